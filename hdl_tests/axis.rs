@@ -11,7 +11,7 @@ use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing, Stream};
 use alir2hdl::emit::{self, Language};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{self, Netlist, Options};
-use alir2hdl::random::{self, SplitMix};
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule;
 use alir2hdl::verify::{Deadline, Job, Streams, Tools};
 use std::time::Duration;

@@ -8,8 +8,8 @@ use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, cpp_header, cpp_machine, g
 use alir2hdl::ir::Model;
 use alir2hdl::ir::machine::Machine;
 use alir2hdl::num::Kif;
-use alir2hdl::random::machine::{MachineRecipe, stimulus};
-use alir2hdl::random::{Profile, Recipe, SplitMix, inputs};
+use alir_testing::random::machine::{MachineRecipe, stimulus};
+use alir_testing::random::{Profile, Recipe, SplitMix, inputs};
 use num_bigint::BigInt;
 use std::io::Write as _;
 use std::path::Path;

@@ -5,7 +5,7 @@
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use alir2hdl::emit::{self, RomStyle};
 use alir2hdl::netlist::{Options, Ports, ResetOptions};
-use alir2hdl::random::{self, SplitMix};
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule;
 
 /// A program of a seed with optimisation, pipeline, ports and style of text of the same seed.

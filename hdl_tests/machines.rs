@@ -10,7 +10,7 @@ use alir2hdl::ir::machine::{Machine, SignalId};
 use alir2hdl::netlist::lower_machine;
 use alir2hdl::num::Kif;
 use alir2hdl::passes;
-use alir2hdl::random::machine::MachineRecipe;
+use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::verify::{MachineRun, Rows, machine_stimulus};
 use num_bigint::BigInt;
 use num_traits::FromPrimitive;

@@ -9,7 +9,7 @@ use alir2hdl::netlist::{Options, ResetOptions};
 use alir2hdl::prove::bench;
 use alir2hdl::prove::equiv::{self, Request, Verdict};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::random::{Profile, Recipe, SplitMix};
+use alir_testing::random::{Profile, Recipe, SplitMix};
 use alir2hdl::rtl;
 use alir2hdl::schedule;
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@ use alir2hdl::compile::{self, Engine, Spec};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::ResetOptions;
 use alir2hdl::num::SplitMix;
-use alir2hdl::random::{Profile, Recipe, side_by_side};
+use alir_testing::random::{Profile, Recipe, side_by_side};
 use alir2hdl::verify::{Cycles, Vectors};
 
 /// Hardware with random controls; nothing if the engine cannot make it.

@@ -7,7 +7,7 @@ use alir2hdl::emit::{self, Language, RomStyle};
 use alir2hdl::ir::{Builder, Op, Output, Table, Term};
 use alir2hdl::netlist::{Fabric, Options, lower};
 use alir2hdl::num::Interval;
-use alir2hdl::random::tables;
+use alir_testing::random::tables;
 use alir2hdl::schedule::{self, Schedule};
 use std::process::Command;
 

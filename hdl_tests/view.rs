@@ -3,7 +3,7 @@
 use crate::machines;
 use crate::projects::{tool, works};
 use alir2hdl::formats;
-use alir2hdl::random::{Profile, Recipe};
+use alir_testing::random::{Profile, Recipe};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde_json::Value;

@@ -20,28 +20,15 @@
 //! immutable value; `ARCHITECTURE.md` has the map and the invariants.
 
 pub mod cli;
-pub mod cmvm;
-pub mod compile;
-pub mod device;
-pub mod diag;
-pub mod emit;
-pub mod explore;
-pub mod files;
-pub mod formats;
-pub mod interp;
-pub mod ir;
-pub mod llvlir;
-pub mod netlist;
-pub mod network;
-pub mod num;
-pub mod passes;
-pub mod project;
-pub mod prove;
-pub mod random;
-pub mod report;
-pub mod retime;
-pub mod reuse;
-pub mod rtl;
-pub mod schedule;
-pub mod verify;
-pub mod view;
+
+pub use alir_cmvm as cmvm;
+pub use alir_core::{diag, files, ir, num};
+pub use alir_flow::{compile, explore, project, report, verify, view};
+pub use alir_formats as formats;
+pub use alir_hdl as rtl;
+pub use alir_hw::{device, emit, netlist, retime, reuse};
+pub use alir_interp as interp;
+pub use alir_llvlir as llvlir;
+pub use alir_network as network;
+pub use alir_opt::{passes, schedule};
+pub use alir_prove as prove;

@@ -5,7 +5,7 @@ use alir2hdl::interp::samples::{Reader, Values, Writer, input_ports};
 use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, golden};
 use alir2hdl::ir::Model;
 use alir2hdl::num::Kif;
-use alir2hdl::random::{self, Profile, Recipe, SplitMix};
+use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::path::Path;

@@ -6,7 +6,7 @@ use alir2hdl::ir::{Builder, Limits, Model, Op, Output};
 use alir2hdl::num::Interval;
 use alir2hdl::prove::aig::{Aig, Gate, Lit, Simulation};
 use alir2hdl::prove::{aiger, aignet};
-use alir2hdl::random::{self, SplitMix};
+use alir_testing::random::{self, SplitMix};
 use assert_cmd::Command;
 use num_bigint::BigInt;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ mod hostile;
 use alir2hdl::formats::{self, Format, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model};
-use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use flate2::Crc;
 use hostile::most_held;
 use proptest::prelude::*;

@@ -8,7 +8,7 @@ mod hostile;
 use alir2hdl::formats::{self, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::Limits;
-use alir2hdl::random::{SplitMix, inputs};
+use alir_testing::random::{SplitMix, inputs};
 use hostile::{most_held, mutated};
 use std::path::{Path, PathBuf};
 

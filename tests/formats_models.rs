@@ -4,7 +4,7 @@ use alir2hdl::formats::{self, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model, Op};
 use alir2hdl::passes;
-use alir2hdl::random::{self, SplitMix, inputs};
+use alir_testing::random::{self, SplitMix, inputs};
 use num_bigint::BigInt;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use alir2hdl::llvlir::rows::{Lane, Meaning, ROWS, Row};
 use alir2hdl::llvlir::{self, Limits, Program, bytes, golden as kernel, text};
 use alir2hdl::num::{Interval, Kif, wrap};
 use alir2hdl::passes;
-use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix};
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::fs;

@@ -18,7 +18,7 @@ use alir2hdl::prove::machine::{
     Correspondence, MachineReport, MachineRequest, RegisterBit, Verdict, beside, prove, record,
 };
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::random::machine::{MachineRecipe, stimulus};
+use alir_testing::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::retime::{Slack, retime};
 use alir2hdl::rtl::{self, Language};
 use alir2hdl_check::graph::Lit;

@@ -13,7 +13,7 @@ use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
 use alir2hdl::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
-use alir2hdl::random::machine::MachineRecipe;
+use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::retime::{Slack, retime};
 use alir2hdl::rtl::{self, Language};
 use std::fs::File;

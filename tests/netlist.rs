@@ -7,7 +7,7 @@ use alir2hdl::netlist::{
     Adders, Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
 };
 use alir2hdl::num::{Code, Interval};
-use alir2hdl::random::{self, Profile, Recipe, SplitMix};
+use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;

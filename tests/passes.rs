@@ -4,7 +4,7 @@ use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Node, Op, Output, Table};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::passes::{self, PASSES, Trust};
-use alir2hdl::random::{self, Gene, Profile, Recipe, SplitMix};
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use alir2hdl::verify::Vectors;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{self, Adders, BlockRegisters, Fabric, Options, lower};
-use alir2hdl::random::{self, SplitMix};
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule::{
     Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, check, check_certificate, default_delay, schedule,
 };

@@ -1,6 +1,6 @@
 //! The value of what a reader made of a text, by the definition of its operations alone.
 
-use alir2hdl::random::SplitMix;
+use alir_testing::random::SplitMix;
 use alir2hdl::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
 use num_bigint::{BigInt, BigUint};
 use std::collections::HashMap;

@@ -10,7 +10,7 @@ mod verilog;
 mod vhdl;
 
 use crate::harness;
-use alir2hdl::random::SplitMix;
+use alir_testing::random::SplitMix;
 use alir2hdl::rtl::{self, Language};
 use eval::{Run, Undefined};
 use num_bigint::BigUint;

@@ -4,7 +4,7 @@ mod forms;
 mod more;
 
 use super::{Chance, Design};
-use alir2hdl::random::SplitMix;
+use alir_testing::random::SplitMix;
 use std::fmt::Write as _;
 
 /// What an expression may name.

@@ -4,7 +4,7 @@ mod forms;
 mod sequential;
 
 use super::{Chance, Design};
-use alir2hdl::random::SplitMix;
+use alir_testing::random::SplitMix;
 use std::fmt::Write as _;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

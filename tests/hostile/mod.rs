@@ -1,6 +1,6 @@
 //! Damage to files, and what reading them holds.
 
-use alir2hdl::random::SplitMix;
+use alir_testing::random::SplitMix;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

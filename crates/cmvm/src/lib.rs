@@ -1,0 +1,491 @@
+//! Constant matrices as shifts and adds: `y = x W` with as few adder bits as can be found, within a latency.
+//!
+//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives an [`AdderGraph`];
+//! [`check`] judges one, from the graph alone. Nothing here knows of files, networks or ALIR. Same question, same graph:
+//! nothing depends on time, threads or hash order.
+//!
+//! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
+//! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.
+
+mod check;
+mod columns;
+mod cost;
+mod digits;
+mod mcm;
+mod problem;
+mod program;
+mod rows;
+mod share;
+mod values;
+
+pub use check::{Fault, Report, check};
+pub use cost::Measure;
+pub use program::{Adder, AdderGraph, Input, Matrix, Output, Weight};
+
+use columns::Link;
+use problem::{Problem, items};
+use rows::{Deadline, Digit, Tree, digits_of};
+use share::{Cell, Mask, Sharing, Taste};
+use std::fmt;
+use values::{Coefficient, Values};
+
+/// What a solver is to keep to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Longest path from an input to an output, in units of the delay model; arrivals count. None: no limit.
+    pub latency: Option<f64>,
+    /// Units of work (about a millisecond each) that a search may take beyond the plain solution.
+    pub budget: u64,
+    /// What an adder is taken to cost.
+    pub measure: Measure,
+}
+
+/// Why there is no solution.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SolveError {
+    /// The limit is below what is possible.
+    Latency {
+        /// The limit asked.
+        limit: f64,
+        /// The least that is possible.
+        least: f64,
+    },
+    /// Coefficients, inputs or both span too many bits.
+    TooWide {
+        /// Bits that are solved.
+        most: u32,
+    },
+}
+
+impl fmt::Display for SolveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SolveError::Latency { limit, least } => {
+                write!(f, "a latency of {limit} is asked, and the least that is possible is {least}")
+            }
+            SolveError::TooWide { most } => {
+                write!(f, "coefficients and inputs together span more than {most} bits")
+            }
+        }
+    }
+}
+
+/// A program for the matrix.
+///
+/// # Errors
+/// A limit below what is possible, and numbers too wide.
+pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
+    let problem = Problem::new(matrix, inputs)?;
+    match problem.is_narrow() {
+        true => Solver::<i64, u64>::new(&problem, options.measure).run(inputs, options),
+        false => Solver::<i128, u128>::new(&problem, options.measure).run(inputs, options),
+    }
+}
+
+struct Solver<'a, C, M> {
+    problem: &'a Problem,
+    values: Values<C>,
+    rows: Vec<Vec<Cell<M>>>,
+}
+
+/// A solution: the values, and what the rows come out as.
+struct Solution<C> {
+    values: Values<C>,
+    tops: Vec<Digit>,
+    /// Powers of two that the rows are to be divided by; empty: by none.
+    downs: Vec<i32>,
+    /// Steps of work that it took.
+    work: u64,
+}
+
+impl<C: Coefficient> Solution<C> {
+    /// Adder bits of what is used.
+    fn cost(&self) -> u64 {
+        self.values.cost_of(self.tops.iter().map(|d| d.value))
+    }
+}
+
+impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
+    fn new(problem: &'a Problem, measure: Measure) -> Self {
+        let values = Values::new(&problem.sources, measure);
+        let rows = (0..problem.rows.len()).map(|r| problem.cells(r)).collect();
+        Solver { problem, values, rows }
+    }
+
+    fn run(self, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
+        let deadlines = match options.latency {
+            None => None,
+            Some(limit) => Some(self.deadlines(limit)?),
+        };
+        let mut best = self.best_plain(deadlines.as_deref());
+        if options.budget > 0 {
+            match self.problem.sources.len() {
+                1 => self.search_constants(&mut best, deadlines.as_deref(), options.budget),
+                _ => self.search(&mut best, deadlines.as_deref(), options.budget),
+            }
+        }
+        Ok(self.problem.program(inputs, &best.values, &best.tops, &best.downs))
+    }
+
+    /// The columns as they are or made of one another, whichever is cheaper.
+    fn best_plain(&self, deadlines: Option<&[Deadline]>) -> Solution<C> {
+        let tree = self.trees(deadlines).into_iter().min_by_key(|tree| tree.digits_linked);
+        // Fewer digits share less: a few are no gain.
+        let tree = tree.filter(|t| 20 * t.digits_linked < 19 * t.digits_alone);
+        let is_clear = tree.as_ref().is_some_and(|t| 3 * t.digits_linked < 2 * t.digits_alone);
+        let linked = tree.and_then(|t| self.with_tree(&t.links, deadlines, Taste::default()));
+        match linked {
+            Some(linked) if is_clear => linked,
+            Some(linked) => {
+                let alone = self.plain(self.rows.clone(), deadlines, Taste::default());
+                if linked.cost() < alone.cost() { linked } else { alone }
+            }
+            None => self.plain(self.rows.clone(), deadlines, Taste::default()),
+        }
+    }
+
+    /// One input: graphs of odd numbers, the fewest adders first.
+    fn search_constants(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
+        let constants: Option<Vec<u64>> = self
+            .problem
+            .rows
+            .iter()
+            .map(|row| u64::try_from(row[0].1).ok().filter(|c| c >> mcm::MOST_BITS == 0))
+            .collect();
+        let Some(constants) = constants else { return };
+        let targets: Vec<u64> = constants.iter().copied().filter(|&c| c > 1).collect();
+        let mut left = budget.saturating_mul(STEPS_OF_A_UNIT);
+        let measure = |s: &Solution<C>| (s.values.adders_of(s.tops.iter().map(|d| d.value)), s.cost());
+        let mut measured = measure(best);
+        for seed in 0.. {
+            let mut steps = 1000;
+            // A graph with as many adders may still be cheaper.
+            let graph = mcm::grow(&targets, seed, measured.0, &mut steps);
+            if let Some(solution) = graph.and_then(|graph| self.of_graph(&graph, &constants)) {
+                let is_late = deadlines.is_some_and(|d| {
+                    solution.tops.iter().zip(d).any(|(t, d)| solution.values.ticks(t.value) > d.limit)
+                });
+                let other = measure(&solution);
+                if !is_late && other < measured {
+                    measured = other;
+                    *best = solution;
+                }
+            }
+            match left.checked_sub(steps) {
+                Some(rest) => left = rest,
+                None => break,
+            }
+        }
+    }
+
+    /// The solution that a graph of odd numbers is; `None` if a number of it cannot be said as a value here.
+    fn of_graph(&self, graph: &[mcm::Fundamental], constants: &[u64]) -> Option<Solution<C>> {
+        let mut values = self.values.clone();
+        // The value of a fundamental is `2^scale` times it: right shifts are put off to the outputs.
+        let mut made: Vec<(Digit, i64)> = vec![(Digit { value: 0, shift: 0, minus: false }, 0)];
+        for f in &graph[1..] {
+            let [(x, up_x), (y, up_y)] = [0, 1].map(|k| {
+                let (digit, scale) = made[f.parts[k]];
+                (digit, i64::from(f.ups[k]) - scale)
+            });
+            let low = up_x.min(up_y);
+            let place = |d: Digit, up: i64| values::Part { value: d.value, shift: (up - low) as u32 };
+            if (up_x - low).max(up_y - low) > i64::from(mcm::MOST_BITS) {
+                return None;
+            }
+            let (value, turned) = values.push(place(x, up_x), place(y, up_y), f.subtract != (x.minus != y.minus));
+            made.push((Digit { value, shift: 0, minus: x.minus ^ turned ^ f.turned }, i64::from(f.down) - low));
+        }
+        let top = |constant: &u64| graph.iter().position(|f| f.value == *constant).map(|at| made[at]);
+        let tops: Vec<(Digit, i64)> = constants.iter().map(top).collect::<Option<_>>()?;
+        let downs = tops.iter().map(|(_, scale)| *scale as i32).collect();
+        Some(Solution { values, tops: tops.into_iter().map(|(d, _)| d).collect(), downs, work: 0 })
+    }
+
+    /// Tries other trees and weights, then small random changes of the weights that did best, for as long as the budget
+    /// lasts.
+    fn search(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
+        let mut left = budget.saturating_mul(STEPS_OF_A_UNIT);
+        let trees = self.trees(deadlines);
+        let mut attempts: Vec<(Option<usize>, Taste)> = Vec::new();
+        for taste in TASTES {
+            attempts.push((None, taste));
+            attempts.extend((0..trees.len()).map(|tree| (Some(tree), taste)));
+        }
+        // By cost, then order: what the random changes start from.
+        let mut tried: Vec<(u64, usize)> = Vec::new();
+        let mut next = 0;
+        while left > 0 {
+            let (tree, taste) = match attempts.get(next) {
+                Some(&attempt) => attempt,
+                None => {
+                    // Two of three changes are made to the best, the others go down the list.
+                    let rank = if next % 3 == 2 { (next / 3) % tried.len().min(4) } else { 0 };
+                    let (tree, taste) = attempts[tried[rank].1];
+                    let noise = [12, 24, 48, 6][next % 4];
+                    (tree, Taste { noise, seed: next as u64, ..taste })
+                }
+            };
+            let solution = match tree {
+                None => Some(self.plain(self.rows.clone(), deadlines, taste)),
+                Some(tree) => self.with_tree(&trees[tree].links, deadlines, taste),
+            };
+            left = left.saturating_sub(solution.as_ref().map_or(1000, |s| s.work).max(1000));
+            let cost = solution.as_ref().map_or(u64::MAX, Solution::cost);
+            if next < attempts.len() {
+                let entry = (cost, next);
+                let at = tried.partition_point(|t| *t < entry);
+                tried.insert(at, entry);
+            }
+            if let Some(solution) = solution.filter(|_| cost < best.cost()) {
+                *best = solution;
+            }
+            next += 1;
+        }
+    }
+
+    /// The deadlines of all rows.
+    fn deadlines(&self, limit: f64) -> Result<Vec<Deadline>, SolveError> {
+        let ticks = cost::ticks_of_limit(limit);
+        let mut least = 0;
+        let deadline = |row: &Vec<Cell<M>>| {
+            let digits = digits_of(row);
+            let deadline = self.problem.deadline(&self.values, &digits, ticks);
+            least = least.max(deadline.least(&items(&self.values, &digits)));
+            deadline
+        };
+        let deadlines = self.rows.iter().map(deadline).collect();
+        match least > ticks {
+            true => Err(SolveError::Latency { limit, least: f64::from(least) / cost::TICKS }),
+            false => Ok(deadlines),
+        }
+    }
+
+    /// Shares, then adds up the rows, each within its deadline.
+    fn plain(&self, mut rows: Vec<Vec<Cell<M>>>, deadlines: Option<&[Deadline]>, taste: Taste) -> Solution<C> {
+        let original = deadlines.map(|_| rows.clone());
+        let mut values = self.values.clone();
+        let blocks = blocks(&rows, self.problem.sources.len());
+        let mut work = 1000;
+        if blocks <= 1 {
+            work += Sharing::new(&mut values, &mut rows, deadlines, taste).run();
+        } else {
+            rows = self.share_in_blocks(&mut values, &rows, deadlines, (blocks, taste), &mut work);
+        }
+        let mut solution = self.add_up(values, &rows, original.as_deref(), deadlines);
+        solution.work += work;
+        solution
+    }
+
+    /// Adds up what is left of each row; `original`: the rows before anything was shared.
+    fn add_up(
+        &self,
+        mut values: Values<C>,
+        rows: &[Vec<Cell<M>>],
+        original: Option<&[Vec<Cell<M>>]>,
+        deadlines: Option<&[Deadline]>,
+    ) -> Solution<C> {
+        let mut work = 0;
+        let mut tops = Vec::with_capacity(rows.len());
+        for r in 0..rows.len() {
+            let deadline = deadlines.map(|d| d[r]);
+            let digits = digits_of(&rows[r]);
+            let pairs = (digits.len() * digits.len()) as u64;
+            work += if deadline.is_some() { 16 * pairs } else { 2 * pairs };
+            let top = match Tree::build(&mut values, &digits, deadline) {
+                Ok(top) => top,
+                // Sharing has come too close to the deadline: the row is added up alone.
+                Err(()) => {
+                    let digits = digits_of(&original.expect("there are deadlines")[r]);
+                    let plan = deadline.and_then(|d| d.plan(&items(&values, &digits)));
+                    Tree::follow(&mut values, &digits, &plan.expect("the deadline was tried"))
+                }
+            };
+            tops.push(top.expect("a row has digits"));
+        }
+        Solution { values, tops, downs: Vec::new(), work }
+    }
+
+    /// Shares within blocks of inputs only, so that the work grows with the number of weights and no faster.
+    fn share_in_blocks(
+        &self,
+        values: &mut Values<C>,
+        rows: &[Vec<Cell<M>>],
+        deadlines: Option<&[Deadline]>,
+        (blocks, taste): (usize, Taste),
+        work: &mut u64,
+    ) -> Vec<Vec<Cell<M>>> {
+        let n_in = self.problem.sources.len();
+        // What the blocks come to is added up in a tree above them.
+        let levels = blocks.next_power_of_two().trailing_zeros();
+        let deadlines: Option<Vec<Deadline>> = deadlines.map(|d| d.iter().map(|d| d.earlier_by(levels)).collect());
+        let mut shared: Vec<Vec<Cell<M>>> = vec![Vec::new(); rows.len()];
+        for block in 0..blocks {
+            let inputs = (block * n_in / blocks) as u32..((block + 1) * n_in / blocks) as u32;
+            let of_block = |row: &Vec<Cell<M>>| row.iter().filter(|c| inputs.contains(&c.value)).copied().collect();
+            let mut part: Vec<Vec<Cell<M>>> = rows.iter().map(of_block).collect();
+            *work += Sharing::new(values, &mut part, deadlines.as_deref(), taste).run();
+            shared.iter_mut().zip(part).for_each(|(row, part)| row.extend(part));
+        }
+        shared
+    }
+
+    /// Trees of columns that are worth a try.
+    fn trees(&self, deadlines: Option<&[Deadline]>) -> Vec<columns::Tree> {
+        let mut trees: Vec<columns::Tree> = Vec::new();
+        let Some(columns) = columns::dense(self.problem) else { return trees };
+        let depths: &[u32] = if deadlines.is_some() { &[1, 2, 4] } else { &[1, u32::MAX] };
+        for &depth in depths {
+            let tree = match deadlines {
+                None => columns::tree(&columns, depth, |_, _| true),
+                Some(deadlines) => {
+                    let top = deadlines.iter().map(|d| d.top).max().unwrap_or(0);
+                    let step = cost::adder_in_place(cost::Span { low: 0, top }, cost::Span { low: 0, top }).1;
+                    columns::tree(&columns, depth, |column, at| {
+                        let digits = digits_of(&self.problem.cells_of::<M>(&sparse(column)));
+                        let limit = deadlines[0].limit.saturating_sub(step * (depth - at + 1));
+                        let deadline = self.problem.deadline(&self.values, &digits, limit);
+                        deadline.least(&items(&self.values, &digits)) <= limit
+                    })
+                }
+            };
+            if tree.links.iter().any(|link| link.parent.is_some()) && !trees.contains(&tree) {
+                trees.push(tree);
+            }
+        }
+        trees
+    }
+
+    /// The columns made of one another; `None` if that would be late.
+    fn with_tree(&self, links: &[Link], deadlines: Option<&[Deadline]>, taste: Taste) -> Option<Solution<C>> {
+        let columns = columns::dense(self.problem)?;
+        let rows: Vec<Vec<Cell<M>>> = links
+            .iter()
+            .map(|link| match link.parent {
+                None => self.problem.cells(link.row),
+                Some(parent) => self.problem.cells_of(&sparse(&columns::difference(&columns, link.row, parent))),
+            })
+            .collect();
+        // Ticks that the columns made of each one take beyond it.
+        let mut after = vec![0u32; columns.len()];
+        let own = match deadlines {
+            None => None,
+            Some(deadlines) => {
+                for link in links.iter().rev() {
+                    if let Some((parent, _)) = link.parent {
+                        let d = deadlines[link.row];
+                        let step = cost::adder_in_place(
+                            cost::Span { low: d.low, top: d.top },
+                            cost::Span { low: d.low, top: d.top },
+                        )
+                        .1;
+                        after[parent] = after[parent].max(after[link.row] + step);
+                    }
+                }
+                let mut own = Vec::with_capacity(links.len());
+                for (link, row) in links.iter().zip(&rows) {
+                    let digits = digits_of(row);
+                    let d = deadlines[link.row];
+                    let step = cost::adder_in_place(
+                        cost::Span { low: d.low, top: d.top },
+                        cost::Span { low: d.low, top: d.top },
+                    )
+                    .1;
+                    let limit = d.limit.checked_sub(after[link.row])?;
+                    let limit = if link.parent.is_some() { limit.checked_sub(step)? } else { limit };
+                    let deadline = self.problem.deadline(&self.values, &digits, limit);
+                    if deadline.least(&items(&self.values, &digits)) > limit {
+                        return None;
+                    }
+                    own.push(deadline);
+                }
+                Some(own)
+            }
+        };
+        let Solution { mut values, tops: made, work, .. } = self.plain(rows, own.as_deref(), taste);
+        let mut tops: Vec<Option<Digit>> = vec![None; columns.len()];
+        for (link, &lacks) in links.iter().zip(&made) {
+            let top = match link.parent {
+                None => lacks,
+                Some((parent, minus)) => {
+                    let parent = tops[parent].expect("parents come first");
+                    let digits = [lacks, Digit { minus: parent.minus ^ minus, ..parent }];
+                    Tree::follow(&mut values, &digits, &[(0, 1)])?
+                }
+            };
+            tops[link.row] = Some(top);
+        }
+        let tops: Vec<Digit> = tops.into_iter().collect::<Option<_>>()?;
+        let is_late = deadlines.is_some_and(|d| tops.iter().zip(d).any(|(t, d)| values.ticks(t.value) > d.limit));
+        (!is_late).then_some(Solution { values, tops, downs: Vec::new(), work })
+    }
+}
+
+/// Steps of work in a unit of the budget: about a millisecond where the figures of `docs/cmvm.md` were taken.
+const STEPS_OF_A_UNIT: u64 = 110_000;
+
+/// Weights that a search tries first.
+const TASTES: [Taste; 6] = [
+    Taste { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 },
+    Taste { base: 32, overlap: 16, spread: -4, discount: 16, seed: 0, noise: 0 },
+    Taste { base: 128, overlap: 4, spread: 0, discount: 16, seed: 0, noise: 0 },
+    Taste { base: 16, overlap: 16, spread: 8, discount: 16, seed: 0, noise: 0 },
+    Taste { base: 64, overlap: 8, spread: 4, discount: 16, seed: 0, noise: 0 },
+    Taste { base: 16, overlap: 16, spread: 0, discount: 8, seed: 0, noise: 0 },
+];
+
+/// Pairs of digits that are counted at once, and in all.
+const PAIRS_AT_ONCE: u64 = 24_000_000;
+const PAIRS_IN_ALL: u64 = 130_000_000;
+
+/// Into how many blocks the inputs are split, so that the pairs of digits stay few.
+fn blocks<M: Mask>(rows: &[Vec<Cell<M>>], n_in: usize) -> usize {
+    let digits = |row: &Vec<Cell<M>>| row.iter().map(|c| u64::from((c.plus | c.minus).count_ones())).sum::<u64>();
+    let pairs: u64 = rows.iter().map(|row| digits(row).pow(2) / 2).sum();
+    // With n blocks there are an n-th of the pairs, so in each block an n-th of that.
+    let blocks = (1..n_in as u64).find(|n| pairs / (n * n) <= PAIRS_AT_ONCE && pairs / n <= PAIRS_IN_ALL);
+    blocks.map_or(n_in, |n| n as usize).max(1)
+}
+
+/// The entries of a column that are not zero.
+fn sparse(column: &[i64]) -> Vec<(u32, i128)> {
+    (0..).zip(column).filter(|(_, c)| **c != 0).map(|(i, &c)| (i, c.into())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_core::num::Interval;
+
+    #[test]
+    fn what_blocks_share_is_put_together_exactly_and_in_time() {
+        let weights: Vec<i64> = (0..24 * 10u64).map(|k| ((k * k + 7 * k) * 7919 % 509) as i64 - 254).collect();
+        let matrix = Matrix::of_integers(24, 10, &weights);
+        let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 24];
+        let problem = Problem::new(&matrix, &inputs).unwrap();
+        for latency in [None, Some(13.0)] {
+            let solver = Solver::<i64, u64>::new(&problem, Measure::Contract);
+            let deadlines = latency.map(|limit| solver.deadlines(limit).unwrap());
+            let (mut values, mut work) = (solver.values.clone(), 0);
+            let how = (5, Taste::default());
+            let rows = solver.share_in_blocks(&mut values, &solver.rows, deadlines.as_deref(), how, &mut work);
+            let solution = solver.add_up(values, &rows, Some(&solver.rows), deadlines.as_deref());
+            let program = problem.program(&inputs, &solution.values, &solution.tops, &solution.downs);
+            let report = check(&program, &matrix).unwrap();
+            assert!(latency.is_none_or(|limit| report.latency <= limit), "{}", report.latency);
+            // Each block shares something.
+            assert!(report.adders < solver.rows.iter().map(|row| digits_of(row).len()).sum::<usize>() * 3 / 4);
+            assert!(work > 0);
+        }
+    }
+
+    #[test]
+    fn few_digits_are_one_block_and_many_are_several() {
+        let rows = |rows: usize, cells: u32| -> Vec<Vec<Cell<u64>>> {
+            vec![(0..cells).map(|value| Cell { value, plus: 0b101, minus: 0b10_0000 }).collect(); rows]
+        };
+        assert_eq!(blocks(&rows(64, 64), 64), 1);
+        // 1024 rows of 3072 digits: 4.8e9 pairs, an n-th of which are counted in all.
+        assert_eq!(blocks(&rows(1024, 1024), 1024), 38);
+    }
+}

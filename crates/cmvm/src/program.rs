@@ -1,0 +1,129 @@
+//! What a solver is asked (matrix, inputs) and what it answers (a program of adders), with no idea of how it is found.
+
+use alir_core::num::Interval;
+
+/// A dyadic number: `mantissa * 2^exponent`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Weight {
+    /// Any integer, odd or not.
+    pub mantissa: i128,
+    /// Power of two.
+    pub exponent: i32,
+}
+
+impl Weight {
+    /// The number with an odd mantissa; zero has exponent 0.
+    pub fn new(mantissa: i128, exponent: i32) -> Weight {
+        if mantissa == 0 {
+            return Weight::default();
+        }
+        let zeros = mantissa.trailing_zeros();
+        Weight { mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 }
+    }
+
+    /// The exact value of a float; `None` for infinities and NaN.
+    pub fn of_float(x: f64) -> Option<Weight> {
+        if !x.is_finite() {
+            return None;
+        }
+        let bits = x.to_bits();
+        let (biased, fraction) = ((bits >> 52 & 0x7ff) as i32, i128::from(bits & ((1 << 52) - 1)));
+        let magnitude = if biased == 0 { fraction } else { fraction | 1 << 52 };
+        Some(Weight::new(if x < 0.0 { -magnitude } else { magnitude }, biased.max(1) - 1075))
+    }
+}
+
+/// A constant matrix of `n_in` rows and `n_out` columns: output `o` is the sum over `i` of input `i` times weight `(i,
+/// o)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    n_in: usize,
+    n_out: usize,
+    /// Row after row.
+    weights: Vec<Weight>,
+}
+
+impl Matrix {
+    /// The matrix with these weights, row (that is input) after row.
+    ///
+    /// # Panics
+    /// If there are not `n_in * n_out` weights.
+    pub fn new(n_in: usize, n_out: usize, weights: Vec<Weight>) -> Matrix {
+        assert_eq!(weights.len(), n_in * n_out, "a matrix of {n_in} times {n_out}");
+        Matrix { n_in, n_out, weights }
+    }
+
+    /// The matrix of integers, row (that is input) after row.
+    ///
+    /// # Panics
+    /// If there are not `n_in * n_out` integers.
+    pub fn of_integers(n_in: usize, n_out: usize, integers: &[i64]) -> Matrix {
+        Matrix::new(n_in, n_out, integers.iter().map(|&v| Weight::new(v.into(), 0)).collect())
+    }
+
+    /// Number of inputs.
+    pub fn n_in(&self) -> usize {
+        self.n_in
+    }
+
+    /// Number of outputs.
+    pub fn n_out(&self) -> usize {
+        self.n_out
+    }
+
+    /// What output `o` takes of input `i`.
+    pub fn weight(&self, i: usize, o: usize) -> Weight {
+        self.weights[i * self.n_out + o]
+    }
+}
+
+/// An input: the values it may take, and when it arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// All values that the input may take.
+    pub interval: Interval,
+    /// When it is there, in units of the delay model; not negative.
+    pub arrival: f64,
+}
+
+impl Input {
+    /// An input that is there at the start.
+    pub fn new(interval: Interval) -> Input {
+        Input { interval, arrival: 0.0 }
+    }
+}
+
+/// `a + b * 2^shift`, or `a - b * 2^shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Adder {
+    /// First operand: a value of the program, earlier than this one.
+    pub a: u32,
+    /// Second operand: the same.
+    pub b: u32,
+    /// Power of two that `b` is multiplied with; may be negative.
+    pub shift: i32,
+    /// Whether `b` is subtracted.
+    pub subtract: bool,
+}
+
+/// A value times a power of two, perhaps negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Output {
+    /// Which value of the program.
+    pub value: u32,
+    /// Power of two.
+    pub shift: i32,
+    /// Whether it is negated.
+    pub negative: bool,
+}
+
+/// A constant matrix as additions and shifts. Values are numbered: the inputs, then the adders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdderGraph {
+    /// The inputs, as asked.
+    pub inputs: Vec<Input>,
+    /// The adders, each after its operands.
+    pub adders: Vec<Adder>,
+    /// The outputs; `None` is constant zero.
+    pub outputs: Vec<Option<Output>>,
+}

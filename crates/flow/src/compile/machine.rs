@@ -1,0 +1,164 @@
+//! State machines on the road: optimised, their pipeline registers placed again, lowered; and what is told about them.
+
+use super::spec::{Passes, Retime, Spec, Top};
+use super::{Error, bug};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_hw::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
+use alir_core::ir::Model;
+use alir_core::ir::machine::{Machine, Signal, SignalKind};
+use alir_hw::netlist::names::legalise;
+use alir_hw::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
+use alir_opt::passes;
+use alir_hw::retime::{self, RetimedPipeline, Slack};
+
+/// A state machine after its optimisations.
+#[derive(Clone, Debug)]
+pub struct OptimisedMachine<'d> {
+    /// As it was handed in.
+    pub source: &'d Machine,
+    /// With each of its blocks optimised, which are those of the file.
+    pub blocks: Machine,
+    /// The same with its pipeline registers placed again, if that is wanted: as it is made.
+    pub machine: Machine,
+    /// These pipelines.
+    pub pipelines: Vec<RetimedPipeline>,
+}
+
+/// The name of a machine's module.
+pub(super) fn top(spec: &Spec) -> String {
+    match &spec.module.top {
+        Top::Named(top) => top.clone(),
+        Top::Like(stem) => legalise(stem),
+    }
+}
+
+impl<'d> OptimisedMachine<'d> {
+    /// Optimises each block, and places the registers where they are best.
+    ///
+    /// # Errors
+    /// If a pass that was named does not exist, or something is asked for that only a program has.
+    pub fn of(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
+        if spec.optimisation.assume_intervals {
+            let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
+            let place = Place::Flag("--assume-intervals".into());
+            return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
+        }
+        // The stages of a machine are cut by its own delays.
+        Ok(OptimisedMachine::by(source, &spec.passes(false)?, slack(spec)))
+    }
+
+    /// With these passes, and registers placed again for this.
+    fn by(source: &'d Machine, names: &[&str], slack: Option<Slack>) -> OptimisedMachine<'d> {
+        let optimise = |model: &Model| passes::run(model, names).0;
+        let blocks = source.clone().with_blocks(optimise);
+        match slack {
+            None => OptimisedMachine { source, machine: blocks.clone(), blocks, pipelines: Vec::new() },
+            Some(slack) => {
+                let retimed = retime::retime(&blocks, slack, &optimise);
+                OptimisedMachine { source, machine: retimed.machine, blocks, pipelines: retimed.pipelines }
+            }
+        }
+    }
+
+    /// The netlist called `top`, judged by the independent checker.
+    ///
+    /// # Errors
+    /// If a name that was chosen is not legal or that of a port; if the checker objects, which is our mistake.
+    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
+        if let Top::Named(asked) = &spec.module.top {
+            check_machine_top(&self.machine, asked).map_err(Error::request)?;
+        }
+        lower(&self.machine, top)
+    }
+
+    /// The netlist with every register where the file has it, to be compared with.
+    ///
+    /// # Errors
+    /// If the checker objects, which is our mistake.
+    pub fn lower_without_retiming(&self) -> Result<Netlist, Error> {
+        lower(&self.blocks, "machine")
+    }
+
+    /// What the interface file says beyond its ports.
+    pub(super) fn facts(&self, netlist: &Netlist) -> MachineFacts {
+        MachineFacts {
+            register_bits_in_file: self.source.register_bits(),
+            registers: register_facts(netlist),
+            schedules: schedule_facts(self.source),
+            pipelines: self.pipelines.clone(),
+        }
+    }
+
+    /// One line about what was made.
+    pub(super) fn summary(&self, netlist: &Netlist) -> String {
+        let machine = self.source;
+        let operations: usize = machine.blocks().iter().map(|b| b.model.nodes().len()).sum();
+        let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let moved = self.pipelines.iter().filter(|p| p.moved).count();
+        let moved =
+            if moved > 0 { format!("; {} with registers moved", count(moved, "pipeline")) } else { String::new() };
+        format!(
+            "{}: a state machine, {}, {}, {}, {} register bits of {}{moved}",
+            netlist.interface.top,
+            count(machine.blocks().len(), "block"),
+            count(operations, "operation"),
+            count(registers, "register"),
+            netlist.register_bits(),
+            machine.register_bits(),
+        )
+    }
+}
+
+/// What registers are placed again for, if they are.
+fn slack(spec: &Spec) -> Option<Slack> {
+    let usual = match spec.optimisation.passes {
+        Passes::Named(_) | Passes::Level(0) => Retime::No,
+        Passes::Level(_) => Retime::For(Slack::Registers),
+    };
+    match spec.optimisation.retime.unwrap_or(usual) {
+        Retime::No => None,
+        Retime::For(slack) => Some(slack),
+    }
+}
+
+/// What each of the passes leaves of a machine, with pipelines as they are placed then: the machines between it and its text. None
+/// if a pass that was named does not exist.
+pub fn machines_between(machine: &Machine, spec: &Spec) -> Vec<Machine> {
+    let names = spec.passes(false).unwrap_or_default();
+    let mut machines: Vec<Machine> = Vec::new();
+    for count in 0..=names.len() {
+        let next = OptimisedMachine::by(machine, &names[..count], slack(spec)).machine;
+        if *machines.last().unwrap_or(machine) != next {
+            machines.push(next);
+        }
+    }
+    machines
+}
+
+fn lower(machine: &Machine, top: &str) -> Result<Netlist, Error> {
+    let netlist = lower_machine(machine, top);
+    netlist.check().map_err(|found| bug(Diagnostics(found)))?;
+    Ok(netlist)
+}
+
+/// Registers of a netlist.
+fn register_facts(netlist: &Netlist) -> Vec<RegisterFacts> {
+    let nets = (0..).map(NetId).zip(netlist.nets());
+    nets.filter(|(_, net)| matches!(net.cell, Cell::Register { .. }))
+        .map(|(id, net)| RegisterFacts {
+            name: netlist.name(id).to_owned(),
+            width: net.width,
+            holds: netlist.comment(id).to_owned(),
+        })
+        .collect()
+}
+
+/// When a machine's signals mean something.
+pub fn schedule_facts(machine: &Machine) -> Vec<ScheduleFacts> {
+    let fact = |signal: &Signal| {
+        let (toggles, period) = signal.schedule.clone()?;
+        Some(ScheduleFacts { signal: signal.name.clone(), toggles, period })
+    };
+    machine.signals().iter().filter_map(fact).collect()
+}

@@ -1,0 +1,387 @@
+//! The road from a design to hardware: [`Spec`] says what is wanted, [`model`] and [`machine`] make [`Hardware`] of it,
+//! text is rendered from that.
+//!
+//! ```text
+//! Model ─ optimise ─► Optimised ─ schedule ─► Scheduled ─ lower, wrap ─► Hardware ─ text
+//! Machine ─ optimise, retime ─► OptimisedMachine ───────── lower ───────────┘
+//! ```
+//!
+//! The road exists once: the command line, Python, `verify`, `project` and `view` all take it. It writes no file,
+//! prints nothing and has no state; the same design and [`Spec`] give the same bytes. Checkers that do not look at the
+//! producer judge each schedule and each netlist; with [`Spec::prove`] also each optimisation, the netlist and each
+//! text are proved.
+//!
+//! | file | what |
+//! |---|---|
+//! | `spec` | what is wanted, as plain data; wishes that contradict one another |
+//! | `policy` | what the wishes mean for scheduler, device and netlist |
+//! | `program` | programs: optimised, scheduled, lowered |
+//! | `reuse` | programs that take a sample every few clocks |
+//! | `machine` | state machines: optimised, retimed, lowered, described |
+//! | `source` | front ends: what a program was lowered from |
+//! | `proof` | [`Spec::prove`] |
+//! | `steps` | the programs between a model and its text, told to the prover |
+
+mod machine;
+mod policy;
+mod program;
+mod proof;
+mod reuse;
+mod source;
+mod spec;
+mod steps;
+
+pub use machine::{OptimisedMachine, machines_between, schedule_facts};
+pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
+pub use proof::{ProvedPasses, add_lowering, of_lowering, presence};
+pub use reuse::{Planned, Reused};
+pub use source::{NetworkSource, Source, Theorem};
+pub use spec::{
+    Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
+    Provenance, Retime, Spec, Stages, Target, Text, Top,
+};
+
+pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, options_in_head, steps_of_text};
+
+use alir_hw::device::Estimate;
+use alir_core::diag::{Diagnostic, Diagnostics, Severity};
+use alir_hw::emit::axis::Axis;
+use alir_hw::emit::{self, Language, Sidecar};
+use alir_core::ir::Model;
+use alir_core::ir::machine::Machine;
+use alir_hw::netlist::Netlist;
+use proof::Chain;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Why there is no hardware, or nothing was simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Whose matter it is.
+    pub kind: ErrorKind,
+    /// What is wrong.
+    pub diagnostics: Diagnostics,
+}
+
+/// Whose matter an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The design, the [`Spec`] or, where hardware is simulated, the samples: something else has to be asked for.
+    Request,
+    /// A simulator that is needed is not there. Only of a simulation.
+    MissingTool,
+    /// Ours: a checker objects to our own work, or a proof has failed.
+    Bug,
+    /// Nobody's: a proof reached its limits.
+    Undecided,
+}
+
+impl Error {
+    /// The request cannot be fulfilled.
+    pub fn request(diagnostics: impl Into<Diagnostics>) -> Error {
+        Error { kind: ErrorKind::Request, diagnostics: diagnostics.into() }
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Error {
+        Error::request(diagnostic)
+    }
+}
+
+impl From<Diagnostics> for Error {
+    fn from(diagnostics: Diagnostics) -> Error {
+        Error::request(diagnostics)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.diagnostics.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A checker's complaint about our own work.
+fn bug(found: impl Into<Diagnostics>) -> Error {
+    let mut diagnostics = found.into();
+    diagnostics.0.iter_mut().for_each(|d| d.severity = Severity::Bug);
+    Error { kind: ErrorKind::Bug, diagnostics }
+}
+
+/// Who is told of each step of a proof, a line each.
+pub type Listener<'a> = &'a dyn Fn(&str);
+
+/// The hardware of a program.
+///
+/// # Errors
+/// If the wishes contradict one another or cannot be fulfilled; if a checker objects or a proof fails, which is our
+/// mistake; if a proof reached its limits.
+pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
+    model_telling(model, spec, &|_| {})
+}
+
+/// [`model`], with each step of a proof told to `listener`.
+///
+/// # Errors
+/// As [`model`].
+pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) -> Result<Hardware<'d>, Error> {
+    model_sharing_proofs(&mut ProvedPasses::of(model), spec, listener)
+}
+
+/// [`model_telling`] of the program of `proved`, without proving again what that holds.
+///
+/// # Errors
+/// As [`model`].
+pub fn model_sharing_proofs<'d>(
+    proved: &mut ProvedPasses<'d>,
+    spec: &Spec,
+    listener: Listener<'_>,
+) -> Result<Hardware<'d>, Error> {
+    let model = proved.model();
+    let problems = spec.problems();
+    if !problems.is_empty() {
+        return Err(Error::request(Diagnostics(problems)));
+    }
+    if let Some(budget) = spec.pipeline.budget {
+        let mut spec = spec.clone();
+        spec.pipeline.interval = Some(Reused::fewest(model, &Spec { prove: false, ..spec.clone() }, budget)?);
+        spec.pipeline.budget = None;
+        return model_sharing_proofs(proved, &spec, listener);
+    }
+    let mut seconds = Seconds::default();
+    if let Some(interval) = spec.interval() {
+        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::of(model, spec, interval))? {
+            return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
+        }
+        // Constants take no clock, and there is nothing to repeat.
+        let mut spec = spec.clone();
+        spec.pipeline.interval = None;
+        return model_sharing_proofs(proved, &spec, listener);
+    }
+    // First of all: an optimisation that changed the meaning ends the job here.
+    let chain = if spec.prove { Some(proved.chain(spec, listener)?) } else { None };
+    let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
+    let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
+    Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
+}
+
+/// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the
+/// program is what it was lowered from.
+///
+/// # Errors
+/// As [`model`].
+pub fn lowered<'d>(
+    program: &'d Model,
+    source: &dyn Source,
+    spec: &Spec,
+    listener: Listener<'_>,
+) -> Result<Hardware<'d>, Error> {
+    if spec.prove {
+        proof::of_source(program, source, listener)?;
+    }
+    model_telling(program, spec, listener)
+}
+
+/// The hardware of a state machine. Its ports, registers and stages are those of the design: of the [`Spec`] only what
+/// says how it is optimised, estimated, named and written matters.
+///
+/// # Errors
+/// As [`model`].
+pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Error> {
+    let mut seconds = Seconds::default();
+    let retimed = seconds.take(Phase::Optimise, || OptimisedMachine::of(machine, spec))?;
+    Hardware::of(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
+}
+
+/// What hardware is made from; shared by hardware of several names.
+#[derive(Debug)]
+enum Origin<'d> {
+    Program {
+        scheduled: Box<Scheduled<'d>>,
+        /// What was proved of the optimisations.
+        chain: Option<Chain>,
+    },
+    Machine(OptimisedMachine<'d>),
+    Reused(Box<Reused<'d>>),
+}
+
+/// A step of the road, as far as it takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Optimisation; of a state machine with retiming.
+    Optimise,
+    /// Placing registers.
+    Schedule,
+    /// Lowering and wrapping.
+    Lower,
+}
+
+/// How long each step took; for people, never part of a text.
+#[derive(Clone, Debug, Default)]
+struct Seconds(Vec<(Phase, Duration)>);
+
+impl Seconds {
+    fn take<T>(&mut self, step: Phase, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let done = work();
+        self.0.push((step, start.elapsed()));
+        done
+    }
+}
+
+/// Hardware, from which text is rendered.
+#[derive(Clone, Debug)]
+pub struct Hardware<'d> {
+    /// The pipeline or state machine; with a wrapper, its core.
+    pub netlist: Netlist,
+    /// The wrapper around it.
+    pub axis: Option<Axis>,
+    spec: Spec,
+    origin: Arc<Origin<'d>>,
+    seconds: Seconds,
+}
+
+impl<'d> Hardware<'d> {
+    fn of(origin: Arc<Origin<'d>>, spec: &Spec, top: &str, mut seconds: Seconds) -> Result<Hardware<'d>, Error> {
+        let (netlist, axis) = seconds.take(Phase::Lower, || match &*origin {
+            Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
+            Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
+            Origin::Reused(reused) => reused.lower(spec, top),
+        })?;
+        let netlist = match &spec.provenance {
+            Some(provenance) => netlist.with_head(&provenance.lines()),
+            None => netlist,
+        };
+        Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
+    }
+
+    /// The same under the name of another file, which is made legal and different from every port.
+    ///
+    /// # Errors
+    /// As [`model`].
+    pub fn named_like(&self, stem: &str) -> Result<Hardware<'d>, Error> {
+        let mut spec = self.spec.clone();
+        spec.module.top = Top::Like(stem.to_owned());
+        let top = match &*self.origin {
+            Origin::Program { .. } | Origin::Reused(_) => spec.top(),
+            Origin::Machine(_) => machine::top(&spec),
+        };
+        Hardware::of(Arc::clone(&self.origin), &spec, &top, Seconds::default())
+    }
+
+    /// The name of the module that the world sees.
+    pub fn top(&self) -> &str {
+        self.axis.as_ref().map_or(&self.netlist.interface.top, |axis| &axis.top)
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The program with its schedule and the certificate of that; nothing for a state machine.
+    pub fn scheduled(&self) -> Option<&Scheduled<'d>> {
+        match &*self.origin {
+            Origin::Program { scheduled, .. } => Some(scheduled),
+            Origin::Machine(_) | Origin::Reused(_) => None,
+        }
+    }
+
+    /// The program with its plan, where it takes a sample every few clocks.
+    pub fn reused(&self) -> Option<&Reused<'d>> {
+        match &*self.origin {
+            Origin::Reused(reused) => Some(reused),
+            Origin::Program { .. } | Origin::Machine(_) => None,
+        }
+    }
+
+    /// The state machine as it was made from; nothing for a program.
+    pub fn retimed(&self) -> Option<&OptimisedMachine<'d>> {
+        match &*self.origin {
+            Origin::Program { .. } | Origin::Reused(_) => None,
+            Origin::Machine(retimed) => Some(retimed),
+        }
+    }
+
+    /// What it takes of the device, and how fast it is there. Without the wrapper.
+    pub fn estimate(&self) -> Estimate {
+        self.spec.estimate(&self.netlist)
+    }
+
+    /// How long each step took on this machine.
+    pub fn seconds(&self) -> &[(Phase, Duration)] {
+        &self.seconds.0
+    }
+
+    /// Writes the text, that of the wrapper behind it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
+        emit::write(&self.netlist, language, &self.spec.text_options(), out)?;
+        match &self.axis {
+            Some(axis) => out.write_all(axis.text(language).as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// The text that [`Hardware::write`] writes.
+    pub fn text(&self, language: Language) -> String {
+        let mut bytes = Vec::new();
+        self.write(language, &mut bytes).expect("memory does not refuse a write");
+        String::from_utf8(bytes).expect("names and comments are text")
+    }
+
+    /// The text, proved with [`Spec::prove`] to be the design that was handed in: of a wrapper's text, the pipeline in
+    /// it.
+    ///
+    /// # Errors
+    /// If it is not, which is our mistake; if that is not decided within the limits.
+    pub fn proved_text(&self, language: Language, listener: Listener<'_>) -> Result<String, Error> {
+        let text = self.text(language);
+        match &*self.origin {
+            Origin::Program { scheduled, chain: Some(chain) } => {
+                chain.prove(scheduled.source, self, (language, &text), listener)?;
+            }
+            Origin::Machine(retimed) if self.spec.prove => {
+                proof::of_machine(retimed.source, (language, &text), listener)?;
+            }
+            Origin::Reused(reused) if self.spec.prove => {
+                proof::of_reused(reused.source, self, (language, &text), listener)?;
+            }
+            // Never as if it were proved.
+            Origin::Program { chain: None, .. } if self.spec.prove => {
+                return Err(proof::wrong("the design shall be proved, and its optimisations were not".into()));
+            }
+            Origin::Program { chain: None, .. } | Origin::Machine(_) | Origin::Reused(_) => {}
+        }
+        Ok(text)
+    }
+
+    /// What a program needs to know to use the module. `checksum` is that of the file that the design is from.
+    pub fn sidecar(&self, languages: &[Language], checksum: String) -> Sidecar<'_> {
+        let (delays, machine) = match &*self.origin {
+            Origin::Program { scheduled, .. } => (scheduled.stage_delays(), None),
+            Origin::Machine(retimed) => (&[][..], Some(retimed.facts(&self.netlist))),
+            Origin::Reused(_) => (&[][..], None),
+        };
+        let reuse = self.reused().map(Reused::facts);
+        let sidecar = Sidecar::new(&self.netlist, languages, delays, checksum).with_axis(self.axis.as_ref());
+        sidecar.with_machine(machine).with_reuse(reuse)
+    }
+
+    /// One line about it, for people.
+    pub fn summary(&self) -> String {
+        match &*self.origin {
+            Origin::Program { scheduled, .. } => {
+                scheduled.summary(&self.netlist, self.axis.as_ref(), self.spec.unit(&scheduled.program).0)
+            }
+            Origin::Machine(retimed) => retimed.summary(&self.netlist),
+            Origin::Reused(reused) => reused.summary(&self.netlist),
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! What the wishes of a [`Spec`] mean for scheduler, device and netlist: each choice that is made for the user, with
+//! its reason, once.
+
+use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
+use super::{Error, bug};
+use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
+use alir_core::diag::{Diagnostic, Place};
+use alir_hw::emit;
+use alir_core::ir::Model;
+use alir_hw::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
+use alir_opt::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, Uses};
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// Where a program's delays come from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The latency fields of the file.
+    LatencyFields,
+    /// Widths.
+    Width,
+    /// A device.
+    Device(Arc<Delays>),
+    /// A device, where only the estimate of the finished pipeline tells whether it is fast enough.
+    InARow(Arc<InARow>),
+}
+
+impl Deref for Source {
+    type Target = dyn Delay;
+
+    fn deref(&self) -> &(dyn Delay + 'static) {
+        match self {
+            Source::LatencyFields => &LatencyFields,
+            Source::Width => &ByWidth,
+            Source::Device(delays) => &**delays,
+            Source::InARow(delays) => &**delays,
+        }
+    }
+}
+
+/// A schedule, and the delays that it was made by.
+pub(super) struct Made {
+    pub(super) outcome: Outcome,
+    pub(super) delays: Source,
+}
+
+impl Spec {
+    /// The device that is meant.
+    pub fn device(&self) -> Device {
+        self.target.device.or(self.target.fallback).unwrap_or_default()
+    }
+
+    /// Where delays come from.
+    pub fn delay_model(&self) -> DelayModel {
+        let by_clock = self.pipeline.stages == Some(Stages::Fewest) && self.clock.period.is_some();
+        let by_device = (by_clock || self.target.device.is_some()) && self.clock.delay_unit.is_none();
+        self.target.delays.unwrap_or(match by_device {
+            true => DelayModel::Device,
+            false => DelayModel::LatencyFields,
+        })
+    }
+
+    /// The delays of a program's operations.
+    pub fn delays(&self, model: &Model) -> Source {
+        match self.delay_model() {
+            DelayModel::LatencyFields if model.has_delays() => Source::LatencyFields,
+            DelayModel::LatencyFields | DelayModel::Width => Source::Width,
+            DelayModel::Device => Source::Device(Arc::new(Delays::of(model, self.device(), self.fabric()))),
+        }
+    }
+
+    /// What a unit of the delays is called, and where they come from.
+    pub fn unit(&self, model: &Model) -> (&'static str, &'static str) {
+        match self.delay_model() {
+            DelayModel::LatencyFields if model.has_delays() => ("latency units", "latency fields"),
+            DelayModel::LatencyFields | DelayModel::Width => ("LUT levels", "widths"),
+            DelayModel::Device => ("ns", "device"),
+        }
+    }
+
+    /// What is asked of the scheduler.
+    pub fn goal(&self) -> Goal {
+        let pipeline = &self.pipeline;
+        Goal {
+            stages: match pipeline.stages {
+                Some(Stages::Exactly(n)) => Some(n),
+                Some(Stages::Fewest) | None => None,
+            },
+            max_stage_delay: self.clock.period.map(|period| self.logic_time(period)).or(pipeline.max_stage_delay),
+            register_inputs: pipeline.register_inputs,
+            register_outputs: pipeline.register_outputs,
+            input_delay: pipeline.input_delay,
+            output_delay: pipeline.output_delay,
+            objective: pipeline.objective,
+            effort: pipeline.effort,
+        }
+    }
+
+    /// Whether no register at all is asked for.
+    pub fn is_combinational(&self) -> bool {
+        self.interval().is_none()
+            && self.goal().is_combinational()
+            && !self.pipeline.register_inputs
+            && !self.pipeline.register_outputs
+    }
+
+    /// A clock period in units of the delays, without what registers take.
+    fn logic_time(&self, period: f64) -> f64 {
+        match self.delay_model() {
+            DelayModel::Device => (period - self.register_time() - self.clock.uncertainty).max(0.0),
+            DelayModel::LatencyFields | DelayModel::Width => {
+                (period - self.clock.uncertainty).max(0.0) / self.unit_ns()
+            }
+        }
+    }
+
+    /// Nanoseconds in a unit of delay.
+    fn unit_ns(&self) -> f64 {
+        self.clock.delay_unit.unwrap_or(1.0)
+    }
+
+    /// What the surroundings take of the clock, in nanoseconds: the same figures for the scheduler, the estimate and
+    /// the constraints.
+    pub fn surroundings(&self) -> Surroundings {
+        let unit = if self.delay_model() == DelayModel::Device { 1.0 } else { self.unit_ns() };
+        Surroundings {
+            input_ns: unit * self.pipeline.input_delay,
+            output_ns: unit * self.pipeline.output_delay,
+            uncertainty_ns: self.clock.uncertainty,
+        }
+    }
+
+    /// What a register takes of the clock period on the device, in nanoseconds.
+    fn register_time(&self) -> f64 {
+        self.device().technology().register_time()
+    }
+
+    /// Whether a clock is to be met.
+    fn is_bounded(&self) -> bool {
+        self.clock.period.is_some() || self.pipeline.max_stage_delay.is_some()
+    }
+
+    /// Whether optimisations that search are asked for.
+    pub(super) fn searches(&self) -> bool {
+        matches!(self.optimisation.passes, Passes::Level(2..))
+    }
+
+    /// Whether registers may stand within products: these are logic, and it is known what their parts take.
+    pub fn cuts_products(&self) -> bool {
+        let in_stages = match self.pipeline.stages {
+            Some(Stages::Exactly(stages)) => stages > 1,
+            Some(Stages::Fewest) => true,
+            None => self.is_bounded(),
+        };
+        in_stages && self.target.products == Products::Logic && self.delay_model() == DelayModel::Device
+    }
+
+    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else
+    /// if they meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
+    pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
+        if !self.is_bounded() {
+            return true;
+        }
+        let mut quick = self.clone();
+        quick.pipeline.effort = Effort::Fast;
+        let latency = |cut| Some(quick.schedule(&optimised(cut)).ok()?.outcome.schedule.latency());
+        match (latency(true), latency(false)) {
+            (Some(cut), Some(whole)) => cut < whole,
+            (cut, _) => cut.is_some(),
+        }
+    }
+
+    /// What the logic is made for.
+    pub fn fabric(&self) -> Fabric {
+        let technology = self.device().technology();
+        let multipliers = match (self.target.products, technology.multiplier) {
+            (Products::Blocks, Some((longer, shorter))) => Multipliers::Blocks { longer, shorter },
+            (Products::Auto | Products::Blocks, _) => Multipliers::Synthesiser,
+            (Products::Logic, _) => Multipliers::Rows,
+        };
+        // A sum that is merged into another's adder waits for the latest operand and takes one more table: not where a
+        // clock has to be met and stages are cut by the device's delays of single operations.
+        let in_stages = self.target.delays.is_some() || !self.goal().is_combinational();
+        let by_time = self.is_bounded() || (in_stages && self.delay_model() == DelayModel::Device);
+        let adders = match (technology.three_operands, by_time) {
+            (true, false) => Adders::Three,
+            (true, true) => Adders::Sums,
+            (false, _) => Adders::Two,
+        };
+        Fabric {
+            multipliers,
+            table_inputs: technology.table_inputs,
+            adders,
+            start_addresses: technology.synthesised_by_yosys,
+            differences: self.searches() && technology.table_before_carry,
+        }
+    }
+
+    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device
+    /// that was named, or where the text asks for blocks. Such registers have no asynchronous reset.
+    fn block_registers(&self) -> Option<BlockRegisters> {
+        let named = self.target.device.is_some() || self.target.products == Products::Blocks;
+        let reset_at_once = self.module.reset.is_some_and(|reset| reset.asynchronous && reset.data);
+        let possible = named && !reset_at_once && self.target.products != Products::Logic;
+        self.device().technology().block_registers().filter(|_| possible)
+    }
+
+    /// What lookup tables become.
+    pub fn table_style(&self) -> TableStyle {
+        let device = self.device();
+        match self.text.tables {
+            LookupTables::Auto if self.searches() => TableStyle::ByCost { device },
+            LookupTables::Auto => TableStyle::Auto,
+            LookupTables::Logic => TableStyle::Logic,
+            LookupTables::Block => TableStyle::Block,
+            LookupTables::Pieces => TableStyle::Pieces { table_inputs: device.technology().table_inputs },
+        }
+    }
+
+    /// How text is written.
+    pub fn text_options(&self) -> emit::Options {
+        emit::Options {
+            rom_style: self.table_style(),
+            split_above: self.text.split_above,
+            shreg_extract: self.text.shreg_extract,
+            keep_names: self.text.keep_names,
+            use_dsp: self.target.products == Products::Blocks,
+        }
+    }
+
+    /// What a netlist takes of the device.
+    pub fn estimate(&self, netlist: &Netlist) -> Estimate {
+        self.estimate_with(netlist, self.table_style())
+    }
+
+    fn estimate_with(&self, netlist: &Netlist, tables: TableStyle) -> Estimate {
+        let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
+        // Delays that are no times mean nothing beside those of a device.
+        let has_times = self.delay_model() == DelayModel::Device || self.clock.delay_unit.is_some();
+        let around = match has_times {
+            true => self.surroundings(),
+            false => Surroundings { uncertainty_ns: self.clock.uncertainty, ..Surroundings::default() },
+        };
+        Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables }, around)
+    }
+
+    /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a
+    /// device is to be met, one whose netlist meets it by the estimate.
+    ///
+    /// # Errors
+    /// If the goal cannot be reached, or if the checker objects, which is our mistake.
+    pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
+        self.check_clock()?;
+        let delays = self.delays(model);
+        let goal = self.goal();
+        let searches = goal.effort != Effort::Fast;
+        match (&delays, self.clock.period) {
+            (Source::Device(known), Some(period)) if goal.stages.is_none() => {
+                let time = self.time_for_logic(period)?;
+                let by = |delays: &Source| {
+                    meet(period, time, |bound| {
+                        let goal = Goal { max_stage_delay: Some(bound), ..goal };
+                        let outcome = self.keep(model, &**delays, &goal)?;
+                        let estimate = self.estimate_of(model, &outcome)?;
+                        Ok((Made { outcome, delays: delays.clone() }, estimate))
+                    })
+                };
+                // Pins and tables may be better than those of the program without registers; the estimate says.
+                let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
+                let found = by(&delays).or_else(|refused| in_a_row().map_err(|_| refused))?;
+                if searches { self.with_fewer_stages(model, known, found, period) } else { Ok(found) }
+            }
+            (Source::Device(known), _) if searches && goal.max_stage_delay.is_none() && !goal.is_combinational() => {
+                let outcome = self.keep(model, &*delays, &goal)?;
+                let first = Made { outcome, delays: delays.clone() };
+                Ok(self.refined(model, known, first, &goal)?.0)
+            }
+            _ => Ok(Made { outcome: self.keep(model, &*delays, &goal)?, delays }),
+        }
+    }
+
+    /// What a schedule's netlist takes of the device, tables as logic: their slowest form, so that a clock is met in every
+    /// form.
+    fn estimate_of(&self, model: &Model, outcome: &Outcome) -> Result<Estimate, Error> {
+        let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
+        let netlist = super::program::lower(model, outcome, &options)?;
+        Ok(self.estimate_with(&netlist, TableStyle::Auto))
+    }
+
+    /// The best of some schedules of so many stages by the estimate, and its period: which gates share a table and which
+    /// pins they take depends on the registers, so each is made by the delays that the one before it shows. `delays` are
+    /// those without registers, which `first` was made by.
+    fn refined(&self, model: &Model, delays: &Delays, first: Made, goal: &Goal) -> Result<(Made, f64), Error> {
+        let guess = Goal { effort: Effort::Fast, ..*goal };
+        let guess = self.keep(model, &delays.in_a_row(model), &guess)?.schedule;
+        let seeds = [(first.outcome.schedule.clone(), REFINEMENTS), (guess, 1)];
+        let mut period = self.estimate_of(model, &first.outcome)?.period_ns;
+        let mut best = first;
+        for (mut last, rounds) in seeds {
+            for _ in 0..rounds {
+                let delays = Delays::near(model, self.device(), self.fabric(), &last);
+                let outcome = self.keep(model, &delays, goal)?;
+                if outcome.schedule == last {
+                    break;
+                }
+                last = outcome.schedule.clone();
+                let found = self.estimate_of(model, &outcome)?.period_ns;
+                // Where registers are to be spared, a little clock does not count.
+                let (same, much) = if goal.objective == Objective::Delay { (1.0, 1.0) } else { (1.01, 0.99) };
+                let is_less = outcome.counted() < best.outcome.counted();
+                if found < much * period || (found <= same * period && is_less) {
+                    best = Made { outcome, delays: Source::Device(Arc::new(delays)) };
+                    period = found;
+                }
+            }
+        }
+        Ok((best, period))
+    }
+
+    /// The schedule of the fewest stages that meet a period by the estimate, from one that meets it on. `delays` are those
+    /// without registers.
+    fn with_fewer_stages(
+        &self,
+        model: &Model,
+        delays: &Arc<Delays>,
+        mut best: Made,
+        period: f64,
+    ) -> Result<Made, Error> {
+        let mut of_fewer = None;
+        while best.outcome.schedule.stages > 1 {
+            let goal = Goal {
+                stages: Some(best.outcome.schedule.stages - 1),
+                max_stage_delay: None,
+                objective: Objective::Delay,
+                ..self.goal()
+            };
+            let outcome = self.keep(model, &**delays, &goal)?;
+            let first = Made { outcome, delays: Source::Device(delays.clone()) };
+            let (fewer, found) = self.refined(model, delays, first, &goal)?;
+            if found > period {
+                break;
+            }
+            of_fewer = Some(found);
+            best = fewer;
+        }
+        // What is left of the period spares registers.
+        if let Some(found) = of_fewer {
+            let taken = self.register_time() + self.clock.uncertainty;
+            let bound = best.outcome.max_stage_delay * (period - taken) / (found - taken);
+            let stages = Some(best.outcome.schedule.stages);
+            for share in SPARING {
+                let goal = Goal { stages, max_stage_delay: Some(share * bound), ..self.goal() };
+                let Ok(outcome) = self.keep(model, &*best.delays, &goal) else { break };
+                let is_less = outcome.counted() < best.outcome.counted();
+                if is_less && self.estimate_of(model, &outcome)?.period_ns <= period {
+                    best.outcome = outcome;
+                    break;
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// The schedule for one goal, judged by the independent checker.
+    fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
+        // An exact count matters only to the search.
+        let quick = goal.effort == Effort::Fast || goal.is_combinational();
+        let uses = match quick {
+            true => Uses::whole_values(model),
+            false => netlist::uses_with_blocks(model, self.fabric(), self.block_registers()),
+        };
+        let outcome = schedule::schedule(model, delay, goal, &uses).map_err(|why| {
+            let name = "--clock-period";
+            let given = match (self.clock.period, self.delay_model()) {
+                (None, _) => BoundFlag::STAGE_DELAY,
+                (Some(_), DelayModel::Device) => {
+                    BoundFlag { name, unit: 1.0, overhead: self.register_time() + self.clock.uncertainty }
+                }
+                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: self.clock.uncertainty },
+            };
+            Error::request(why.diagnostic(model, &given))
+        })?;
+        outcome.check(model, delay, goal, &uses).map_err(bug)?;
+        Ok(outcome)
+    }
+
+    /// Whether period and unit are times.
+    fn check_clock(&self) -> Result<(), Error> {
+        let wrong = |flag: &str, message: String, help: &str| {
+            Err(Error::request(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
+        };
+        if self.target.products == Products::Blocks && self.device().technology().multiplier.is_none() {
+            let place = Place::Flag("--use-dsp".into());
+            let message = format!("{} has no multiplier blocks", self.device().name());
+            let help = "leave it out, or name another --device";
+            return Err(Error::request(Diagnostic::error("E0801", place, message).with_help(help)));
+        }
+        if self.pipeline.stages == Some(Stages::Fewest) && self.goal().max_stage_delay.is_none() {
+            let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
+            return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
+        }
+        let uncertainty = self.clock.uncertainty;
+        if !(uncertainty.is_finite() && uncertainty >= 0.0) {
+            return wrong("--clock-uncertainty", format!("{uncertainty} is no time"), "ask for nanoseconds, 0 or more");
+        }
+        if self.clock.period.is_some_and(|period| period > 0.0 && uncertainty >= period) {
+            let message = format!("{uncertainty} ns leave nothing of the period");
+            return wrong("--clock-uncertainty", message, "ask for less, or for a longer --clock-period");
+        }
+        match self.clock.period {
+            Some(period) if !(period.is_finite() && period >= 0.0) => {
+                wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
+            }
+            _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
+                wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the clock period leaves for logic on the device.
+    ///
+    /// # Errors
+    /// If it leaves nothing.
+    fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
+        let register = self.register_time();
+        let taken = register + self.clock.uncertainty;
+        if period > taken {
+            return Ok(period - taken);
+        }
+        let also = match self.clock.uncertainty {
+            0.0 => String::new(),
+            ns => format!(", and --clock-uncertainty {ns} ns"),
+        };
+        let message = format!("a register of {} alone takes {register} ns{also}", self.device().name());
+        let help = "ask for a longer period, or for another --device";
+        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
+    }
+}
+
+/// Shares of the longest stage that a period allows, with which registers are to be spared.
+const SPARING: [f64; 2] = [1.0, 0.97];
+
+/// Schedules of which the best by the estimate is taken, beside the first.
+const REFINEMENTS: u32 = 2;
+
+/// Rounds in which the bound is tightened until the netlist meets the clock.
+const ROUNDS: u32 = 8;
+
+/// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations
+/// add up to a little less than a stage takes, where a chain of carries starts again behind a register.
+fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, Estimate), Error>) -> Result<T, Error> {
+    let register = period - bound;
+    let mut bound = bound;
+    let (mut found, mut estimate) = attempt(bound)?;
+    let mut best = estimate.clone();
+    for _ in 0..ROUNDS {
+        if estimate.period_ns <= period {
+            return Ok(found);
+        }
+        bound *= ((period - register) / (estimate.period_ns - register)).clamp(0.5, 0.98);
+        let Ok(next) = attempt(bound) else { break };
+        (found, estimate) = next;
+        if estimate.period_ns < best.period_ns {
+            best = estimate.clone();
+        }
+    }
+    if estimate.period_ns <= period { Ok(found) } else { Err(too_fast(period, &best)) }
+}
+
+/// The complaint that nothing was found that meets the clock.
+fn too_fast(period: f64, best: &Estimate) -> Error {
+    let message = format!("no pipeline was found that meets {period} ns on {}", best.device);
+    let help = format!("the best takes {} ns by the estimate; ask for that or more", best.period_ns);
+    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+}

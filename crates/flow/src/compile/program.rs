@@ -1,0 +1,255 @@
+//! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
+
+use super::policy::{self, Made};
+use super::spec::{Passes, Spec};
+use super::{Error, bug};
+use alir_hw::device::Estimate;
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_hw::emit::axis::Axis;
+use alir_core::ir::{Model, Op};
+use alir_hw::netlist::{self, Netlist};
+use alir_opt::passes::{self, PASSES, PassStat, Trust};
+use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};
+use std::borrow::Cow;
+
+/// What the head of a text says that assumes intervals, and what follows: input elements.
+pub const ASSUMPTION: &str = "assumes that every input stays in its declared interval:";
+
+/// A program after its optimisations.
+#[derive(Clone, Debug)]
+pub struct Optimised<'d> {
+    /// As it was handed in.
+    pub source: &'d Model,
+    /// As it is now.
+    pub program: Cow<'d, Model>,
+    /// What each pass did, in order.
+    pub passes: Vec<PassStat>,
+}
+
+/// Optimises a program for the pipeline that is asked for.
+///
+/// # Errors
+/// If a pass that was named does not exist, or something is asked for that only a state machine has.
+pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Error> {
+    spec.every_clock("a schedule of stages").map_err(Error::request)?;
+    let names = spec.passes(spec.cuts_products_of(model))?;
+    if spec.optimisation.retime.is_some() {
+        let message = "--retime does not go with a program, which has no registers of its own";
+        let help = "--pipeline and --pipeline-objective place the registers of a program; leave out --retime";
+        let place = Place::Flag("--retime".into());
+        return Err(Error::request(Diagnostic::error("E0804", place, message).with_help(help)));
+    }
+    // Nothing to do is nothing to copy either.
+    if names.is_empty() {
+        return Ok(Optimised { source: model, program: Cow::Borrowed(model), passes: Vec::new() });
+    }
+    let (program, passes) = passes::run_trusting(model, &names, spec.trust());
+    Ok(Optimised { source: model, program, passes })
+}
+
+impl<'d> Optimised<'d> {
+    /// Places the registers.
+    ///
+    /// # Errors
+    /// If the goal cannot be reached; if the checker objects, which is our mistake.
+    pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
+        let Made { outcome, delays } = spec.schedule(&self.program)?;
+        let Optimised { source, program, passes } = self;
+        Ok(Scheduled { source, program, passes, outcome, delays })
+    }
+
+    /// The same, borrowed: to be scheduled more than once.
+    pub fn borrowed(&self) -> Optimised<'_> {
+        Optimised { source: self.source, program: Cow::Borrowed(&self.program), passes: Vec::new() }
+    }
+
+    /// What the program takes of the device without registers.
+    pub fn estimate_combinational(&self, spec: &Spec) -> Estimate {
+        let schedule = Schedule::combinational(self.program.nodes().len());
+        let options = netlist::Options { fabric: spec.fabric(), ..netlist::Options::default() };
+        spec.estimate(&netlist::lower(&self.program, &schedule, &options))
+    }
+}
+
+/// A program with its registers placed.
+#[derive(Clone, Debug)]
+pub struct Scheduled<'d> {
+    /// As it was handed in.
+    pub source: &'d Model,
+    /// As it is made.
+    pub program: Cow<'d, Model>,
+    /// What each pass did, in order.
+    pub passes: Vec<PassStat>,
+    /// The schedule and its certificate.
+    pub outcome: Outcome,
+    /// The delays that it was made by.
+    pub delays: policy::Source,
+}
+
+impl Scheduled<'_> {
+    /// The netlist called `top`, or the wrapper of this name around one.
+    ///
+    /// # Errors
+    /// If the wrapper cannot be built; if the checker objects, which is our mistake.
+    pub fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
+        let netlist = lower(&self.program, &self.outcome, &spec.core(top))?;
+        let netlist = if spec.optimisation.assume_intervals { assuming(netlist, self.source) } else { netlist };
+        let axis = spec.wrapped(&netlist, top)?;
+        Ok((netlist, axis))
+    }
+
+    /// The stages as they are shown to people: operations, longest path and registers of each.
+    pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
+        let uses = netlist::uses_with(&self.program, spec.fabric());
+        schedule::view(&self.program, &*self.delays, &spec.goal(), &uses, &self.outcome.schedule)
+    }
+
+    /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
+    ///
+    /// # Errors
+    /// If the checker objects, which is our mistake.
+    pub fn whole_values(&self, spec: &Spec) -> Result<Outcome, Error> {
+        let (model, delay, goal) = (&*self.program, &*self.delays, spec.goal());
+        let uses = Uses::whole_values(model);
+        let outcome = schedule::schedule(model, delay, &goal, &uses)
+            .map_err(|why| Error::request(why.diagnostic(model, &BoundFlag::STAGE_DELAY)))?;
+        outcome.check(model, delay, &goal, &uses).map_err(bug)?;
+        Ok(outcome)
+    }
+
+    /// Longest path of each pipeline stage; nothing without stages.
+    pub fn stage_delays(&self) -> &[f64] {
+        if self.outcome.schedule.stages == 0 { &[] } else { &self.outcome.stage_delays }
+    }
+
+    /// The longest path between registers; without any, from inputs to outputs.
+    pub fn longest(&self) -> f64 {
+        self.outcome.stage_delays.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// How good the register bits are, for people; nothing where there was no search.
+    pub fn quality(&self) -> String {
+        let outcome = &self.outcome;
+        let inside = match outcome.bits_in_blocks {
+            0 => String::new(),
+            bits => format!(", {bits} of them within multiplier blocks"),
+        };
+        let counted = match outcome.weight {
+            1 => String::new(),
+            weight => format!(", {weight} within blocks counted as one"),
+        };
+        match &outcome.certificate {
+            None => inside,
+            Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest possible{counted})"),
+            Some(_) if outcome.gap().is_infinite() => {
+                format!("{inside} (how far above the fewest{counted} is not known)")
+            }
+            Some(_) => format!("{inside} (at most {:.2} % above the fewest{counted})", 100.0 * outcome.gap()),
+        }
+    }
+
+    /// One line about what was made; `unit` is that of delays.
+    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>, unit: &str) -> String {
+        let schedule = &self.outcome.schedule;
+        let latency = schedule.latency();
+        let longest = format!("{:.3}", self.longest());
+        let longest = format!("{} {unit}", longest.trim_end_matches('0').trim_end_matches('.'));
+        let shape = match schedule.stages {
+            0 if latency == 0 => format!("combinational, delay {longest}"),
+            0 => {
+                let ends = match (schedule.register_inputs, schedule.register_outputs) {
+                    (true, true) => "inputs and outputs",
+                    (true, false) => "inputs",
+                    _ => "outputs",
+                };
+                format!("{ends} registered, delay {longest}")
+            }
+            1 => format!("1 stage, delay {longest}"),
+            stages => format!("{stages} stages, the longest of delay {longest}"),
+        };
+        let (name, around) = match axis {
+            None => (&netlist.interface.top, String::new()),
+            Some(axis) => {
+                let (latency, interval) = (axis.latency(), axis.initiation_interval());
+                (&axis.top, format!("; AXI4-Stream: latency {latency}, a sample every {interval} clocks"))
+            }
+        };
+        let (operations, bits, quality) = (self.program.nodes().len(), netlist.register_bits(), self.quality());
+        format!("{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{quality}{around}")
+    }
+}
+
+impl Spec {
+    /// The wrapper of this name around a netlist, if one is wanted.
+    ///
+    /// # Errors
+    /// If it cannot be built.
+    pub(super) fn wrapped(&self, netlist: &Netlist, top: &str) -> Result<Option<Axis>, Error> {
+        let around = |options| Axis::new(top, &netlist.interface, options).map_err(Error::request);
+        self.wrapper.as_ref().map(around).transpose()
+    }
+
+    /// What the passes take for granted.
+    pub(super) fn trust(&self) -> Trust {
+        if self.optimisation.assume_intervals { Trust::Intervals } else { Trust::Types }
+    }
+
+    /// Whether the pipeline shall have registers within products of this program.
+    pub(super) fn cuts_products_of(&self, model: &Model) -> bool {
+        let level = match self.optimisation.passes {
+            Passes::Level(level) => level,
+            Passes::Named(_) => return false,
+        };
+        let optimised = |cut: bool| {
+            let names = if cut { passes::IN_STAGES } else { passes::pipeline(level) };
+            passes::run_trusting(model, names, self.trust()).0
+        };
+        self.searches()
+            && self.cuts_products()
+            && model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))
+            && self.gains_by_cutting(optimised)
+    }
+
+    /// The passes that run; `cuts_products`: for a pipeline that has registers within products.
+    ///
+    /// # Errors
+    /// If one that was named does not exist.
+    pub(super) fn passes(&self, cuts_products: bool) -> Result<Vec<&str>, Error> {
+        let names: Vec<&str> = match &self.optimisation.passes {
+            Passes::Named(names) => names.iter().map(String::as_str).collect(),
+            Passes::Level(_) if cuts_products => passes::IN_STAGES.to_vec(),
+            Passes::Level(level) => passes::pipeline(*level).to_vec(),
+        };
+        let unknown = names.iter().find(|name| passes::find(name).is_none());
+        if let Some(name) = unknown {
+            let known: Vec<_> = PASSES.iter().map(|p| p.name).collect();
+            let message = format!("no pass is called {name:?}");
+            let help = format!("passes: {}", known.join(", "));
+            let place = Place::Flag("--passes".into());
+            return Err(Error::request(Diagnostic::error("E0301", place, message).with_help(help)));
+        }
+        Ok(names)
+    }
+}
+
+/// The netlist of a scheduled program, judged by the independent checker.
+///
+/// # Errors
+/// If the checker objects, which is our mistake.
+pub(super) fn lower(model: &Model, outcome: &Outcome, options: &netlist::Options) -> Result<Netlist, Error> {
+    let netlist = netlist::lower(model, &outcome.schedule, options);
+    netlist.check().and_then(|()| netlist.check_pipeline()).map_err(|found| bug(Diagnostics(found)))?;
+    Ok(netlist)
+}
+
+/// The netlist with what it assumes of the inputs of `model` in its head.
+fn assuming(netlist: Netlist, model: &Model) -> Netlist {
+    let declared = model.nodes().iter().filter_map(|node| match node.op {
+        Op::Input { input } => {
+            let q = &node.interval;
+            Some(format!("  inp[{input}]: codes {} to {}, in steps of 2^{}", q.min, q.max, -i64::from(q.frac)))
+        }
+        _ => None,
+    });
+    declared.fold(netlist.with_remark(ASSUMPTION), |netlist, line| netlist.with_remark(&line))
+}

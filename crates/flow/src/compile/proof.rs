@@ -1,0 +1,359 @@
+//! [`Spec::prove`]: what is made is what was handed in, before anybody gets it.
+//!
+//! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
+//! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
+
+use super::Planned;
+use super::source::{Source, Theorem};
+use super::spec::Spec;
+use super::steps;
+use super::{Error, ErrorKind, Hardware, Listener};
+use alir_core::diag::{Diagnostic, Place, Severity};
+use alir_hw::emit::Language;
+use alir_core::ir::Model;
+use alir_core::ir::machine::Machine;
+use alir_hw::netlist::{Element, Interface, PortNames, elaborated};
+use alir_opt::passes::{self, Trust};
+use alir_prove::engine::{Limits, WORK};
+use alir_prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
+use alir_prove::sat::{Embedded, Solver};
+use alir_prove::steps::Steps;
+use alir_prove::{self, machine, value_classes};
+use alir_hdl::{self, Rtl};
+
+fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
+    let mut diagnostic = Diagnostic::error("E0906", Place::Flag("--prove".into()), message);
+    diagnostic.severity = severity;
+    Error { kind, diagnostics: diagnostic.into() }
+}
+
+pub(super) fn wrong(message: String) -> Error {
+    failure(ErrorKind::Bug, Severity::Bug, message)
+}
+
+fn open(message: String) -> Error {
+    failure(ErrorKind::Undecided, Severity::Error, message)
+}
+
+fn tell(listener: Listener<'_>, what: &str, verdict: &str) {
+    listener(&format!("prove: {what}: {verdict}"));
+}
+
+fn matched(report: &Report) -> String {
+    let all = report.operations_matched + report.operations_unmatched;
+    format!("proved ({} of {all} named values matched)", report.operations_matched)
+}
+
+/// What is known of the optimisations.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    optimised: Model,
+    /// The first optimisation that is not decided, and why.
+    open: Option<(&'static str, String)>,
+}
+
+/// The optimisations of one program that were proved, by the names of the passes. Compilations of the same program that
+/// share it (the rows of a sweep) prove equal passes once.
+#[derive(Debug)]
+pub struct ProvedPasses<'m> {
+    model: &'m Model,
+    chains: Vec<(Vec<String>, Trust, Chain)>,
+}
+
+impl<'m> ProvedPasses<'m> {
+    /// None of `model` yet.
+    pub fn of(model: &'m Model) -> ProvedPasses<'m> {
+        ProvedPasses { model, chains: Vec::new() }
+    }
+
+    /// The program.
+    pub(super) fn model(&self) -> &'m Model {
+        self.model
+    }
+
+    /// The proof of the passes of `spec`, made if it is not there.
+    pub(super) fn chain(&mut self, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+        let names = spec.passes(spec.cuts_products_of(self.model))?;
+        let is_it = |(of, trust, _): &&(Vec<String>, Trust, Chain)| *of == names && *trust == spec.trust();
+        if let Some((_, _, chain)) = self.chains.iter().find(is_it) {
+            return Ok(chain.clone());
+        }
+        let chain = Chain::of(self.model, spec, listener)?;
+        self.chains.push((names.into_iter().map(str::to_owned).collect(), spec.trust(), chain.clone()));
+        Ok(chain)
+    }
+}
+
+impl Chain {
+    /// Proves each optimisation's program equal to the one before it.
+    ///
+    /// # Errors
+    /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
+    pub(super) fn of(model: &Model, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+        spec.every_input("--prove").map_err(Error::request)?;
+        let mut undecided = None;
+        let mut current = model.clone();
+        for pass in spec.passes(spec.cuts_products_of(model))?.into_iter().filter_map(passes::find) {
+            let next = pass.apply(&current, spec.trust());
+            if let Some(reason) = prove_pass(pass.name, &current, &next, listener)? {
+                undecided.get_or_insert((pass.name, reason));
+            }
+            current = next;
+        }
+        Ok(Chain { optimised: current, open: undecided })
+    }
+
+    /// Proves the netlist equal to the program that was handed in, or to the optimised one, and so its text.
+    ///
+    /// # Errors
+    /// `E0906` if one is not, which is our mistake, or if that is not decided.
+    pub(super) fn prove(
+        &self,
+        model: &Model,
+        hardware: &Hardware<'_>,
+        (language, text): (Language, &str),
+        listener: Listener<'_>,
+    ) -> Result<(), Error> {
+        let netlist = &hardware.netlist;
+        let request = || Request {
+            latency: Some(netlist.interface.latency),
+            names: control_names(hardware.spec()),
+            ..Request::default()
+        };
+        let read_like = "the model as read";
+        // Of a wrapper's text, the pipeline in it.
+        let core = hardware.axis.as_ref().map(|_| netlist.interface.top.as_str());
+        let rtl = read(language, text, core)?;
+        for (what, rtl) in [("netlist".to_owned(), &elaborated::rtl(netlist)), (format!("{language:?} text"), &rtl)] {
+            // What stays open against the model as read may be seen from the optimised program, if that is known to be
+            // the same.
+            let optimised = || {
+                let steps = steps::with_names(vec![self.optimised.clone()]);
+                Some(Steps { are_proved: true, ..steps })
+            };
+            let told = self.open.is_none().then_some(&optimised as &dyn Fn() -> Option<Steps>);
+            let report = alir_prove::steps::prove(model, rtl, told, &request(), &|| Box::new(Embedded)).0;
+            match report.verdict {
+                Verdict::Proved => tell(listener, &format!("{what} against {read_like}"), &matched(&report)),
+                Verdict::Differs { reason, .. } => {
+                    return Err(wrong(format!("the {what} is not {read_like}: {reason}")));
+                }
+                Verdict::Unknown { reason } => {
+                    tell(listener, &format!("{what} against {read_like}"), &format!("not decided: {reason}"));
+                    let before = self
+                        .open
+                        .as_ref()
+                        .map_or_else(String::new, |(name, why)| format!(" (nor was the optimisation {name}: {why})"));
+                    let message =
+                        format!("whether the {what} is {read_like} was not decided, nothing is written: {reason}");
+                    return Err(open(message + &before));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Proves that the netlist and the text of a program that takes a sample every few clocks are the program that was
+/// handed in.
+///
+/// # Errors
+/// As [`Chain::prove`].
+pub(super) fn of_reused(
+    model: &Model,
+    hardware: &Hardware<'_>,
+    (language, text): (Language, &str),
+    listener: Listener<'_>,
+) -> Result<(), Error> {
+    hardware.spec().every_input("--prove").map_err(Error::request)?;
+    let interface = &hardware.netlist.interface;
+    let spec = hardware.spec();
+    // What goes through bit by bit is the optimised program's gates.
+    let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
+    let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
+    let told = Some(&programs as &dyn Fn() -> Option<Steps>);
+    let request = Request {
+        latency: Some(interface.latency),
+        interval: Some(interface.initiation_interval),
+        presence: presence(interface),
+        names: control_names(spec),
+        gates_only: is_serial,
+        ..Request::default()
+    };
+    // Of a wrapper's text, the pipeline in it.
+    let core = hardware.axis.as_ref().map(|_| interface.top.as_str());
+    let rtl = read(language, text, core)?;
+    for (what, rtl) in
+        [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
+    {
+        let report = alir_prove::steps::prove(model, rtl, told, &request, &|| Box::new(Embedded)).0;
+        match report.verdict {
+            Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),
+            Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not the model: {reason}"))),
+            Verdict::Unknown { reason } => {
+                let message = format!("whether the {what} is the model was not decided, nothing is written: {reason}");
+                return Err(open(message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In which clocks a sample is at the ports of a module.
+pub fn presence(interface: &Interface) -> Presence {
+    if interface.input_beats > 1 {
+        let place = |element: &Element| (element.width > 0).then_some((element.beat, element.lsb));
+        return Presence::Beats(Some(interface.inputs.iter().map(place).collect()));
+    }
+    if interface.input_hold > 1 { Presence::Held } else { Presence::Accepted }
+}
+
+/// The proof that a program is what it was lowered from; of `request` the limits and the work count.
+///
+/// # Errors
+/// If the source does not say what it means, in words.
+pub fn of_lowering(
+    lowered: &Model,
+    source: &dyn Source,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> Result<Report, String> {
+    let request = Request { latency: Some(0), ..request.clone() };
+    Ok(match source.theorem(lowered)? {
+        Theorem::Program(meant) => value_classes::prove(&meant, lowered, &request, solver).0,
+        Theorem::Design(meant) => equiv::prove(lowered, &meant, &request, solver()).0,
+    })
+}
+
+/// Proves that a program is what it was lowered from.
+///
+/// # Errors
+/// `E0906` if it is not, which is our mistake, or if that is not decided.
+pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener<'_>) -> Result<(), Error> {
+    let kind = source.kind();
+    let undecided = |reason: String| {
+        open(format!("whether the lowered program is the {kind} was not decided, nothing is written: {reason}"))
+    };
+    let request = Request { work: Some(WORK), ..Request::default() };
+    let report = of_lowering(lowered, source, &request, &|| Box::new(Embedded)).map_err(undecided)?;
+    match report.verdict {
+        Verdict::Proved => {
+            tell(listener, &format!("the lowered program against the {kind}"), &matched(&report));
+            Ok(())
+        }
+        Verdict::Differs { reason, .. } => Err(wrong(format!("the lowered program is not the {kind}: {reason}"))),
+        Verdict::Unknown { reason } => Err(undecided(reason)),
+    }
+}
+
+/// Adds to a report on a lowered program that this is what it was lowered from, by the prover's own reading of that.
+///
+/// # Errors
+/// If the source does not say what it means: our mistake.
+pub fn add_lowering(
+    source: &dyn Source,
+    lowered: &Model,
+    report: &mut Report,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> Result<(), String> {
+    let kind = source.kind();
+    let request = Request { work: Some(WORK), ..Request::default() };
+    let found = of_lowering(lowered, source, &request, solver)?;
+    match found.verdict {
+        Verdict::Proved => {
+            let bits = &found.bits;
+            report.notes.push(format!(
+                "the {kind} by its own meaning is the lowered program: bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}",
+                bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
+            ));
+        }
+        Verdict::Differs { reason, .. } => {
+            let reason = format!("the lowered program is not the {kind} (a mistake of alir2hdl): {reason}");
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+        }
+        Verdict::Unknown { reason } if matches!(report.verdict, Verdict::Proved) => {
+            let reason =
+                format!("the file is the lowered program, but whether that is the {kind} was not decided: {reason}");
+            report.verdict = Verdict::Unknown { reason };
+        }
+        Verdict::Unknown { .. } => {}
+    }
+    Ok(())
+}
+
+/// Proves that an optimisation's program is the one before it. Returns why, if that is not decided.
+///
+/// # Errors
+/// `E0906` if it is another, which is our mistake.
+fn prove_pass(
+    name: &'static str,
+    before: &Model,
+    after: &Model,
+    listener: Listener<'_>,
+) -> Result<Option<String>, Error> {
+    if before == after {
+        tell(listener, name, "changes nothing");
+        return Ok(None);
+    }
+    let small = Limits { sat_steps: Limits::default().sat_steps / 30, ..Limits::default() };
+    // What an optimisation leaves open is compared with the model as read in the end: no long search here.
+    let request = Request { latency: Some(0), limits: small, work: Some(WORK / 8), ..Request::default() };
+    let report = value_classes::prove(before, after, &request, &|| Box::new(Embedded)).0;
+    match report.verdict {
+        Verdict::Proved => {
+            tell(listener, name, &matched(&report));
+            Ok(None)
+        }
+        Verdict::Differs { reason, .. } => Err(wrong(format!("the optimisation {name} changed the meaning: {reason}"))),
+        Verdict::Unknown { reason } => {
+            tell(listener, name, &format!("not decided: {reason}"));
+            Ok(Some(reason))
+        }
+    }
+}
+
+/// The names that decide which control port is what: those that are not the usual ones, which the prover knows.
+fn control_names(spec: &Spec) -> ControlNames {
+    let (names, usual) = (&spec.module.names, PortNames::default());
+    let of = |name: &String, usual: &str| (name != usual).then(|| name.clone());
+    let reset_low = spec.module.reset.is_some_and(|reset| !reset.active_high);
+    let usual_reset = format!("{}{}", usual.reset, if reset_low { "_n" } else { "" });
+    ControlNames {
+        clock: of(&names.clock, &usual.clock),
+        reset: of(&names.reset, &usual_reset),
+        reset_low: Some(reset_low),
+        enable: of(&names.enable, &usual.enable),
+        valid_in: of(&names.valid_in, &usual.valid_in),
+        valid_out: of(&names.valid_out, &usual.valid_out),
+        ready: of(&names.ready, &usual.ready),
+    }
+}
+
+fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error> {
+    alir_hdl::read(language, text, top).map_err(|why| wrong(format!("the {language:?} text cannot be read: {why}")))
+}
+
+/// Proves that a text behaves as a state machine does.
+///
+/// # Errors
+/// As [`Chain::prove`].
+pub(super) fn of_machine(
+    design: &Machine,
+    (language, text): (Language, &str),
+    listener: Listener<'_>,
+) -> Result<(), Error> {
+    let rtl = read(language, text, None)?;
+    match machine::prove(design, &rtl, &machine::MachineRequest::default(), &|| Box::new(Embedded)).0.verdict {
+        machine::Verdict::Proved => {
+            tell(listener, &format!("{language:?} text against the machine as read"), "proved");
+            Ok(())
+        }
+        machine::Verdict::Differs { reason, .. } => {
+            Err(wrong(format!("the {language:?} text is not the machine: {reason}")))
+        }
+        machine::Verdict::Unknown { reason } => {
+            let message = format!("whether the {language:?} text is the machine was not decided, nothing is written");
+            Err(open(format!("{message}: {reason}")))
+        }
+    }
+}

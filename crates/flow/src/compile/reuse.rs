@@ -1,0 +1,816 @@
+//! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
+
+use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
+use super::{Error, ErrorKind, bug, steps};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
+use alir_hw::emit::axis::{Axis, Stream};
+use alir_hw::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
+use alir_core::ir::machine::Machine;
+use alir_core::ir::{Builder, Model, Op, Output, ValueId};
+use alir_hw::netlist::{Netlist, lower_reused};
+use alir_core::num::{Interval, Kif};
+use alir_opt::passes;
+use alir_prove::steps::Steps;
+use alir_hw::reuse::serial::{self, Graph, Refusal};
+use alir_hw::reuse::{self, Engines, Group, Inputs, MAX_INTERVAL, Plan, Region};
+use alir_opt::schedule::Effort;
+use std::borrow::Cow;
+
+/// Passes before blocks are looked for: those that do the same to equal parts of a program.
+const BEFORE: &[&str] = &["dce", "simplify", "cse", "dce"];
+
+/// Passes on parts that were optimised one by one, and on streams.
+const JOINED: &[&str] = &["cse", "dce"];
+
+/// The pass that is left out: it would make the counter of phases a table of itself. `prove` finds that too, but a sum
+/// reads better.
+const LEFT_OUT: &str = "functions";
+
+/// Plans that are made until one meets the clock.
+const ROUNDS: u32 = 16;
+
+/// The one from which on what copies choose among is chosen in a clock of its own.
+const CHOSEN_BEFORE: u32 = 4;
+
+/// Operations from which on a program is not looked at bit by bit unless that is asked for.
+const SERIAL_OPERATIONS: usize = 50_000;
+
+/// What the head of a text says where values go through bit by bit.
+pub(super) const BIT_BY_BIT: &str = "bit by bit";
+
+/// What it says before that where others do not.
+const IN_PART: &str = "in part";
+
+/// Who shares which hardware, and when.
+#[derive(Clone, Debug)]
+pub enum Planned {
+    /// Equal parts of the program share copies.
+    Fold(Plan),
+    /// Values go through bit by bit.
+    Serial(Graph, serial::Plan),
+}
+
+/// A program with its plan.
+#[derive(Clone, Debug)]
+pub struct Reused<'d> {
+    /// As it was handed in.
+    pub source: &'d Model,
+    /// As it was planned.
+    pub program: Model,
+    /// Who shares which hardware, and when.
+    pub plan: Planned,
+    /// The smallest interval at which values can go through bit by bit, where this one is smaller.
+    pub serial_from: Option<u32>,
+    /// The passes on it, or on each of its parts, if these were optimised one by one; none if the hardware was as a whole.
+    optimised_by: Vec<&'static str>,
+    /// The passes on all of the logic together, where parts share copies.
+    joined_by: Vec<&'static str>,
+    /// The plan as a state machine, its logic optimised.
+    machine: Machine,
+}
+
+impl Planned {
+    /// A sample every so many clocks.
+    pub fn interval(&self) -> u32 {
+        match self {
+            Planned::Fold(plan) => plan.interval,
+            Planned::Serial(_, plan) => plan.interval,
+        }
+    }
+
+    /// Clocks from the edge that accepts a sample to its result.
+    pub fn latency(&self) -> u32 {
+        match self {
+            Planned::Fold(plan) => plan.latency,
+            Planned::Serial(_, plan) => plan.latency,
+        }
+    }
+}
+
+impl Spec {
+    /// Clocks between two samples, where that is not one.
+    pub fn interval(&self) -> Option<u32> {
+        self.pipeline.interval.filter(|&interval| interval != 1)
+    }
+
+    /// When and where the elements of a program's samples are at the ports.
+    ///
+    /// # Errors
+    /// If they come in beats, and these do not fit.
+    fn inputs(&self, program: &Model, interval: u32) -> Result<Inputs, Error> {
+        let wrapper = match (self.pipeline.arrival, &self.wrapper) {
+            (Arrival::Held, _) => return Ok(Inputs::Held),
+            (Arrival::Beats, Some(wrapper)) => wrapper,
+            (Arrival::Captured, _) | (Arrival::Beats, None) => return Ok(Inputs::Captured),
+        };
+        let widths: Vec<u32> = program.input_kifs().iter().map(|kif| kif.width()).collect();
+        let stream = Stream::of_inputs(&widths, wrapper).map_err(Error::request)?;
+        let refuse = |message: String, help: String| {
+            let place = Place::Flag("--ii-input".into());
+            Err(Error::request(Diagnostic::error("E0816", place, message).with_help(help)))
+        };
+        if stream.beats > interval {
+            let message = format!("a sample is {} beats, and the core takes one every {interval} clocks", stream.beats);
+            let help = format!("ask for --ii {} or a wider --axis-width, or leave --ii-input beats out", stream.beats);
+            return refuse(message, help);
+        }
+        let mut places = Vec::with_capacity(widths.len());
+        for (e, (slot, &width)) in stream.slots.iter().zip(&widths).enumerate() {
+            let (beat, lo) = (slot.lsb / stream.data_width, slot.lsb % stream.data_width);
+            if lo + width > stream.data_width {
+                let message = format!("input {e} begins in beat {beat} and ends in a later one");
+                let help = "ask for an --axis-width that elements fit into, such as a multiple of their slots; or leave \
+                            --ii-input beats out";
+                return refuse(message, help.into());
+            }
+            places.push((beat, lo, width));
+        }
+        if stream.beats == 1 {
+            let message = format!("a sample is one beat of {} bits: there is nothing to wait for", stream.data_width);
+            return refuse(message, "ask for a smaller --axis-width, or leave --ii-input beats out".into());
+        }
+        Ok(Inputs::beats(stream.beats, &places))
+    }
+
+    /// Whether hardware is to be used again and again for one sample.
+    pub(super) fn takes_turns(&self) -> bool {
+        self.interval().is_some() || self.pipeline.budget.is_some()
+    }
+
+    /// What does not go with [`Spec::interval`].
+    pub(super) fn interval_problems(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        let mut problem = |code, flag: &str, message: String, help: &str| {
+            problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
+        };
+        if !self.pipeline.compared.is_empty() {
+            let help = "ask for one; `alir2hdl info` compares several";
+            problem("E0810", "--ii", "several intervals are given".into(), help);
+            return problems;
+        }
+        if !self.takes_turns() {
+            return problems;
+        }
+        let budget = self.pipeline.budget;
+        match (budget, self.pipeline.interval) {
+            (Some(Budget { luts: None, ffs: None }), _) => {
+                problem(
+                    "E0810",
+                    "--ii",
+                    "auto needs to know what may be taken".into(),
+                    "add --max-luts N or --max-ffs N",
+                );
+            }
+            (Some(_), Some(_)) => {
+                let help = "--max-luts and --max-ffs go with --ii auto; leave them out, or the number";
+                problem("E0810", "--ii", "an interval is given, and a budget to choose it by".into(), help);
+            }
+            _ => {}
+        }
+        if let Some(share) = self.pipeline.least_share.filter(|share| !(0.0..=100.0).contains(share)) {
+            problem("E0815", "--ii-share", format!("{share} is no percentage"), "ask for 0 to 100");
+        }
+        let interval = self.pipeline.interval.unwrap_or(MAX_INTERVAL);
+        if interval == 0 || interval > MAX_INTERVAL {
+            let help = format!("ask for 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
+            problem("E0810", "--ii", format!("{interval} is no interval"), &help);
+        }
+        if let Some(Stages::Exactly(_)) = self.pipeline.stages {
+            let help =
+                "leave it out: the latency is a result; --clock-period or --max-stage-delay cut what takes too long";
+            problem("E0816", "--pipeline", "a number of stages does not go with --ii".into(), help);
+        }
+        let arrival = self.pipeline.arrival;
+        if arrival == Arrival::Held && self.wrapper.is_some() {
+            let message =
+                "held does not go with a wrapper, which collects the next sample while the core reads this one";
+            let help = "leave it out: a register captures the sample; or ask for --ii-input beats";
+            problem("E0816", "--ii-input", message.into(), help);
+        }
+        if arrival == Arrival::Beats && self.wrapper.is_none() {
+            let message = "beats are those of a wrapper's stream, and none is asked for";
+            problem("E0816", "--ii-input", message.into(), "add --wrapper axis --axis-width BITS, or leave it out");
+        }
+        if arrival == Arrival::Beats && self.pipeline.engine == Engine::Serial {
+            let message = "samples that go through bit by bit as a whole are captured as a whole";
+            problem("E0816", "--ii-input", message.into(), "leave it out, or ask for --ii-engine fold or mixed");
+        }
+        if arrival != Arrival::Captured && self.pipeline.register_inputs {
+            let message = "inputs that no register captures go without --register-inputs, which asks for one";
+            problem("E0816", "--ii-input", message.into(), "leave one of them out");
+        }
+        let leave = "leave it out, or take a sample every clock (without --ii)";
+        let not_yet = [("--assume-intervals", self.optimisation.assume_intervals)];
+        for (flag, _) in not_yet.into_iter().filter(|(_, given)| *given) {
+            problem("E0816", flag, "does not go with --ii yet".into(), leave);
+        }
+        problems
+    }
+
+    /// Refuses an interval beside something that does not know it yet.
+    ///
+    /// # Errors
+    /// `E0816` if a sample shall not be taken every clock.
+    pub fn every_clock(&self, asked: &str) -> Result<(), Diagnostics> {
+        match self.interval() {
+            None => Ok(()),
+            Some(_) => {
+                let message =
+                    format!("{asked} shows hardware that takes a sample every clock; --ii is not known there yet");
+                let help = "leave it out; the main job, `verify` and `prove` take it";
+                Err(Diagnostic::error("E0816", Place::Flag("--ii".into()), message).with_help(help).into())
+            }
+        }
+    }
+}
+
+impl<'d> Reused<'d> {
+    /// The percentage of the program's estimated logic that is used again and again for a sample.
+    pub fn shared(&self) -> f64 {
+        match &self.plan {
+            Planned::Fold(plan) => plan.shared(),
+            Planned::Serial(..) => serial::shared(&self.program),
+        }
+    }
+
+    /// Refuses what is not within what is asked of its latency and of what it shares.
+    fn within(&self, spec: &Spec) -> Result<(), Error> {
+        let (interval, latency, share) = (self.plan.interval(), self.plan.latency(), self.shared());
+        if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
+            let message =
+                format!("{share:.1} % of the logic share hardware with --ii {interval}, and {least} % are asked for");
+            let help =
+                "ask for another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
+            let place = Place::Flag("--ii-share".into());
+            return Err(Error::request(Diagnostic::error("E0815", place, message).with_help(help)));
+        }
+        if let Some(most) = spec.pipeline.max_latency.filter(|most| latency > *most) {
+            let help = match &self.plan {
+                Planned::Fold(plan) => {
+                    let least = reuse::Figures::of(&self.program, plan).latency_at_least;
+                    format!("ask for {latency}; no plan of these blocks has less than {least}")
+                }
+                Planned::Serial(..) => format!("ask for {latency}, or for --ii-engine fold"),
+            };
+            let message = format!(
+                "with --ii {interval} the smallest latency that was found is {latency} clocks, and {most} are asked for"
+            );
+            let place = Place::Flag("--max-latency".into());
+            return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
+        }
+        Ok(())
+    }
+
+    /// The smallest interval of those that are tried whose estimate is within a budget. Those up to 16 are all tried,
+    /// then each a sixteenth longer than the one before; what takes longer than a latency allows is not.
+    ///
+    /// # Errors
+    /// If there is none; those of other wishes.
+    pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
+        /// Operations that are planned and lowered before the search gives up.
+        const WORK: usize = 20_000_000;
+        let mut work = WORK;
+        let mut tried: Vec<String> = Vec::new();
+        let mut best: Option<(u64, u32)> = None;
+        let mut refused = None;
+        let mut interval = 1;
+        while interval <= MAX_INTERVAL && work > 0 {
+            work = work.saturating_sub(source.nodes().len() + 1);
+            let mut one = spec.clone();
+            one.pipeline.budget = None;
+            one.pipeline.interval = Some(interval);
+            match super::model(source, &one) {
+                Ok(hardware) => {
+                    let estimate = hardware.estimate();
+                    let within = |most: Option<u64>, taken: u64| most.is_none_or(|most| taken <= most);
+                    if within(budget.luts, estimate.lut) && within(budget.ffs, estimate.ff) {
+                        return Ok(interval);
+                    }
+                    tried.push(format!("{interval}: {} LUT, {} FF", estimate.lut, estimate.ff));
+                    best = best.min(Some((estimate.lut, interval))).or(Some((estimate.lut, interval)));
+                }
+                Err(why) if why.kind == super::ErrorKind::Request => refused = refused.or(Some(why)),
+                Err(why) => return Err(why),
+            }
+            interval += (interval / 16).max(1);
+        }
+        let Some((luts, at)) = best else { return Err(refused.expect("something was tried")) };
+        let shown = (tried.len().div_ceil(12)).max(1);
+        let table: Vec<&str> = tried.iter().step_by(shown).map(String::as_str).collect();
+        let message = format!("no interval that was tried stays within the budget; {}", table.join("; "));
+        let help = format!("the least that was found are {luts} LUT, with --ii {at}; ask for more");
+        Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
+    }
+
+    /// Plans a program; nothing if it computes constants alone, which take no clock.
+    ///
+    /// # Errors
+    /// If a pass that was named does not exist, a block cannot be cut as short as the clock asks, or the engine that is
+    /// asked for cannot do it; if the checker objects to the plan, which is our mistake.
+    pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+        if spec.optimisation.retime.is_some() {
+            let message = "--retime does not go with a program, which has no registers of its own";
+            let place = Place::Flag("--retime".into());
+            return Err(Error::request(Diagnostic::error("E0804", place, message).with_help("leave it out")));
+        }
+        let after = passes_after(spec)?;
+        let before = match spec.optimisation.passes {
+            Passes::Level(1..) => BEFORE,
+            _ => &["dce"],
+        };
+        let program = passes::run(source, before).0;
+        let free = reuse::free(&program);
+        let sources = program.outputs().iter().filter_map(|output| output.source);
+        if sources.into_iter().all(|v| reuse::origin(&program, &free, v).base.is_none()) {
+            return Ok(None);
+        }
+        let engine = spec.pipeline.engine;
+        let hard_to_prove = multiplies_in_logic(&program, spec);
+        let serial = match engine {
+            Engine::Fold | Engine::Mixed => None,
+            Engine::Auto if hard_to_prove || spec.pipeline.arrival == Arrival::Beats => None,
+            Engine::Auto if program.nodes().len() > SERIAL_OPERATIONS => None,
+            Engine::Auto | Engine::Serial => Some(Self::serial(source, spec, interval, &after, before)),
+        };
+        let (serial, serial_from) = match serial {
+            Some(Ok(Ok(serial))) => (Some(serial.within(spec).map(|()| serial)), None),
+            Some(Ok(Err(refusal))) if engine == Engine::Serial => return Err(not_serial(interval, &refusal)),
+            Some(Ok(Err(Refusal::NeedsInterval(from)))) => (None, Some(from)),
+            Some(Err(why)) => (Some(Err(why)), None),
+            Some(Ok(Err(Refusal::Operation(_)))) | None => (None, None),
+        };
+        if engine == Engine::Serial {
+            return serial.transpose();
+        }
+        let serial = match serial {
+            Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
+            serial => serial.and_then(Result::ok),
+        };
+        let folded = |bit_by_bit: bool| {
+            let fold = Self::folded(source, &program, spec, interval, (&after, bit_by_bit));
+            fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }))
+        };
+        let tries_mixed = match engine {
+            Engine::Mixed => return folded(true).map(Some),
+            Engine::Fold => false,
+            Engine::Auto | Engine::Serial => {
+                let multiplies = program.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
+                program.nodes().len() <= SERIAL_OPERATIONS && !multiplies
+            }
+        };
+        let fold = folded(false);
+        // Without a part that goes through bit by bit this is the same again.
+        let mixed = tries_mixed.then(|| folded(true));
+        let mixed = match mixed {
+            Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
+            mixed => {
+                mixed.and_then(Result::ok).filter(|mixed| mixed.fold().is_some_and(|plan| !plan.regions.is_empty()))
+            }
+        };
+        let fold = match fold {
+            Err(why) if why.kind == ErrorKind::Bug || (serial.is_none() && mixed.is_none()) => return Err(why),
+            fold => fold.ok(),
+        };
+        // The one of the fewest tables; of equal ones the first. Both together take longer to compute, and to prove: only
+        // where that saves a twentieth.
+        let mut best: Option<(u64, Reused<'d>)> = None;
+        for (one, weight) in fold.into_iter().chain(serial).map(|one| (one, 20)).chain(mixed.map(|one| (one, 21))) {
+            let tables = spec.estimate(&one.netlist(spec, "model")?).lut * weight;
+            if best.as_ref().is_none_or(|(least, _)| tables < *least) {
+                best = Some((tables, one));
+            }
+        }
+        Ok(best.map(|(_, one)| one))
+    }
+
+    /// The program with values that go through bit by bit.
+    fn serial(
+        source: &'d Model,
+        spec: &Spec,
+        interval: u32,
+        passes: &[&str],
+        light: &[&str],
+    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
+        let program = serial::sums_of_two(&passes::run(source, passes).0);
+        let graph = serial::graph(&program);
+        let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.arrival == Arrival::Held)) {
+            Ok(plan) if spec.pipeline.register_outputs => plan.with_registered_outputs(),
+            Ok(plan) => plan,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let judged = serial::check(&graph, &plan);
+        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
+        let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
+        let machine = machine.with_blocks(|model| passes::run(model, light).0);
+        let plan = Planned::Serial(graph, plan);
+        let optimised_by = static_names(passes);
+        let joined_by = Vec::new();
+        let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+        if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
+            let mut whole = spec.clone();
+            whole.pipeline = Pipeline {
+                interval: None,
+                effort: Effort::Fast,
+                register_inputs: false,
+                register_outputs: false,
+                ..whole.pipeline
+            };
+            match spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device) {
+                Some(period) => {
+                    // Whether there is such a clock at all, seen at a wire.
+                    whole.stages_of(&wire())?;
+                    let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
+                    if found > period {
+                        return Err(too_slow(interval, found));
+                    }
+                }
+                // What is longer than a stage by itself cannot be done in a clock either.
+                None => drop(whole.stages_of(&reused.program)?),
+            }
+        }
+        Ok(Ok(reused))
+    }
+
+    /// The program with equal parts that share copies; with `bit_by_bit` other parts may go through bit by bit.
+    fn folded(
+        source: &'d Model,
+        program: &Model,
+        spec: &Spec,
+        interval: u32,
+        (after, bit_by_bit): (&[&str], bool),
+    ) -> Result<Reused<'d>, Error> {
+        let optimise = |block: &Model| passes::run(block, after).0;
+        let inputs = &spec.inputs(program, interval)?;
+        let optimise = &optimise as &dyn Fn(&Model) -> Model;
+        let by_parts = bit_by_bit.then_some(optimise);
+        let mut engines = Engines { inputs, optimise: by_parts, bit_by_bit, chosen_before: false };
+        let mut block = spec.clone();
+        block.pipeline = Pipeline {
+            interval: None,
+            effort: Effort::Fast,
+            // Blocks lie between registers; those at ports are the plan's.
+            register_inputs: false,
+            register_outputs: false,
+            ..block.pipeline
+        };
+        let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
+        let mut best = f64::INFINITY;
+        // The part of the clock that blocks are cut for, as if each were all of the design: in a larger one wires are longer.
+        let mut part: f64 = 1.0;
+        for round in 0..ROUNDS {
+            let stages = |template: &Model| {
+                // An operation that by itself takes longer than that part has more of the clock.
+                let mut tighter = [part, part.powf(2.0 / 3.0), part.cbrt()].into_iter().filter(|_| part < 1.0);
+                let cut = tighter.find_map(|part| {
+                    let clock = Clock { period: period.map(|period| period * part), ..block.clock };
+                    Spec { clock, ..block.clone() }.stages_of(template).ok()
+                });
+                cut.map_or_else(|| block.stages_of(template), Ok)
+            };
+            let (anew, made) = match reuse::plan(program, interval, &engines, stages) {
+                Ok(plan) => plan,
+                // An operation takes longer than the clock by itself; of what optimisation makes of it none may.
+                Err(_) if round == 0 && !bit_by_bit => {
+                    engines.optimise = Some(optimise);
+                    continue;
+                }
+                Err(why) if best.is_infinite() && engines.chosen_before => return Err(why),
+                // Nothing is left of the clock for a block's first stage: then it begins behind a register.
+                Err(_) if !engines.chosen_before => {
+                    engines.chosen_before = true;
+                    block.pipeline.input_delay = spec.pipeline.input_delay;
+                    continue;
+                }
+                Err(_) => break,
+            };
+            let program = anew.as_ref().unwrap_or(program);
+            let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
+            let judged = reuse::check(program, &plan);
+            judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
+            let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
+            // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
+            let joined = if engines.optimise.is_some() { JOINED } else { after };
+            let machine = machine.with_blocks(|model| passes::run(model, joined).0);
+            let plan = Planned::Fold(plan);
+            let optimised_by = engines.optimise.map_or_else(Vec::new, |_| static_names(after));
+            let joined_by = static_names(joined);
+            let program = program.clone();
+            let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+            let Some(period) = period else { return Ok(reused) };
+            let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
+            if found <= period {
+                return Ok(reused);
+            }
+            best = best.min(found);
+            let as_asked = part == 1.0 && block.pipeline.input_delay == spec.pipeline.input_delay;
+            if as_asked && !engines.chosen_before {
+                // Blocks are cut as if nothing stood before them; multiplexers do.
+                block.pipeline.input_delay += found - period;
+            } else if round < CHOSEN_BEFORE || engines.chosen_before {
+                part *= (period / found).clamp(0.7, 0.94);
+            } else {
+                engines.chosen_before = true;
+                block.pipeline.input_delay = spec.pipeline.input_delay;
+            }
+        }
+        Err(too_slow(interval, best))
+    }
+
+    /// The netlist called `top`, judged by the independent checker.
+    ///
+    /// # Errors
+    /// If the checker objects, which is our mistake.
+    pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
+        let netlist = self.netlist(spec, top)?;
+        let axis = spec.wrapped(&netlist, top)?;
+        Ok((netlist, axis))
+    }
+
+    /// The netlist alone.
+    fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
+        let (interval, latency) = (self.plan.interval(), self.plan.latency());
+        let inputs = match &self.plan {
+            Planned::Fold(plan) => plan.inputs.clone(),
+            Planned::Serial(..) => spec.inputs(&self.program, interval)?,
+        };
+        let options = spec.with_ready(top);
+        let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
+        let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
+        // Who proves the text finds the program by this line.
+        let how = match &self.plan {
+            Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
+            Planned::Fold(_) => {
+                let program = self.with_parts_bit_by_bit();
+                program.map(|program| (program.nodes().len(), format!("{IN_PART} {BIT_BY_BIT}")))
+            }
+        };
+        if let Some((count, how)) = how {
+            netlist.add_header_line(format!("{top}: {count} operation{}, {how}", if count == 1 { "" } else { "s" }));
+        }
+        netlist.check().map_err(|found| bug(Diagnostics(found)))?;
+        Ok(netlist)
+    }
+
+    /// The programs between the one that was handed in and what the hardware computes, with the names of registers that
+    /// show values of the last one; the prover trusts nothing of it.
+    ///
+    /// Of a plan with blocks these are computed first by the operations of the program, then pass by pass as they were
+    /// optimised: what all passes together make of a block may be far from it.
+    /// Where copies are shared, the last ones are their logic over the clocks of one sample, after each pass on all of it.
+    pub fn steps(&self, spec: &Spec) -> Steps {
+        let plan = match &self.plan {
+            Planned::Serial(..) => {
+                let optimised = steps::of_passes(self.source, &self.optimised_by);
+                return steps::with_sums_of_two(self.source, optimised.programs);
+            }
+            Planned::Fold(plan) => plan,
+        };
+        let mut programs = vec![self.program.clone()];
+        let mut add = |parts: &[&Model]| {
+            let (program, given) = reuse::program_of(&self.program, plan, parts);
+            if programs.last() != Some(&program) {
+                programs.push(program);
+            }
+            given
+        };
+        let (meant, as_made) = (plan.as_meant(), plan.as_made());
+        add(&meant);
+        let mut parts: Vec<Cow<'_, Model>> = meant.iter().copied().map(Cow::Borrowed).collect();
+        for pass in self.optimised_by.iter().filter_map(|name| passes::find(name)) {
+            let mut typed = Vec::with_capacity(parts.len());
+            for ((part, meant), made) in parts.iter_mut().zip(&meant).zip(&as_made) {
+                // What is nothing else than it was meant to be was not optimised.
+                if meant != made {
+                    *part = Cow::Owned(pass.apply(part, passes::Trust::Types));
+                }
+                typed.push(if meant == made { part.clone() } else { Cow::Owned(reuse::typed(part, meant)) });
+            }
+            add(&typed.iter().map(|part| &**part).collect::<Vec<_>>());
+        }
+        let given = add(&as_made);
+        // As registers that hold these values are called.
+        let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
+        let mut names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
+        let unrolled = self.unrolled(spec);
+        if !unrolled.is_empty() {
+            // These have values of clocks, which no signal is called after.
+            names = rustc_hash::FxHashMap::default();
+            programs.extend(unrolled);
+        }
+        Steps { programs, names, ..Steps::default() }
+    }
+
+    /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
+    /// between those of the plan and the text. None where results are collected bit by bit.
+    pub(crate) fn unrolled(&self, spec: &Spec) -> Vec<Model> {
+        let Planned::Fold(plan) = &self.plan else { return Vec::new() };
+        let options = spec.with_ready("model");
+        let clocks = reuse::Clocks { inputs: &plan.inputs, interval: plan.interval, latency: plan.latency };
+        let mut machine = reuse::machine(&self.program, plan, &options);
+        let mut programs: Vec<Model> = Vec::new();
+        let passes = self.joined_by.iter().filter_map(|name| passes::find(name)).map(Some);
+        for pass in std::iter::once(None).chain(passes) {
+            if let Some(pass) = pass {
+                machine = machine.with_blocks(|model| pass.apply(model, passes::Trust::Types));
+            }
+            match reuse::unrolled(&self.program, &machine, &options, clocks) {
+                Some(program) if programs.last() != Some(&program) => programs.push(program),
+                _ => {}
+            }
+        }
+        programs
+    }
+
+    /// The program that the hardware computes, if parts of it go through bit by bit.
+    fn with_parts_bit_by_bit(&self) -> Option<Model> {
+        let Planned::Fold(plan) = &self.plan else { return None };
+        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.as_made()).0)
+    }
+
+    /// How hardware is used again: `fold`, `serial`, or `mixed`.
+    pub fn engine(&self) -> &'static str {
+        match &self.plan {
+            Planned::Fold(plan) if plan.regions.is_empty() => "fold",
+            Planned::Fold(_) => "mixed",
+            Planned::Serial(..) => "serial",
+        }
+    }
+
+    /// The plan, where equal parts share copies.
+    pub fn fold(&self) -> Option<&Plan> {
+        match &self.plan {
+            Planned::Fold(plan) => Some(plan),
+            Planned::Serial(..) => None,
+        }
+    }
+
+    /// What the interface file says of who shares what.
+    pub(super) fn facts(&self) -> ReuseFacts {
+        let bits = |kifs: &mut dyn Iterator<Item = Kif>| kifs.map(|kif| u64::from(kif.width())).sum();
+        let group = |group: &Group| {
+            let (template, outputs) = (&group.template, group.template.outputs().len());
+            ReuseGroup {
+                instances: group.instances.len(),
+                copies: group.copies,
+                operations: template.nodes().len(),
+                input_bits: bits(&mut template.input_kifs().iter().copied()),
+                output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
+                clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+            }
+        };
+        let region = |region: &Region| {
+            let (template, outputs) = (&region.made, region.made.outputs().len());
+            ReuseRegion {
+                bits_per_clock: region.plan.digit,
+                operations: template.nodes().len(),
+                input_bits: bits(&mut template.input_kifs().iter().copied()),
+                output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
+                clocks: region.clocks(),
+            }
+        };
+        let tenths = |x: f64| (10.0 * x).round() / 10.0;
+        match &self.plan {
+            Planned::Fold(plan) => ReuseFacts {
+                engine: self.engine(),
+                bits_per_clock: None,
+                shared_percent: Some(tenths(plan.shared())),
+                groups: plan.groups.iter().map(group).collect(),
+                regions: plan.regions.iter().map(region).collect(),
+            },
+            Planned::Serial(_, plan) => ReuseFacts {
+                engine: self.engine(),
+                bits_per_clock: Some(plan.digit),
+                shared_percent: None,
+                groups: Vec::new(),
+                regions: Vec::new(),
+            },
+        }
+    }
+
+    /// One line about what was made.
+    pub(super) fn summary(&self, netlist: &Netlist) -> String {
+        let Plan { interval, latency, groups, regions, .. } = match &self.plan {
+            Planned::Fold(plan) => plan,
+            Planned::Serial(graph, plan) => {
+                let figures = serial::Figures::of(graph, plan);
+                let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
+                return format!(
+                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {} \
+                     streams, {} full adders",
+                    netlist.interface.top,
+                    self.program.nodes().len(),
+                    plan.interval,
+                    plan.latency,
+                    netlist.register_bits(),
+                    figures.streams,
+                    figures.full_adders,
+                );
+            }
+        };
+        let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
+        let (mut blocks, mut copies) = (0, 0);
+        shared.for_each(|group| {
+            blocks += group.instances.len();
+            copies += group.copies;
+        });
+        let streams = match regions.iter().map(|region| region.made.nodes().len()).sum::<usize>() {
+            0 => String::new(),
+            operations => format!(", {operations} operations go through bit by bit"),
+        };
+        format!(
+            "{}: {} operations, a sample every {interval} clocks, latency {latency}, {} register bits; {blocks} of {} blocks \
+             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
+            netlist.interface.top,
+            self.program.nodes().len(),
+            netlist.register_bits(),
+            groups.iter().map(|group| group.instances.len()).sum::<usize>(),
+            self.fold().map_or(0.0, Plan::shared),
+            self.fold().map_or(0.0, Plan::left),
+        )
+    }
+}
+
+/// The passes that run on what was planned, or before values go through bit by bit.
+///
+/// # Errors
+/// If a pass that was named does not exist.
+pub(super) fn passes_after(spec: &Spec) -> Result<Vec<&str>, Error> {
+    Ok(without_left_out(spec.passes(false)?))
+}
+
+/// These passes' names, as they are registered.
+fn static_names(names: &[&str]) -> Vec<&'static str> {
+    names.iter().filter_map(|name| passes::find(name)).map(|pass| pass.name).collect()
+}
+
+/// Of these passes those that hardware with an interval takes.
+pub(super) fn without_left_out<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    names.into_iter().filter(|name| *name != LEFT_OUT).collect()
+}
+
+impl Spec {
+    fn with_ready(&self, top: &str) -> alir_hw::netlist::Options {
+        alir_hw::netlist::Options { ready: true, ..self.core(top) }
+    }
+
+    /// For each operation of a block, in which of its stages it is computed, from 0 on.
+    fn stages_of(&self, template: &Model) -> Result<Vec<u32>, Error> {
+        let outcome = self.schedule(template)?.outcome;
+        let stage = |(node, &stage): (&alir_core::ir::Node, &u32)| match node.op {
+            Op::Input { .. } | Op::Const { .. } => 0,
+            _ => stage.max(1) - 1,
+        };
+        Ok(template.nodes().iter().zip(&outcome.schedule.stage).map(stage).collect())
+    }
+}
+
+/// Whether values are multiplied in rows of adders: gates do not show that these are a product, and whole values, which
+/// would, are not seen where bits go through one by one. Small products are counted out.
+fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
+    /// Bits of both factors together that are tried one by one.
+    const SMALL: u32 = 8;
+    let wide = |node: &alir_core::ir::Node| match node.op {
+        Op::Mul { a, b } => program.kif(a).width() + program.kif(b).width() > SMALL,
+        _ => false,
+    };
+    spec.target.products == Products::Logic && program.nodes().iter().any(wide)
+}
+
+/// A program that passes a bit through.
+fn wire() -> Model {
+    let mut b = Builder::new(vec![0]);
+    let x = b.op(Op::Input { input: 0 }, Interval::new(0, 1, 0));
+    b.output(Output { source: Some(x), shift: 0, neg: false });
+    b.finish().unwrap_or_else(|problems| panic!("a wire is a program: {:?}", problems.first()))
+}
+
+fn diagnostic(message: String) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error("E0816", Place::Flag("--ii".into()), message);
+    diagnostic.severity = Severity::Bug;
+    diagnostic
+}
+
+/// The complaint that nothing was found that meets the clock.
+fn too_slow(interval: u32, best: f64) -> Error {
+    let message = format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
+    let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+}
+
+/// The complaint that values cannot go through bit by bit.
+fn not_serial(interval: u32, refusal: &Refusal) -> Error {
+    let place = Place::Flag("--ii-engine".into());
+    let fold = "ask for --ii-engine fold".to_owned();
+    let (message, help) = match refusal {
+        Refusal::NeedsInterval(from) => (
+            format!(
+                "--ii {interval} is too small for the widest value to go through bit by bit, {} bits a clock at most: that \
+                 takes {from} clocks",
+                serial::MAX_DIGIT
+            ),
+            if *from <= MAX_INTERVAL { format!("ask for --ii {from} or more, or for --ii-engine fold") } else { fold },
+        ),
+        Refusal::Operation(what) => (format!("values cannot go through bit by bit: {what}"), fold),
+    };
+    Error::request(Diagnostic::error("E0817", place, message).with_help(help))
+}

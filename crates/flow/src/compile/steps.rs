@@ -1,0 +1,163 @@
+//! The programs between a model and its text, told to the prover ([`alir_prove::steps`]), which trusts nothing of it.
+
+use super::reuse::{BIT_BY_BIT, without_left_out};
+use super::spec::DEFAULT_LEVEL;
+use super::{Error, Hardware};
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::ir::{Model, Op};
+use alir_hw::netlist::{self, NetId};
+use alir_opt::passes::{self, Trust};
+use alir_prove::steps::Steps;
+use alir_hw::reuse::serial::sums_of_two;
+use rustc_hash::FxHashMap;
+
+/// The programs that these passes make, one after another: each that differs from the one before.
+pub(super) fn of_passes(model: &Model, names: &[&str]) -> Steps {
+    let mut programs: Vec<Model> = Vec::new();
+    for pass in names.iter().filter_map(|name| passes::find(name)) {
+        let before = programs.last().unwrap_or(model);
+        let next = pass.apply(before, Trust::Types);
+        if next != *before {
+            programs.push(next);
+        }
+    }
+    with_names(programs)
+}
+
+/// The programs and the last one's with every sum as sums of two.
+pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps {
+    let before = programs.last().unwrap_or(model);
+    let split = sums_of_two(before);
+    if split != *before {
+        programs.push(split);
+    }
+    with_names(programs)
+}
+
+/// Steps over these programs, with the names that a text of the last one has.
+pub(super) fn with_names(programs: Vec<Model>) -> Steps {
+    let stems = programs.last().map(netlist::stems).unwrap_or_default();
+    Steps { programs, names: stems.into_iter().zip(0..).collect(), ..Steps::default() }
+}
+
+/// What the writer of a text knows of it, for whoever proves it: nothing of it has to be believed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The programs that the optimisations made, one after another; none if they changed nothing.
+    pub programs: Vec<Model>,
+    /// What the signals of each value of the last program (or of the model, if there is none) would be called, or begin with,
+    /// if nothing had a name of its own.
+    pub names: Vec<String>,
+    /// The signals of the text that show a value of that program, or something on the way to it.
+    pub signals: Vec<SignalOrigin>,
+}
+
+/// Which value a signal belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignalOrigin {
+    /// Its name in the text.
+    pub signal: String,
+    /// The operation.
+    pub operation: u32,
+    /// What its name has behind that of the operation: `_s2` for a register at the end of the second stage, `_a` for a
+    /// part of the operation.
+    pub part: String,
+    /// The remark for readers, which says how the value is computed, its type, and which bits of it the signal has.
+    pub shows: String,
+}
+
+impl Hardware<'_> {
+    /// What is known of the text.
+    ///
+    /// # Errors
+    /// If it is not of a program that takes a sample every clock; if it is not for every input.
+    pub fn witness(&self) -> Result<Witness, Error> {
+        let Some(scheduled) = self.scheduled() else {
+            let message = "--witness is for a program that takes a sample every clock";
+            let help = "leave it out; `prove` needs none for state machines and shared hardware";
+            let place = Place::Flag("--witness".into());
+            return Err(Error::request(Diagnostic::error("E0804", place, message).with_help(help)));
+        };
+        self.spec().every_input("--witness").map_err(Error::request)?;
+        let passes: Vec<&str> = scheduled.passes.iter().map(|pass| pass.name).collect();
+        let mut programs = of_passes(scheduled.source, &passes).programs;
+        let last = &*scheduled.program;
+        if programs.last().unwrap_or(scheduled.source) != last {
+            programs.push(last.clone());
+        }
+        let (names, netlist) = (netlist::stems(last), &self.netlist);
+        let stems: FxHashMap<String, u32> =
+            netlist::stems_in(netlist, last, &self.spec().module.labels).into_iter().zip(0..).collect();
+        let origin = |at: u32| {
+            let (name, shows) = (netlist.name(NetId(at)), netlist.comment(NetId(at)));
+            let mut end = name.len();
+            loop {
+                if let Some(&operation) = stems.get(&name[..end]) {
+                    let (signal, part) = (name.to_owned(), name[end..].to_owned());
+                    return Some(SignalOrigin { signal, operation, part, shows: shows.to_owned() });
+                }
+                end = name[..end].rfind('_')?;
+            }
+        };
+        let signals = (0..netlist.nets().len() as u32).filter_map(origin).collect();
+        Ok(Witness { programs, names, signals })
+    }
+}
+
+/// The programs between a model and a text of ours, guessed from the comments at the head of the text: the command
+/// says which passes ran, another line how many operations they left. Nothing if the head does not say so. What is given
+/// makes the programs, which takes time; it gives nothing if the head is of another program.
+pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
+    let operations = head.iter().find_map(|line| {
+        let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
+        rest.starts_with("operation").then(|| count.parse::<usize>().ok())?
+    })?;
+    let words = command_in_head(head);
+    if words.is_empty() {
+        return None;
+    }
+    let after = |flag: &str| {
+        words.iter().enumerate().find_map(|(i, word)| match word.strip_prefix(flag)? {
+            "" => words.get(i + 1).copied(),
+            rest => Some(rest.strip_prefix('=').unwrap_or(rest)),
+        })
+    };
+    let mut candidates: Vec<Vec<&str>> = Vec::new();
+    match after("--passes") {
+        Some(list) => candidates.push(list.split(',').collect()),
+        None => {
+            let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
+            candidates.push(passes::pipeline(level).to_vec());
+            if level > 1 && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
+                candidates.push(passes::IN_STAGES.to_vec());
+            }
+        }
+    }
+    let bit_by_bit = goes_bit_by_bit(head);
+    Some(move || {
+        let mut steps = candidates.iter().map(|names| match bit_by_bit {
+            true => with_sums_of_two(model, of_passes(model, &without_left_out(names.iter().copied())).programs),
+            false => of_passes(model, names),
+        });
+        steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
+    })
+}
+
+/// Whether the comments at the head of a text say that values go through bit by bit: then its gates are those of the
+/// program, and forms of whole values say nothing of it.
+pub fn goes_bit_by_bit(head: &[String]) -> bool {
+    head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
+}
+
+/// The words of the command that the head of a text names, on one line or on several.
+fn command_in_head(head: &[String]) -> Vec<&str> {
+    let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
+    let lines = lines.skip_while(Option::is_none).map_while(|line| line);
+    lines.flat_map(|line| line.split(' ')).collect()
+}
+
+/// The words of the command that the head of a text names, behind the name of the model.
+pub fn options_in_head(head: &[String]) -> Option<Vec<String>> {
+    let words = command_in_head(head);
+    (!words.is_empty()).then(|| words.into_iter().skip(2).map(str::to_owned).collect())
+}

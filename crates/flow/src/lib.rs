@@ -1,0 +1,8 @@
+//! Complete flows: compilation, verification by simulators, project folders, reports, views, exploration.
+
+pub mod compile;
+pub mod explore;
+pub mod project;
+pub mod report;
+pub mod verify;
+pub mod view;

@@ -1,0 +1,131 @@
+//! A whole project: from a design and what is asked over hardware and samples to the files of the folder.
+
+use super::{FolderContents, FolderSpec, Samples, package, written};
+use crate::compile::{self, Error, Hardware};
+use alir_hw::emit::Language;
+use alir_core::files::FileSet;
+use alir_core::ir::machine::Machine;
+use alir_hw::netlist::Interface;
+use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
+use crate::verify::verification::own_vectors;
+use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use std::io;
+use std::path::Path;
+
+/// What the text of a project is written in.
+const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
+
+/// What is asked of a project.
+pub struct ProjectRequest<'a> {
+    /// The folder.
+    pub folder: FolderSpec<'a>,
+    /// The hardware.
+    pub hardware: &'a compile::Spec,
+    /// The user's own samples for the testbenches; nothing: random ones.
+    pub own: Option<Files<'a>>,
+    /// How many random samples, or cycles.
+    pub count: usize,
+    /// Samples and stalls of another seed.
+    pub seed: u64,
+    /// Checksum of the file that the design is from.
+    pub checksum: String,
+    /// What the codes of the ports mean and how real inputs become codes, where the types do not say all (networks, matrices).
+    pub network: Option<serde_json::Value>,
+}
+
+/// A project.
+pub struct ProjectFiles {
+    /// Its files.
+    pub files: FileSet,
+    /// What was made, for people.
+    pub about: String,
+    /// Where expected values of the user are not the model's: then its testbenches fail.
+    pub dissents: Dissents,
+    /// What the hardware looks like from outside.
+    pub interface: Interface,
+}
+
+/// The folder of a program.
+///
+/// # Errors
+/// What is wrong with the request or the samples.
+pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
+    let (model, source, spec) = (subject.model, subject.source, request.hardware);
+    let hardware = compile::model(model, spec)?;
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's testbench")?;
+    }
+    let (count, seed) = (request.count, request.seed);
+    let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let is_own = own.is_some();
+    let (vectors, dissents) = match own {
+        Some(own) => (own.vectors, own.dissents),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    };
+    let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
+    let pulses = Bench { lanes: &lanes, vcd: false };
+    let streams = |axis| match source {
+        _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),
+        Some(source) => Streams::plan_lowered(model, source, axis, count, seed),
+        None => Ok(Streams::plan(model, axis, count, seed)),
+    };
+    let streams = hardware.axis.as_ref().map(streams).transpose()?;
+    let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
+    let about = format!("latency {}", hardware.netlist.interface.latency);
+    let files = files(request, &hardware, bench, Samples::Model(&vectors));
+    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
+}
+
+/// The folder of a state machine. Its testbenches apply a run from power-on.
+///
+/// # Errors
+/// What is wrong with the request or the samples.
+pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
+    let hardware = compile::machine(machine, request.hardware)?;
+    let OwnRun { run, dissents } = match &request.own {
+        Some(files) => own::read_run(machine, files, request.count)?,
+        None => {
+            let stimulus = machine_stimulus(machine, request.count, request.seed);
+            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+        }
+    };
+    let lanes = [run.clone().cycles(&hardware.netlist.interface)];
+    let about = format!("{} register bits", hardware.netlist.register_bits());
+    let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
+    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
+}
+
+fn files(
+    request: &ProjectRequest<'_>,
+    hardware: &Hardware<'_>,
+    bench: &dyn Testbench,
+    samples: Samples<'_>,
+) -> FileSet {
+    let facts = hardware.sidecar(&LANGUAGES, request.checksum.clone()).with_network(request.network.clone());
+    let design = FolderContents {
+        netlist: &hardware.netlist,
+        axis: hardware.axis.as_ref(),
+        verilog: hardware.text(Language::Verilog),
+        vhdl: hardware.text(Language::Vhdl),
+        bench,
+        samples,
+        facts: serde_json::to_value(facts).expect("plain data"),
+        estimate: serde_json::to_value(hardware.estimate()).expect("plain data"),
+        provenance: request.hardware.provenance.as_ref(),
+    };
+    package(&request.folder, &design)
+}
+
+/// Writes a project into its folder, and takes away what an earlier run has left there.
+///
+/// # Errors
+/// If the folder cannot be written.
+pub fn write(files: &FileSet, folder: &Path) -> io::Result<()> {
+    let earlier = written(folder);
+    files.write_to(folder)?;
+    for stale in earlier.iter().filter(|name| !files.0.contains_key(*name)) {
+        // What is no longer part of the project would only mislead; if it cannot go it does no harm.
+        let _ = alir_core::files::remove(&folder.join(stale));
+    }
+    Ok(())
+}

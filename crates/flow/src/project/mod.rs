@@ -1,0 +1,607 @@
+//! A folder that a synthesis or simulation flow takes as it is.
+//!
+//! Everything is text made by templates from a design and a [`FolderSpec`]: the same on every machine, at
+//! any date and in any place, and scripts find their files relative to themselves.
+
+pub mod build;
+mod parts;
+
+pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find};
+
+use crate::compile::Provenance;
+use alir_hw::device::Surroundings;
+use alir_hw::emit::axis::Axis;
+use alir_core::files::FileSet;
+use alir_hw::netlist::{Direction, Interface, Netlist};
+use crate::verify::{MachineRun, Rows, Testbench, Vectors};
+use askama::Template;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What the folder is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Flow {
+    /// AMD Vivado: Tcl, XDC, IP-XACT.
+    Vivado,
+    /// Intel Quartus: Tcl, SDC.
+    Quartus,
+    /// yosys, with nextpnr for ECP5.
+    Yosys,
+    /// FuseSoC core and EDAM.
+    Fusesoc,
+    /// Microchip Libero SoC: Tcl, SDC.
+    Libero,
+    /// Nothing beyond text, testbenches and their Makefile.
+    Plain,
+}
+
+/// What is asked of the folder.
+#[derive(Clone, Copy, Debug)]
+pub struct FolderSpec<'a> {
+    /// Which flows it serves.
+    pub flows: &'a [Flow],
+    /// A part for each vendor, by [`PartFamily::flow`]; of those that are not there a default is taken.
+    pub parts: &'a [&'a str],
+    /// Period of the clock in nanoseconds.
+    pub clock_ns: f64,
+    /// What the surroundings take of it: the same as for the schedule.
+    pub around: Surroundings,
+    /// Version of the core.
+    pub version: &'a str,
+    /// The board that it is for; its part is among the parts, and the design has streams.
+    pub board: Option<&'static Board>,
+}
+
+/// The part of a flow where none is named.
+pub fn default_part(flow: Flow) -> &'static str {
+    match flow {
+        Flow::Quartus => "10AX115N2F45E1SG",
+        Flow::Yosys => "LFE5U-25F",
+        Flow::Libero => "MPF300T-1FCG1152E",
+        Flow::Vivado | Flow::Fusesoc | Flow::Plain => "xcvu13p-flga2577-2-e",
+    }
+}
+
+impl<'a> FolderSpec<'a> {
+    /// The part of a flow, and its device.
+    fn part(&self, flow: Flow) -> (&'a str, PartFamily) {
+        let default = default_part(flow);
+        let known = |part: &'a str| find(part).ok().filter(|d| d.flow == flow).map(|d| (part, d));
+        let asked = self.parts.iter().find_map(|part| known(part));
+        asked.or_else(|| known(default)).expect("defaults are known parts")
+    }
+}
+
+/// What goes into it.
+pub struct FolderContents<'a> {
+    /// The pipeline.
+    pub netlist: &'a Netlist,
+    /// What stands around it.
+    pub axis: Option<&'a Axis>,
+    /// Verilog text, wrapper included.
+    pub verilog: String,
+    /// VHDL text, wrapper included.
+    pub vhdl: String,
+    /// Its testbench.
+    pub bench: &'a dyn Testbench,
+    /// Samples for the cocotb test.
+    pub samples: Samples<'a>,
+    /// The facts of the interface file.
+    pub facts: Value,
+    /// What the pipeline takes of the device.
+    pub estimate: Value,
+    /// What the head of each file says of its making.
+    pub provenance: Option<&'a Provenance>,
+}
+
+/// What the cocotb test applies and expects.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples<'a> {
+    /// Samples of a pipeline.
+    Model(&'a Vectors),
+    /// Cycles of a state machine from power-on.
+    Machine(&'a MachineRun),
+}
+
+impl Samples<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Samples::Model(vectors) => vectors.inputs.len(),
+            Samples::Machine(run) => run.inputs().len(),
+        }
+    }
+}
+
+/// A port of the top.
+#[derive(Clone, Debug, Serialize)]
+struct Port {
+    name: String,
+    input: bool,
+    /// Nothing for a single bit that is no vector.
+    hi: Option<u32>,
+}
+
+impl Port {
+    fn new(name: &str, input: bool, width: Option<u32>) -> Port {
+        Port { name: name.to_owned(), input, hi: width.map(|w| w - 1) }
+    }
+
+    fn direction(&self) -> &'static str {
+        if self.input { "in" } else { "out" }
+    }
+}
+
+fn ports(design: &FolderContents<'_>) -> Vec<Port> {
+    let Some(axis) = design.axis else {
+        let port = |p: &alir_hw::netlist::Port| {
+            Port::new(&p.name, p.direction == Direction::In, if p.scalar { None } else { Some(p.width) })
+        };
+        return design.netlist.ports().iter().map(port).collect();
+    };
+    let mut ports = vec![Port::new("aclk", true, None), Port::new("aresetn", true, None)];
+    for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {
+        let name = |signal: &str| format!("{side}_axis_{signal}");
+        ports.push(Port::new(&name("tdata"), forward, Some(stream.data_width)));
+        ports.push(Port::new(&name("tvalid"), forward, None));
+        ports.push(Port::new(&name("tready"), !forward, None));
+        ports.push(Port::new(&name("tlast"), forward, None));
+        if axis.user > 0 {
+            ports.push(Port::new(&name("tuser"), forward, Some(axis.user)));
+        }
+    }
+    ports
+}
+
+/// What every template knows. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number is
+/// letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
+#[derive(Clone)]
+struct View<'a> {
+    top: String,
+    bench: String,
+    vivado_part: &'a str,
+    quartus_part: &'a str,
+    quartus_family: &'static str,
+    ecp5_part: &'a str,
+    libero_part: &'a str,
+    clock: Option<String>,
+    reset: Option<(String, bool)>,
+    axis: bool,
+    period: String,
+    clock_ns: f64,
+    /// What is left of it for a path from input to output.
+    path: String,
+    frequency: String,
+    /// Nothing if it is zero.
+    uncertainty: Option<String>,
+    input_delay: String,
+    output_delay: String,
+    version: &'a str,
+    ports: Vec<Port>,
+    data_files: Vec<String>,
+    /// Rows that the testbench has to see, and samples that the cocotb test has.
+    rows: usize,
+    cocotb_rows: usize,
+    /// Whether this is a state machine, which has no one latency.
+    stateful: bool,
+    latency: u32,
+    interval: u32,
+    /// Whether a port says when a sample is taken.
+    gated: bool,
+    ecp5: Ecp5,
+    flows: Vec<Flow>,
+    facts_version: &'static str,
+    axis_user: u32,
+    board: Option<&'static Board>,
+    /// Bits of the stream that brings samples.
+    stream: u32,
+    /// What the head of each file says.
+    made_by: Vec<String>,
+}
+
+impl View<'_> {
+    /// The PolarFire part as Libero wants it: die, speed and package.
+    fn polarfire(&self) -> [String; 3] {
+        let part = self.libero_part.to_ascii_uppercase();
+        let (die, rest) = part.split_once('-').unwrap_or((&part, ""));
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (speed, package) = rest.split_at(digits);
+        let speed = if speed.is_empty() { "STD".to_owned() } else { format!("-{speed}") };
+        // The last letter is the range of temperatures.
+        let package = package.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
+    }
+
+    /// What it is, in a line.
+    fn about(&self) -> String {
+        if self.stateful {
+            return "State machine as hardware".to_owned();
+        }
+        format!("Fixed-point model as hardware, latency {}, a sample every {} clock(s)", self.latency, self.interval)
+    }
+
+    fn has(&self, flow: &str) -> bool {
+        self.flows.iter().any(|f| flow_name(*f) == flow)
+    }
+
+    /// Ports other than the clock.
+    fn data_ports(&self) -> impl Iterator<Item = &Port> {
+        self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
+    }
+
+    /// The module that stands around it for timing.
+    fn timed(&self) -> Timed {
+        // Names that no port has, whatever the ports are called.
+        let free = |base: &str| {
+            let taken = |name: &String| self.ports.iter().any(|port| port.name.starts_with(name.as_str()));
+            let longer = std::iter::successors(Some(base.to_owned()), |name| Some(format!("{name}_")));
+            longer.into_iter().find(|name| !taken(name)).expect("names of ports end")
+        };
+        let inner = free("inner");
+        let named = |(k, port): (usize, &Port)| TimedPort { port: port.clone(), inner: format!("{inner}{k}") };
+        Timed {
+            clock: self.clock.clone().unwrap_or_else(|| free("clk")),
+            ports: self.data_ports().enumerate().map(named).collect(),
+            block: free("block"),
+        }
+    }
+
+    /// The clock's frequency, rounded to hertz.
+    fn frequency_hz(&self) -> u64 {
+        (1e9 / self.clock_ns).round() as u64
+    }
+
+    fn stream_signals(&self, master: bool) -> Vec<(&'static str, String)> {
+        let side = if master { "m" } else { "s" };
+        let signals = ["tdata", "tvalid", "tready", "tlast", "tuser"];
+        let present = signals.into_iter().filter(|s| *s != "tuser" || self.axis_user > 0);
+        let upper = |s: &str| match s {
+            "tdata" => "TDATA",
+            "tvalid" => "TVALID",
+            "tready" => "TREADY",
+            "tlast" => "TLAST",
+            _ => "TUSER",
+        };
+        present.map(|s| (upper(s), format!("{side}_axis_{s}"))).collect()
+    }
+}
+
+/// The design between registers.
+struct Timed {
+    clock: String,
+    /// All ports but the clock.
+    ports: Vec<TimedPort>,
+    /// The design as an instance.
+    block: String,
+}
+
+/// A port with a register.
+struct TimedPort {
+    port: Port,
+    /// Between the register and the design.
+    inner: String,
+}
+
+/// How nextpnr is told the device.
+#[derive(Clone)]
+struct Ecp5 {
+    size: &'static str,
+    package: &'static str,
+    /// Whether there are too many ports for pins.
+    out_of_context: bool,
+}
+
+/// A flow as it is typed.
+fn flow_name(flow: Flow) -> &'static str {
+    match flow {
+        Flow::Vivado => "vivado",
+        Flow::Quartus => "quartus",
+        Flow::Yosys => "yosys",
+        Flow::Fusesoc => "fusesoc",
+        Flow::Libero => "libero",
+        Flow::Plain => "plain",
+    }
+}
+
+macro_rules! templates {
+    ($($name:ident $path:literal)*) => {$(
+        #[derive(Template)]
+        #[template(path = $path)]
+        struct $name<'a> {
+            v: View<'a>,
+        }
+    )*};
+}
+
+templates! {
+    Makefile "project/sim.mk"
+    Readme "project/readme.md"
+    Xdc "project/clock.xdc"
+    Sdc "project/clock.sdc"
+    VivadoTcl "project/vivado.tcl"
+    VivadoProject "project/vivado_project.tcl"
+    QuartusTcl "project/quartus.tcl"
+    LiberoTcl "project/libero.tcl"
+    YosysScript "project/yosys.ys"
+    NextpnrScript "project/ecp5.sh"
+    Registered "project/registered.v"
+    RegisteredScript "project/registered.ys"
+    Component "project/component.xml"
+    Core "project/fusesoc.core"
+    Cocotb "project/cocotb.py"
+    EdalizeRun "project/edalize_run.py"
+    Filelist "project/filelist.f"
+}
+
+/// Templates of a board.
+macro_rules! board_templates {
+    ($($name:ident $path:literal)*) => {$(
+        #[derive(Template)]
+        #[template(path = $path)]
+        struct $name<'a> {
+            v: View<'a>,
+            b: &'static Board,
+        }
+    )*};
+}
+
+board_templates! {
+    BoardTcl "project/board.tcl"
+    Driver "project/driver.py"
+}
+
+fn render(template: &impl Template) -> String {
+    let mut text = template.render().expect("templates render what they are given");
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Nanoseconds with at most three decimals.
+fn nanoseconds(ns: f64) -> String {
+    let text = format!("{ns:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
+    let interface: &Interface = &design.netlist.interface;
+    let ports = ports(design);
+    let (top, latency, interval) = match design.axis {
+        Some(axis) => (axis.top.clone(), axis.latency(), axis.initiation_interval()),
+        None => (interface.top.clone(), interface.latency, interface.initiation_interval),
+    };
+    let (clock, reset) = match design.axis {
+        Some(_) => (Some("aclk".to_owned()), Some(("aresetn".to_owned(), false))),
+        None => (interface.clock.clone(), interface.reset.clone().map(|r| (r, interface.reset_active_high))),
+    };
+    let pins: u32 = ports.iter().map(|p| p.hi.map_or(1, |hi| hi + 1)).sum();
+    View {
+        bench: design.bench.name(),
+        vivado_part: spec.part(Flow::Vivado).0,
+        quartus_part: spec.part(Flow::Quartus).0,
+        quartus_family: spec.part(Flow::Quartus).1.family,
+        ecp5_part: spec.part(Flow::Yosys).0,
+        libero_part: spec.part(Flow::Libero).0,
+        clock,
+        reset,
+        axis: design.axis.is_some(),
+        clock_ns: spec.clock_ns,
+        period: nanoseconds(spec.clock_ns),
+        path: nanoseconds(
+            (spec.clock_ns - spec.around.input_ns - spec.around.output_ns - spec.around.uncertainty_ns).max(0.0),
+        ),
+        frequency: nanoseconds(1000.0 / spec.clock_ns),
+        uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
+        input_delay: nanoseconds(spec.around.input_ns),
+        output_delay: nanoseconds(spec.around.output_ns),
+        version: spec.version,
+        data_files: design.bench.rows().0.keys().cloned().collect(),
+        rows: design.bench.expected_rows(),
+        cocotb_rows: design.samples.len().min(COCOTB),
+        stateful: interface.stateful,
+        latency,
+        interval,
+        gated: interface.ready.is_some(),
+        ecp5: Ecp5 {
+            size: match spec.part(Flow::Yosys).1.prefix {
+                p if p.contains("12f") => "--12k",
+                p if p.contains("45f") => "--45k",
+                p if p.contains("85f") => "--85k",
+                _ => "--25k",
+            },
+            package: "CABGA381",
+            out_of_context: pins > 190,
+        },
+        flows: spec.flows.to_vec(),
+        facts_version: env!("CARGO_PKG_VERSION"),
+        axis_user: design.axis.map_or(0, |a| a.user),
+        board: spec.board.filter(|_| design.axis.is_some()),
+        stream: design.axis.map_or(0, |a| a.input.data_width),
+        made_by: made_by(design.provenance),
+        ports,
+        top,
+    }
+}
+
+/// The folder.
+pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
+    let view = view(spec, design);
+    let top = view.top.clone();
+    let mut files = FileSet::default();
+    files.add(format!("rtl/{top}.v"), design.verilog.clone());
+    files.add(format!("rtl/{top}.vhd"), design.vhdl.clone());
+    let (wrapper, program) = design.bench.verilator();
+    files.add("tb/bench.v", design.bench.verilog());
+    files.add("tb/bench.vhd", design.bench.vhdl());
+    files.add("tb/wrapper.v", wrapper);
+    files.add("tb/bench.cpp", program);
+    for (name, contents) in design.bench.rows().0 {
+        files.add(format!("tb/{name}"), contents);
+    }
+    files.add("tb/samples.json", samples(design.samples));
+    files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
+    files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
+    files.add("filelist.f", render(&Filelist { v: view.clone() }));
+    files.add("constraints/clock.xdc", render(&Xdc { v: view.clone() }));
+    files.add("constraints/clock.sdc", render(&Sdc { v: view.clone() }));
+    for flow in spec.flows {
+        match flow {
+            Flow::Vivado => {
+                files.add("scripts/vivado.tcl", render(&VivadoTcl { v: view.clone() }));
+                files.add("scripts/vivado_project.tcl", render(&VivadoProject { v: view.clone() }));
+                files.add("component.xml", render(&Component { v: view.clone() }));
+            }
+            Flow::Libero => files.add("scripts/libero.tcl", render(&LiberoTcl { v: view.clone() })),
+            Flow::Quartus => files.add("scripts/quartus.tcl", render(&QuartusTcl { v: view.clone() })),
+            Flow::Yosys => {
+                files.add("scripts/yosys.ys", render(&YosysScript { v: view.clone() }));
+                files.add("scripts/ecp5.sh", render(&NextpnrScript { v: view.clone() }));
+                files.add("scripts/registered.ys", render(&RegisteredScript { v: view.clone() }));
+                files.add("scripts/registered.v", render(&Registered { v: view.clone() }));
+            }
+            Flow::Fusesoc => {
+                files.add(format!("{top}.core"), render(&Core { v: view.clone() }));
+                files.add(format!("{top}.eda.yml"), synthesis_edam(&view));
+                files.add(format!("{top}_sim.eda.yml"), simulation_edam(&view));
+                files.add("scripts/edalize_run.py", render(&EdalizeRun { v: view.clone() }));
+            }
+            Flow::Plain => {}
+        }
+    }
+    for (name, contents) in &mut files.0 {
+        state_origin(name, contents, &view.made_by);
+    }
+    if let Some(board) = view.board {
+        files.add("scripts/board.tcl", render(&BoardTcl { v: view.clone(), b: board }));
+        files.add("board/driver.py", render(&Driver { v: view.clone(), b: board }));
+    }
+    let mut facts = design.facts.clone();
+    facts["schema"] = "alir2hdl.project/1".into();
+    facts["estimate"] = design.estimate.clone();
+    facts["provenance"] = design
+        .provenance
+        .map_or(Value::Null, |provenance| json!({ "command": provenance.command, "model_sha256": provenance.model }));
+    facts["project"] = json!({
+        "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
+        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part,
+                   "libero": view.libero_part },
+        "board": view.board.map(|board| board.name),
+        "clock_period_ns": spec.clock_ns,
+        "clock_uncertainty_ns": spec.around.uncertainty_ns,
+        "input_delay_ns": spec.around.input_ns,
+        "output_delay_ns": spec.around.output_ns,
+        "top": top,
+        "top_ports": view.ports.iter().map(|p| json!({
+            "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1), "vector": p.hi.is_some(),
+        })).collect::<Vec<_>>(),
+        "latency": (!view.stateful).then_some(view.latency),
+        "initiation_interval": view.interval,
+    });
+    files.add("README.md", render(&Readme { v: view }));
+    facts["project"]["files"] = files.0.keys().cloned().chain(["metadata.json".to_owned()]).collect();
+    let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
+    metadata.push('\n');
+    files.add("metadata.json", metadata);
+    files
+}
+
+/// What a file says of its making, line by line.
+fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
+    let version = format!("Generated by alir2hdl {}", env!("CARGO_PKG_VERSION"));
+    std::iter::once(version).chain(provenance.map(Provenance::lines).unwrap_or_default()).collect()
+}
+
+/// Puts what a file says of its making into its head, as comments of its language. The design's text says it already;
+/// data has no comments, and the two forms of it that people read (IP-XACT and README.md) say it in their own places.
+fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let sign = match extension {
+        _ if name.starts_with("rtl/") => return,
+        _ if name == "sim/Makefile" => "#",
+        "v" | "cpp" => "//",
+        "vhd" => "--",
+        "tcl" | "xdc" | "sdc" | "ys" | "sh" | "py" | "f" | "core" => "#",
+        _ => return,
+    };
+    // What has to be the first line stays it.
+    let first = contents.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let at = if contents.starts_with(b"#!") || contents.starts_with(b"CAPI=2:") { first } else { 0 };
+    let head: String = lines.iter().map(|line| format!("{sign} {line}\n")).collect();
+    contents.splice(at..at, head.into_bytes());
+}
+
+/// The files that an earlier run wrote into a folder, by its `metadata.json`; none that lies elsewhere.
+pub fn written(folder: &Path) -> Vec<String> {
+    let read = std::fs::read(folder.join("metadata.json")).unwrap_or_default();
+    let facts: Value = serde_json::from_slice(&read).unwrap_or_default();
+    let names = facts["project"]["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let inside = |name: &&str| Path::new(name).components().all(|c| matches!(c, std::path::Component::Normal(_)));
+    names.filter(inside).map(str::to_owned).collect()
+}
+
+/// The most samples that the cocotb test runs.
+const COCOTB: usize = 200;
+
+/// Codes of inputs and outputs, as decimal strings: they may have any width. What is not defined is null.
+fn samples(samples: Samples<'_>) -> String {
+    let text = |rows: &Rows, defined: Option<&[Vec<bool>]>| -> Vec<Vec<Option<String>>> {
+        let known = |row: usize, at: usize| defined.is_none_or(|defined| defined[row][at]);
+        let row = |i| (0..).zip(rows.row(i)).map(move |(at, code)| known(i, at).then(|| code.to_string())).collect();
+        (0..rows.len().min(COCOTB)).map(row).collect()
+    };
+    let (inputs, outputs) = match samples {
+        Samples::Model(vectors) => (text(&vectors.inputs, None), text(&vectors.outputs, None)),
+        Samples::Machine(run) => (text(run.inputs(), None), text(run.outputs(), Some(run.defined()))),
+    };
+    let mut text = serde_json::to_string(&json!({ "inputs": inputs, "outputs": outputs })).expect("plain data");
+    text.push('\n');
+    text
+}
+
+/// A design in Edalize's form. JSON is YAML; names are relative to the project.
+fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options: Value) -> String {
+    let edam = json!({
+        "version": "0.2.1",
+        "name": view.top,
+        "toplevel": toplevel,
+        "files": files.iter().map(|(name, kind)| json!({"name": name, "file_type": kind})).collect::<Vec<_>>(),
+        "tool_options": tool_options,
+    });
+    let mut text = serde_json::to_string_pretty(&edam).expect("plain data");
+    text.push('\n');
+    text
+}
+
+/// For Edalize's tools of synthesis.
+fn synthesis_edam(view: &View<'_>) -> String {
+    let mut tools = json!({ "yosys": {"arch": "ecp5", "output_format": "json"} });
+    if view.has("vivado") {
+        tools["vivado"] = json!({"part": view.vivado_part});
+    }
+    if view.has("quartus") {
+        tools["quartus"] = json!({"family": view.quartus_family, "device": view.quartus_part});
+    }
+    let files = [
+        (format!("rtl/{}.v", view.top), "verilogSource"),
+        ("constraints/clock.xdc".into(), "xdc"),
+        ("constraints/clock.sdc".into(), "SDC"),
+    ];
+    edam(view, &view.top, &files, tools)
+}
+
+/// For Edalize's simulators. Each takes the files of its language.
+fn simulation_edam(view: &View<'_>) -> String {
+    let tools = json!({
+        "icarus": {"iverilog_options": ["-g2001"]},
+        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable-at-0"]},
+    });
+    let mut files = vec![
+        (format!("rtl/{}.v", view.top), "verilogSource"),
+        ("tb/bench.v".into(), "verilogSource"),
+        (format!("rtl/{}.vhd", view.top), "vhdlSource-2008"),
+        ("tb/bench.vhd".into(), "vhdlSource-2008"),
+    ];
+    files.extend(view.data_files.iter().map(|name| (format!("tb/{name}"), "user")));
+    edam(view, &view.bench, &files, tools)
+}

@@ -1,0 +1,232 @@
+//! Which device a part number names.
+//!
+//! A part number is a device, then package, speed and temperature. Only the devices are listed here (from the vendors'
+//! product tables): the rest is the vendor tool's to judge.
+
+use super::Flow;
+
+/// A device family as the tools call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartFamily {
+    /// The beginning of its part numbers, lower case.
+    pub prefix: &'static str,
+    /// The family by the vendor's name.
+    pub family: &'static str,
+    /// The flow that serves it.
+    pub flow: Flow,
+}
+
+impl PartFamily {
+    /// The device whose figures stand for it.
+    pub fn figures(&self) -> alir_hw::device::Device {
+        use alir_hw::device::Device;
+        match self.family {
+            "Virtex UltraScale+" => Device::Xcvu13p,
+            "Kintex UltraScale+" => Device::Xcku5p,
+            "ECP5" => Device::Ecp5,
+            family if family.ends_with("-7") || family == "Zynq-7000" => Device::Series7,
+            family if family.contains("UltraScale+") || matches!(family, "Alveo" | "Kria") => Device::UltrascalePlus,
+            family if family.starts_with("Agilex") => Device::Agilex,
+            _ => Device::Generic,
+        }
+    }
+}
+
+const fn amd(prefix: &'static str, family: &'static str) -> PartFamily {
+    PartFamily { prefix, family, flow: Flow::Vivado }
+}
+
+const fn altera(prefix: &'static str, family: &'static str) -> PartFamily {
+    PartFamily { prefix, family, flow: Flow::Quartus }
+}
+
+const fn microchip(prefix: &'static str) -> PartFamily {
+    PartFamily { prefix, family: "PolarFire", flow: Flow::Libero }
+}
+
+const fn lattice(prefix: &'static str) -> PartFamily {
+    PartFamily { prefix, family: "ECP5", flow: Flow::Yosys }
+}
+
+/// Known devices.
+pub const DEVICES: &[PartFamily] = &[
+    amd("xc7a12t", "Artix-7"),
+    amd("xc7a15t", "Artix-7"),
+    amd("xc7a25t", "Artix-7"),
+    amd("xc7a35t", "Artix-7"),
+    amd("xc7a50t", "Artix-7"),
+    amd("xc7a75t", "Artix-7"),
+    amd("xc7a100t", "Artix-7"),
+    amd("xc7a200t", "Artix-7"),
+    amd("xc7k70t", "Kintex-7"),
+    amd("xc7k160t", "Kintex-7"),
+    amd("xc7k325t", "Kintex-7"),
+    amd("xc7k410t", "Kintex-7"),
+    amd("xc7s25", "Spartan-7"),
+    amd("xc7s50", "Spartan-7"),
+    amd("xc7s100", "Spartan-7"),
+    amd("xc7v585t", "Virtex-7"),
+    amd("xc7vx485t", "Virtex-7"),
+    amd("xc7vx690t", "Virtex-7"),
+    amd("xc7z007s", "Zynq-7000"),
+    amd("xc7z010", "Zynq-7000"),
+    amd("xc7z020", "Zynq-7000"),
+    amd("xc7z030", "Zynq-7000"),
+    amd("xc7z045", "Zynq-7000"),
+    amd("xc7z100", "Zynq-7000"),
+    amd("xcau10p", "Artix UltraScale+"),
+    amd("xcau25p", "Artix UltraScale+"),
+    amd("xck26", "Kria"),
+    amd("xcku040", "Kintex UltraScale"),
+    amd("xcku060", "Kintex UltraScale"),
+    amd("xcku115", "Kintex UltraScale"),
+    amd("xcku3p", "Kintex UltraScale+"),
+    amd("xcku5p", "Kintex UltraScale+"),
+    amd("xcku15p", "Kintex UltraScale+"),
+    amd("xcu50", "Alveo"),
+    amd("xcu55c", "Alveo"),
+    amd("xcu200", "Alveo"),
+    amd("xcu250", "Alveo"),
+    amd("xcu280", "Alveo"),
+    amd("xcvc1902", "Versal AI Core"),
+    amd("xcvm1802", "Versal Prime"),
+    amd("xcvu3p", "Virtex UltraScale+"),
+    amd("xcvu5p", "Virtex UltraScale+"),
+    amd("xcvu7p", "Virtex UltraScale+"),
+    amd("xcvu9p", "Virtex UltraScale+"),
+    amd("xcvu11p", "Virtex UltraScale+"),
+    amd("xcvu13p", "Virtex UltraScale+"),
+    amd("xcvu37p", "Virtex UltraScale+"),
+    amd("xczu2eg", "Zynq UltraScale+"),
+    amd("xczu3eg", "Zynq UltraScale+"),
+    amd("xczu5ev", "Zynq UltraScale+"),
+    amd("xczu7ev", "Zynq UltraScale+"),
+    amd("xczu9eg", "Zynq UltraScale+"),
+    amd("xczu28dr", "Zynq UltraScale+ RFSoC"),
+    amd("xczu48dr", "Zynq UltraScale+ RFSoC"),
+    altera("5cse", "Cyclone V"),
+    altera("5ceb", "Cyclone V"),
+    altera("5cgx", "Cyclone V"),
+    altera("5sgx", "Stratix V"),
+    altera("10cl", "Cyclone 10 LP"),
+    altera("10cx", "Cyclone 10 GX"),
+    altera("10m", "MAX 10"),
+    altera("10as", "Arria 10"),
+    altera("10ax", "Arria 10"),
+    altera("1sg", "Stratix 10"),
+    altera("1sx", "Stratix 10"),
+    altera("ep4c", "Cyclone IV E"),
+    altera("agf", "Agilex 7"),
+    altera("agi", "Agilex 7"),
+    lattice("lfe5u-12f"),
+    lattice("lfe5u-25f"),
+    lattice("lfe5u-45f"),
+    lattice("lfe5u-85f"),
+    lattice("lfe5um-25f"),
+    lattice("lfe5um-45f"),
+    lattice("lfe5um-85f"),
+    microchip("mpf050t"),
+    microchip("mpf100t"),
+    microchip("mpf200t"),
+    microchip("mpf300t"),
+    microchip("mpf500t"),
+];
+
+/// A board that a bitstream is made for: a processor with memory beside the logic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Its name as it is typed.
+    pub name: &'static str,
+    /// The part on it.
+    pub part: &'static str,
+    /// How Vivado's files of the board are called; `*` stands for any version.
+    pub board_part: &'static str,
+    /// Whether the processor is that of Zynq UltraScale+; else that of Zynq-7000.
+    pub ultrascale: bool,
+}
+
+/// The boards that are known.
+pub const BOARDS: &[Board] = &[
+    Board { name: "kv260", part: "xck26-sfvc784-2LV-c", board_part: "xilinx.com:kv260_som:part0:*", ultrascale: true },
+    Board { name: "zcu102", part: "xczu9eg-ffvb1156-2-e", board_part: "xilinx.com:zcu102:part0:*", ultrascale: true },
+    Board { name: "pynq-z2", part: "xc7z020clg400-1", board_part: "tul.com.tw:pynq-z2:part0:*", ultrascale: false },
+];
+
+/// The device that a part number names: the longest that it begins with.
+///
+/// # Errors
+/// The known device that was probably meant: its beginning differs in few letters. Nothing if there is none.
+pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
+    let lower = part.to_ascii_lowercase();
+    let known = DEVICES.iter().filter(|d| lower.starts_with(d.prefix)).max_by_key(|d| d.prefix.len());
+    let sound = part.len() <= 64 && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    match known {
+        Some(device) if sound => Ok(*device),
+        _ => Err(nearest(&lower)),
+    }
+}
+
+/// Letters that may differ in a device that is guessed, of a short name no more than a third.
+const MOST_EDITS: usize = 2;
+
+/// The device with the fewest edits to the beginning of `part`, if these are few; of several the longest, of which most
+/// letters agree.
+fn nearest(part: &str) -> Option<&'static str> {
+    let distance = |device: &&PartFamily| {
+        let beginning: String = part.chars().take(device.prefix.len()).collect();
+        (edits(beginning.as_bytes(), device.prefix.as_bytes()), std::cmp::Reverse(device.prefix.len()))
+    };
+    DEVICES
+        .iter()
+        .min_by_key(distance)
+        .filter(|d| distance(d).0 <= MOST_EDITS.min(d.prefix.len() / 3))
+        .map(|d| d.prefix)
+}
+
+/// What the part numbers of each known family begin with, in the order of [`DEVICES`].
+pub fn families() -> Vec<&'static str> {
+    let mut families: Vec<(&str, &str)> = Vec::new();
+    for device in DEVICES {
+        match families.iter_mut().find(|(family, _)| *family == device.family) {
+            Some((_, beginning)) => {
+                let shared = beginning.bytes().zip(device.prefix.bytes()).take_while(|(a, b)| a == b).count();
+                *beginning = &beginning[..shared];
+            }
+            None => families.push((device.family, device.prefix)),
+        }
+    }
+    let mut beginnings: Vec<&str> = families.into_iter().map(|(_, beginning)| beginning).collect();
+    beginnings.dedup();
+    beginnings
+}
+
+/// Levenshtein's distance.
+pub fn edits(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let next = (corner + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            corner = std::mem::replace(&mut row[j + 1], next);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_found_by_their_device() {
+        assert_eq!(find("xcvu13p-flga2577-2-e").map(|d| d.family), Ok("Virtex UltraScale+"));
+        assert_eq!(find("XC7A35TCPG236-1").map(|d| d.prefix), Ok("xc7a35t"));
+        assert_eq!(find("5CSEMA5F31C6").map(|d| d.flow), Ok(Flow::Quartus));
+        assert_eq!(find("xcvu31p-flga2577-2-e"), Err(Some("xcvu11p")));
+        assert_eq!(find("abacus"), Err(None));
+        assert!(families().contains(&"xc7a") && families().len() < 40, "{:?}", families());
+        assert!(find("xcvu13p; exec rm").is_err());
+        assert!(find("").is_err());
+    }
+}

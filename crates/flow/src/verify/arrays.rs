@@ -1,0 +1,216 @@
+//! Files with an array for each port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for
+//! a machine with one port.
+
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::files::Protected;
+use alir_interp::batch::SampleFault;
+use alir_interp::samples::{Port, Reader, Values};
+use alir_core::ir::machine::{Machine, SignalId};
+use alir_hw::netlist::names::legalise;
+use crate::verify::Rows;
+use num_bigint::BigInt;
+use std::path::Path;
+
+/// The code of what is wrong with files that have an array for each port of a state machine.
+pub const PORT_FILES: &str = "E0711";
+
+/// Rows that are read at a time.
+const BLOCK: usize = 1024;
+
+/// The name of each port in the names of files and arrays: the file's own where that is harmless.
+pub fn file_names(machine: &Machine, ports: impl Iterator<Item = SignalId>) -> Vec<String> {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let mut names: Vec<String> = Vec::new();
+    for port in ports {
+        let own = &machine.signal(port).name;
+        let plain = own.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && own.chars().all(harmless);
+        let base =
+            if plain && own.len() < 200 { own.clone() } else { legalise(&own.chars().take(80).collect::<String>()) };
+        let taken = |name: &String| names.iter().any(|n| n.eq_ignore_ascii_case(name));
+        let numbered = std::iter::once(base.clone()).chain((2u32..).map(|n| format!("{base}_{n}")));
+        names.push(numbered.into_iter().find(|name| !taken(name)).expect("fewer names than numbers"));
+    }
+    names
+}
+
+/// The types of the elements of a port, as files have them.
+pub fn types_of(machine: &Machine, port: SignalId) -> Vec<Port> {
+    machine.signal(port).elements.iter().map(|&kif| Port { kif, frac: i64::from(kif.frac) }).collect()
+}
+
+/// Which ports the arrays are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The input ports.
+    Inputs,
+    /// The output ports.
+    Outputs,
+}
+
+impl Side {
+    /// What a port of this side is called.
+    fn name(self) -> &'static str {
+        match self {
+            Side::Inputs => "input port",
+            Side::Outputs => "output port",
+        }
+    }
+
+    /// What file names of this side may begin with.
+    fn prefix(self) -> &'static str {
+        match self {
+            Side::Inputs => "in",
+            Side::Outputs => "out",
+        }
+    }
+}
+
+/// An array for each port of one side of a state machine, read row by row.
+pub struct Arrays {
+    ports: Vec<PortArray>,
+    side: Side,
+    codes: bool,
+    cycle: u64,
+}
+
+struct PortArray {
+    name: String,
+    types: Vec<Port>,
+    reader: Reader,
+    block: Values,
+    /// The file is not written while it is read.
+    _protected: Protected,
+    /// Rows of the block, and how many of them were taken.
+    rows: usize,
+    taken: usize,
+}
+
+/// A number of an array, and where it stands.
+pub struct At<'a> {
+    /// The block that holds it.
+    pub block: &'a Values,
+    /// Its index there.
+    pub index: usize,
+    /// The type of its element.
+    pub port: Port,
+    /// Its element among those of its port.
+    pub element: usize,
+    /// The port.
+    pub place: Place,
+    /// The cycle.
+    pub cycle: u64,
+}
+
+impl Arrays {
+    /// Opens the arrays of all ports of a side. `codes` says that they hold codes, not reals.
+    ///
+    /// # Errors
+    /// If one is missing or not such an array.
+    pub fn open(machine: &Machine, side: Side, path: &Path, codes: bool) -> Result<Arrays, Diagnostic> {
+        let ids: Vec<SignalId> = match side {
+            Side::Inputs => machine.inputs().collect(),
+            Side::Outputs => machine.outputs().collect(),
+        };
+        let names = file_names(machine, ids.iter().copied());
+        let single = ids.len() == 1;
+        let is_archive = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npz"));
+        let mut ports = Vec::with_capacity(ids.len());
+        for (id, file_name) in ids.into_iter().zip(names) {
+            let signal = machine.signal(id);
+            let open = |path: &Path, array: Option<&str>| Reader::open(path, array, &signal.elements, codes);
+            let candidates =
+                [format!("{file_name}.npy"), format!("{}.{file_name}.npy", side.prefix())].map(|n| path.join(n));
+            let file = candidates.into_iter().find(|p| p.is_file());
+            let reader = if path.is_dir() {
+                match &file {
+                    Some(file) => open(file, None),
+                    None => {
+                        let port = side.name();
+                        let message = format!("there is no {file_name}.npy for {port} {:?}", signal.name);
+                        Err(Diagnostic::error(PORT_FILES, Place::Whole, message)
+                            .in_file(path)
+                            .with_help(format!("a folder has an npy for each {port}")))
+                    }
+                }
+            } else if single && !is_archive {
+                open(path, None)
+            } else {
+                open(path, Some(&signal.name)).or_else(|e| open(path, Some(&file_name)).map_err(|_| e))
+            };
+            ports.push(PortArray {
+                name: signal.name.clone(),
+                types: types_of(machine, id),
+                _protected: Protected::new(file.as_deref()),
+                reader: reader?,
+                block: Values::default(),
+                rows: 0,
+                taken: 0,
+            });
+        }
+        Ok(Arrays { ports, side, codes, cycle: 0 })
+    }
+
+    /// Codes of all elements in the next cycle; nothing at the end.
+    ///
+    /// # Errors
+    /// If an array cannot be read, ends before another, or has a number without code.
+    pub fn next_codes(&mut self) -> Result<Option<Vec<BigInt>>, Diagnostic> {
+        let codes = self.codes;
+        self.next_row(|at| {
+            let code = at.block.code(at.index, at.port, codes);
+            code.map_err(|reason| SampleFault::Input { input: at.element, reason }.in_cycle(at.place, at.cycle))
+        })
+    }
+
+    /// What `take` makes of each number of the next row; nothing at the end.
+    ///
+    /// # Errors
+    /// If an array cannot be read, ends before another, or `take` refuses a number.
+    pub fn next_row<T>(
+        &mut self,
+        mut take: impl FnMut(At<'_>) -> Result<T, Diagnostic>,
+    ) -> Result<Option<Vec<T>>, Diagnostic> {
+        let mut row = Vec::new();
+        let mut ended = 0;
+        for port in &mut self.ports {
+            if port.taken == port.rows {
+                port.rows = port.reader.read(BLOCK, &mut port.block)?;
+                port.taken = 0;
+            }
+            if port.rows == 0 {
+                ended += 1;
+                continue;
+            }
+            let first = port.taken * port.types.len();
+            for (element, &kind) in port.types.iter().enumerate() {
+                let place = Place::Path(format!("port {:?}", port.name));
+                let (block, index) = (&port.block, first + element);
+                let at = At { block, index, port: kind, element, place, cycle: self.cycle };
+                row.push(take(at).map_err(|e| e.in_file(port.reader.name().as_ref()))?);
+            }
+            port.taken += 1;
+        }
+        if ended > 0 && ended < self.ports.len() {
+            let short = self.ports.iter().find(|p| p.rows == 0).expect("one has ended");
+            let port = self.side.name();
+            let message = format!("{:?} has {} rows, other {port}s have more", short.name, self.cycle);
+            return Err(Diagnostic::error(PORT_FILES, Place::Whole, message)
+                .in_file(short.reader.name().as_ref())
+                .with_help(format!("every {port} needs a row for each cycle")));
+        }
+        self.cycle += 1;
+        Ok((ended == 0 && !self.ports.is_empty()).then_some(row))
+    }
+
+    /// The codes of all rows that are left.
+    ///
+    /// # Errors
+    /// As [`Arrays::next_codes`].
+    pub fn rows(mut self) -> Result<Rows, Diagnostic> {
+        let mut rows = Rows::new(self.ports.iter().map(|port| port.types.len()).sum(), []);
+        while let Some(row) = self.next_codes()? {
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}

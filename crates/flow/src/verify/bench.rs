@@ -1,0 +1,289 @@
+//! Self-checking testbenches for one or more modules.
+//!
+//! All three read the same files of rows ([`Bench::rows`]) and print the same lines (see [`super::compare`]); what
+//! happens in which cycle is decided in [`super::cycles`]. Each module is a *lane* of its own, so that many small
+//! modules share one compilation and one run of a simulator.
+
+use super::compare::{Report, read_report};
+use super::cycles::{Bits, Cycles, Field};
+use alir_core::files::FileSet;
+use alir_hw::netlist::Element;
+use askama::Template;
+
+/// Mismatches that a lane prints; the rest is only counted.
+pub const SHOWN: usize = 20;
+
+/// A testbench for these modules, in the order of their lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bench<'a> {
+    /// One run for each module.
+    pub lanes: &'a [Cycles],
+    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    pub vcd: bool,
+}
+
+/// A port and what it is connected to, as text of the language.
+struct Connection {
+    port: String,
+    signal: String,
+}
+
+/// An element of the model in a row.
+pub(super) struct Shown {
+    /// For a text in quotes, in any of the languages.
+    pub(super) name: String,
+    pub(super) lo: u32,
+    pub(super) hi: u32,
+    pub(super) signed: bool,
+}
+
+impl Shown {
+    pub(super) fn new(element: &Element, lo: u32) -> Shown {
+        Shown { name: in_quotes(&element.name), lo, hi: lo + element.width - 1, signed: element.signed }
+    }
+
+    pub(super) fn width(&self) -> u32 {
+        self.hi - self.lo + 1
+    }
+
+    /// Its value in Verilog.
+    pub(super) fn verilog(&self, row: &str) -> String {
+        let bits = format!("{row}[{}:{}]", self.hi, self.lo);
+        if self.signed { format!("$signed({bits})") } else { bits }
+    }
+}
+
+/// A name as it can stand in a text of Verilog, VHDL and C++, whatever it holds.
+fn in_quotes(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "[]()_.-+:/ ".contains(c);
+    name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
+}
+
+/// What the templates know about a lane.
+struct Lane {
+    index: usize,
+    /// Rows of its file.
+    rows: usize,
+    /// Rows that compare data.
+    compared: usize,
+    /// Elements that have bits.
+    inputs: Vec<Shown>,
+    outputs: Vec<Shown>,
+    top: String,
+    file: String,
+    connections: Vec<Connection>,
+    stimulus_width: u32,
+    stimulus_hi: u32,
+    response_width: u32,
+    response_hi: u32,
+    /// The data bits of a response, as text of the language.
+    data: Option<String>,
+    has_valid: bool,
+    /// Whether rows say which bits are compared.
+    masked: bool,
+}
+
+impl Lane {
+    /// How many fields a row has.
+    fn fields(&self) -> u32 {
+        4 + u32::from(self.masked)
+    }
+
+    /// How Verilog reads a row.
+    fn scan(&self, file: &str) -> String {
+        match self.masked {
+            false => format!("$fscanf({file}, \"%h %h %h %h\", next, flags, entered, expected)"),
+            true => format!("$fscanf({file}, \"%h %h %h %h %h\", next, flags, entered, expected, defined)"),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.v")]
+struct VerilogBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+    vcd: bool,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.vhd")]
+struct VhdlBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/wrapper.v")]
+struct VerilatorWrapper {
+    name: String,
+    lanes: Vec<Lane>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/bench.cpp")]
+struct VerilatorBench {
+    name: String,
+    lanes: Vec<Lane>,
+    shown: usize,
+    vcd: bool,
+}
+
+/// How a language writes a range of bits and how a lane names its signals.
+struct Style {
+    range: fn(u32, u32) -> String,
+    bit: fn(u32) -> String,
+    /// Appended to the names of stimulus and response: lanes of the wrapper share one scope.
+    suffix: bool,
+}
+
+const VERILOG: Style = Style { range: |hi, lo| format!("[{hi}:{lo}]"), bit: |at| format!("[{at}]"), suffix: false };
+const WRAPPER: Style = Style { suffix: true, ..VERILOG };
+const VHDL: Style = Style { range: |hi, lo| format!("({hi} downto {lo})"), bit: |at| format!("({at})"), suffix: false };
+
+/// A testbench in every language, with the files that it reads and a report that it prints.
+pub trait Testbench: Sync {
+    /// Name of the testbench's top: none of the modules has it.
+    fn name(&self) -> String;
+
+    /// `bench.v`, for simulators that run Verilog with delays.
+    fn verilog(&self) -> String;
+
+    /// `bench.vhd`, for VHDL of 1993 and of 2008.
+    fn vhdl(&self) -> String;
+
+    /// `wrapper.v` and `bench.cpp`, for Verilator. The program reads its files itself: Verilator 5.006 loses the
+    /// handle of a file that is opened in one process and read in another.
+    fn verilator(&self) -> (String, String);
+
+    /// The files that it reads.
+    fn rows(&self) -> FileSet;
+
+    /// The rows that it must see before it says `PASS` with their number.
+    fn expected_rows(&self) -> usize;
+
+    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    fn vcd(&self) -> bool;
+
+    /// What it printed, in the terms of the model; nothing if that is not complete.
+    fn read(&self, said: &str) -> Option<Report>;
+}
+
+impl Testbench for Bench<'_> {
+    fn name(&self) -> String {
+        let taken = |name: &str| self.lanes.iter().any(|l| l.layout.top.to_lowercase().starts_with(name));
+        let mut name = "testbench".to_owned();
+        while taken(&name) {
+            name.push_str("_x");
+        }
+        name
+    }
+
+    fn verilog(&self) -> String {
+        let lanes = self.described(&VERILOG);
+        render(&VerilogBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd })
+    }
+
+    fn vhdl(&self) -> String {
+        render(&VhdlBench { name: self.name(), lanes: self.described(&VHDL), shown: SHOWN })
+    }
+
+    fn verilator(&self) -> (String, String) {
+        let wrapper = VerilatorWrapper { name: self.name(), lanes: self.described(&WRAPPER) };
+        let lanes = self.described(&WRAPPER);
+        let program = VerilatorBench { name: self.name(), lanes, shown: SHOWN, vcd: self.vcd };
+        (render(&wrapper), render(&program))
+    }
+
+    fn rows(&self) -> FileSet {
+        let mut files = FileSet::default();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            files.add(rows_name(index), rows_text(lane));
+        }
+        files
+    }
+
+    fn expected_rows(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.cycles.len()).sum()
+    }
+
+    fn vcd(&self) -> bool {
+        self.vcd
+    }
+
+    fn read(&self, said: &str) -> Option<Report> {
+        read_report(said, self.lanes)
+    }
+}
+
+impl Bench<'_> {
+    fn described(&self, style: &Style) -> Vec<Lane> {
+        self.lanes.iter().enumerate().map(|(index, lane)| describe(index, lane, style)).collect()
+    }
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates render what they are given")
+}
+
+fn rows_name(index: usize) -> String {
+    format!("rows_{index}.txt")
+}
+
+fn rows_text(lane: &Cycles) -> String {
+    let nothing = Bits::zero(lane.layout.response_width);
+    let (masked, digits) = (lane.is_masked(), lane.layout.response_width.div_ceil(4) as usize);
+    let mut text = String::new();
+    for cycle in &lane.cycles {
+        let mut expected = cycle.sample.map_or_else(|| nothing.clone(), |s| lane.response(s));
+        if let Some(valid) = cycle.valid {
+            expected.set(0, valid);
+        }
+        let flags = u32::from(cycle.sample.is_some())
+            + 2 * u32::from(cycle.valid.is_some())
+            + 4 * u32::from(cycle.entered.is_some());
+        let entered = cycle.entered.unwrap_or(0);
+        text.push_str(&format!("{} {flags:x} {entered:08x} {}", cycle.stimulus.hex(), expected.hex()));
+        if masked {
+            text.push(' ');
+            text.push_str(&cycle.defined.as_ref().map_or_else(|| "f".repeat(digits), Bits::hex));
+        }
+        text.push('\n');
+    }
+    // Without it the file was cut.
+    text.push_str("end\n");
+    text
+}
+
+fn describe(index: usize, lane: &Cycles, style: &Style) -> Lane {
+    let layout = &lane.layout;
+    let suffix = if style.suffix { format!("_{index}") } else { String::new() };
+    let connect = |row: &str, field: &Field| {
+        let bits = if field.scalar { (style.bit)(field.lo) } else { (style.range)(field.hi(), field.lo) };
+        Connection { port: field.port.clone(), signal: format!("{row}{suffix}{bits}") }
+    };
+    let clock = layout.clock.iter().map(|c| Connection { port: c.clone(), signal: "clk".to_owned() });
+    let stimulus = layout.stimulus.iter().map(|f| connect("stimulus", f));
+    let response = layout.response.iter().map(|f| connect("response", f));
+    let shown = |(element, lo): (&Element, u32)| (element.width > 0).then(|| Shown::new(element, lo));
+    let has_data = layout.response.iter().any(|f| f.lo >= layout.data_lo);
+    Lane {
+        index,
+        rows: lane.cycles.len(),
+        compared: lane.compared(),
+        inputs: (0..).zip(&lane.inputs).filter_map(|(at, e)| shown((e, layout.input_lo(at)))).collect(),
+        outputs: (0..).zip(&lane.elements).filter_map(|(at, e)| shown((e, layout.output_lo(at)))).collect(),
+        top: layout.top.clone(),
+        file: rows_name(index),
+        connections: clock.chain(stimulus).chain(response).collect(),
+        stimulus_width: layout.stimulus_width,
+        stimulus_hi: layout.stimulus_width - 1,
+        response_width: layout.response_width,
+        response_hi: layout.response_width - 1,
+        data: has_data.then(|| (style.range)(layout.response_width - 1, layout.data_lo)),
+        has_valid: layout.data_lo > 0,
+        masked: lane.is_masked(),
+    }
+}

@@ -1,0 +1,436 @@
+//! The user's own samples: what is applied to the inputs and what must come out, from files as `run` reads and writes
+//! them.
+//!
+//! Inputs become codes exactly as in `run`. Expected numbers become codes the other way round: a number that `run`
+//! would write for the model's own output stands for that output, also where `run` had to round it to float64; any
+//! other number stands for the code that has exactly its value. One that no code of the output's type has can never be
+//! seen, and is a difference.
+
+use super::arrays::{Arrays, Side};
+use super::machine::MachineRun;
+use super::vectors::{Rows, Vectors};
+use crate::compile::Source;
+use alir_core::diag::{Diagnostic, Place};
+use alir_interp::batch::codes_of_row;
+use alir_interp::samples::{Port, Reader, RealEncoder, Values, input_ports, output_ports};
+use alir_core::ir::Model;
+use alir_core::ir::machine::Machine;
+use alir_network::exact::Rational;
+use alir_network::port::{Meaning, number};
+use alir_core::num::{Kif, wrap};
+use num_bigint::BigInt;
+use std::path::Path;
+
+/// The code of the error that there is nothing to run on.
+pub const NO_SAMPLES: &str = "E0712";
+
+/// The code of the error that a number for an integer kernel is no integer.
+pub const NO_INTEGER: &str = "E0713";
+
+/// The code of the error that a number for a network has no code on its port.
+pub const NO_CODE: &str = "E0812";
+
+/// Rows that are read at a time.
+const BLOCK: usize = 1024;
+
+/// Differences that are shown.
+const SHOWN: usize = 5;
+
+/// Where the user's samples are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    /// What is applied; nothing where a design has no inputs.
+    pub input: Option<&'a Path>,
+    /// Which array of an npz that is; not of a state machine, whose arrays are called like its ports.
+    pub array: Option<&'a str>,
+    /// What must come out; nothing: what the golden interpreter says.
+    pub expect: Option<&'a Path>,
+    /// Which array of an npz that is.
+    pub expect_array: Option<&'a str>,
+    /// Whether the numbers of both are codes, not reals.
+    pub codes: bool,
+}
+
+/// What the numbers in files of samples mean for a program.
+pub enum Numbers<'a> {
+    /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
+    Ports(Option<RealEncoder>),
+    /// Values of a network, which quantises them itself.
+    Network(&'a dyn Meaning),
+    /// Integers of any size, which wrap.
+    Kernel,
+}
+
+/// A program, what it was lowered from, and what numbers mean for that.
+pub struct Subject<'a> {
+    /// The program.
+    pub model: &'a Model,
+    /// What it was lowered from; nothing: it is itself what is meant.
+    pub source: Option<&'a dyn Source>,
+    /// What numbers mean.
+    pub numbers: Numbers<'a>,
+}
+
+/// A value that is expected and that the model does not give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dissent {
+    /// The sample, or the cycle of a state machine.
+    pub sample: usize,
+    /// The output element.
+    pub element: usize,
+    /// The expected number, and its code if it has one.
+    pub expected: String,
+    /// The model's number and code.
+    pub model: String,
+}
+
+/// Where expected values are not those of the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dissents {
+    /// The first few.
+    pub first: Vec<Dissent>,
+    /// How many there are.
+    pub count: usize,
+    /// How many of them no code of the output has: no hardware can show these.
+    pub impossible: usize,
+}
+
+impl Dissents {
+    /// Whether all expected values are those of the model.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A line each for the first few, for people.
+    pub fn lines(&self) -> String {
+        let line = |d: &Dissent| {
+            format!("  sample {}, out[{}]: expected {}, the model gives {}\n", d.sample, d.element, d.expected, d.model)
+        };
+        let mut text: String = self.first.iter().map(line).collect();
+        if self.count > self.first.len() {
+            text.push_str(&format!("  ... and {} more\n", self.count - self.first.len()));
+        }
+        text
+    }
+
+    fn add(&mut self, sample: usize, element: usize, wanted: &Wanted, (golden, real): (&BigInt, Option<f64>)) {
+        self.count += 1;
+        let shown = |code: &BigInt, real: Option<f64>| match real {
+            Some(real) => format!("{real} (code {code})"),
+            None => code.to_string(),
+        };
+        let expected = match wanted {
+            Wanted::Code(code, real) => shown(code, *real),
+            Wanted::Impossible(number) => {
+                self.impossible += 1;
+                format!("{number}, which the type of the output does not hold")
+            }
+        };
+        if self.first.len() < SHOWN {
+            self.first.push(Dissent { sample, element, expected, model: shown(golden, real) });
+        }
+    }
+}
+
+/// The user's samples for a program.
+pub struct Own {
+    /// Codes of the inputs and of what must come out.
+    pub vectors: Vectors,
+    /// Where that is not what the model says.
+    pub dissents: Dissents,
+}
+
+/// The user's samples for a state machine.
+pub struct OwnRun {
+    /// What is applied in each cycle and what must be seen; what the machine leaves undefined is not compared.
+    pub run: MachineRun,
+    /// Where that is not what the machine says.
+    pub dissents: Dissents,
+}
+
+/// What a number of a file of expected values asks for.
+#[derive(Clone, Debug, PartialEq)]
+enum Wanted {
+    /// This code; for people with its real value, where the file has reals.
+    Code(BigInt, Option<f64>),
+    /// A number that no code of the output has.
+    Impossible(String),
+}
+
+impl Wanted {
+    fn is(&self, golden: &BigInt) -> bool {
+        matches!(self, Wanted::Code(code, _) if code == golden)
+    }
+}
+
+/// The real number that a code is written as.
+type ToReal<'a> = &'a dyn Fn(&BigInt) -> f64;
+
+/// The code whose value is this number.
+type ToCode<'a> = &'a dyn Fn(&Rational) -> Option<BigInt>;
+
+/// How codes of one output element are written as reals.
+struct Written<'a> {
+    kif: Kif,
+    real: ToReal<'a>,
+    code: ToCode<'a>,
+    /// Whether the file has codes.
+    codes: bool,
+}
+
+impl Written<'_> {
+    /// What a number of the file asks for, where the model gives `golden`.
+    ///
+    /// # Errors
+    /// If it is no number.
+    fn wanted(&self, block: &Values, index: usize, golden: &BigInt) -> Result<Wanted, String> {
+        let (exact, shown) = match block {
+            // What `run` rounded to float64 is the model's own output.
+            Values::Reals(v) if !self.codes && (self.real)(golden) == v[index] => {
+                return Ok(Wanted::Code(golden.clone(), Some(v[index])));
+            }
+            Values::Reals(v) => {
+                let no_number = || format!("{} is nothing that an output can be", v[index]);
+                (Rational::of_f64(v[index]).ok_or_else(no_number)?, v[index].to_string())
+            }
+            Values::Integers(v) => (Rational::from(v[index]), v[index].to_string()),
+            Values::Wide(v) => (Rational::from(v[index].clone()), v[index].to_string()),
+        };
+        let code = if self.codes { exact.code(0) } else { (self.code)(&exact) };
+        Ok(match code.filter(|code| self.kif.holds(code)) {
+            Some(code) => Wanted::Code(code, (!self.codes).then(|| exact.to_f64())),
+            None => Wanted::Impossible(shown),
+        })
+    }
+}
+
+impl Subject<'_> {
+    /// The user's samples.
+    ///
+    /// # Errors
+    /// What is wrong with the files: not such numbers, another shape, another number of rows.
+    pub fn read(mut self, files: &Files<'_>) -> Result<Own, Diagnostic> {
+        let inputs = self.inputs(files)?;
+        let vectors = Vectors::of_inputs(self.model, inputs);
+        let vectors = match self.source {
+            Some(source) => vectors.judged_by(source)?,
+            None => vectors,
+        };
+        let Some(path) = files.expect else { return Ok(Own { vectors, dissents: Dissents::default() }) };
+        let (outputs, dissents) = self.expected(path, files, &vectors.outputs)?;
+        Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents })
+    }
+
+    /// What is applied. A program without inputs has one sample without numbers.
+    fn inputs(&mut self, files: &Files<'_>) -> Result<Rows, Diagnostic> {
+        let ports = input_ports(self.model);
+        let Some(path) = files.input else {
+            return if ports.is_empty() { Ok(Rows::new(0, [Vec::new()])) } else { Err(no_input()) };
+        };
+        let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
+        let mut reader = Reader::open(path, files.array, self.model.input_kifs(), codes)?;
+        if let Numbers::Ports(encoder) = &mut self.numbers
+            && let Some(encoder) = encoder.take().filter(|_| !codes)
+        {
+            reader = reader.encoded(encoder);
+        }
+        let mut rows = Rows::new(ports.len(), []);
+        let mut block = Values::default();
+        loop {
+            let count = reader.read(BLOCK, &mut block)?;
+            if count == 0 {
+                break;
+            }
+            for row in 0..count {
+                rows.push(self.row(&block, row, &ports, codes, (reader.name(), rows.len()))?);
+            }
+        }
+        if rows.is_empty() { Err(no_samples(reader.name())) } else { Ok(rows) }
+    }
+
+    fn row(
+        &self,
+        block: &Values,
+        row: usize,
+        ports: &[Port],
+        codes: bool,
+        (name, sample): (&str, usize),
+    ) -> Result<Vec<BigInt>, Diagnostic> {
+        let first = row * ports.len();
+        let fail = |code, input, why: String| {
+            let message = format!("sample {sample}, input {input}: {why}");
+            Diagnostic::error(code, Place::Whole, message).in_file(name.as_ref())
+        };
+        match &self.numbers {
+            Numbers::Network(meaning) if !codes => {
+                let code = |(k, element): (usize, &alir_network::port::InputElement)| {
+                    let exact = number(block, first + k).map_err(|why| fail(NO_CODE, k, why))?;
+                    Ok(element.encoder.code(&exact))
+                };
+                meaning.inputs().iter().enumerate().map(code).collect()
+            }
+            Numbers::Kernel => {
+                let code = |(k, port): (usize, &Port)| {
+                    let exact = number(block, first + k).map_err(|why| fail(NO_INTEGER, k, why))?;
+                    let no_integer = || fail(NO_INTEGER, k, format!("{} is not an integer", exact.to_f64()));
+                    Ok(wrap(&exact.code(0).ok_or_else(no_integer)?, port.kif))
+                };
+                ports.iter().enumerate().map(code).collect()
+            }
+            Numbers::Ports(_) | Numbers::Network(_) => {
+                codes_of_row(ports, block, row, codes).map_err(|fault| fault.diagnostic(name, sample as u64))
+            }
+        }
+    }
+
+    /// What must come out where the model gives `golden`, and where it is something else.
+    fn expected(&self, path: &Path, files: &Files<'_>, golden: &Rows) -> Result<(Rows, Dissents), Diagnostic> {
+        let ports = output_ports(self.model);
+        let kifs: Vec<Kif> = ports.iter().map(|port| port.kif).collect();
+        let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
+        let mut reader = Reader::open(path, files.expect_array, &kifs, codes).map_err(of_outputs)?;
+        let mut found = Found::new(path, golden);
+        let mut block = Values::default();
+        loop {
+            let count = reader.read(BLOCK, &mut block).map_err(of_outputs)?;
+            if count == 0 {
+                break;
+            }
+            for row in 0..count {
+                let take = |element: usize, golden: &BigInt| {
+                    let port = ports[element];
+                    let (real, code): (ToReal<'_>, ToCode<'_>) = match &self.numbers {
+                        Numbers::Network(meaning) => {
+                            let unit = &meaning.output_units()[element];
+                            (&|c| unit.value(c, port.frac).to_f64(), &|x| unit.code(x, port.frac))
+                        }
+                        Numbers::Ports(_) | Numbers::Kernel => (&|c| port.real_of_code(c).0, &|x| x.code(port.frac)),
+                    };
+                    let written = Written { kif: port.kif, real, code, codes };
+                    let wanted = written.wanted(&block, row * ports.len() + element, golden)?;
+                    Ok((wanted, (!codes).then(|| real(golden))))
+                };
+                found.row(take)?;
+            }
+        }
+        found.finish()
+    }
+}
+
+/// The user's samples for a state machine; one without input ports runs for `cycles`.
+///
+/// # Errors
+/// What is wrong with the files: an array that is missing, another shape, another number of rows.
+pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRun, Diagnostic> {
+    let inputs = match files.input {
+        Some(path) => Arrays::open(machine, Side::Inputs, path, files.codes)?.rows()?,
+        None if machine.inputs().next().is_none() => Rows::new(0, vec![Vec::new(); cycles]),
+        None => return Err(no_input()),
+    };
+    if inputs.is_empty() {
+        return Err(no_samples(&files.input.map_or_else(String::new, |path| path.display().to_string())));
+    }
+    let run = MachineRun::golden(machine, inputs);
+    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default() }) };
+    let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(of_outputs)?;
+    let mut found = Found::new(path, run.outputs());
+    let width = run.outputs().elements();
+    let mut numbers = Vec::with_capacity(width);
+    loop {
+        let take = |at: super::arrays::At<'_>| {
+            let number = match at.block {
+                Values::Reals(v) => Values::Reals(vec![v[at.index]]),
+                Values::Integers(v) => Values::Integers(vec![v[at.index]]),
+                Values::Wide(v) => Values::Wide(vec![v[at.index].clone()]),
+            };
+            Ok((number, at.port))
+        };
+        let Some(row) = arrays.next_row(take).map_err(of_outputs)? else { break };
+        numbers.clear();
+        numbers.extend(row);
+        let cycle = found.rows.len();
+        let take = |element: usize, golden: &BigInt| {
+            let (block, port) = &numbers[element];
+            // Whatever a file has for what is undefined (`run` writes NaN or what follows from zeros) is not compared.
+            if !run.defined()[cycle][element] {
+                return Ok((Wanted::Code(golden.clone(), None), None));
+            }
+            let (real, code) = (|c: &BigInt| port.real_of_code(c).0, |x: &Rational| x.code(port.frac));
+            let written = Written { kif: port.kif, real: &real, code: &code, codes: files.codes };
+            Ok((written.wanted(block, 0, golden)?, (!files.codes).then(|| real(golden))))
+        };
+        found.row(take)?;
+    }
+    let (outputs, dissents) = found.finish()?;
+    Ok(OwnRun { run: run.expecting(outputs), dissents })
+}
+
+/// Expected rows as they are read, beside those of the model.
+struct Found<'a> {
+    path: &'a Path,
+    golden: &'a Rows,
+    rows: Rows,
+    dissents: Dissents,
+}
+
+impl<'a> Found<'a> {
+    fn new(path: &'a Path, golden: &'a Rows) -> Found<'a> {
+        Found { path, golden, rows: Rows::new(golden.elements(), []), dissents: Dissents::default() }
+    }
+
+    fn error(&self, message: String) -> Diagnostic {
+        Diagnostic::error("E1008", Place::Whole, message).in_file(self.path)
+    }
+
+    /// Takes the next row: `take` gives what each element asks for and the model's real value.
+    fn row(
+        &mut self,
+        take: impl Fn(usize, &BigInt) -> Result<(Wanted, Option<f64>), String>,
+    ) -> Result<(), Diagnostic> {
+        let sample = self.rows.len();
+        if sample >= self.golden.len() {
+            let message = format!("more rows than samples: there are {} samples", self.golden.len());
+            return Err(self.error(message).with_help("expected outputs have a row for each sample of --input"));
+        }
+        let mut row = Vec::with_capacity(self.golden.elements());
+        for (element, golden) in self.golden.row(sample).iter().enumerate() {
+            let wanted = take(element, golden);
+            let (wanted, real) =
+                wanted.map_err(|why| self.error(format!("sample {sample}, output {element}: {why}")))?;
+            if !wanted.is(golden) {
+                self.dissents.add(sample, element, &wanted, (golden, real));
+            }
+            row.push(match wanted {
+                Wanted::Code(code, _) => code,
+                Wanted::Impossible(_) => golden.clone(),
+            });
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(Rows, Dissents), Diagnostic> {
+        let (rows, samples) = (self.rows.len(), self.golden.len());
+        if rows < samples {
+            let error = self.error(format!("{rows} rows of expected outputs for {samples} samples"));
+            return Err(error.with_help("expected outputs have a row for each sample of --input"));
+        }
+        Ok((self.rows, self.dissents))
+    }
+}
+
+/// What is wrong with a file of expected outputs: readers of samples speak of inputs.
+fn of_outputs(problem: Diagnostic) -> Diagnostic {
+    let message = problem.message.replace("inputs", "outputs").replace("an input", "an output");
+    let help = problem.help.map(|help| help.replace("inputs", "outputs").replace("an input", "an output"));
+    Diagnostic { message, help, ..problem }
+}
+
+fn no_input() -> Diagnostic {
+    Diagnostic::error(NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to apply")
+        .with_help("name a file of samples with --input")
+}
+
+fn no_samples(name: &str) -> Diagnostic {
+    Diagnostic::error(NO_SAMPLES, Place::Flag("--input".into()), format!("{name} has no sample"))
+}

@@ -1,0 +1,133 @@
+//! One module in one simulator: run it, and if it is wrong say where it goes wrong.
+
+use super::bench::{Bench, Testbench};
+use super::compare::Report;
+use super::cycles::Cycles;
+use super::locate::{DifferingSignal, first_difference};
+use super::sim::{Deadline, Job, SimError, Simulator, Tools};
+use alir_hw::emit::Language;
+use alir_core::files::FileSet;
+use alir_hw::netlist::Netlist;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::slice;
+
+/// A module and what it has to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'a> {
+    /// The hardware.
+    pub netlist: &'a Netlist,
+    /// Its text.
+    pub text: &'a str,
+    /// The language of the text.
+    pub language: Language,
+    /// VHDL revision for simulators that ask (`93` or `08`).
+    pub vhdl_standard: &'a str,
+    /// The run.
+    pub cycles: &'a Cycles,
+    /// Whether a value change dump of the whole run is written.
+    pub vcd: bool,
+}
+
+/// What a simulator found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The comparison.
+    pub report: Report,
+    /// For a run with differences: where the first of them begins.
+    pub origin: Option<Origin>,
+}
+
+/// Where a difference begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// At this signal the simulated text departs from the netlist that it was written from.
+    Text(DifferingSignal),
+    /// Every signal is as in the netlist: the netlist is not what the model says.
+    Netlist,
+}
+
+impl Check<'_> {
+    /// Simulates in `dir`, which is empty, and takes a second, short look with all signals if there is a difference.
+    ///
+    /// # Errors
+    /// Those of [`Simulator::run`].
+    pub fn run(
+        &self,
+        simulator: &dyn Simulator,
+        tools: &Tools,
+        dir: &Path,
+        deadline: Deadline,
+    ) -> Result<Finding, SimError> {
+        let report = self.simulate(simulator, tools, self.cycles, self.vcd, dir, deadline)?;
+        let Some(first) = report.mismatches.first() else { return Ok(Finding { report, origin: None }) };
+        let window = self.cycles.window(&self.netlist.interface, first.cycle);
+        let closer = dir.join("closer");
+        std::fs::create_dir(&closer).map_err(SimError::Io)?;
+        self.simulate(simulator, tools, &window, true, &closer, deadline)?;
+        let dump = File::open(closer.join("wave.vcd")).map_err(SimError::Io)?;
+        let signal = first_difference(self.netlist, &window, BufReader::new(dump)).map_err(SimError::Io)?;
+        let first_cycle = first.cycle + 1 - window.cycles.len();
+        let origin =
+            signal.map_or(Origin::Netlist, |s| Origin::Text(DifferingSignal { cycle: s.cycle + first_cycle, ..s }));
+        Ok(Finding { report, origin: Some(origin) })
+    }
+
+    fn simulate(
+        &self,
+        simulator: &dyn Simulator,
+        tools: &Tools,
+        cycles: &Cycles,
+        vcd: bool,
+        dir: &Path,
+        deadline: Deadline,
+    ) -> Result<Report, SimError> {
+        let file = format!("{}.{}", self.netlist.interface.top, self.language.extension());
+        let job = Job {
+            design: &[(file, self.text.as_bytes().to_vec())],
+            language: self.language,
+            bench: &Bench { lanes: slice::from_ref(cycles), vcd },
+            vhdl_standard: self.vhdl_standard,
+            dir,
+            deadline,
+        };
+        simulator.run(&job, tools)
+    }
+}
+
+/// Files and a testbench that judges them as a whole.
+#[derive(Clone, Copy)]
+pub struct BenchCheck<'a> {
+    /// The sources, in the order in which a compiler must read them.
+    pub design: &'a [(String, Vec<u8>)],
+    /// Files that they read and that are not compiled.
+    pub beside: &'a [(String, Vec<u8>)],
+    /// The language of the sources.
+    pub language: Language,
+    /// VHDL revision for simulators that ask (`93` or `08`).
+    pub vhdl_standard: &'a str,
+    /// The testbench.
+    pub bench: &'a dyn Testbench,
+}
+
+impl BenchCheck<'_> {
+    /// Simulates in `dir`, which is empty.
+    ///
+    /// # Errors
+    /// Those of [`Simulator::run`].
+    pub fn run(
+        &self,
+        simulator: &dyn Simulator,
+        tools: &Tools,
+        dir: &Path,
+        deadline: Deadline,
+    ) -> Result<Finding, SimError> {
+        let mut beside = FileSet::default();
+        self.beside.iter().for_each(|(name, bytes)| beside.add(name.clone(), bytes.clone()));
+        beside.write_to(dir).map_err(SimError::Io)?;
+        let (design, language, bench) = (self.design, self.language, self.bench);
+        let job = Job { design, language, bench, vhdl_standard: self.vhdl_standard, dir, deadline };
+        simulator.run(&job, tools).map(|report| Finding { report, origin: None })
+    }
+}

@@ -1,0 +1,412 @@
+//! Simulations side by side: who takes part, what each found, and how that is told.
+//!
+//! Nothing is printed here; [`Verification`] renders itself as text and as JSON, for the command line and Python.
+
+use super::Bench;
+use super::compare::{Difference, Mismatch};
+use super::cycles::Cycles;
+use super::foreign::Foreign;
+use super::own::Dissents;
+use super::run::{BenchCheck, Check, Finding, Origin};
+use super::sim::{Deadline, SIMULATORS, SimError, Simulator, Tools};
+use super::stream::Streams;
+use crate::compile::{Error, ErrorKind, Hardware};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
+use alir_hw::emit::Language;
+use alir_core::files::Scratch;
+use alir_hw::netlist::Interface;
+use num_bigint::BigInt;
+use serde_json::{Value, json};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::time::{Duration, Instant};
+
+/// A simulator that takes part.
+pub struct Part {
+    /// The simulator.
+    pub simulator: &'static dyn Simulator,
+    /// What it says that it is.
+    pub version: String,
+    /// What it is given.
+    pub language: Language,
+}
+
+/// Who takes part, and notes about who does not: simulators called `name`, or all, of these languages.
+///
+/// # Errors
+/// If a simulator that was asked for is not there, or none for a language that was asked for.
+pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
+    for simulator in SIMULATORS.iter().copied().filter(|s| name.is_none_or(|name| name == s.name())) {
+        for language in simulator.languages().iter().filter(|l| languages.contains(l)) {
+            match simulator.probe(tools) {
+                Ok(version) => parts.push(Part { simulator, version, language: *language }),
+                Err(error) => absent.push((*language, error.diagnostic(simulator))),
+            }
+        }
+    }
+    if parts.is_empty() && absent.is_empty() {
+        let message = format!("{} does not read this language", name.unwrap_or_default());
+        let error = Diagnostic::error("E1006", Place::Flag("--sim".into()), message);
+        return Err(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL").into());
+    }
+    let silent = |l: &Language| parts.iter().all(|p| p.language != *l);
+    let needed = absent.iter().any(|(language, _)| name.is_some() || silent(language));
+    let mut said = Diagnostics(absent.into_iter().map(|(_, d)| d).collect());
+    if needed {
+        return Err(Error { kind: ErrorKind::MissingTool, diagnostics: said });
+    }
+    said.0.iter_mut().for_each(|d| d.severity = Severity::Note);
+    Ok((parts, said))
+}
+
+/// How simulations are run.
+#[derive(Clone, Copy, Debug)]
+pub struct SimulationSettings<'a> {
+    /// VHDL revision that GHDL is told to read: `93` or `08`.
+    pub vhdl_standard: &'a str,
+    /// Where text, testbench, vectors and logs stay; nothing: nowhere.
+    pub keep: Option<&'a Path>,
+    /// Whether a value change dump of the whole run is written.
+    pub vcd: bool,
+    /// Time limit in seconds.
+    pub timeout: u64,
+}
+
+/// The real number that a code of an output element means.
+pub type Real = dyn Fn(usize, &BigInt) -> f64 + Sync;
+
+/// What is simulated.
+pub struct Work<'a> {
+    /// The hardware; of hardware from elsewhere, what its ports must be.
+    pub hardware: &'a Hardware<'a>,
+    /// What is applied and expected in each clock.
+    pub cycles: &'a Cycles,
+    /// The streams of the wrapper; then these run and not the cycles.
+    pub streams: Option<&'a Streams<'a>>,
+    /// Hardware from elsewhere, which is simulated instead.
+    pub foreign: Option<&'a Foreign>,
+    /// Where the expected values are not the model's.
+    pub dissents: Dissents,
+    /// What a code of an output element means as a real number; nothing where codes speak for themselves.
+    pub real: Option<&'a Real>,
+}
+
+/// What a part found, and how long it took.
+struct Outcome {
+    result: Result<Finding, SimError>,
+    seconds: f32,
+    /// The differences, for people.
+    described: String,
+}
+
+/// A part begins or has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The part with this index begins, in this folder.
+    Begun(usize, &'a Path),
+    /// It has ended.
+    Ended(usize),
+}
+
+/// Runs all parts side by side; `watch` is told when each begins and ends.
+///
+/// # Errors
+/// If the folders of the jobs cannot be made.
+pub fn simulate(
+    parts: Vec<Part>,
+    settings: &SimulationSettings<'_>,
+    tools: &Tools,
+    work: Work<'_>,
+    watch: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<Verification, Error> {
+    if work.dissents.impossible > 0 {
+        return Ok(Verification::of(parts, Vec::new(), work));
+    }
+    let temporary = Scratch::new().map_err(|e| not_written(&std::env::temp_dir(), "write", &e))?;
+    let base = settings.keep.unwrap_or(temporary.path());
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for part in &parts {
+        let folder = base.join(part.simulator.name());
+        make_empty(&folder)?;
+        folders.push(folder);
+    }
+    let deadline = Deadline::after(Duration::from_secs(settings.timeout));
+    let one = |at: usize, part: &Part, folder: &Path| {
+        watch(Event::Begun(at, folder));
+        let start = Instant::now();
+        let result = work.run(part, settings, tools, folder, deadline);
+        watch(Event::Ended(at));
+        let described = result.as_ref().map_or_else(|_| String::new(), |finding| work.described(finding));
+        Outcome { result, seconds: start.elapsed().as_secs_f32(), described }
+    };
+    let outcomes = std::thread::scope(|scope| {
+        let one = &one;
+        let jobs: Vec<_> =
+            parts.iter().zip(&folders).enumerate().map(|(at, (p, f))| scope.spawn(move || one(at, p, f))).collect();
+        jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    Ok(Verification::of(parts, outcomes, work))
+}
+
+/// A file or folder that cannot be read or written.
+fn not_written(path: &Path, doing: &str, error: &io::Error) -> Error {
+    Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path).into()
+}
+
+/// Makes a folder for a job. What an earlier run kept there goes; anything else stays, and is an error.
+fn make_empty(folder: &Path) -> Result<(), Error> {
+    let failed = |e: &io::Error| not_written(folder, "use as the folder of a simulation", e);
+    if folder.join("run.sh").is_file() {
+        alir_core::files::remove_folder(folder).map_err(|e| failed(&e))?;
+    }
+    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    let is_empty = std::fs::read_dir(folder).map_err(|e| failed(&e))?.next().is_none();
+    if !is_empty {
+        let error = Diagnostic::error("E1007", Place::Whole, "the folder is not empty").in_file(folder);
+        return Err(error.with_help("name another one with --keep, or empty it").into());
+    }
+    Ok(())
+}
+
+impl Work<'_> {
+    fn run(
+        &self,
+        part: &Part,
+        how: &SimulationSettings<'_>,
+        tools: &Tools,
+        folder: &Path,
+        deadline: Deadline,
+    ) -> Result<Finding, SimError> {
+        let (language, vhdl_standard) = (part.language, how.vhdl_standard);
+        let pulses = Bench { lanes: slice::from_ref(self.cycles), vcd: how.vcd };
+        let bench = || self.streams.map_or(&pulses as &dyn super::Testbench, |streams| streams);
+        if let Some(foreign) = self.foreign {
+            let (design, beside) = foreign.files.split_at(foreign.sources);
+            let check = BenchCheck { design, beside, language, vhdl_standard, bench: bench() };
+            return check.run(part.simulator, tools, folder, deadline);
+        }
+        let text = self.hardware.text(language);
+        // What the model does not say itself begins nowhere in the text.
+        if self.streams.is_some() || !self.dissents.is_empty() {
+            let file = format!("{}.{}", self.hardware.top(), language.extension());
+            let design = [(file, text.into_bytes())];
+            let check = BenchCheck { design: &design, beside: &[], language, vhdl_standard, bench: bench() };
+            return check.run(part.simulator, tools, folder, deadline);
+        }
+        let (netlist, cycles) = (&self.hardware.netlist, self.cycles);
+        let check = Check { netlist, text: &text, language, vhdl_standard, cycles, vcd: how.vcd };
+        check.run(part.simulator, tools, folder, deadline)
+    }
+
+    fn described(&self, finding: &Finding) -> String {
+        let report = &finding.report;
+        let mut text = format!("{} of {} compared cycles", report.wrong_rows, report.compared);
+        for mismatch in report.mismatches.iter().take(SHOWN) {
+            text.push_str(&format!("\n  {mismatch}"));
+            if let (Some(real), Difference::Output { element, expected, found, .. }) = (self.real, &mismatch.what) {
+                let found = found.as_ref().map_or_else(String::new, |code| format!(", found {}", real(*element, code)));
+                text.push_str(&format!(" (as numbers: expected {}{found})", real(*element, expected)));
+            }
+        }
+        if report.wrong_rows > 1 && report.mismatches.len() > SHOWN {
+            text.push_str("\n  ...");
+        }
+        match &finding.origin {
+            Some(Origin::Text(signal)) => {
+                text.push_str(&format!("\n  begins at cycle {}: {signal}", signal.cycle));
+            }
+            Some(Origin::Netlist) => {
+                text.push_str(
+                    "\n  every signal is as alir2hdl meant it: the difference is older than the text; try -O0",
+                );
+            }
+            None => {}
+        }
+        text
+    }
+
+    /// What was compared, for people.
+    fn about(&self) -> String {
+        match self.streams {
+            Some(streams) => {
+                let (inputs, outputs) = (streams.inputs.len(), streams.outputs.len());
+                format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.samples)
+            }
+            None => format!("{} samples in {} cycles", self.cycles.samples, self.cycles.cycles.len()),
+        }
+    }
+}
+
+/// What all parts say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcomes {
+    /// Every part found the hardware equal.
+    Equal,
+    /// A part found a difference.
+    Different,
+    /// A tool is missing.
+    MissingTool,
+    /// A simulator refuses the files of the user.
+    Refused,
+    /// A simulator refuses our text: our mistake.
+    Bug,
+    /// A simulation took too long or crashed.
+    Undecided,
+}
+
+/// What was found.
+pub struct Verification {
+    parts: Vec<Part>,
+    /// What each part found; none where it was clear before that the expected values are not the model's.
+    outcomes: Vec<Outcome>,
+    /// What was compared, for people.
+    about: String,
+    samples: usize,
+    /// Clocks; nothing of a wrapper.
+    cycles: Option<usize>,
+    /// Beats into a wrapper and out of it.
+    beats: Option<(usize, usize)>,
+    /// Whether the hardware came from elsewhere.
+    is_foreign: bool,
+    /// What the hardware, or hardware from elsewhere, looks like from outside.
+    interface: Interface,
+    dissents: Dissents,
+}
+
+impl Verification {
+    fn of(parts: Vec<Part>, outcomes: Vec<Outcome>, work: Work<'_>) -> Verification {
+        Verification {
+            interface: work.hardware.netlist.interface.clone(),
+            parts,
+            outcomes,
+            about: work.about(),
+            samples: work.cycles.samples,
+            cycles: work.streams.is_none().then_some(work.cycles.cycles.len()),
+            beats: work.streams.map(|streams| (streams.inputs.len(), streams.outputs.len())),
+            is_foreign: work.foreign.is_some(),
+            dissents: work.dissents,
+        }
+    }
+
+    /// What the hardware looks like from outside.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// What all parts say together: a difference counts most, then the last part without a result.
+    pub fn verdict(&self) -> Outcomes {
+        let mut verdict = if self.dissents.impossible > 0 { Outcomes::Different } else { Outcomes::Equal };
+        for outcome in &self.outcomes {
+            let next = match &outcome.result {
+                Ok(finding) if finding.report.wrong_rows == 0 => continue,
+                Ok(_) => Outcomes::Different,
+                Err(SimError::Missing { .. }) => Outcomes::MissingTool,
+                Err(SimError::Refused { .. }) if self.is_foreign => Outcomes::Refused,
+                Err(SimError::Refused { .. }) => Outcomes::Bug,
+                Err(SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_)) => Outcomes::Undecided,
+            };
+            verdict = if verdict == Outcomes::Different { verdict } else { next };
+        }
+        verdict
+    }
+
+    /// Why parts came to no result.
+    pub fn errors(&self) -> Diagnostics {
+        let mut errors = Diagnostics::default();
+        for (part, outcome) in self.parts.iter().zip(&self.outcomes) {
+            let Err(error) = &outcome.result else { continue };
+            let mut diagnostic = error.diagnostic(part.simulator);
+            if let SimError::Refused { command, log } = error {
+                match self.is_foreign {
+                    true => {
+                        let message =
+                            format!("{}: `{command}` refuses the files of --rtl:\n{log}", part.simulator.name());
+                        diagnostic = Diagnostic::error("E1010", Place::Flag("--rtl".into()), message)
+                            .with_help("mend them, or give all files that belong to them, in the order of compilation");
+                    }
+                    false => diagnostic.severity = Severity::Bug,
+                }
+            }
+            errors.0.push(diagnostic);
+        }
+        errors
+    }
+
+    /// A line for each part that came to a result, and what differs.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (part, outcome) in self.parts.iter().zip(&self.outcomes) {
+            let Ok(finding) = &outcome.result else { continue };
+            let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
+            text.push_str(&match finding.report.wrong_rows {
+                0 => format!("{name} equal: {}, {:.1} s, {}\n", self.about, outcome.seconds, part.version),
+                _ => format!("{name} DIFFERENT: {}\n", outcome.described),
+            });
+        }
+        let dissents = &self.dissents;
+        if dissents.impossible > 0 {
+            text.push_str("DIFFERENT, nothing was simulated: no hardware can show ");
+            text.push_str(&format!("{} of the expected values\n", dissents.impossible));
+        }
+        if !dissents.is_empty() {
+            text.push_str(&format!(
+                "{} expected values are not the model's own:\n{}",
+                dissents.count,
+                dissents.lines()
+            ));
+        }
+        text
+    }
+
+    /// The same for programs, without what differs from run to run (times).
+    pub fn json(&self) -> Value {
+        let mismatch = |m: &Mismatch| match &m.what {
+            Difference::Stream(what) => json!({ "cycle": m.cycle, "stream": what }),
+            Difference::Valid { expected } => json!({ "cycle": m.cycle, "port": "valid", "expected": expected }),
+            Difference::Output { element, name, sample, expected, found } => json!({
+                "cycle": m.cycle,
+                "sample": sample,
+                "element": element,
+                "name": name,
+                // Codes of any width: as text, which no reader of JSON rounds.
+                "expected": expected.to_string(),
+                "found": found.as_ref().map(ToString::to_string),
+            }),
+        };
+        let origin = |origin: &Origin| match origin {
+            Origin::Text(signal) => json!({ "cycle": signal.cycle, "signal": signal.to_string() }),
+            Origin::Netlist => json!({ "signal": null }),
+        };
+        let outcome = |(part, outcome): (&Part, &Outcome)| {
+            let (result, finding) = match &outcome.result {
+                Ok(finding) if finding.report.wrong_rows == 0 => ("equal", Some(finding)),
+                Ok(finding) => ("different", Some(finding)),
+                Err(SimError::Timeout { .. }) => ("timeout", None),
+                Err(_) => ("failed", None),
+            };
+            json!({
+                "simulator": part.simulator.name(),
+                "version": part.version,
+                "language": part.language.name(),
+                "result": result,
+                "compared_cycles": finding.map(|f| f.report.compared),
+                "different_cycles": finding.map(|f| f.report.wrong_rows),
+                "mismatches": finding.map(|f| f.report.mismatches.iter().map(mismatch).collect::<Vec<_>>()),
+                "origin": finding.and_then(|f| f.origin.as_ref()).map(origin),
+                "error": outcome.result.as_ref().err().map(ToString::to_string),
+            })
+        };
+        json!({
+            "samples": self.samples,
+            "cycles": self.cycles,
+            "beats": self.beats.map(|(inputs, outputs)| json!({ "in": inputs, "out": outputs })),
+            "simulations": self.parts.iter().zip(&self.outcomes).map(outcome).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// Differences that are shown.
+const SHOWN: usize = 5;

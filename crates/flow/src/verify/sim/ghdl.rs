@@ -1,0 +1,46 @@
+//! GHDL: nine-valued VHDL.
+
+use super::{Invocation, Job, Report, SimError, Simulator, Tools, locate};
+use alir_hw::emit::Language;
+use alir_core::files::FileSet;
+
+/// GHDL, with any of its code generators.
+#[derive(Clone, Copy, Debug)]
+pub struct Ghdl;
+
+impl Simulator for Ghdl {
+    fn name(&self) -> &'static str {
+        "ghdl"
+    }
+
+    fn programs(&self) -> &'static [&'static str] {
+        &["ghdl"]
+    }
+
+    fn languages(&self) -> &'static [Language] {
+        &[Language::Vhdl]
+    }
+
+    fn version_argument(&self) -> &'static str {
+        "--version"
+    }
+
+    fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError> {
+        let ghdl = locate(tools, "ghdl")?;
+        job.write_inputs()?;
+        let mut files = FileSet::default();
+        files.add("bench.vhd", job.bench.vhdl());
+        job.write(&files)?;
+        let standard = format!("--std={}", job.vhdl_standard);
+        let step = |command: &str| Invocation::new(&ghdl).arg(command).arg(&standard);
+        job.compile(&step("-a").args(job.design_names()).arg("bench.vhd"), "analyse.log")?;
+        // A step of its own only for the generators that make a program; the others elaborate when they run.
+        job.compile(&step("-e").arg(job.bench.name()), "elaborate.log")?;
+        // Operands that are still unknown at time 0 are no news.
+        let mut run = step("-r").arg(job.bench.name()).arg("--ieee-asserts=disable-at-0");
+        if job.bench.vcd() {
+            run = run.arg("--vcd=wave.vcd");
+        }
+        job.simulate(&run)
+    }
+}

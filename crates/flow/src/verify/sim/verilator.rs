@@ -1,0 +1,204 @@
+//! Verilator: translates to C++ and compiles that; by far the fastest to run.
+//!
+//! The generated C++ is compiled without optimisation: even then it runs a hundred times faster than it compiles.
+//! Verilator's own runtime is half of the work of a small model and always the same, so its object file is kept in a
+//! cache: `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
+
+use super::process::{Invocation, run};
+use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
+use alir_hw::emit::Language;
+use alir_core::files::FileSet;
+use std::collections::hash_map::DefaultHasher;
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Verilator 4.038 or later with a C++ compiler.
+#[derive(Clone, Copy, Debug)]
+pub struct Verilator;
+
+/// C++ sources below this size are compiled together: most of the time goes into their common headers.
+const TOGETHER: u64 = 1_500_000;
+
+impl Simulator for Verilator {
+    fn name(&self) -> &'static str {
+        "verilator"
+    }
+
+    fn programs(&self) -> &'static [&'static str] {
+        &["verilator", "g++"]
+    }
+
+    fn languages(&self) -> &'static [Language] {
+        &[Language::Verilog]
+    }
+
+    fn version_argument(&self) -> &'static str {
+        "--version"
+    }
+
+    fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError> {
+        let (verilator, compiler) = (locate(tools, "verilator")?, locate(tools, "g++")?);
+        job.write_inputs()?;
+        let (wrapper, bench) = job.bench.verilator();
+        let mut files = FileSet::default();
+        files.add("wrapper.v", wrapper);
+        files.add("bench.cpp", bench);
+        job.write(&files)?;
+        let name = job.bench.name();
+        let mut translate = Invocation::new(&verilator).args(["--cc", "-Wno-lint", "-Wno-fatal", "--Mdir", "obj"]);
+        if job.bench.vcd() {
+            translate = translate.arg("--trace");
+        }
+        translate = translate.args(["--top-module", &name]).args(job.design_names()).arg("wrapper.v");
+        job.compile(&translate, "translate.log")?;
+
+        let build = Build { job, compiler, root: root(job, &verilator)?, vcd: job.bench.vcd() };
+        let mut units = build.generated(&name)?;
+        units.push(("bench.cpp".into(), "bench.o".into()));
+        let runtime = build.cached_runtime();
+        let have_runtime = runtime.as_ref().is_some_and(|path| path.is_file());
+        if !have_runtime {
+            units.push((build.runtime_unit()?, "runtime.o".into()));
+        }
+        build.compile_all(&units)?;
+        let mut objects: Vec<OsString> = units.into_iter().map(|(_, object)| object).collect();
+        if let Some(cached) = runtime {
+            if have_runtime {
+                objects.push(cached.into());
+            } else {
+                keep(&job.dir.join("runtime.o"), &cached);
+            }
+        }
+        let link = Invocation::new(&build.compiler).args(["-o", "simulation"]).args(objects).arg("-pthread");
+        job.compile(&link, "link.log")?;
+        job.simulate(&Invocation::new(job.dir.join("simulation")))
+    }
+}
+
+/// Where Verilator keeps its C++ runtime.
+fn root(job: &Job<'_>, verilator: &Path) -> Result<PathBuf, SimError> {
+    let ask = Invocation::new(verilator).args(["--getenv", "VERILATOR_ROOT"]);
+    run(&ask, job.dir, "root.log", job.deadline)?;
+    Ok(PathBuf::from(log_tail(&job.dir.join("root.log"))))
+}
+
+/// A C++ build in the job's folder.
+struct Build<'a> {
+    job: &'a Job<'a>,
+    compiler: PathBuf,
+    root: PathBuf,
+    vcd: bool,
+}
+
+impl Build<'_> {
+    /// Sources and objects of the translated model.
+    fn generated(&self, name: &str) -> Result<Vec<(OsString, OsString)>, SimError> {
+        let mut sources = Vec::new();
+        let mut bytes = 0;
+        for entry in fs::read_dir(self.job.dir.join("obj")).map_err(SimError::Io)? {
+            let entry = entry.map_err(SimError::Io)?;
+            if entry.path().extension().is_some_and(|e| e == "cpp") {
+                bytes += entry.metadata().map_err(SimError::Io)?.len();
+                sources.push(entry.file_name());
+            }
+        }
+        sources.sort();
+        if bytes > TOGETHER {
+            let in_obj = |name: &OsString, extension: &str| {
+                let mut path = OsString::from("obj/");
+                path.push(Path::new(name).with_extension(extension));
+                path
+            };
+            return Ok(sources.iter().map(|s| (in_obj(s, "cpp"), in_obj(s, "o"))).collect());
+        }
+        let includes: String = sources.iter().map(|s| format!("#include \"{}\"\n", s.to_string_lossy())).collect();
+        let file = format!("obj/{name}_all.cc");
+        fs::write(self.job.dir.join(&file), includes).map_err(SimError::Io)?;
+        Ok(vec![(file.into(), "model.o".into())])
+    }
+
+    /// A source that includes the parts of the runtime that are needed.
+    fn runtime_unit(&self) -> Result<OsString, SimError> {
+        let mut parts = vec!["verilated.cpp", "verilated_threads.cpp"];
+        if self.vcd {
+            parts.push("verilated_vcd_c.cpp");
+        }
+        parts.retain(|part| self.root.join("include").join(part).is_file());
+        let text: String = parts.iter().map(|part| format!("#include \"{part}\"\n")).collect();
+        fs::write(self.job.dir.join("runtime.cc"), text).map_err(SimError::Io)?;
+        Ok("runtime.cc".into())
+    }
+
+    fn flags(&self) -> Vec<OsString> {
+        let include = self.root.join("include");
+        let mut flags: Vec<OsString> =
+            ["-std=gnu++17", "-O0", "-w", "-DVL_TIME_CONTEXT", "-Iobj"].map(Into::into).into();
+        for folder in [include.clone(), include.join("vltstd")] {
+            let mut flag = OsString::from("-I");
+            flag.push(folder);
+            flags.push(flag);
+        }
+        flags.push(if self.vcd { "-DVM_TRACE=1" } else { "-DVM_TRACE=0" }.into());
+        flags
+    }
+
+    /// Compiles every unit, as many at a time as there are processors.
+    fn compile_all(&self, units: &[(OsString, OsString)]) -> Result<(), SimError> {
+        let waiting = Mutex::new(units.iter().enumerate());
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(units.len());
+        let work = || -> Result<(), SimError> {
+            loop {
+                let next = waiting.lock().expect("no worker panics").next();
+                let Some((index, (source, object))) = next else { return Ok(()) };
+                let compile =
+                    Invocation::new(&self.compiler).args(self.flags()).args(["-c", "-o"]).arg(object).arg(source);
+                self.job.compile(&compile, &format!("compile_{index}.log"))?;
+            }
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().try_for_each(|w| w.join().expect("workers return their errors"))
+        })
+    }
+
+    /// Where the object file of the runtime is kept: its name tells apart everything that decides its contents.
+    fn cached_runtime(&self) -> Option<PathBuf> {
+        let folder = cache_folder()?;
+        // Debian's and PyPI's share neither headers nor version; a new compiler may change the ABI of its library.
+        let mut hasher = DefaultHasher::new();
+        (&self.root, &self.compiler, self.flags()).hash(&mut hasher);
+        for file in [&self.compiler, &self.root.join("include/verilated.cpp"), &self.root.join("include/verilated.h")] {
+            let meta = fs::metadata(file).ok()?;
+            (meta.len(), meta.modified().ok()?).hash(&mut hasher);
+        }
+        Some(folder.join(format!("verilated-{:016x}.o", hasher.finish())))
+    }
+}
+
+fn cache_folder() -> Option<PathBuf> {
+    let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
+    match variable("ALIR2HDL_CACHE") {
+        Some(off) if off == "off" => None,
+        Some(folder) => Some(folder.into()),
+        None => {
+            let base = variable("XDG_CACHE_HOME").map(PathBuf::from);
+            Some(base.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache")))?.join("alir2hdl"))
+        }
+    }
+}
+
+/// Copies an object file into the cache. The cache is a convenience: where it cannot be written there is none.
+fn keep(object: &Path, cached: &Path) {
+    let store = || -> std::io::Result<()> {
+        let Some(folder) = cached.parent() else { return Ok(()) };
+        fs::create_dir_all(folder)?;
+        let mut staged = alir_core::files::temp_beside(cached)?;
+        std::io::copy(&mut fs::File::open(object)?, &mut staged)?;
+        staged.persist(cached).map_err(|e| e.error)?;
+        Ok(())
+    };
+    let _ = store();
+}

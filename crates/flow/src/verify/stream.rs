@@ -1,0 +1,336 @@
+//! Self-checking testbenches for the AXI4-Stream wrapper.
+//!
+//! Both sides stall at random. In every clock the handshake's rules are checked: a beat that is offered stays, with all
+//! its signals, until it is taken; in reset nothing is offered; and where the wrapper promises it no net leads from
+//! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has
+//! to pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
+
+use super::bench::{Shown, Testbench};
+use super::compare::{Difference, Mismatch, Report};
+use super::cycles::Bits;
+use super::vectors::{Rows, Vectors};
+use crate::compile::Source;
+use alir_core::diag::Diagnostic;
+use alir_hw::emit::axis::{Axis, Stream};
+use alir_core::files::FileSet;
+use alir_core::ir::Model;
+use alir_hw::netlist::Element;
+use alir_core::num::SplitMix;
+use alir_core::num::wrap;
+use askama::Template;
+use num_bigint::BigInt;
+
+/// A beat on a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// `tdata`.
+    pub data: Bits,
+    /// `tlast`.
+    pub last: bool,
+    /// `tuser`; one bit where there is none.
+    pub user: Bits,
+}
+
+/// What goes into a wrapper and what must come out.
+#[derive(Clone, Debug)]
+pub struct Streams<'a> {
+    axis: &'a Axis,
+    /// Samples.
+    samples: usize,
+    /// Beats on `s_axis`.
+    pub inputs: Vec<Beat>,
+    /// Beats on `m_axis`.
+    pub outputs: Vec<Beat>,
+    /// Of each sample: its first beat on `s_axis`, and how many it has.
+    places: Vec<(usize, u32)>,
+    /// Beats on `s_axis` of the samples that run unstalled, and how many those are.
+    unstalled: (usize, usize),
+    seed: u64,
+}
+
+impl<'a> Streams<'a> {
+    /// `count` samples of `model` through `axis`. Padding carries garbage; some packets end inside a sample.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for this model.
+    pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
+        let golden = |inputs| Ok(Vectors::of_inputs(model, inputs));
+        let drawn = Vectors::generate_inputs(model, count, seed);
+        Streams::plan_by(&drawn, true, &golden, axis, seed).expect("a model has a code for every output")
+    }
+
+    /// [`Streams::plan`] for a model that was lowered from `source`, which says what must come out.
+    ///
+    /// # Errors
+    /// If a result of the source has no code on its port.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for this model.
+    pub fn plan_lowered(
+        model: &Model,
+        source: &dyn Source,
+        axis: &'a Axis,
+        count: usize,
+        seed: u64,
+    ) -> Result<Streams<'a>, Diagnostic> {
+        let golden = |inputs| Vectors::of_inputs(model, inputs).judged_by(source);
+        Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
+    }
+
+    /// These samples through `axis`, whole ones. Padding carries garbage.
+    ///
+    /// # Panics
+    /// If the wrapper is not one for these samples.
+    pub fn plan_own(vectors: &Vectors, axis: &'a Axis, seed: u64) -> Streams<'a> {
+        let expected = |inputs| Ok(Vectors { inputs, outputs: vectors.outputs.clone() });
+        Streams::plan_by(&vectors.inputs, false, &expected, axis, seed).expect("nothing is asked")
+    }
+
+    /// `cuts`: some packets end inside a sample.
+    fn plan_by(
+        drawn: &Rows,
+        cuts: bool,
+        golden: &dyn Fn(Rows) -> Result<Vectors, Diagnostic>,
+        axis: &'a Axis,
+        seed: u64,
+    ) -> Result<Streams<'a>, Diagnostic> {
+        let mut random = SplitMix::new(seed ^ 0x6178_6973);
+        let count = drawn.len();
+        let (mut inputs, mut codes, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+        let mut unstalled = (0, count / 3);
+        let mut places = Vec::new();
+        for sample in 0..drawn.len() {
+            if sample == unstalled.1 {
+                unstalled.0 = inputs.len();
+            }
+            let stream = &axis.input;
+            let mut bits = Bits::zero(stream.sample_width());
+            bits.put(0, stream.sample_width(), &random.bits(stream.sample_width()));
+            put(&mut bits, stream, &axis.core.inputs, drawn.row(sample), false);
+            let cut = cuts && stream.beats > 1 && random.below(8) == 0;
+            let beats = if cut { 1 + random.below(u64::from(stream.beats - 1)) as u32 } else { stream.beats };
+            let last = cut || random.below(4) == 0;
+            let user = user(axis, &mut random);
+            places.push((inputs.len(), beats));
+            for beat in 0..beats {
+                let here = if beat == 0 { user.clone() } else { self::user(axis, &mut random) };
+                let data = cut_out(&bits, beat * stream.data_width, stream.data_width);
+                inputs.push(Beat { data, last: last && beat == beats - 1, user: here });
+            }
+            for at in beats * stream.data_width..stream.sample_width() {
+                bits.set(at, false);
+            }
+            codes.push(get(&bits, stream, &axis.core.inputs));
+            flags.push((last, user));
+        }
+        let vectors = golden(Rows::new(axis.core.inputs.len(), codes))?;
+        let mut outputs = Vec::new();
+        for (sample, (last, user)) in flags.into_iter().enumerate() {
+            let stream = &axis.output;
+            let mut bits = Bits::zero(stream.sample_width());
+            put(&mut bits, stream, &axis.core.outputs, vectors.outputs.row(sample), true);
+            for beat in 0..stream.beats {
+                let data = cut_out(&bits, beat * stream.data_width, stream.data_width);
+                outputs.push(Beat { data, last: last && beat == stream.beats - 1, user: user.clone() });
+            }
+        }
+        Ok(Streams { axis, samples: drawn.len(), inputs, outputs, places, unstalled, seed })
+    }
+
+    fn view(&self) -> View<'_> {
+        let axis = self.axis;
+        let default_depth = axis.depth.is_none_or(|depth| depth >= axis.full_rate_depth());
+        View {
+            name: self.name(),
+            top: &axis.top,
+            in_width: axis.input.data_width,
+            out_width: axis.output.data_width,
+            user_width: axis.user,
+            user_bits: axis.user.max(1),
+            user_hi: axis.user.max(1) - 1,
+            samples: self.unstalled.1,
+            beats: self.unstalled.0,
+            interval: axis.initiation_interval(),
+            // The first sample waits for a core that takes one every so many clocks.
+            start: 6 + 2 * axis.core.initiation_interval,
+            full_rate: default_depth && self.unstalled.1 > 0,
+            no_path: axis.depth.is_some(),
+            prelude: 30 + axis.latency(),
+            drain: 3 * axis.latency() + 20,
+            limit: 40 * (self.inputs.len() + self.outputs.len())
+                + 4 * self.samples * (axis.core.initiation_interval as usize - 1)
+                + 10_000,
+            rows_in: self.inputs.len(),
+            rows_out: self.outputs.len(),
+            pieces: (0..axis.output.beats).map(|beat| pieces(axis, beat)).collect(),
+            seed: (self.seed & 0x7fff_ffff) as u32,
+        }
+    }
+}
+
+/// Random `tuser`.
+fn user(axis: &Axis, random: &mut SplitMix) -> Bits {
+    let mut bits = Bits::zero(axis.user.max(1));
+    if axis.user > 0 {
+        bits.put(0, axis.user, &random.bits(axis.user));
+    }
+    bits
+}
+
+/// Puts codes into their slots; `pad`: extended to the whole slot.
+fn put(bits: &mut Bits, stream: &Stream, elements: &[Element], codes: &[BigInt], pad: bool) {
+    for ((slot, element), code) in stream.slots.iter().zip(elements).zip(codes) {
+        bits.put(slot.lsb, if pad { slot.width } else { element.width }, code);
+    }
+}
+
+/// The codes in their slots.
+fn get(bits: &Bits, stream: &Stream, elements: &[Element]) -> Vec<BigInt> {
+    let code = |(slot, element): (&alir_hw::emit::axis::Slot, &Element)| match element.width {
+        0 => BigInt::ZERO,
+        width => wrap(&bits.unsigned(slot.lsb, width).into(), element.kif()),
+    };
+    stream.slots.iter().zip(elements).map(code).collect()
+}
+
+fn cut_out(bits: &Bits, lo: u32, width: u32) -> Bits {
+    let mut part = Bits::zero(width);
+    for at in 0..width {
+        part.set(at, bits.get(lo + at));
+    }
+    part
+}
+
+/// The elements on one beat of a sample, or what of them is on it.
+fn pieces(axis: &Axis, beat: u32) -> Vec<Shown> {
+    let (start, end) = (beat * axis.output.data_width, (beat + 1) * axis.output.data_width);
+    let mut all = Vec::new();
+    for (slot, element) in axis.output.slots.iter().zip(&axis.core.outputs).filter(|(_, element)| element.width > 0) {
+        let (lo, hi) = (slot.lsb.max(start), (slot.lsb + slot.width).min(end));
+        if lo >= hi {
+            continue;
+        }
+        let mut shown = Shown { lo: lo - start, hi: hi - 1 - start, ..Shown::new(element, 0) };
+        if hi - lo < slot.width {
+            shown.signed = false;
+            shown.name.push_str(&format!(" (bits {} to {})", lo - slot.lsb, hi - 1 - slot.lsb));
+        }
+        all.push(shown);
+    }
+    all
+}
+
+/// What the templates know.
+struct View<'a> {
+    name: String,
+    top: &'a str,
+    in_width: u32,
+    out_width: u32,
+    user_width: u32,
+    /// Bits of the signal that stands for `tuser`, which has one where the wrapper has none.
+    user_bits: u32,
+    user_hi: u32,
+    samples: usize,
+    beats: usize,
+    interval: u32,
+    /// Clocks that the first and the last sample may take beyond full rate.
+    start: u32,
+    full_rate: bool,
+    no_path: bool,
+    prelude: u32,
+    drain: u32,
+    limit: usize,
+    rows_in: usize,
+    rows_out: usize,
+    /// What elements are on each beat of a sample.
+    pieces: Vec<Vec<Shown>>,
+    seed: u32,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.v")]
+struct VerilogBench<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.vhd")]
+struct VhdlBench<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis_wrapper.v")]
+struct VerilatorWrapper<'a> {
+    v: View<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "testbench/axis.cpp")]
+struct VerilatorBench<'a> {
+    v: View<'a>,
+}
+
+fn render(template: &impl Template) -> String {
+    template.render().expect("templates render what they are given")
+}
+
+impl Testbench for Streams<'_> {
+    fn name(&self) -> String {
+        if self.axis.top.to_lowercase().starts_with("testbench") { "axis_bench".into() } else { "testbench".into() }
+    }
+
+    fn verilog(&self) -> String {
+        render(&VerilogBench { v: self.view() })
+    }
+
+    fn vhdl(&self) -> String {
+        render(&VhdlBench { v: self.view() })
+    }
+
+    fn verilator(&self) -> (String, String) {
+        (render(&VerilatorWrapper { v: self.view() }), render(&VerilatorBench { v: self.view() }))
+    }
+
+    fn rows(&self) -> FileSet {
+        let mut files = FileSet::default();
+        let line = |beat: &Beat| format!("{} {} {}", beat.data.hex(), u8::from(beat.last), beat.user.hex());
+        let mut text: String = self.inputs.iter().map(|beat| line(beat) + "\n").collect();
+        // Without the last line the file was cut.
+        text.push_str("end\n");
+        files.add("beats_in.txt", text);
+        let mut text = String::new();
+        for (at, beat) in self.outputs.iter().enumerate() {
+            let (first, count) = self.places[at / self.axis.output.beats as usize];
+            text.push_str(&format!("{} {first:08x} {count:08x}\n", line(beat)));
+        }
+        text.push_str("end\n");
+        files.add("beats_out.txt", text);
+        files
+    }
+
+    fn expected_rows(&self) -> usize {
+        self.outputs.len()
+    }
+
+    fn vcd(&self) -> bool {
+        false
+    }
+
+    fn read(&self, said: &str) -> Option<Report> {
+        let mut report = Report { compared: self.samples, ..Report::default() };
+        let mut done = false;
+        for line in said.lines() {
+            if let Some(what) = line.strip_prefix("WRONG ") {
+                let (cycle, what) = what.split_once(' ')?;
+                let what = Difference::Stream(what.to_owned());
+                report.mismatches.push(Mismatch { lane: 0, cycle: cycle.parse().ok()?, what });
+            } else if let Some(rest) = line.strip_prefix("STREAM ") {
+                let (beats, wrong) = rest.split_once(' ')?;
+                report.wrong_rows = wrong.trim().parse().ok()?;
+                done = report.wrong_rows > 0 || beats.parse() == Ok(self.outputs.len());
+            }
+        }
+        done.then_some(report)
+    }
+}

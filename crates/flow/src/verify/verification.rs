@@ -1,0 +1,157 @@
+//! A whole verification: from a design and what is asked over hardware, samples and simulations to what they found.
+
+use super::cycles::Cycles;
+use super::foreign::Foreign;
+use super::machine::{MachineRun, machine_stimulus};
+use super::own::{self, Dissents, Files, Numbers, Own, OwnRun, Subject};
+use super::runner::{self, Event, Part, SimulationSettings, Verification, Work};
+use super::sim::Tools;
+use super::stream::Streams;
+use super::vectors::Vectors;
+use crate::compile::{self, Error, Hardware, Passes, Spec};
+use alir_core::diag::{Diagnostic, Place};
+use alir_interp::samples::output_ports;
+use alir_core::ir::machine::Machine;
+use alir_opt::schedule::Effort;
+use num_bigint::BigInt;
+
+/// What is asked of a verification, beside the hardware.
+pub struct VerifyRequest<'a> {
+    /// The user's own samples; nothing: random ones.
+    pub own: Option<Files<'a>>,
+    /// How many random samples, or cycles.
+    pub count: usize,
+    /// Samples and stalls of another seed.
+    pub seed: u64,
+    /// Hardware from elsewhere that is simulated instead of ours, and the name of its module.
+    pub foreign: Option<(Foreign, String)>,
+    /// Who simulates.
+    pub parts: Vec<Part>,
+    /// How.
+    pub settings: SimulationSettings<'a>,
+    /// Where programs are looked for.
+    pub tools: &'a Tools,
+}
+
+impl VerifyRequest<'_> {
+    /// The hardware that the ports, and the latency, are taken from: ours, or for hardware from elsewhere as little as
+    /// has them.
+    fn spec(&self, spec: &Spec) -> Spec {
+        let mut spec = spec.clone();
+        if let Some((_, top)) = &self.foreign {
+            spec.module.top = compile::Top::Named(top.clone());
+            spec.optimisation.passes = Passes::Level(0);
+            spec.optimisation.retime = None;
+            spec.pipeline.effort = Effort::Fast;
+        }
+        spec
+    }
+
+    fn check_ports(&self, hardware: &Hardware<'_>) -> Result<(), Error> {
+        match &self.foreign {
+            Some((foreign, top)) => Ok(foreign.check_ports(top, &hardware.netlist, hardware.axis.as_ref())?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The user's samples, which the hardware of a [`Spec`] has to be right for.
+///
+/// # Errors
+/// What is wrong with the files; a sample outside of the intervals that the hardware assumes.
+pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Result<Own, Diagnostic> {
+    let model = subject.model;
+    let own = subject.read(files)?;
+    if spec.optimisation.assume_intervals
+        && let Some((sample, input)) = Vectors::outside(model, &own.vectors.inputs)
+    {
+        let message = format!("sample {sample}, input {input} is outside of the interval that the model declares");
+        return Err(Diagnostic::error("E0302", Place::Flag("--assume-intervals".into()), message)
+            .with_help("without the option nothing is assumed of the inputs"));
+    }
+    Ok(own)
+}
+
+/// Simulates the hardware of a program, or hardware from elsewhere, and compares it with what the program was made
+/// from.
+///
+/// # Errors
+/// What is wrong with the request, the samples or the files.
+pub fn of_model(
+    subject: Subject<'_>,
+    spec: &Spec,
+    request: VerifyRequest<'_>,
+    watch: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<Verification, Error> {
+    let (model, source) = (subject.model, subject.source);
+    let hardware = compile::model(model, &request.spec(spec))?;
+    request.check_ports(&hardware)?;
+    let (count, seed) = (request.count, request.seed);
+    // Reals are shown beside codes where the files have reals and the ports mean them.
+    let has_reals = request.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
+    let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
+    let is_own = own.is_some();
+    // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test too.
+    let (vectors, dissents) = match own {
+        Some(own) => (own.vectors, own.dissents),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    };
+    if hardware.axis.is_some() {
+        spec.every_input("a wrapper's simulation")?;
+    }
+    let cycles = match &request.foreign {
+        // Only ours is known to show zeros after a reset.
+        Some(_) => Cycles::plan(&hardware.netlist.interface, &vectors, seed),
+        None => Cycles::of(&hardware.netlist, &vectors, seed),
+    };
+    let streams = |axis| match source {
+        _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),
+        Some(source) => Streams::plan_lowered(model, source, axis, count, seed),
+        None => Ok(Streams::plan(model, axis, count, seed)),
+    };
+    let streams = hardware.axis.as_ref().map(streams).transpose()?;
+    let ports = output_ports(model);
+    let real =
+        move |element: usize, code: &BigInt| ports.get(element).map_or(f64::NAN, |port| port.real_of_code(code).0);
+    let work = Work {
+        hardware: &hardware,
+        cycles: &cycles,
+        streams: streams.as_ref(),
+        foreign: request.foreign.as_ref().map(|(foreign, _)| foreign),
+        dissents,
+        real: has_reals.then_some(&real),
+    };
+    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
+}
+
+/// The same for a state machine, cycle by cycle from power-on.
+///
+/// # Errors
+/// What is wrong with the request, the samples or the files.
+pub fn of_machine(
+    machine: &Machine,
+    spec: &Spec,
+    request: VerifyRequest<'_>,
+    watch: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<Verification, Error> {
+    let hardware = compile::machine(machine, &request.spec(spec))?;
+    request.check_ports(&hardware)?;
+    // Expected values are those of the machine as it was read: optimisation is under test too.
+    let OwnRun { run, dissents } = match &request.own {
+        Some(files) => own::read_run(machine, files, request.count)?,
+        None => {
+            let stimulus = machine_stimulus(machine, request.count, request.seed);
+            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+        }
+    };
+    let cycles = run.cycles(&hardware.netlist.interface);
+    let work = Work {
+        hardware: &hardware,
+        cycles: &cycles,
+        streams: None,
+        foreign: request.foreign.as_ref().map(|(foreign, _)| foreign),
+        dissents,
+        real: None,
+    };
+    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
+}

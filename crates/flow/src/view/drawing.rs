@@ -1,0 +1,267 @@
+//! What the page draws, whether it is a program or a state machine: boxes in columns, and what they were on samples.
+
+use alir_interp::samples::Port;
+use num_bigint::{BigInt, Sign};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+/// Bars of a histogram.
+const BINS: usize = 24;
+/// Letters of a line of text that are shown.
+const LINE: usize = 400;
+
+/// An operation, or an element of a port, wire or register.
+pub(super) struct Node {
+    pub(super) kind: &'static str,
+    pub(super) name: String,
+    /// Index of its column.
+    pub(super) column: u32,
+    /// Its type, and the binary point of its codes.
+    pub(super) port: Port,
+    /// Least and greatest code.
+    pub(super) range: (BigInt, BigInt),
+    /// Its own share of a path.
+    pub(super) delay: f64,
+    pub(super) meaning: String,
+    /// Where the text has it: line from 1, and the line; 0 if it has not.
+    pub(super) line: (usize, String),
+    pub(super) operands: Vec<u32>,
+    /// Index of the layer of a network that it was made for.
+    pub(super) layer: Option<usize>,
+}
+
+impl Node {
+    /// A code as the number that it stands for.
+    fn real(&self, code: &BigInt) -> String {
+        let (value, exact) = self.port.real_of_code(code);
+        format!("{}{value}", if exact { "" } else { "about " })
+    }
+}
+
+/// A column: a stage of a pipeline, or a step of a state machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What stands above it.
+    pub title: String,
+    /// Its name in a table.
+    pub short: String,
+    /// Longest path that ends in it; nothing where that says nothing.
+    pub delay: Option<f64>,
+    /// Register bits that end it (a pipeline) or begin it (a state machine).
+    pub register_bits: u64,
+}
+
+impl Column {
+    fn data(&self) -> Value {
+        json!({ "title": self.title, "short": self.short, "delay": self.delay, "bits": self.register_bits })
+    }
+}
+
+/// Everything that the page shows of a design.
+pub struct Drawing {
+    pub(super) nodes: Vec<Node>,
+    pub(super) columns: Vec<Column>,
+    pub(super) has_registers: bool,
+    /// Whether values come back: registers are boxes, and no stage starts again.
+    pub(super) has_loops: bool,
+    /// What delays are counted in.
+    pub(super) unit: &'static str,
+    /// Names of the layers of a network; none of anything else.
+    pub(super) layers: Vec<String>,
+    /// From where operations are counted.
+    pub(super) origin: &'static str,
+    /// The longest path of each column; empty where a column has none.
+    pub(super) paths: Vec<Vec<u32>>,
+    /// Outputs: name, and what drives it.
+    pub(super) outputs: Vec<(String, Option<u32>)>,
+    pub(super) observed: Option<Observed>,
+}
+
+/// Values of every box over samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Observed {
+    pub(super) samples: u32,
+    /// Of the first sample; nothing where it was not defined.
+    first: Vec<Option<BigInt>>,
+    /// Least and most.
+    range: Vec<Option<(BigInt, BigInt)>>,
+    /// For each box [`BINS`] counts of equal parts of its range.
+    bins: Vec<u32>,
+}
+
+impl Observed {
+    pub(super) fn new(nodes: usize) -> Observed {
+        Observed { samples: 0, first: vec![None; nodes], range: vec![None; nodes], bins: vec![0; nodes * BINS] }
+    }
+
+    /// A value of node `k` in the present sample.
+    pub(super) fn note(&mut self, k: usize, node: &Node, code: &BigInt) {
+        if self.samples == 0 {
+            self.first[k] = Some(code.clone());
+        }
+        match &mut self.range[k] {
+            Some((least, most)) => {
+                if code < least {
+                    least.clone_from(code);
+                } else if code > most {
+                    most.clone_from(code);
+                }
+            }
+            none => *none = Some((code.clone(), code.clone())),
+        }
+        self.bins[k * BINS + bin(&node.range, code)] += 1;
+    }
+}
+
+/// Which part of its range a code is in; what lies outside (that wraps) counts to the nearest.
+fn bin((min, max): &(BigInt, BigInt), code: &BigInt) -> usize {
+    let size: BigInt = max - min + 1u32;
+    let part: BigInt = (code - min) * BINS / size;
+    let last = BINS - 1;
+    if part.sign() == Sign::Minus { 0 } else { usize::try_from(part).unwrap_or(last).min(last) }
+}
+
+/// Where things are declared in Verilog text: by name, and by the first words of the remark behind them.
+pub(super) struct Declarations<'a> {
+    names: FxHashMap<&'a str, (usize, &'a str)>,
+    remarks: FxHashMap<&'a str, (usize, &'a str)>,
+}
+
+impl<'a> Declarations<'a> {
+    pub(super) fn of(rtl: &'a str) -> Declarations<'a> {
+        let mut found = Declarations { names: FxHashMap::default(), remarks: FxHashMap::default() };
+        for (number, line) in (1..).zip(rtl.lines()) {
+            let words = line.trim_start();
+            if !["wire", "reg", "input", "output"].iter().any(|w| words.starts_with(w)) {
+                continue;
+            }
+            let declared = words.split(['=', ';', ',']).next().unwrap_or_default();
+            if let Some(name) = declared.split_whitespace().last() {
+                found.names.entry(name).or_insert((number, line));
+            }
+            if let Some(remark) = words.split_once("// ").and_then(|(_, remark)| remark.rsplit_once(", ")) {
+                found.remarks.entry(remark.0).or_insert((number, line));
+            }
+        }
+        found
+    }
+
+    /// The line that declares `name`.
+    pub(super) fn named(&self, name: &str) -> (usize, String) {
+        shown(self.names.get(name))
+    }
+
+    /// The line whose remark says that it is `what`, before the type.
+    pub(super) fn remarked(&self, what: &str) -> (usize, String) {
+        shown(self.remarks.get(what))
+    }
+}
+
+fn shown(found: Option<&(usize, &str)>) -> (usize, String) {
+    found.map_or((0, String::new()), |(number, line)| (*number, line.trim().chars().take(LINE).collect()))
+}
+
+impl Drawing {
+    /// The columns that have a longest path.
+    pub fn timed(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| column.delay.is_some())
+    }
+
+    /// What delays are counted in.
+    pub fn unit(&self) -> &'static str {
+        self.unit
+    }
+
+    /// Number of boxes.
+    pub fn boxes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// What the page's script gets: columns of numbers and words.
+    pub(super) fn data(&self) -> Value {
+        let nodes = &self.nodes;
+        let mut kinds: Vec<&'static str> = Vec::new();
+        let mut kind_of = |kind: &'static str| {
+            let found = kinds.iter().position(|k| *k == kind);
+            found.unwrap_or_else(|| {
+                kinds.push(kind);
+                kinds.len() - 1
+            })
+        };
+        let k: Vec<usize> = nodes.iter().map(|node| kind_of(node.kind)).collect();
+        let mut starts = vec![0];
+        for node in nodes {
+            starts.push(starts[starts.len() - 1] + node.operands.len());
+        }
+        let of = |each: fn(&Node) -> Value| nodes.iter().map(each).collect::<Vec<Value>>();
+        let samples = self.observed.as_ref().map(|seen| {
+            let real = |code: Option<&BigInt>, node: &Node| code.map_or("not defined".into(), |code| node.real(code));
+            let ranges = |end: fn(&(BigInt, BigInt)) -> &BigInt| -> Vec<String> {
+                nodes.iter().zip(&seen.range).map(|(node, range)| real(range.as_ref().map(end), node)).collect()
+            };
+            json!({
+                "count": seen.samples, "bins": BINS, "h": seen.bins,
+                "v": nodes.iter().zip(&seen.first).map(|(node, code)| real(code.as_ref(), node)).collect::<Vec<_>>(),
+                "min": ranges(|range| &range.0), "max": ranges(|range| &range.1),
+            })
+        });
+        let columns = self.columns.iter();
+        let outputs = self.outputs.iter();
+        json!({
+            "kinds": kinds,
+            "columns": columns.map(Column::data).collect::<Vec<_>>(),
+            "registers": self.has_registers,
+            "loops": self.has_loops,
+            "unit": self.unit,
+            "layers": self.layers,
+            "origin": self.origin,
+            "paths": self.paths,
+            "outputs": outputs.clone().map(|(_, v)| v.map_or(-1, i64::from)).collect::<Vec<_>>(),
+            "outputNames": outputs.map(|(name, _)| name).collect::<Vec<_>>(),
+            "samples": samples,
+            "ops": {
+                "k": k,
+                "n": of(|node| node.name.as_str().into()),
+                "s": of(|node| node.column.into()),
+                "w": of(|node| node.port.kif.width().into()),
+                "g": of(|node| u8::from(node.port.kif.signed).into()),
+                "f": of(|node| node.port.kif.frac.into()),
+                "lo": of(|node| node.real(&node.range.0).into()),
+                "hi": of(|node| node.real(&node.range.1).into()),
+                "d": of(|node| node.delay.into()),
+                "a": nodes.iter().flat_map(|node| &node.operands).collect::<Vec<_>>(),
+                "p": starts,
+                "y": of(|node| node.layer.map_or(-1, |layer| layer as i64).into()),
+                "m": of(|node| node.meaning.as_str().into()),
+                "l": of(|node| node.line.0.into()),
+                "t": of(|node| node.line.1.as_str().into()),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_share_the_range() {
+        let bin = |min: i64, max: i64, code: i64| bin(&(min.into(), max.into()), &BigInt::from(code));
+        assert_eq!([-4, 0, 19].map(|c| bin(-4, 19, c)), [0, 4, 23]);
+        assert_eq!([-100, 100].map(|c| bin(-4, 19, c)), [0, 23]);
+        assert_eq!(bin(0, 0, 0), 0);
+        assert_eq!(bin(0, 1, 1), 12);
+    }
+
+    #[test]
+    fn declarations_are_found() {
+        let rtl = "module m (\n    input  wire [3:0] a,\n    output wire b\n);\n  wire [8:0] v10 = {a, v1};  // sub\n  \
+                   reg v11;  // register acc[1], s13.0\n";
+        let found = Declarations::of(rtl);
+        assert_eq!(found.named("v10").0, 5);
+        assert_eq!(found.named("v11"), (6, "reg v11;  // register acc[1], s13.0".to_owned()));
+        assert_eq!(found.named("a").0, 2);
+        assert_eq!(found.remarked("register acc[1]").0, 6);
+        assert_eq!(found.remarked("register acc[2]").0, 0);
+    }
+}

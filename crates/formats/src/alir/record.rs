@@ -1,0 +1,338 @@
+//! Operation records: version 2 and versions 3 and 4, told apart by their length.
+//!
+//! What they mean is said in [`super::super::decode`]. Like that this is hot: nothing allocates for an operation that
+//! is right, sums aside.
+
+use super::super::decode::{Report, op_v2, op_v3};
+use super::super::json::{Kind, Short, short_number};
+use super::super::place::{At, Field, Layout};
+use super::super::source::Stop;
+use super::number::{Dyadic, f64_of_short};
+use super::read::Reader;
+use alir_core::ir::{Node, Op};
+use alir_core::num::{Code, Interval};
+use std::io::Read;
+
+/// What every record ends with.
+struct Tail {
+    interval: Option<Interval>,
+    latency: Option<f64>,
+    cost: Option<f64>,
+}
+
+/// Most operands that are kept apart; longer lists go to the heap.
+const INLINE: usize = 8;
+
+/// A list of integers that rarely allocates.
+#[derive(Default)]
+struct Ints {
+    length: usize,
+    inline: [i64; INLINE],
+    more: Vec<i64>,
+}
+
+impl Ints {
+    fn push(&mut self, value: i64) {
+        if self.length < INLINE {
+            self.inline[self.length] = value;
+        } else {
+            if self.length == INLINE {
+                self.more.extend_from_slice(&self.inline);
+            }
+            self.more.push(value);
+        }
+        self.length += 1;
+    }
+
+    fn as_slice(&self) -> &[i64] {
+        if self.length <= INLINE { &self.inline[..self.length] } else { &self.more }
+    }
+}
+
+/// A record of versions 3 and 4 as nearly all are spelt: in one piece of the buffer, without line breaks, its numbers
+/// short. Every other one is read token by token, which gives the same and says what is wrong.
+struct Plain {
+    addr: Ints,
+    opcode: i64,
+    data: Ints,
+    bounds: [Dyadic; 3],
+    latency: f64,
+    cost: f64,
+}
+
+impl Plain {
+    /// The record at the front of some bytes, and its length.
+    fn read(bytes: &[u8]) -> Option<(Plain, usize)> {
+        let mut cursor = Cursor { bytes, at: 0 };
+        cursor.skip(b'[')?;
+        let addr = cursor.ints()?;
+        cursor.skip(b',')?;
+        let opcode = cursor.int()?;
+        cursor.skip(b',')?;
+        let data = cursor.ints()?;
+        cursor.skip(b',')?;
+        cursor.skip(b'[')?;
+        let min = cursor.dyadic()?;
+        cursor.skip(b',')?;
+        let max = cursor.dyadic()?;
+        cursor.skip(b',')?;
+        let step = cursor.dyadic()?;
+        cursor.skip(b']')?;
+        cursor.skip(b',')?;
+        let latency = f64_of_short(cursor.number()?.1)?;
+        cursor.skip(b',')?;
+        let cost = f64_of_short(cursor.number()?.1)?;
+        cursor.skip(b']')?;
+        Some((Plain { addr, opcode, data, bounds: [min, max, step], latency, cost }, cursor.at))
+    }
+}
+
+/// A place in bytes that may be a plain record.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    /// Passes over one byte, and blanks in front of it.
+    #[inline]
+    fn skip(&mut self, byte: u8) -> Option<()> {
+        while *self.bytes.get(self.at)? == b' ' {
+            self.at += 1;
+        }
+        (self.bytes[self.at] == byte).then(|| self.at += 1)
+    }
+
+    #[inline]
+    fn number(&mut self) -> Option<(bool, Short)> {
+        while *self.bytes.get(self.at)? == b' ' {
+            self.at += 1;
+        }
+        let (length, is_integer, short) = short_number(&self.bytes[self.at..])?;
+        self.at += length;
+        Some((is_integer, short))
+    }
+
+    #[inline]
+    fn int(&mut self) -> Option<i64> {
+        let (is_integer, short) = self.number()?;
+        is_integer.then(|| short.integer())
+    }
+
+    #[inline]
+    fn dyadic(&mut self) -> Option<Dyadic> {
+        let (is_integer, short) = self.number()?;
+        Dyadic::of_short(short, is_integer)
+    }
+
+    #[inline]
+    fn ints(&mut self) -> Option<Ints> {
+        self.skip(b'[')?;
+        let mut list = Ints::default();
+        if *self.bytes.get(self.at)? == b']' {
+            self.at += 1;
+            return Some(list);
+        }
+        loop {
+            list.push(self.int()?);
+            if self.skip(b',').is_none() {
+                self.skip(b']')?;
+                return Some(list);
+            }
+        }
+    }
+}
+
+impl<R: Read> Reader<'_, R> {
+    /// Reads the record of operation `index`. The layout is known as soon as the record has a first element; the
+    /// node is `None` where a problem was noted.
+    pub(super) fn record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
+        if let Some((plain, length)) = Plain::read(self.json.ahead()) {
+            self.json.advance(length);
+            return Ok((Some(Layout::V3), self.plain(index, &plain)?));
+        }
+        self.any_record(index)
+    }
+
+    /// What a plain record means: as in [`Reader::record_v3`], in the same order.
+    fn plain(&mut self, index: usize, plain: &Plain) -> Result<Option<Node>, Stop> {
+        let Plain { addr, opcode, data, bounds, latency, cost } = plain;
+        let interval = self.interval_of(index, bounds)?;
+        let tail = Tail { interval, latency: Some(*latency), cost: Some(*cost) };
+        Ok(self.node_v3(index, *opcode, addr.as_slice(), data.as_slice(), tail))
+    }
+
+    /// A record however it is spelt.
+    fn any_record(&mut self, index: usize) -> Result<(Option<Layout>, Option<Node>), Stop> {
+        let whole = At::Op(index, Field::Whole);
+        if !self.expect(whole, Kind::Array)? {
+            return Ok((None, None));
+        }
+        self.json.begin_array()?;
+        let mut first = true;
+        if !self.json.element(&mut first)? {
+            self.wrong_length::<Node>(index, 0);
+            return Ok((None, None));
+        }
+        match self.json.kind()? {
+            Kind::Array => Ok((Some(Layout::V3), self.record_v3(index, &mut first)?)),
+            Kind::Number => Ok((Some(Layout::V2), self.record_v2(index, &mut first)?)),
+            kind => {
+                let help = "version 2 records start with an index, those of versions 3 and 4 with the array addr";
+                self.problem("E0120", whole, format!("the record starts with {}", kind.name()), help);
+                self.json.skip()?;
+                self.rest(&mut first)?;
+                Ok((None, None))
+            }
+        }
+    }
+
+    fn record_v3(&mut self, index: usize, first: &mut bool) -> Result<Option<Node>, Stop> {
+        let addr = self.ints(index, Field::Addrs, Field::Addr)?;
+        if !self.json.element(first)? {
+            return Ok(self.wrong_length(index, 1));
+        }
+        let opcode = self.i64(At::Op(index, Field::Opcode))?;
+        if !self.json.element(first)? {
+            return Ok(self.wrong_length(index, 2));
+        }
+        let data = self.ints(index, Field::Data, Field::DataAt)?;
+        let Some(tail) = self.tail(index, 3, first)? else { return Ok(None) };
+        let (Some(addr), Some(opcode), Some(data)) = (addr, opcode, data) else { return Ok(None) };
+        Ok(self.node_v3(index, opcode, addr.as_slice(), data.as_slice(), tail))
+    }
+
+    fn node_v3(&mut self, index: usize, opcode: i64, addr: &[i64], data: &[i64], tail: Tail) -> Option<Node> {
+        let op = op_v3(&mut AtOp { reader: self, index }, opcode, addr, data);
+        if opcode == 3 && op.is_some() {
+            let noted = match data {
+                [] => &mut self.draft.quantise_without_shift,
+                _ => &mut self.draft.quantise_with_shift,
+            };
+            // As many as anyone will be shown.
+            if noted.len() < MAX_NOTED {
+                noted.push(index);
+            }
+        }
+        self.node(index, op, tail)
+    }
+
+    fn record_v2(&mut self, index: usize, first: &mut bool) -> Result<Option<Node>, Stop> {
+        let id0 = self.i64(At::Op(index, Field::Id0))?;
+        if !self.json.element(first)? {
+            return Ok(self.wrong_length(index, 1));
+        }
+        let id1 = self.i64(At::Op(index, Field::Id1))?;
+        if !self.json.element(first)? {
+            return Ok(self.wrong_length(index, 2));
+        }
+        let opcode = self.i64(At::Op(index, Field::Opcode))?;
+        if !self.json.element(first)? {
+            return Ok(self.wrong_length(index, 3));
+        }
+        let data = self.data_of_v2(At::Op(index, Field::Data))?;
+        let Some(tail) = self.tail(index, 4, first)? else { return Ok(None) };
+        let (Some(id0), Some(id1), Some(opcode), Some(data)) = (id0, id1, opcode, data) else { return Ok(None) };
+        // Without an interval there will be no node, whatever the constant.
+        let frac = tail.interval.as_ref().map_or(0, |interval| interval.frac);
+        let era = self.era();
+        // Opcode 4 changed while pipelines were still written without a header; models had one by then.
+        if !self.has_header() && self.two_meanings.is_none() && (opcode == -2 || opcode == 4 && self.in_pipeline()) {
+            self.two_meanings = Some((index, opcode));
+        }
+        let mut at = AtOp { reader: self, index };
+        let Some((op, negated)) = op_v2(&mut at, era, opcode, [id0, id1], data, frac) else { return Ok(None) };
+        let node = self.node(index, Some(op), tail);
+        if node.is_some() {
+            self.draft.negations.note(index, negated);
+        }
+        Ok(node)
+    }
+
+    /// Reads interval, latency and cost behind the first `k` elements, and the end of the record.
+    fn tail(&mut self, index: usize, k: usize, first: &mut bool) -> Result<Option<Tail>, Stop> {
+        let mut tail = Tail { interval: None, latency: None, cost: None };
+        for part in 0..3 {
+            if !self.json.element(first)? {
+                return Ok(self.wrong_length(index, k + part));
+            }
+            match part {
+                0 => tail.interval = self.interval(index)?,
+                1 => tail.latency = self.f64(At::Op(index, Field::Latency))?,
+                _ => tail.cost = self.f64(At::Op(index, Field::Cost))?,
+            }
+        }
+        match self.rest(first)? {
+            0 => Ok(Some(tail)),
+            more => Ok(self.wrong_length(index, k + 3 + more)),
+        }
+    }
+
+    /// Passes over what is left of an array; how many elements that were.
+    fn rest(&mut self, first: &mut bool) -> Result<usize, Stop> {
+        let mut count = 0;
+        while self.json.element(first)? {
+            self.json.skip()?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn wrong_length<T>(&mut self, index: usize, length: usize) -> Option<T> {
+        self.problem(
+            "E0127",
+            At::Op(index, Field::Whole),
+            format!("a record of {length} elements"),
+            "version 2 has 7: [id0, id1, opcode, data, qint, latency, cost]; \
+             versions 3 and 4 have 6: [addr, opcode, data, qint, latency, cost]",
+        );
+        None
+    }
+
+    fn ints(&mut self, index: usize, whole: Field, entry: impl Fn(usize) -> Field) -> Result<Option<Ints>, Stop> {
+        if !self.expect(At::Op(index, whole), Kind::Array)? {
+            return Ok(None);
+        }
+        self.json.begin_array()?;
+        let mut list = Ints::default();
+        let (mut first, mut good, mut k) = (true, true, 0);
+        while self.json.element(&mut first)? {
+            match self.i64(At::Op(index, entry(k)))? {
+                Some(value) => list.push(value),
+                None => good = false,
+            }
+            k += 1;
+        }
+        Ok(good.then_some(list))
+    }
+
+    fn node(&self, index: usize, op: Option<Op>, tail: Tail) -> Option<Node> {
+        let Tail { interval, latency, cost } = tail;
+        let mut op = op?;
+        if let Op::Lookup { x, base, .. } = &mut op {
+            // Entry 0 belongs to the smallest value of the operand's interval in the file.
+            let operand = self.draft.builder.nodes().get(x.index());
+            *base = operand.map_or(Code::ZERO, |node| node.interval.min.clone());
+        }
+        Some(Node { op, interval: interval?, latency: latency?, cost: cost?, origin: index as u32 })
+    }
+}
+
+/// Notes what is wrong with one operation.
+struct AtOp<'r, 'l, R: Read> {
+    reader: &'r mut Reader<'l, R>,
+    index: usize,
+}
+
+impl<R: Read> Report for AtOp<'_, '_, R> {
+    fn problem(&mut self, field: Field, code: &'static str, message: String, help: String) {
+        self.reader.problem(code, At::Op(self.index, field), message, help);
+    }
+
+    fn max_shift(&self) -> u32 {
+        self.reader.max_shift()
+    }
+}
+
+/// Quantise operations that are remembered until the version is known.
+const MAX_NOTED: usize = 1000;

@@ -1,0 +1,381 @@
+//! Model files: recognising, reading and writing them.
+//!
+//! Reading is streaming and bounded by [`Limits`]: no file, however hostile, makes it panic, hang, or take more memory
+//! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module adds
+//! what a *file* can get wrong, and the places. All problems of a file are collected, up to [`Limits::max_problems`].
+
+mod alir;
+mod alirz;
+mod bytecode;
+mod decode;
+mod fsm;
+mod json;
+mod place;
+mod rewrite;
+mod source;
+mod stages;
+mod upgrade;
+
+pub use fsm::{begins_json, head, is_machine, look_ahead, machine_json, read_machine, unpacked};
+
+use alir_core::diag::{Diagnostic, Diagnostics, Place, utf16};
+use alir_core::ir::{Limits, Model, ValueId};
+use alir::Frame;
+use bytecode::Header;
+use decode::Era;
+use json::Json;
+use source::Source;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// A file format that is read. gzip around any of them is recognised by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// ALIR JSON, versions 2 to 4; `DAISModel` too.
+    Alir,
+    /// DAIS JSON without a header, opcodes as before version 2; also the stages of a pipeline.
+    Dais,
+    /// The same, opcodes as in version 2.
+    Dais2,
+    /// 32-bit words behind a header of six: DAIS 0 and 1, byte code of ALIR 2.
+    Words,
+    /// 32-bit words behind a header of three: DAIS before version 0.
+    Words3,
+    /// Either of the two, recognised by the length of the file.
+    AnyWords,
+    /// Byte code of ALIR 3 and 4.
+    Bytecode,
+    /// The compact form, `docs/alirz.md`.
+    Alirz,
+}
+
+/// A form that a model can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// ALIR JSON, version 2.
+    Alir2,
+    /// ALIR JSON, version 3.
+    Alir3,
+    /// ALIR JSON, version 4.
+    Alir4,
+    /// Byte code of ALIR 2, in 32-bit words.
+    Bytecode2,
+    /// Byte code of ALIR 4.
+    Bytecode4,
+    /// DAIS binary, version 1, in 32-bit words.
+    Dais1,
+    /// The compact form, `docs/alirz.md`: everything that JSON holds, and constants and bounds of any size.
+    Alirz,
+}
+
+impl Target {
+    /// Whether it is text, which has intervals, latencies and costs.
+    fn is_json(self) -> bool {
+        matches!(self, Target::Alir2 | Target::Alir3 | Target::Alir4)
+    }
+
+    /// Whether it has types only: no intervals, latencies and costs.
+    pub fn is_byte_code(self) -> bool {
+        matches!(self, Target::Bytecode2 | Target::Bytecode4 | Target::Dais1)
+    }
+
+    /// Whether it has sums of more than two terms.
+    fn has_sums(self) -> bool {
+        !matches!(self, Target::Alir2 | Target::Bytecode2 | Target::Dais1)
+    }
+
+    /// Whether a quantise may shift.
+    fn has_relative_shift(self) -> bool {
+        self.has_sums() && self != Target::Alir3
+    }
+}
+
+/// A model that a form can say, ready to be written. Read back it is the same program with the same ports: equal where
+/// the form has every operation, else rewritten to operations that it has, bit for bit the same. Byte code keeps types
+/// and no intervals, latencies and costs.
+#[derive(Clone, Debug)]
+pub struct Prepared<'m> {
+    model: Cow<'m, Model>,
+    /// Where each value of the model stands, if that is not its own place.
+    places: Option<Vec<ValueId>>,
+    target: Target,
+}
+
+/// Prepares a model for writing.
+///
+/// # Errors
+/// What the form cannot say (`E1101` to `E1105`); each diagnostic names the operation.
+pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
+    let (model, places) = rewrite::rewrite(model, target)?;
+    let problems = match target {
+        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unspellable(&model),
+        Target::Bytecode2 | Target::Dais1 => bytecode::unsayable_words(&model),
+        Target::Bytecode4 => bytecode::unsayable_bytes(&model),
+        Target::Alirz => Vec::new(),
+    };
+    if problems.is_empty() { Ok(Prepared { model, places, target }) } else { Err(Diagnostics(problems)) }
+}
+
+impl Prepared<'_> {
+    /// Writes the model, plain.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.target {
+            Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(&self.model, self.target, out),
+            Target::Bytecode2 | Target::Dais1 => bytecode::write_words(&self.model, self.target, out),
+            Target::Bytecode4 => bytecode::write_bytes(&self.model, out),
+            Target::Alirz => alirz::write(&self.model, out),
+        }
+    }
+
+    /// Whether the form says the model as it is, with nothing rewritten.
+    pub fn is_as_given(&self) -> bool {
+        matches!(self.model, Cow::Borrowed(_))
+    }
+
+    /// The program as it is written.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Which operation of the program that is written has the value of this one of the model.
+    pub fn place_of(&self, value: ValueId) -> ValueId {
+        self.places.as_ref().map_or(value, |places| places[value.index()])
+    }
+
+    /// Writes the model, gzipped. The bytes depend on nothing but the model.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_gzip(&self, out: &mut dyn Write) -> io::Result<()> {
+        gzip(out, |encoder| self.write(encoder))
+    }
+}
+
+/// Writes through gzip, without name and time.
+///
+/// # Errors
+/// Those of `out` and `write`.
+pub fn gzip(out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+    write(&mut encoder)?;
+    encoder.finish()?;
+    Ok(())
+}
+
+/// Writes what goes to a file of this name, through gzip if it ends in `.gz`.
+///
+/// # Errors
+/// Those of `out` and `write`.
+pub fn write_named(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        true => gzip(out, write),
+        false => write(out),
+    }
+}
+
+/// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes
+/// about what the file does unusually.
+///
+/// # Errors
+/// Every problem of the file.
+pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Result<(Model, Diagnostics), Diagnostics> {
+    recognise(reader, limits, format).map(|(model, notes, _)| (model, notes))
+}
+
+/// [`read`], which also says what form the file has, for people: `ALIR JSON, version 4, gzip`.
+///
+/// # Errors
+/// As [`read`].
+pub fn recognise(
+    reader: impl Read,
+    limits: &Limits,
+    format: Option<Format>,
+) -> Result<(Model, Diagnostics, String), Diagnostics> {
+    let mut form = String::new();
+    let mut is_gzip = false;
+    let (model, notes) = read_into(reader, limits, format, &mut form, &mut is_gzip)?;
+    if is_gzip {
+        form.push_str(", gzip");
+    }
+    Ok((model, notes, form))
+}
+
+fn read_into(
+    reader: impl Read,
+    limits: &Limits,
+    format: Option<Format>,
+    form: &mut String,
+    is_gzip: &mut bool,
+) -> Result<(Model, Diagnostics), Diagnostics> {
+    let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
+    let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
+    *is_gzip = source.is_gzip();
+    let format = match format {
+        Some(format) => Some(format),
+        None => detect(source.peek(8).map_err(fatal)?),
+    };
+    let binary = |source: &mut Source<_>| source.read_to_end().map_err(fatal);
+    let frame = match format {
+        Some(Format::Words) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Six), form),
+        Some(Format::Words3) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Three), form),
+        Some(Format::AnyWords) => return bytecode::read_words(&binary(&mut source)?, limits, None, form),
+        Some(Format::Bytecode) => return bytecode::read_bytes(&binary(&mut source)?, limits, form),
+        Some(Format::Alirz) => {
+            let bytes = binary(&mut source)?;
+            *form = ".alirz".to_owned();
+            return alirz::read(&bytes, limits);
+        }
+        Some(Format::Alir) => Some(Frame::Object),
+        Some(Format::Dais) => Some(Frame::Bare(Era::Old)),
+        Some(Format::Dais2) => Some(Frame::Bare(Era::Two)),
+        None => None,
+    };
+    let json = Json::new(source).map_err(fatal)?;
+    let other = match (frame, json.ahead().first()) {
+        (Some(Frame::Bare(_)), Some(b'{')) => {
+            Some("DAIS without a header is an array, this file is an object with one")
+        }
+        (Some(Frame::Object), Some(b'[')) => {
+            Some("a file with a header is an object, this one is an array, as old DAIS is")
+        }
+        _ => None,
+    };
+    if let Some(message) = other {
+        let problem = Diagnostic::error("E0120", Place::Whole, message);
+        return Err(problem.with_help("leave --format away to have the kind of the file recognised").into());
+    }
+    // White space may have hidden the first bracket.
+    let frame = frame.or_else(|| match json.ahead().first() {
+        Some(b'{') => Some(Frame::Object),
+        Some(b'[') => Some(Frame::Bare(Era::Old)),
+        _ => None,
+    });
+    match frame {
+        Some(frame) => alir::read(json, limits, frame, form),
+        None => Err(unknown(json.ahead()).into()),
+    }
+}
+
+/// All bytes of a file, unpacked, and whether they were packed.
+///
+/// # Errors
+/// Of the reader, of gzip, or that there are more than `max_bytes`.
+pub fn read_bytes(reader: impl Read, max_bytes: u64) -> Result<(Vec<u8>, bool), Diagnostics> {
+    let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
+    let mut source = Source::new(reader, max_bytes).map_err(fatal)?;
+    let is_gzip = source.is_gzip();
+    Ok((source.read_to_end().map_err(fatal)?, is_gzip))
+}
+
+/// [`read`] from a path, where `-` is stdin.
+///
+/// # Errors
+/// Every problem of the file; `E0001` if it cannot be opened.
+pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result<(Model, Diagnostics), Diagnostics> {
+    if path.as_os_str() == "-" {
+        return read(std::io::stdin().lock(), limits, format);
+    }
+    read(open(path)?, limits, format)
+}
+
+/// What the interface file states of the bytes of a model file: `crc32:` and the CRC-32 in eight hexadecimal digits.
+pub fn checksum(bytes: &[u8]) -> String {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    format!("crc32:{:08x}", crc.sum())
+}
+
+/// What the head of generated text states of the bytes of a model file: SHA-256 in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Opens a model file.
+///
+/// # Errors
+/// `E0001` if it cannot be opened, or is a folder.
+pub fn open(path: &Path) -> Result<File, Diagnostics> {
+    let failed = |message: String, help: &str| {
+        Diagnostics::from(Diagnostic::error("E0001", Place::Whole, message).in_file(path).with_help(help))
+    };
+    let help = "give the path of a model file, or - for stdin";
+    let file = File::open(path).map_err(|e| failed(format!("cannot open: {e}"), help))?;
+    if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return Err(failed("this is a folder, not a model file".into(), "give the path of a model file in it"));
+    }
+    Ok(file)
+}
+
+/// The format that the first bytes (decompressed) show; eight are enough. Text that starts with white space or a byte
+/// order mark shows none here.
+pub fn detect(bytes: &[u8]) -> Option<Format> {
+    match bytes {
+        // What reads text says so.
+        _ if utf16(bytes).is_some() => None,
+        _ if bytes.starts_with(alirz::MAGIC) => Some(Format::Alirz),
+        _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
+        [0x1f, 0x8b, ..] => None,
+        // No text starts with a NUL byte in four, every 32-bit number below 2^24 does.
+        [a, b, c, d, ..] if [a, b, c, d].contains(&&0) => Some(Format::AnyWords),
+        [b'{', ..] => Some(Format::Alir),
+        [b'[', ..] => Some(Format::Dais),
+        _ => None,
+    }
+}
+
+/// The hardware language that the beginning of a text shows.
+fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
+    let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
+    let first = text.trim_start_matches('\u{feff}').lines().map(str::trim).find(code)?;
+    let word = first.split(|c: char| !(c.is_ascii_alphanumeric() || "_`".contains(c))).next()?.to_ascii_lowercase();
+    match word.as_str() {
+        "module" | "`timescale" | "`default_nettype" | "`include" | "`define" => Some("Verilog"),
+        "library" | "entity" | "package" | "architecture" => Some("VHDL"),
+        _ => None,
+    }
+}
+
+/// Whether the first bytes of a file show a model of any form rather than text of a hardware language.
+pub fn shows_model(head: &[u8]) -> bool {
+    let head = unpacked(head);
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    let known = matches!(detect(text), Some(format) if format != Format::AnyWords);
+    known || is_machine(&head) || head.starts_with(b"\x93NUMPY")
+}
+
+/// Not a model: what it looks like, and what would be one.
+fn unknown(bytes: &[u8]) -> Diagnostic {
+    if let Some(language) = shows_hdl(bytes) {
+        return Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {language}"))
+            .with_help("the model comes first; `alir2hdl prove MODEL FILE` compares a model with Verilog or VHDL");
+    }
+    // As many as were looked at in any case, however the file arrives.
+    let shown = &bytes[..bytes.len().min(8)];
+    let what = match bytes {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "it looks like a NumPy array".to_owned(),
+        [b'P', b'K', 3, 4, ..] => "it looks like a zip archive".to_owned(),
+        [0x1f, 0x8b, ..] => "it looks like a gzip file inside a gzip file".to_owned(),
+        _ if shown.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => {
+            format!("it starts with \"{}\"", shown.escape_ascii())
+        }
+        _ => {
+            let hex: Vec<String> = shown.iter().map(|b| format!("{b:02x}")).collect();
+            format!("it starts with the bytes {}", hex.join(" "))
+        }
+    };
+    Diagnostic::error("E0115", Place::Whole, format!("not a model file: {what}")).with_help(
+        "a model file is what alkaid's or da4ml's save() writes, byte code, .alirz, a network, or an integer kernel, \
+             whose text starts with `llvlir 0`; plain or gzip",
+    )
+}

@@ -1,0 +1,111 @@
+//! Pipelines as one program: the stages of a `Pipeline` file, one after the other.
+
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, Table, TableId, ValueId};
+use alir_core::num::{Code, Interval};
+
+/// The program that feeds the outputs of each stage to the inputs of the next. An input of a later stage becomes a
+/// quantise of the output that it reads, scaled as output and input say; a negated output is negated first.
+///
+/// # Errors
+/// `E0143` if a stage has not as many inputs as the stage before has outputs; what the model's checks say.
+pub(super) fn join(stages: Vec<Model>, limits: &Limits) -> Result<Model, Diagnostics> {
+    for (k, pair) in stages.windows(2).enumerate() {
+        let (outputs, inputs) = (pair[0].outputs().len(), pair[1].n_inputs());
+        if outputs != inputs {
+            let place = Place::Path(format!("stages[{}].model.shape", k + 1));
+            let message = format!("{inputs} inputs, but the stage before has {outputs} outputs");
+            let problem = Diagnostic::error("E0143", place, message);
+            return Err(problem.with_help("each stage takes what the stage before gives").into());
+        }
+    }
+    let mut stages = stages.into_iter();
+    let Some(first) = stages.next() else {
+        let place = Place::Path("stages".into());
+        return Err(Diagnostic::error("E0143", place, "no stages").with_help("a pipeline has at least one").into());
+    };
+    let Some(second) = stages.next() else { return Ok(first) };
+
+    let mut joined = Joined::new(&first, limits);
+    for stage in std::iter::once(second).chain(stages) {
+        joined.append(&stage);
+    }
+    let Joined { mut builder, outputs, .. } = joined;
+    for out in outputs {
+        builder.output(out);
+    }
+    builder.finish().map_err(|problems| {
+        let problem = |p: &alir_core::ir::Problem| {
+            let place = Place::Path(format!("joined {}", p.site));
+            Diagnostic::error(p.code, place, p.message.clone()).with_help(p.help.clone())
+        };
+        Diagnostics(problems.iter().map(problem).collect())
+    })
+}
+
+struct Joined {
+    builder: Builder,
+    /// The outputs of the stages so far.
+    outputs: Vec<Output>,
+    tables: u32,
+}
+
+impl Joined {
+    fn new(first: &Model, limits: &Limits) -> Joined {
+        let mut builder = Builder::new(first.inp_shifts().to_vec());
+        builder.limits(*limits).cost_model(first.carry_size(), first.adder_size());
+        let mut joined = Joined { builder, outputs: Vec::new(), tables: 0 };
+        for node in first.nodes() {
+            joined.builder.push(node.clone());
+        }
+        joined.take_tables(first.tables());
+        joined.outputs = first.outputs().to_vec();
+        joined
+    }
+
+    fn take_tables(&mut self, tables: &[Table]) {
+        for table in tables {
+            self.builder.table(table.clone());
+        }
+        self.tables += tables.len() as u32;
+    }
+
+    fn append(&mut self, stage: &Model) {
+        let first_table = self.tables;
+        self.take_tables(stage.tables());
+        let feeds: Vec<_> = self.outputs.clone().iter().map(|out| self.feed(out)).collect();
+        let mut map: Vec<ValueId> = Vec::with_capacity(stage.nodes().len());
+        for node in stage.nodes() {
+            let origin = self.builder.nodes().len() as u32;
+            let mut op = node.op.clone();
+            op.map_operands(|v| map[v.index()]);
+            let op = match op {
+                Op::Input { input } => match feeds[input as usize] {
+                    Some((x, shift)) => {
+                        let shift = shift.saturating_add(stage.inp_shifts()[input as usize]);
+                        Op::Quantise { x, shift }
+                    }
+                    None => Op::Const { value: Code::ZERO },
+                },
+                Op::Lookup { x, table, base } => Op::Lookup { x, table: TableId(table.0 + first_table), base },
+                other => other,
+            };
+            map.push(self.builder.push(Node { op, origin, ..node.clone() }));
+        }
+        let moved = |out: &Output| Output { source: out.source.map(|v| map[v.index()]), ..*out };
+        self.outputs = stage.outputs().iter().map(moved).collect();
+    }
+
+    /// The value of an output and the shift that makes it real; nothing for the constant zero.
+    fn feed(&mut self, out: &Output) -> Option<(ValueId, i32)> {
+        let x = out.source?;
+        if !out.neg {
+            return Some((x, out.shift));
+        }
+        let source = &self.builder.nodes()[x.index()];
+        let (interval, latency): (Interval, f64) = (source.interval.negated(), source.latency);
+        let origin = self.builder.nodes().len() as u32;
+        let neg = Node { op: Op::Neg { x }, interval, latency, cost: 0.0, origin };
+        Some((self.builder.push(neg), out.shift))
+    }
+}

@@ -1,0 +1,414 @@
+//! Elaboration: hierarchy, parameters and generate blocks unrolled, widths and signs of IEEE 1364-2001 sections 4 and 5
+//! made explicit, processes executed symbolically.
+
+mod calls;
+mod expressions;
+mod memory;
+mod modules;
+mod process;
+mod statements;
+mod targets;
+
+use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
+use alir_core::diag::Diagnostic;
+use crate::paths::Unassigned;
+use crate::source::error;
+use crate::{MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
+use memory::{Memory, Step};
+use num_bigint::BigUint;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+/// Iterations of loops in one file, and calls inside calls.
+const MAX_ITERATIONS: u32 = 2_000_000;
+const MAX_CALLS: u32 = 64;
+
+/// Bounds of a vector or memory.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    msb: i64,
+    lsb: i64,
+    /// Whether none were written: a value of one bit, of which no part can be named.
+    scalar: bool,
+}
+
+impl Bounds {
+    fn of_width(width: u32) -> Bounds {
+        Bounds { msb: i64::from(width) - 1, lsb: 0, scalar: false }
+    }
+
+    const SCALAR: Bounds = Bounds { msb: 0, lsb: 0, scalar: true };
+
+    fn width(self) -> u32 {
+        (self.msb - self.lsb).unsigned_abs() as u32 + 1
+    }
+
+    /// Position of index `i`, from the low end, wherever that is.
+    fn position(self, i: i64) -> i64 {
+        if self.msb >= self.lsb { i.saturating_sub(self.lsb) } else { self.lsb.saturating_sub(i) }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Object<'a> {
+    Signal {
+        id: SignalId,
+        bounds: Bounds,
+        signed: bool,
+    },
+    /// A variable of a function or process: its value is in the state under this number.
+    Variable {
+        id: u32,
+        bounds: Bounds,
+        signed: bool,
+    },
+    /// A constant.
+    Param {
+        value: NodeId,
+        bounds: Bounds,
+        signed: bool,
+    },
+    /// A memory or an array of nets, with the bounds of its words.
+    Memory {
+        id: usize,
+        bounds: Bounds,
+        signed: bool,
+    },
+    Function(&'a Function),
+    Task(&'a Task),
+    Genvar,
+}
+
+/// A scope of names; generate blocks and functions see outwards.
+struct Scope<'a> {
+    names: FxHashMap<Sym, Object<'a>>,
+    parent: Option<usize>,
+    path: String,
+}
+
+/// Where a value is kept during the execution of a process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum Slot {
+    /// Set where a named block or a task was left by `disable`; one that is not there is not set. The first in order.
+    Flag(u32),
+    Variable(u32),
+    /// A blocking assignment to a signal.
+    Signal(SignalId),
+    /// A nonblocking one.
+    Next(SignalId),
+}
+
+/// Values during the execution of a process. Ordered, so that the same file makes the same expressions.
+#[derive(Clone, Default)]
+struct State {
+    values: BTreeMap<Slot, NodeId>,
+}
+
+struct Elab<'a> {
+    text: &'a str,
+    file: &'a File,
+    rtl: Rtl,
+    scopes: Vec<Scope<'a>>,
+    memories: Vec<Memory>,
+    /// Words of all memories.
+    words: u64,
+    /// What the module that is being elaborated assigns outside of `initial` blocks.
+    written: FxHashSet<Sym>,
+    /// The same of modules that were looked at.
+    assigned_names: FxHashMap<Sym, FxHashSet<Sym>>,
+    /// Generate blocks by the scope they are in, their name, and their turn.
+    blocks: FxHashMap<(usize, Sym, Option<i64>), usize>,
+    /// Scopes of turns of generate loops: the scope of the loop, and the turn.
+    turns: FxHashMap<usize, (usize, i64)>,
+    variables: u32,
+    iterations: u32,
+    calls: u32,
+    instances: u32,
+    modules: FxHashMap<Sym, &'a Module>,
+    /// Free nodes that stand for "not assigned yet" in a process.
+    unassigned: Unassigned,
+    /// Signals that a process does not assign on every path, and where it is.
+    latches: Vec<(SignalId, u32)>,
+    /// Functions that are being called.
+    active: Vec<Sym>,
+    /// Loop variables, which several processes may use in turn.
+    integers: Vec<SignalId>,
+    /// What clocked processes assign with `=`, and what they read: signal, process, and the place of reading.
+    immediate: Vec<(SignalId, u32)>,
+    sampled: Vec<(SignalId, u32, ExprId)>,
+}
+
+/// What is being executed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A constant expression, or the body of an `initial`.
+    Constant,
+    /// A continuous assignment.
+    Wire,
+    /// A process that waits for an edge.
+    Edge,
+    /// A process that waits for levels. What it does not assign on every path would be a latch.
+    Level,
+}
+
+/// One process being executed.
+struct Process {
+    state: State,
+    scope: usize,
+    kind: Kind,
+    /// Whether it is the body of a function.
+    function: bool,
+    /// Named blocks and tasks that are being run, the innermost last, with their flags.
+    named: Vec<(Sym, u32)>,
+    /// Bits of signals that were read before this process assigned them: signal, lowest bit, end, and where.
+    reads: Vec<(SignalId, u32, u32, ExprId)>,
+}
+
+impl Process {
+    fn new(scope: usize, kind: Kind) -> Process {
+        Process { state: State::default(), scope, kind, function: false, named: Vec::new(), reads: Vec::new() }
+    }
+}
+
+/// Elaborates module `top`, or the only module that no other one instantiates.
+pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
+    let mut modules = FxHashMap::default();
+    for module in &file.modules {
+        if modules.insert(module.name, module).is_some() {
+            return Err(error(text, module.at, "a second module of this name"));
+        }
+    }
+    let top = find_top(text, file, top)?;
+    let mut e = Elab {
+        text,
+        file,
+        rtl: Rtl::new(file.names[top.name as usize].clone(), file.head.clone()),
+        scopes: Vec::new(),
+        memories: Vec::new(),
+        words: 0,
+        written: FxHashSet::default(),
+        assigned_names: FxHashMap::default(),
+        blocks: FxHashMap::default(),
+        turns: FxHashMap::default(),
+        variables: 0,
+        iterations: 0,
+        calls: 0,
+        instances: 0,
+        modules,
+        unassigned: Default::default(),
+        latches: Vec::new(),
+        active: Vec::new(),
+        integers: Vec::new(),
+        immediate: Vec::new(),
+        sampled: Vec::new(),
+    };
+    e.module(top, String::new(), &[], None)?;
+    e.settle()?;
+    e.rtl.complete_drivers(|at| crate::source::place(text, at))?;
+    Ok(e.rtl)
+}
+
+fn find_top<'a>(text: &str, file: &'a File, top: Option<&str>) -> Result<&'a Module> {
+    if let Some(top) = top {
+        let found = file.modules.iter().find(|m| file.names[m.name as usize] == top);
+        return found.ok_or_else(|| {
+            let names: Vec<_> = file.modules.iter().map(|m| file.names[m.name as usize].as_str()).collect();
+            error(text, 0, format!("no module is called {top}")).with_help(format!("modules: {}", names.join(", ")))
+        });
+    }
+    let mut used = rustc_hash::FxHashSet::default();
+    fn visit(item: &Item, used: &mut rustc_hash::FxHashSet<Sym>) {
+        match item {
+            Item::Instance(i) => {
+                used.insert(i.module);
+            }
+            Item::GenBlock(_, items) => items.iter().for_each(|i| visit(i, used)),
+            Item::GenFor { body, .. } => visit(body, used),
+            Item::GenIf(_, yes, no) => {
+                visit(yes, used);
+                no.iter().for_each(|i| visit(i, used));
+            }
+            Item::GenCase(_, items, default) => {
+                items.iter().for_each(|(_, i)| visit(i, used));
+                default.iter().for_each(|i| visit(i, used));
+            }
+            _ => {}
+        }
+    }
+    file.modules.iter().flat_map(|m| &m.items).for_each(|i| visit(i, &mut used));
+    let tops: Vec<_> = file.modules.iter().filter(|m| !used.contains(&m.name)).collect();
+    match tops[..] {
+        [one] => Ok(one),
+        [] => Err(error(text, 0, "the file has no top module")),
+        _ => Err(error(text, tops[1].at, "more than one module that no other uses").with_help("--top NAME says which")),
+    }
+}
+
+impl<'a> Elab<'a> {
+    fn fail<T>(&self, e: ExprId, message: impl Into<String>) -> Result<T> {
+        Err(error(self.text, self.file.at[e as usize], message))
+    }
+
+    fn name(&self, sym: Sym) -> &'a str {
+        &self.file.names[sym as usize]
+    }
+
+    fn expr(&self, e: ExprId) -> &'a Expr {
+        &self.file.exprs[e as usize]
+    }
+
+    fn find(&self, scope: usize, sym: Sym) -> Option<&Object<'a>> {
+        let mut at = Some(scope);
+        while let Some(s) = at {
+            if let Some(object) = self.scopes[s].names.get(&sym) {
+                return Some(object);
+            }
+            at = self.scopes[s].parent;
+        }
+        None
+    }
+
+    /// A function of this name. Within one its name is that of its result as well.
+    fn function(&self, scope: usize, sym: Sym) -> Option<&'a Function> {
+        let mut at = Some(scope);
+        while let Some(s) = at {
+            if let Some(&Object::Function(f)) = self.scopes[s].names.get(&sym) {
+                return Some(f);
+            }
+            at = self.scopes[s].parent;
+        }
+        None
+    }
+
+    /// What a name or a path through generate blocks is for; nothing for other expressions.
+    fn object(&self, p: &Process, e: ExprId) -> Result<Option<Object<'a>>> {
+        match self.expr(e) {
+            Expr::Name(sym) => Ok(self.find(p.scope, *sym).copied()),
+            Expr::Path(path, name) => {
+                let mut indices = Vec::with_capacity(path.len());
+                for (_, index) in path {
+                    indices.push(match index {
+                        Some(i) => Some(self.peek_int(p, *i)?),
+                        None => None,
+                    });
+                }
+                // The first name is looked for outwards.
+                let Some(&(first, _)) = path.first() else { return Ok(None) };
+                let mut scope = Some(p.scope);
+                let mut found = None;
+                while let (Some(s), None) = (scope, found) {
+                    found = self.blocks.get(&(s, first, indices[0])).copied();
+                    scope = self.scopes[s].parent;
+                }
+                for ((sym, _), index) in path.iter().zip(&indices).skip(1) {
+                    found = found.and_then(|f| self.blocks.get(&(f, *sym, *index)).copied());
+                }
+                match found.and_then(|f| self.scopes[f].names.get(name)) {
+                    Some(&object) => Ok(Some(object)),
+                    None => self
+                        .fail(e, "no generate block with this name and turn declares it; paths lead to nothing else"),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A name for messages.
+    fn shown(&self, e: ExprId) -> &'a str {
+        match self.expr(e) {
+            Expr::Name(sym) | Expr::Path(_, sym) => self.name(*sym),
+            _ => "this",
+        }
+    }
+
+    /// Refuses what would take too long or too much memory.
+    fn budget(&self, e: ExprId) -> Result<()> {
+        if self.rtl.work() > MAX_WORK {
+            return self.fail(e, "constants and expressions beyond what is read: too many, or too wide");
+        }
+        Ok(())
+    }
+
+    fn scope(&mut self, parent: Option<usize>, path: String) -> usize {
+        self.scopes.push(Scope { names: FxHashMap::default(), parent, path });
+        self.scopes.len() - 1
+    }
+
+    fn declare(&mut self, scope: usize, sym: Sym, object: Object<'a>, at: u32) -> Result<()> {
+        if self.scopes[scope].names.insert(sym, object).is_some() {
+            return Err(error(self.text, at, format!("{} is declared twice", self.name(sym))));
+        }
+        Ok(())
+    }
+
+    // ---- Constants
+
+    fn constant(&mut self, scope: usize, e: ExprId) -> Result<BigUint> {
+        let mut p = Process::new(scope, Kind::Constant);
+        let (width, signed) = self.ty(&p, e)?;
+        let node = self.eval(&mut p, e, width, signed)?;
+        match self.rtl.as_const(node) {
+            Some(v) => Ok(v.clone()),
+            None => self.fail(e, "a constant is needed here"),
+        }
+    }
+
+    /// A constant as a signed number.
+    fn int(&mut self, scope: usize, e: ExprId) -> Result<i64> {
+        let p = Process::new(scope, Kind::Constant);
+        let (width, signed) = self.ty(&p, e)?;
+        let value = self.constant(scope, e)?;
+        match small(&value, width, signed) {
+            Some(v) if v.unsigned_abs() < 1 << 40 => Ok(v),
+            _ => self.fail(e, "a constant beyond 2^40"),
+        }
+    }
+
+    fn bounds(&mut self, scope: usize, range: Range) -> Result<Bounds> {
+        let Some((msb, lsb)) = range else { return Ok(Bounds::SCALAR) };
+        let bounds = Bounds { msb: self.int(scope, msb)?, lsb: self.int(scope, lsb)?, scalar: false };
+        if (bounds.msb - bounds.lsb).unsigned_abs() >= u64::from(MAX_WIDTH) {
+            return self.fail(msb, "a vector of more than 2^24 bits");
+        }
+        Ok(bounds)
+    }
+}
+
+/// A value as a signed number, if it fits.
+fn small(value: &BigUint, width: u32, signed: bool) -> Option<i64> {
+    let v = i128::try_from(value).ok()?;
+    let v = if signed && width > 0 && value.bit(u64::from(width) - 1) {
+        v - 1i128.checked_shl(width).filter(|_| width < 127)?
+    } else {
+        v
+    };
+    i64::try_from(v).ok()
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Signal(SignalId),
+    Variable(u32),
+    /// A word of a memory.
+    Word(usize, u32),
+}
+
+/// A place in a vector: at a constant offset, be it outside, or at a computed one.
+enum Place2 {
+    Constant(i64),
+    /// As a shift that may be negative, or not.
+    Dynamic(NodeId, bool),
+}
+
+struct Target {
+    what: Place,
+    width: u32,
+    lo: Option<u32>,
+    dynamic: Option<(NodeId, bool)>,
+    /// Width of the vector: of a word, where it is one at a computed address.
+    whole: u32,
+    /// The way to that word.
+    steps: Vec<Step>,
+}

@@ -1,0 +1,368 @@
+//! Memories and arrays of nets: words behind addresses.
+//!
+//! A memory that only `initial` blocks fill is a table. One that is written elsewhere, and an array of nets, is one
+//! long signal (or variable) with its words side by side, the lowest address in the low bits.
+
+use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
+use super::{Bounds, Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target};
+use crate::source::error;
+use crate::{Compare, NodeId};
+use num_bigint::BigUint;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+/// Words of all memories of a file, and bits of one that is written.
+const MAX_WORDS: u64 = 1 << 23;
+const MAX_HELD: u64 = 1 << 20;
+
+pub(super) struct Memory {
+    /// Address ranges, the outermost first, upwards or downwards alike from low to high.
+    dims: Vec<Bounds>,
+    /// Width of a word.
+    width: u32,
+    /// What `initial` blocks wrote.
+    words: Vec<Option<BigUint>>,
+    /// What holds it, if it is more than constants.
+    held: Option<Place>,
+}
+
+/// A place in one dimension: at a constant distance from the lowest address, be it outside, or at a computed one.
+#[derive(Clone, Copy)]
+pub(super) enum WordAt {
+    Constant(i64),
+    Dynamic(NodeId),
+}
+
+/// A word of a memory: which memory, bounds and sign of the word, and its addresses.
+pub(super) type Word = (usize, Bounds, bool, Vec<ExprId>);
+
+/// One dimension of an address: where, of how many, each of how many bits.
+pub(super) type Step = (WordAt, u32, u32);
+
+/// Names that a module assigns outside of `initial` blocks, which may include more than the variables of that name.
+pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
+    fn target(e: ExprId, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
+        let mut e = e;
+        loop {
+            match &exprs[e as usize] {
+                Expr::Name(sym) | Expr::Path(_, sym) => {
+                    out.insert(*sym);
+                    return;
+                }
+                Expr::Index(base, _) | Expr::Range(base, ..) | Expr::Part(base, ..) => e = *base,
+                Expr::Concat(parts) => return parts.iter().for_each(|&p| target(p, exprs, out)),
+                _ => return,
+            }
+        }
+    }
+    fn statement(s: &Statement, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
+        match s {
+            Statement::Null | Statement::Disable(..) => {}
+            Statement::Block(_, _, body) => body.iter().for_each(|s| statement(s, exprs, out)),
+            Statement::If(_, yes, no) => {
+                statement(yes, exprs, out);
+                no.iter().for_each(|s| statement(s, exprs, out));
+            }
+            Statement::Case { items, default, .. } => {
+                items.iter().for_each(|i| statement(&i.1, exprs, out));
+                default.iter().for_each(|s| statement(s, exprs, out));
+            }
+            Statement::Assign { target: t, .. } => target(*t, exprs, out),
+            Statement::For(init, _, step, body) => {
+                [init, step, body].into_iter().for_each(|s| statement(s, exprs, out))
+            }
+            Statement::While(_, body) | Statement::Repeat(_, body) => statement(body, exprs, out),
+            Statement::Call(_, args, _) => args.iter().for_each(|&a| target(a, exprs, out)),
+        }
+    }
+    fn item(i: &Item, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
+        match i {
+            Item::Assign(t, ..) | Item::Gate(t, ..) => target(*t, exprs, out),
+            Item::Always(_, body, _) => statement(body, exprs, out),
+            Item::Task(t) => statement(&t.body, exprs, out),
+            Item::Instance(i) => i.ports.iter().filter_map(|p| p.1).for_each(|e| target(e, exprs, out)),
+            Item::GenBlock(_, items) => items.iter().for_each(|i| item(i, exprs, out)),
+            Item::GenFor { body, .. } => item(body, exprs, out),
+            Item::GenIf(_, yes, no) => {
+                item(yes, exprs, out);
+                no.iter().for_each(|i| item(i, exprs, out));
+            }
+            Item::GenCase(_, items, default) => {
+                items.iter().for_each(|i| item(&i.1, exprs, out));
+                default.iter().for_each(|i| item(i, exprs, out));
+            }
+            _ => {}
+        }
+    }
+    let mut out = FxHashSet::default();
+    module.items.iter().for_each(|i| item(i, exprs, &mut out));
+    out
+}
+
+impl<'a> Elab<'a> {
+    /// Declares a memory or an array of nets. `local` ones are variables of a function, task or block.
+    pub(super) fn memory(&mut self, scope: usize, d: &Decl, bounds: Bounds, local: bool) -> Result<()> {
+        let mut dims = Vec::with_capacity(d.memory.len());
+        let mut words = 1u64;
+        for &range in &d.memory {
+            let b = self.bounds(scope, Some(range))?;
+            dims.push(Bounds { msb: b.msb.max(b.lsb), lsb: b.msb.min(b.lsb), ..b });
+            words = words.saturating_mul(b.width().into());
+        }
+        let bits = words.saturating_mul(bounds.width().into());
+        self.words = self.words.saturating_add(words);
+        if self.words > MAX_WORDS {
+            return Err(error(self.text, d.at, "memories of more than 2^23 words"));
+        }
+        let variable = matches!(d.kind, DeclKind::Reg | DeclKind::Integer);
+        let table = variable && !local && !self.written.contains(&d.name);
+        if !table && bits > MAX_HELD {
+            return Err(error(self.text, d.at, "a memory of more than 2^20 bits that is written, or array of nets"));
+        }
+        let held = if table {
+            None
+        } else if local {
+            self.variables += 1;
+            Some(Place::Variable(self.variables - 1))
+        } else {
+            Some(Place::Signal(self.new_signal(scope, d.name, bits as u32, d.at)?))
+        };
+        let id = self.memories.len();
+        self.memories.push(Memory { dims, width: bounds.width(), words: vec![None; words as usize], held });
+        self.declare(scope, d.name, Object::Memory { id, bounds, signed: d.signed }, d.at)
+    }
+
+    /// The memory whose word an expression names, with its addresses; nothing for other expressions.
+    pub(super) fn word_of(&self, p: &Process, e: ExprId) -> Result<Option<Word>> {
+        let mut addresses = Vec::new();
+        let mut at = e;
+        while let Expr::Index(base, index) = self.expr(at) {
+            addresses.push(*index);
+            at = *base;
+        }
+        let Some(Object::Memory { id, bounds, signed }) = self.object(p, at)? else { return Ok(None) };
+        addresses.reverse();
+        let dims = self.memories[id].dims.len();
+        if addresses.len() < dims {
+            return self.fail(e, "a memory is read and written word by word");
+        }
+        Ok((addresses.len() == dims).then_some((id, bounds, signed, addresses)))
+    }
+
+    /// Addresses as steps through the dimensions.
+    fn steps(&mut self, p: &mut Process, id: usize, addresses: &[ExprId]) -> Result<Vec<Step>> {
+        let dims = self.memories[id].dims.clone();
+        let mut stride: u32 = self.memories[id].words.len() as u32 * self.memories[id].width;
+        let mut steps = Vec::with_capacity(dims.len());
+        for (&dim, &index) in dims.iter().zip(addresses) {
+            stride /= dim.width();
+            let at = match self.value_int(p, index)? {
+                Some(i) => WordAt::Constant(dim.position(i)),
+                None => WordAt::Dynamic(self.dynamic(p, index, dim, 0)?.0),
+            };
+            steps.push((at, dim.width(), stride));
+        }
+        Ok(steps)
+    }
+
+    /// The number of a word at constant addresses, if it is inside.
+    fn number_of(steps: &[Step], width: u32) -> Option<usize> {
+        let mut bits = 0u64;
+        for &(at, count, stride) in steps {
+            let WordAt::Constant(i) = at else { return None };
+            bits += u64::try_from(i).ok().filter(|i| *i < count.into())? * u64::from(stride);
+        }
+        Some((bits / u64::from(width)) as usize)
+    }
+
+    /// A word of a memory.
+    pub(super) fn word(&mut self, p: &mut Process, e: ExprId, id: usize, addresses: &[ExprId]) -> Result<NodeId> {
+        let steps = self.steps(p, id, addresses)?;
+        let width = self.memories[id].width;
+        let Some(held) = self.memories[id].held else { return self.table_word(e, id, &steps) };
+        let slot = match held {
+            Place::Variable(v) => Slot::Variable(v),
+            Place::Signal(s) => Slot::Signal(s),
+            Place::Word(..) => return self.fail(e, "a memory in a memory"),
+        };
+        if let (Kind::Constant, Place::Signal(_)) = (p.kind, held) {
+            // Within `initial` blocks, what they wrote so far.
+            let word = Self::number_of(&steps, width).and_then(|w| self.memories[id].words[w].clone());
+            return match word {
+                Some(word) => Ok(self.rtl.constant(word, width)),
+                None => self.fail(e, "a constant is needed here"),
+            };
+        }
+        let all = self.memories[id].words.len() as u32 * width;
+        let node = match p.state.values.get(&slot) {
+            Some(&node) => node,
+            None => match held {
+                Place::Signal(s) => {
+                    if self.calls > 0 && p.kind != Kind::Edge {
+                        return self.fail(
+                            e,
+                            "a function or task that reads a signal of its module, outside a clocked process",
+                        );
+                    }
+                    let part = Self::number_of(&steps, width).map(|w| (w as u32 * width, (w as u32 + 1) * width));
+                    let (from, to) = part.unwrap_or((0, all));
+                    p.reads.push((s, from, to, e));
+                    self.rtl.read(s)
+                }
+                _ => return Ok(self.rtl.free(width)),
+            },
+        };
+        Ok(self.chosen(node, &steps))
+    }
+
+    /// The word that the steps lead to.
+    fn chosen(&mut self, node: NodeId, steps: &[Step]) -> NodeId {
+        let Some((&(at, count, stride), rest)) = steps.split_first() else { return node };
+        match at {
+            WordAt::Constant(i) => match u32::try_from(i).ok().filter(|i| *i < count) {
+                Some(i) => {
+                    let part = self.rtl.slice(node, i * stride, stride);
+                    self.chosen(part, rest)
+                }
+                None => {
+                    let free = self.rtl.free(stride);
+                    self.chosen(free, rest)
+                }
+            },
+            WordAt::Dynamic(addr) => {
+                let parts = self.rtl.split(node, stride, count);
+                let words = parts.into_iter().map(|part| self.chosen(part, rest)).collect();
+                self.rtl.choose(words, addr)
+            }
+        }
+    }
+
+    /// A word of a memory that is constant.
+    fn table_word(&mut self, e: ExprId, id: usize, steps: &[Step]) -> Result<NodeId> {
+        let Memory { words, width, .. } = &self.memories[id];
+        let width = *width;
+        if words.iter().all(Option::is_none) {
+            return self.fail(e, "a memory that nothing fills");
+        }
+        if let [(WordAt::Dynamic(addr), ..)] = steps {
+            // Words that were never written are undefined: after the last written one the table ends.
+            let filled = words.iter().rposition(Option::is_some).map_or(0, |i| i + 1);
+            if words[..filled].iter().all(Option::is_some) {
+                let entries: Vec<BigUint> = words[..filled].iter().flatten().cloned().collect();
+                let missing = self.rtl.free(width);
+                return Ok(self.rtl.table(Arc::new(entries), *addr, missing));
+            }
+        }
+        let words = words.clone();
+        if let Some(word) = Self::number_of(steps, width) {
+            return Ok(match &words[word] {
+                Some(value) => self.rtl.constant(value.clone(), width),
+                None => self.rtl.free(width),
+            });
+        }
+        if words.len() as u64 * u64::from(width) > MAX_HELD {
+            return self.fail(e, "a table of more than 2^20 bits with gaps or several dimensions");
+        }
+        let nodes = self.known_words(words, width);
+        let all = self.rtl.concat(&nodes);
+        Ok(self.chosen(all, steps))
+    }
+
+    /// Words as constants; those that were never written are undefined.
+    fn known_words(&mut self, words: Vec<Option<BigUint>>, width: u32) -> Vec<NodeId> {
+        let word = |w: Option<BigUint>| match w {
+            Some(value) => self.rtl.constant(value, width),
+            None => self.rtl.free(width),
+        };
+        words.into_iter().map(word).collect()
+    }
+
+    /// What an assignment to a word, or to a part of one that `select` names, replaces.
+    pub(super) fn word_target(
+        &mut self,
+        p: &mut Process,
+        e: ExprId,
+        (id, bounds, addresses): (usize, Bounds, &[ExprId]),
+        select: Option<ExprId>,
+    ) -> Result<Target> {
+        let steps = self.steps(p, id, addresses)?;
+        let whole = bounds.width();
+        let outside = steps.iter().any(|&(at, count, _)| match at {
+            WordAt::Constant(i) => !(0..i64::from(count)).contains(&i),
+            WordAt::Dynamic(_) => false,
+        });
+        if outside {
+            return self.fail(e, "an address outside the memory");
+        }
+        let held = self.memories[id].held;
+        if p.kind == Kind::Constant && !matches!(held, Some(Place::Variable(_))) {
+            let Some(word) = Self::number_of(&steps, whole).filter(|_| select.is_none()) else {
+                return self.fail(e, "an initial block fills whole words at constant addresses");
+            };
+            let what = Place::Word(id, word as u32);
+            return Ok(Target { what, width: whole, lo: Some(0), dynamic: None, whole, steps: Vec::new() });
+        }
+        let Some(what) = held else { return self.fail(e, "a memory that cannot be written here") };
+        let (lo, dynamic, width) = match select {
+            None => (Some(0), None, whole),
+            Some(select) => match self.select(p, select, bounds)? {
+                (Place2::Constant(lo), width) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
+                    Some(lo) => (Some(lo), None, width),
+                    None => return self.fail(e, "an assignment to bits outside the vector"),
+                },
+                (Place2::Dynamic(node, negative), width) => (None, Some((node, negative)), width),
+            },
+        };
+        // Constant addresses are a constant place in the whole.
+        if let (Some(word), Some(lo)) = (Self::number_of(&steps, whole), lo) {
+            let all = self.memories[id].words.len() as u32 * whole;
+            let lo = Some(word as u32 * whole + lo);
+            return Ok(Target { what, width, lo, dynamic: None, whole: all, steps: Vec::new() });
+        }
+        Ok(Target { what, width, lo, dynamic, whole, steps })
+    }
+
+    /// A value with the word that the steps lead to replaced as `t` says.
+    pub(super) fn rewritten(&mut self, before: NodeId, t: &Target, steps: &[Step], node: NodeId) -> NodeId {
+        let Some((&(at, count, stride), rest)) = steps.split_first() else { return self.replaced(before, t, node) };
+        let mut parts = Vec::with_capacity(count as usize);
+        for (i, old) in (0..count).zip(self.rtl.split(before, stride, count)) {
+            self.unassigned.note_part(&self.rtl, before, old);
+            let hit = match at {
+                WordAt::Constant(at) => self.rtl.number(u64::from(at == i64::from(i)), 1),
+                WordAt::Dynamic(addr) => {
+                    let width = self.rtl.width(addr);
+                    if width < 32 && i >= 1 << width {
+                        self.rtl.number(0, 1)
+                    } else {
+                        let number = self.rtl.number(i.into(), width);
+                        self.rtl.compare(Compare::Equal, addr, number)
+                    }
+                }
+            };
+            let never = self.rtl.as_const(hit).is_some_and(|v| *v == BigUint::ZERO);
+            let new = if never { old } else { self.rewritten(old, t, rest, node) };
+            parts.push(self.rtl.mux(hit, new, old));
+        }
+        self.rtl.concat(&parts)
+    }
+
+    /// What a constant process writes into a memory.
+    pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint) {
+        self.memories[id].words[word as usize] = Some(value);
+    }
+
+    /// Power-on values of memories that are written as well.
+    pub(super) fn initial_memories(&mut self, from: usize) {
+        for id in from..self.memories.len() {
+            let Memory { words, width, held: Some(Place::Signal(s)), .. } = &self.memories[id] else { continue };
+            if words.iter().all(Option::is_none) {
+                continue;
+            }
+            let (words, width, s) = (words.clone(), *width, *s);
+            let nodes = self.known_words(words, width);
+            let init = self.rtl.concat(&nodes);
+            self.rtl.signal_mut(s).init = Some(init);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Processes: `initial` and `always`, edges and levels, registers, what would be a latch.
+
+use super::super::ast::{Events, Expr, ExprId, Op, Statement, Sym, Unary};
+use super::{Elab, Kind, Object, Process, Result, Slot};
+use crate::source::error;
+use crate::{NodeId, SignalId};
+use num_bigint::BigUint;
+
+impl<'a> Elab<'a> {
+    pub(super) fn initial(&mut self, scope: usize, body: &'a Statement, at: u32) -> Result<()> {
+        let mut p = Process::new(scope, Kind::Constant);
+        self.run(&mut p, body)?;
+        for (slot, node) in p.state.values {
+            match slot {
+                Slot::Signal(id) | Slot::Next(id) => {
+                    if self.rtl.as_const(node).is_none() {
+                        return Err(error(self.text, at, "initial values are constants"));
+                    }
+                    self.rtl.signal_mut(id).init = Some(node);
+                }
+                Slot::Variable(_) | Slot::Flag(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn always(&mut self, scope: usize, events: &Events, body: &'a Statement, at: u32) -> Result<()> {
+        let Events::Edges(edges) = events else {
+            let mut p = Process::new(scope, Kind::Level);
+            self.run(&mut p, body)?;
+            if p.reads.is_empty() {
+                let message = "a process that reads nothing never runs: what it assigns stays undefined";
+                return Err(
+                    error(self.text, at, message).with_help("assign constants with assign, or in an initial block")
+                );
+            }
+            self.check_waits(scope, events, &p)?;
+            for (slot, node) in p.state.values {
+                let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
+                let parts = self.unassigned.assigned_parts(&self.rtl, node);
+                if self.unassigned.contains(node) || parts.iter().any(|p| self.unassigned.reached_from(&self.rtl, p.1))
+                {
+                    // A variable that nothing outside of the process sees may stay what it was.
+                    self.latches.push((id, at));
+                }
+                self.rtl.signal_mut(id).wires.extend(parts);
+            }
+            return Ok(());
+        };
+        let mut edges = edges.clone();
+        let mut body = body;
+        let mut resets: Vec<(NodeId, &'a Statement)> = Vec::new();
+        // Each edge but the clock is an asynchronous reset that an `if` around the rest asks for.
+        while edges.len() > 1 {
+            while let Statement::Block(_, decls, inner) = body {
+                let ([], [only]) = (&decls[..], &inner[..]) else { break };
+                body = only;
+            }
+            let Statement::If(cond, yes, Some(no)) = body else {
+                return Err(error(self.text, at, "a process with several edges starts with if (reset) ... else"));
+            };
+            let Some((sym, high)) = self.level(*cond) else {
+                return self.fail(*cond, "an asynchronous reset is tested by its name or its negation");
+            };
+            let Some(hit) = edges.iter().position(|&e| e == (sym, high)) else {
+                return self
+                    .fail(*cond, "this condition is not among the edges of the process, or has the other polarity");
+            };
+            edges.remove(hit);
+            if let Some(Object::Signal { bounds, .. }) = self.find(scope, sym)
+                && bounds.width() != 1
+            {
+                return self.fail(*cond, "an asynchronous reset of more than one bit");
+            }
+            let cond = self.rhs(scope, *cond, 1)?;
+            resets.push((cond, yes));
+            body = no;
+        }
+        let (clock, rising) = edges[0];
+        let Some(&Object::Signal { id: clock, .. }) = self.find(scope, clock) else {
+            return Err(error(self.text, at, format!("no signal is called {}", self.name(clock))));
+        };
+        if self.rtl.signal(clock).width != 1 {
+            return Err(error(self.text, at, "a clock of more than one bit"));
+        }
+        let mut p = Process::new(scope, Kind::Edge);
+        self.run(&mut p, body)?;
+        let mut values = Vec::new();
+        for (cond, body) in resets {
+            let mut r = Process::new(scope, Kind::Edge);
+            self.run(&mut r, body)?;
+            p.reads.append(&mut r.reads);
+            values.push((cond, r.state));
+        }
+        // One process may not see whether another one has run already.
+        self.sampled.extend(p.reads.iter().map(|r| (r.0, at, r.3)));
+        let assigned = p.state.values.keys().chain(values.iter().flat_map(|(_, s)| s.values.keys()));
+        let assigned: Vec<SignalId> =
+            assigned.filter_map(|s| if let Slot::Signal(id) = s { Some(*id) } else { None }).collect();
+        self.immediate.extend(assigned.into_iter().map(|id| (id, at)));
+        let mut slots: Vec<Slot> = p.state.values.keys().copied().collect();
+        slots.extend(values.iter().flat_map(|(_, s)| s.values.keys().copied()));
+        slots.sort_unstable();
+        slots.dedup();
+        for slot in slots {
+            let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
+            let hold = self.rtl.read(id);
+            for (_, s) in &values {
+                if let Some(&value) = s.values.get(&slot)
+                    && !self.rtl.constant_or_held(value, hold)
+                {
+                    let message = format!(
+                        "{} gets a value at its asynchronous reset that is not constant",
+                        self.rtl.signal(id).name
+                    );
+                    return Err(error(self.text, at, message));
+                }
+            }
+            let next = p.state.values.get(&slot).copied().unwrap_or(hold);
+            let resets: Vec<(NodeId, NodeId)> =
+                values.iter().map(|(cond, s)| (*cond, s.values.get(&slot).copied().unwrap_or(hold))).collect();
+            self.rtl.add_registers(id, next, (clock, rising), &resets, false);
+        }
+        Ok(())
+    }
+
+    /// A process that waits for levels has to wait for all that it reads, and what it reads before it assigns it would
+    /// be of the time before.
+    pub(super) fn check_waits(&mut self, scope: usize, events: &Events, p: &Process) -> Result<()> {
+        let mut waits = rustc_hash::FxHashSet::default();
+        if let Events::Levels(list) = events {
+            for &e in list {
+                let mut names = Process::new(scope, Kind::Edge);
+                self.alone(&mut names, e)?;
+                // Only a name by itself makes the process wait for all its bits.
+                let whole = names.reads.iter().filter(|_| matches!(self.expr(e), Expr::Name(_)));
+                waits.extend(whole.map(|r| r.0));
+            }
+        }
+        for &(id, lo, end, e) in &p.reads {
+            let name = &self.rtl.signal(id).name;
+            if matches!(events, Events::Levels(_)) && !waits.contains(&id) {
+                return self.fail(e, format!("{name} is read, but not in the event list of the process"));
+            }
+            let Some(&node) = p.state.values.get(&Slot::Signal(id)) else { continue };
+            let assigned = self.unassigned.assigned_parts(&self.rtl, node);
+            if assigned.iter().any(|&(at, part)| at < end && lo < at + self.rtl.width(part)) {
+                return self.fail(e, format!("{name} is read before this process assigns it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses latches that an output depends on. Loop variables and other temporaries that nothing outside of their
+    /// processes reads drive nothing.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let mut live = vec![false; self.rtl.signals().len()];
+        let mut seen = vec![false; self.rtl.len()];
+        let mut stack: Vec<NodeId> = self.rtl.outputs.iter().map(|&s| self.rtl.read(s)).collect();
+        while let Some(node) = stack.pop() {
+            if std::mem::replace(&mut seen[node.0 as usize], true) {
+                continue;
+            }
+            if let crate::Expr::Signal(id) = self.rtl.expr(node) {
+                live[id.0 as usize] = true;
+                let signal = self.rtl.signal(*id);
+                stack.extend(signal.wires.iter().map(|w| w.1));
+                for r in &signal.registers {
+                    stack.extend([r.next, self.rtl.read(r.clock)]);
+                    stack.extend(r.resets.iter().flat_map(|&(cond, value)| [cond, value]));
+                }
+            } else {
+                crate::operands(self.rtl.expr(node), &mut |&n| stack.push(n));
+            }
+        }
+        for (id, at) in std::mem::take(&mut self.latches) {
+            if live[id.0 as usize] {
+                let message = format!("{} is not assigned on every path: a latch", self.rtl.signal(id).name);
+                return Err(error(self.text, at, message));
+            }
+            self.integers.push(id);
+        }
+        for id in std::mem::take(&mut self.integers) {
+            if !live[id.0 as usize] {
+                let zero = self.rtl.number(0, self.rtl.signal(id).width);
+                let signal = self.rtl.signal_mut(id);
+                signal.wires.clear();
+                signal.registers.clear();
+                signal.init = Some(zero);
+            }
+        }
+        for (id, process) in std::mem::take(&mut self.immediate) {
+            let other = self.sampled.iter().find(|(read, by, _)| *read == id && *by != process);
+            if let Some(&(_, _, e)) = other {
+                let name = &self.rtl.signal(id).name;
+                return self.fail(e, format!("{name} is assigned with = in another clocked process: a race"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `x`, `!x`, `~x`, `x == 1'b0`, ... as a name and the level that it asks for.
+    pub(super) fn level(&self, e: ExprId) -> Option<(Sym, bool)> {
+        match self.expr(e) {
+            Expr::Name(sym) => Some((*sym, true)),
+            Expr::Unary(Unary::LogicNot | Unary::Not, x) => self.level(*x).map(|(s, high)| (s, !high)),
+            Expr::Binary(Op::Equal, x, v) => match self.expr(*v) {
+                Expr::Number { value, unknown, .. } if *unknown == BigUint::ZERO => {
+                    let one = *value == BigUint::from(1u32);
+                    (one || *value == BigUint::ZERO).then(|| self.level(*x).map(|(s, high)| (s, high == one)))?
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

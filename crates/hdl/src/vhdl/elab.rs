@@ -1,0 +1,707 @@
+//! Types, overloading and elaboration of VHDL.
+
+mod design;
+mod functions;
+mod operators;
+mod places;
+mod procedures;
+mod process;
+mod standard;
+mod statements;
+mod types;
+mod values;
+
+use super::syntax::{
+    Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, Procedure, TypeName,
+};
+use alir_core::diag::Diagnostic;
+use crate::paths::Unassigned;
+use crate::source::error;
+use crate::{MAX_WIDTH, NodeId, Rtl, SignalId};
+use num_bigint::BigUint;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use types::{ArrayOf, Enumeration, Record, storage};
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+const MAX_ITERATIONS: u32 = 2_000_000;
+const MAX_CALLS: u32 = 64;
+const MAX_ALIASES: u32 = 1000;
+/// Turns of a loop that may be run or not.
+const MAX_OPEN_TURNS: usize = 1024;
+
+/// Bounds of a vector or array; `down` for `downto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bounds {
+    left: i64,
+    right: i64,
+    down: bool,
+}
+
+impl Bounds {
+    fn of_width(width: u32) -> Bounds {
+        Bounds { left: i64::from(width) - 1, right: 0, down: true }
+    }
+
+    fn len(self) -> u32 {
+        let n = if self.down { self.left - self.right } else { self.right - self.left };
+        (n + 1).max(0) as u32
+    }
+
+    /// Distance of an index from the right end, which is the low bit.
+    fn offset(self, i: i64) -> Option<u32> {
+        let d = if self.down { i - self.right } else { self.right - i };
+        (0..i64::from(self.len())).contains(&d).then_some(d as u32)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Vector {
+    Logic,
+    Unsigned,
+    Signed,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Type {
+    Bit,
+    Vector(Vector, u32),
+    Integer,
+    Boolean,
+    Enum(Arc<Enumeration>),
+    Array(Arc<ArrayOf>),
+    Record(Arc<Record>),
+}
+
+/// A value: one node, or a compile-time integer or array.
+#[derive(Clone, Debug)]
+enum Data {
+    Node(NodeId),
+    Int(i64),
+    /// A natural number that is not constant: `to_integer` of an unsigned vector.
+    Natural(NodeId),
+    /// Any integer that is not constant, in two's complement.
+    Whole(NodeId),
+    Array(Arc<Vec<BigUint>>),
+}
+
+#[derive(Clone, Debug)]
+struct Value {
+    ty: Type,
+    data: Data,
+    /// For a named vector: how its bits are counted.
+    bounds: Option<Bounds>,
+}
+
+#[derive(Clone)]
+enum Named<'a> {
+    Signal {
+        id: SignalId,
+        ty: Type,
+        bounds: Option<Bounds>,
+    },
+    Variable {
+        slot: u32,
+        ty: Type,
+        bounds: Option<Bounds>,
+    },
+    Constant(Value),
+    Type(TypeOf),
+    /// Functions of one name, each with the scope of its declaration.
+    Functions(Vec<(usize, &'a Function)>),
+    /// The same of procedures.
+    Procedures(Vec<(usize, &'a Procedure)>),
+    Component(&'a Entity),
+    /// Literals of one name, of several enumerations.
+    Literals(Vec<(Type, u32)>),
+    Alias {
+        of: &'a Expr,
+        scope: usize,
+        ty: Option<TypeOf>,
+    },
+}
+
+/// A type mark: constrained or not.
+#[derive(Clone, Debug)]
+enum TypeOf {
+    Whole(Type, Option<Bounds>),
+    Unconstrained(Vector),
+    /// An array of any range: element and its bounds.
+    Open(Type, Option<Bounds>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum Slot {
+    /// Set where a loop or procedure was left; one that is not there is not set. The first in order.
+    Flag(u32),
+    Variable(u32),
+    Signal(SignalId),
+}
+
+type State = BTreeMap<Slot, Data2>;
+
+/// What a slot holds.
+#[derive(Clone, Debug, PartialEq)]
+enum Data2 {
+    Node(NodeId),
+    Int(i64),
+}
+
+struct Scope<'a> {
+    names: FxHashMap<String, Named<'a>>,
+    parent: Option<usize>,
+    /// Packages that are visible, as a whole or one name of each.
+    uses: Vec<(usize, Option<String>)>,
+    path: String,
+}
+
+struct Elab<'a> {
+    text: &'a str,
+    file: &'a File,
+    rtl: Rtl,
+    scopes: Vec<Scope<'a>>,
+    variables: u32,
+    /// Aliases that are being followed.
+    aliases: u32,
+    iterations: u32,
+    calls: u32,
+    instances: u32,
+    unassigned: Unassigned,
+    /// Bounds of what the next expression is for, which its aggregate counts by.
+    context: Option<Bounds>,
+    /// Signals that the present process or statement read, and where.
+    reads: Vec<(SignalId, u32)>,
+    package_scopes: FxHashMap<String, usize>,
+    /// Ranges of variables that are integers.
+    ranges: FxHashMap<u32, Option<Bounds>>,
+    /// Variables of processes, which keep their values: name, type, first value, and the register if one is needed.
+    kept: FxHashMap<u32, Kept>,
+}
+
+struct Kept {
+    name: String,
+    width: u32,
+    at: u32,
+    init: Option<NodeId>,
+    register: Option<SignalId>,
+}
+
+/// A process or function body being executed.
+struct Run<'a> {
+    state: State,
+    scope: usize,
+    clocked: bool,
+    /// Variables that are set once the statements that follow are left out: by `next`, by `exit` of a loop, by `return`
+    /// of a procedure.
+    leaving: Vec<u32>,
+    /// Loops around: label, and the variables for `exit` and for `next`.
+    loops: Vec<(&'a str, u32, u32)>,
+    /// In a procedure: the variable for `return`.
+    returned: Option<u32>,
+    /// In a function: the result so far, with the condition under which nothing was returned yet.
+    result: Option<(Type, Option<Bounds>, Option<NodeId>, NodeId)>,
+}
+
+impl Run<'_> {
+    fn new(scope: usize, clocked: bool) -> Run<'static> {
+        Run {
+            state: State::new(),
+            scope,
+            clocked,
+            leaving: Vec::new(),
+            loops: Vec::new(),
+            returned: None,
+            result: None,
+        }
+    }
+}
+
+pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
+    let mut used: FxHashSet<&str> = FxHashSet::default();
+    fn visit<'f>(body: &'f [Concurrent], used: &mut FxHashSet<&'f str>) {
+        for c in body {
+            match c {
+                Concurrent::Instance(i) => {
+                    used.insert(&i.entity);
+                }
+                Concurrent::For { body, .. } => visit(body, used),
+                Concurrent::If { branches, .. } => branches.iter().for_each(|b| visit(&b.1.body, used)),
+                Concurrent::Case { items, .. } => items.iter().for_each(|i| visit(&i.2.body, used)),
+                _ => {}
+            }
+        }
+    }
+    file.architectures.iter().for_each(|a| visit(&a.body, &mut used));
+    let tops: Vec<&Entity> = match top {
+        Some(top) => file.entities.iter().filter(|e| e.name == top.to_ascii_lowercase()).collect(),
+        None => file.entities.iter().filter(|e| !used.contains(e.name.as_str())).collect(),
+    };
+    let [entity] = tops[..] else {
+        let names: Vec<&str> = file.entities.iter().map(|e| e.name.as_str()).collect();
+        return Err(error(text, 0, "the file has no such entity, or several that no other uses")
+            .with_help(format!("--top NAME says which; entities: {}", names.join(", "))));
+    };
+    let mut e = Elab {
+        text,
+        file,
+        rtl: Rtl::new(entity.shown.clone(), file.head.clone()),
+        scopes: Vec::new(),
+        variables: 0,
+        aliases: 0,
+        iterations: 0,
+        calls: 0,
+        instances: 0,
+        unassigned: Unassigned::default(),
+        context: None,
+        reads: Vec::new(),
+        kept: FxHashMap::default(),
+        package_scopes: FxHashMap::default(),
+        ranges: FxHashMap::default(),
+    };
+    e.packages()?;
+    e.entity(entity, None, String::new(), Vec::new(), true)?;
+    e.rtl.complete_drivers(|at| crate::source::place(text, at))?;
+    Ok(e.rtl)
+}
+
+impl<'a> Elab<'a> {
+    fn fail<T>(&self, at: u32, message: impl Into<String>) -> Result<T> {
+        Err(error(self.text, at, message))
+    }
+
+    fn scope(&mut self, parent: Option<usize>, path: String) -> usize {
+        self.scopes.push(Scope { names: FxHashMap::default(), parent, uses: Vec::new(), path });
+        self.scopes.len() - 1
+    }
+
+    fn find(&self, scope: usize, name: &str) -> Option<&Named<'a>> {
+        let mut at = Some(scope);
+        while let Some(s) = at {
+            let used = || {
+                let one = |(package, only): &(usize, Option<String>)| {
+                    let visible = only.as_ref().is_none_or(|o| o == name);
+                    self.scopes[*package].names.get(name).filter(|_| visible)
+                };
+                self.scopes[s].uses.iter().find_map(one)
+            };
+            if let Some(n) = self.scopes[s].names.get(name).or_else(used) {
+                return Some(n);
+            }
+            at = self.scopes[s].parent;
+        }
+        None
+    }
+
+    fn declare(&mut self, scope: usize, name: &str, named: Named<'a>, at: u32) -> Result<()> {
+        if self.scopes[scope].names.insert(name.to_owned(), named).is_some() {
+            return self.fail(at, format!("{name} is declared twice"));
+        }
+        Ok(())
+    }
+
+    fn constant_run(&self, scope: usize) -> Run<'a> {
+        Run::new(scope, true)
+    }
+
+    // ---- Design units
+
+    fn entity(
+        &mut self,
+        entity: &'a Entity,
+        architecture: Option<&str>,
+        path: String,
+        generics: Vec<(String, Value)>,
+        top: bool,
+    ) -> Result<usize> {
+        self.instances += 1;
+        if self.instances > 100_000 || path.matches('.').count() > 50 {
+            return self.fail(entity.at, "more than 100,000 instances, or instances nested more than 50 deep");
+        }
+        let fits = |a: &&Architecture| a.entity == entity.name && architecture.is_none_or(|n| a.name == n);
+        let architecture: &'a Architecture = match self.file.architectures.iter().rev().find(fits) {
+            Some(a) => a,
+            None => return self.fail(entity.at, format!("entity {} has no such architecture", entity.name)),
+        };
+        let scope = self.scope(None, path);
+        for used in entity.uses.iter().chain(&architecture.uses) {
+            self.use_package(scope, used)?;
+        }
+        for g in &entity.generics {
+            let given = generics.iter().find(|(n, _)| *n == g.name).map(|(_, v)| v.clone());
+            let value = match (given, &g.value) {
+                (Some(v), _) => v,
+                (None, Some(default)) => {
+                    let ty = self.type_of(scope, &g.ty)?;
+                    self.constant(scope, default, &ty)?
+                }
+                (None, None) => return self.fail(g.at, format!("generic {} has no value", g.name)),
+            };
+            self.declare(scope, &g.name, Named::Constant(value), g.at)?;
+        }
+        for port in &entity.ports {
+            let id = self.signal(scope, port)?;
+            if top {
+                if port.output {
+                    self.rtl.outputs.push(id);
+                } else {
+                    self.rtl.signal_mut(id).input = true;
+                    self.rtl.inputs.push(id);
+                }
+            }
+        }
+        let inner = self.scope(Some(scope), self.scopes[scope].path.clone());
+        self.decls(inner, &architecture.decls)?;
+        self.concurrents(inner, &architecture.body)?;
+        Ok(scope)
+    }
+
+    fn signal(&mut self, scope: usize, o: &'a Object) -> Result<SignalId> {
+        let TypeOf::Whole(ty, bounds) = self.type_of(scope, &o.ty)? else {
+            return self.fail(o.at, "a signal needs a range");
+        };
+        let width = self.small_enough(&ty, bounds, o.at)?;
+        let path = &self.scopes[scope].path;
+        // The name as it is written, for people and for matching.
+        let shown = self.text.get(o.at as usize..o.at as usize + o.name.len()).unwrap_or(&o.name).to_owned();
+        let name = if path.is_empty() { shown } else { format!("{path}.{shown}") };
+        let id = self.rtl.add_signal(name, width, o.at);
+        if let Some(value) = &o.value {
+            let v = self.constant(scope, value, &TypeOf::Whole(ty.clone(), bounds))?;
+            self.rtl.signal_mut(id).init = Some(self.encoded(&v, bounds, o.at)?);
+        }
+        if let Some(first) = self.first_of_signal(o, &ty, bounds) {
+            self.rtl.signal_mut(id).init = Some(first);
+        }
+        self.declare(scope, &o.name, Named::Signal { id, ty, bounds }, o.at)?;
+        Ok(id)
+    }
+
+    fn decls(&mut self, scope: usize, decls: &'a [Decl]) -> Result<()> {
+        for d in decls {
+            match d {
+                Decl::Function(f) => match self.scopes[scope].names.get_mut(&f.name) {
+                    Some(Named::Functions(all)) => all.push((scope, f)),
+                    _ => self.declare(scope, &f.name, Named::Functions(vec![(scope, f)]), f.result.at)?,
+                },
+                Decl::Enum { .. } | Decl::Record { .. } | Decl::Array { .. } | Decl::Alias { .. } | Decl::Use(_) => {
+                    self.type_decl(scope, d)?;
+                }
+                Decl::Procedure(p) => match self.scopes[scope].names.get_mut(&p.name) {
+                    Some(Named::Procedures(all)) => all.push((scope, p)),
+                    _ => self.declare(scope, &p.name, Named::Procedures(vec![(scope, p)]), p.at)?,
+                },
+                Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
+                Decl::Subtype { name, ty } => {
+                    let of = self.type_of(scope, ty)?;
+                    self.declare(scope, name, Named::Type(of), ty.at)?;
+                }
+                Decl::Object(o) => match o.class {
+                    Class::Signal => {
+                        self.signal(scope, o)?;
+                    }
+                    Class::Constant => {
+                        let Some(value) = &o.value else { return self.fail(o.at, "a constant needs a value") };
+                        let ty = self.type_of(scope, &o.ty)?;
+                        let v = self.constant(scope, value, &ty)?;
+                        self.declare(scope, &o.name, Named::Constant(v), o.at)?;
+                    }
+                    Class::Variable => return self.fail(o.at, "a variable outside a process or function"),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn type_of(&mut self, scope: usize, t: &'a TypeName) -> Result<TypeOf> {
+        let vector = match t.name.as_str() {
+            "std_logic" | "std_ulogic" | "bit" => return Ok(TypeOf::Whole(Type::Bit, None)),
+            "integer" | "natural" | "positive" => {
+                let least = match t.name.as_str() {
+                    "natural" => Some(0),
+                    "positive" => Some(1),
+                    _ => None,
+                };
+                let range = match &t.range {
+                    Some(range) => Some(self.bounds_within(scope, range, 1 << 31)?),
+                    None => least.map(|left| Bounds { left, right: (1 << 31) - 1, down: false }),
+                };
+                return Ok(TypeOf::Whole(Type::Integer, range));
+            }
+            "boolean" => return Ok(TypeOf::Whole(Type::Boolean, None)),
+            "std_logic_vector" | "std_ulogic_vector" => Vector::Logic,
+            "unsigned" | "u_unsigned" => Vector::Unsigned,
+            "signed" | "u_signed" => Vector::Signed,
+            _ => match match &t.package {
+                Some(p) => self.package_scopes.get(p).and_then(|&s| self.scopes[s].names.get(&t.name)),
+                None => self.find(scope, &t.name),
+            }
+            .cloned()
+            {
+                Some(Named::Type(ty)) => {
+                    return match (ty, &t.range) {
+                        (ty, None) => Ok(ty),
+                        (TypeOf::Open(element, inner), Some(range)) => {
+                            Ok(TypeOf::Whole(self.array_of(scope, range, element, inner, false)?, None))
+                        }
+                        (TypeOf::Unconstrained(v), Some(range)) => {
+                            let bounds = self.bounds(scope, range)?;
+                            Ok(TypeOf::Whole(Type::Vector(v, bounds.len()), Some(bounds)))
+                        }
+                        (TypeOf::Whole(Type::Integer, _), Some(range)) => {
+                            Ok(TypeOf::Whole(Type::Integer, Some(self.bounds_within(scope, range, 1 << 31)?)))
+                        }
+                        _ => self.fail(t.at, format!("a range of the type {}", t.name)),
+                    };
+                }
+                _ => return self.fail(t.at, format!("the type {} is not supported", t.name)),
+            },
+        };
+        match &t.range {
+            None => Ok(TypeOf::Unconstrained(vector)),
+            Some(range) => {
+                let bounds = self.bounds(scope, range)?;
+                Ok(TypeOf::Whole(Type::Vector(vector, bounds.len()), Some(bounds)))
+            }
+        }
+    }
+
+    fn bounds(&mut self, scope: usize, range: &'a Expr) -> Result<Bounds> {
+        self.bounds_within(scope, range, i64::from(MAX_WIDTH))
+    }
+
+    fn bounds_within(&mut self, scope: usize, range: &'a Expr, limit: i64) -> Result<Bounds> {
+        let mut run = self.constant_run(scope);
+        let bounds = self.range(&mut run, range)?;
+        if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > limit.unsigned_abs() {
+            return self.fail(range.at, format!("bounds beyond {limit}"));
+        }
+        Ok(bounds)
+    }
+
+    fn bounds_in(&mut self, run: &mut Run<'a>, range: &'a Expr) -> Result<Bounds> {
+        let bounds = self.range(run, range)?;
+        if bounds.left.unsigned_abs().max(bounds.right.unsigned_abs()) > u64::from(MAX_WIDTH) {
+            return self.fail(range.at, "bounds beyond 2^24");
+        }
+        Ok(bounds)
+    }
+
+    fn range(&mut self, run: &mut Run<'a>, range: &'a Expr) -> Result<Bounds> {
+        match &range.kind {
+            Kind::Range(a, b, down) => Ok(Bounds { left: self.int(run, a)?, right: self.int(run, b)?, down: *down }),
+            Kind::Attribute(..) => self.range_attribute(run, range, None),
+            // `a'range(2)`
+            Kind::Call(base, args) if matches!(base.kind, Kind::Attribute(..)) => {
+                let [Arg { choices, others: false, value }] = &args[..] else {
+                    return self.fail(range.at, "a range is expected here");
+                };
+                if !choices.is_empty() {
+                    return self.fail(range.at, "a range is expected here");
+                }
+                self.range_attribute(run, base, Some(value))
+            }
+            // A subtype of the integers stands for its range.
+            Kind::Name(n) => match self.find(run.scope, n) {
+                Some(Named::Type(TypeOf::Whole(Type::Integer, Some(b)))) => Ok(*b),
+                _ => self.fail(range.at, "a range is expected here"),
+            },
+            _ => self.fail(range.at, "a range is expected here"),
+        }
+    }
+
+    fn range_attribute(&mut self, run: &mut Run<'a>, range: &'a Expr, dimension: Option<&'a Expr>) -> Result<Bounds> {
+        let Kind::Attribute(base, name) = &range.kind else { return self.fail(range.at, "a range is expected here") };
+        if name != "range" && name != "reverse_range" {
+            return self.fail(range.at, "a range is expected here");
+        }
+        let Some(b) = self.bounds_along(run, base, dimension)? else {
+            return self.fail(range.at, "this has no range that is known here");
+        };
+        Ok(if name == "range" { b } else { Bounds { left: b.right, right: b.left, down: !b.down } })
+    }
+
+    /// The bounds of what has a range, along one of its dimensions (the first, if none is named).
+    fn bounds_along(
+        &mut self,
+        run: &mut Run<'a>,
+        base: &'a Expr,
+        dimension: Option<&'a Expr>,
+    ) -> Result<Option<Bounds>> {
+        let number = match dimension {
+            Some(d) => self.int(run, d)?,
+            None => 1,
+        };
+        let (mut ty, bounds) = match self.bounds_of(run, base)? {
+            Some((ty @ Type::Array(_), _)) => (ty, None),
+            Some((Type::Integer, _)) | None => return Ok(None),
+            Some((ty, b)) => (ty, b),
+        };
+        for _ in 1..number {
+            match ty {
+                Type::Array(a) if a.more => ty = a.element.clone(),
+                _ => return self.fail(base.at, "there are not as many dimensions"),
+            }
+        }
+        Ok(match ty {
+            Type::Array(a) => Some(a.bounds),
+            _ if number == 1 => bounds,
+            _ => return self.fail(base.at, "there are not as many dimensions"),
+        })
+    }
+
+    fn constant(&mut self, scope: usize, e: &'a Expr, ty: &TypeOf) -> Result<Value> {
+        let mut run = self.constant_run(scope);
+        let expected = match ty {
+            TypeOf::Whole(t, _) => Expect::Exactly(t.clone()),
+            TypeOf::Unconstrained(v) => Expect::Vector(*v),
+            TypeOf::Open(element, inner) => {
+                // Positions, counted from 0.
+                let Kind::Aggregate(args) = &e.kind else { return self.fail(e.at, "an array of no known range") };
+                let right = args.len() as i64 - 1;
+                let bounds = Bounds { left: 0, right, down: false };
+                let of = ArrayOf { bounds, element: element.clone(), inner: *inner, more: false };
+                return self.constant(scope, e, &TypeOf::Whole(Type::Array(Arc::new(of)), None));
+            }
+        };
+        if let TypeOf::Whole(ty, bounds) = ty {
+            self.context = bounds.filter(|_| *ty != Type::Integer);
+        }
+        let mut v = self.value(&mut run, e, Some(&expected))?;
+        let bounds = match ty {
+            TypeOf::Whole(t, bounds) => {
+                self.same(e.at, t, &v.ty)?;
+                if let (Type::Integer, Data::Int(_)) = (t, &v.data) {
+                    self.encoded(&v, *bounds, e.at)?;
+                }
+                bounds.filter(|_| *t != Type::Integer)
+            }
+            TypeOf::Unconstrained(_) | TypeOf::Open(..) => v.bounds,
+        };
+        v.bounds = bounds;
+        let known = match &v.data {
+            Data::Node(n) => self.rtl.as_const(*n).is_some(),
+            Data::Natural(_) | Data::Whole(_) => false,
+            Data::Int(_) | Data::Array(_) => true,
+        };
+        if known { Ok(v) } else { self.fail(e.at, "a constant is needed here") }
+    }
+
+    fn same(&self, at: u32, wanted: &Type, found: &Type) -> Result<()> {
+        if alike(wanted, found) {
+            Ok(())
+        } else {
+            self.fail(at, format!("{} is expected here, not {}", show(wanted), show(found)))
+        }
+    }
+}
+
+/// What the context wants: exactly this type, or a vector of this kind and any length.
+#[derive(Clone, Debug)]
+enum Expect {
+    Exactly(Type),
+    Vector(Vector),
+}
+
+/// A step to an element at a computed index.
+#[derive(Clone)]
+struct Step {
+    /// Where the array begins, were all indices before the lowest ones.
+    lo: u32,
+    /// Distance from the lowest index.
+    addr: NodeId,
+    count: u32,
+    stride: u32,
+    /// Whether the lowest index is at the high end.
+    flip: bool,
+}
+
+struct Place {
+    slot: Slot,
+    /// Lowest bit, were all computed indices the lowest ones.
+    lo: u32,
+    /// Width of all that the slot keeps.
+    whole: u32,
+    /// Computed indices on the way.
+    steps: Vec<Step>,
+    ty: Type,
+    bounds: Option<Bounds>,
+}
+
+impl Place {
+    /// A part at a constant place.
+    fn part(self, lo: u32, ty: Type, bounds: Option<Bounds>) -> Place {
+        Place { lo: self.lo + lo, ty, bounds, ..self }
+    }
+
+    /// An element at a computed index.
+    fn step(mut self, step: Step, ty: Type, bounds: Option<Bounds>) -> Place {
+        self.steps.push(step);
+        Place { ty, bounds, ..self }
+    }
+}
+
+/// What has a type and counts its bits.
+trait Typed {
+    fn typed(&self) -> (Type, Option<Bounds>);
+}
+
+impl Typed for Place {
+    fn typed(&self) -> (Type, Option<Bounds>) {
+        (self.ty.clone(), self.bounds)
+    }
+}
+
+impl Typed for Value {
+    fn typed(&self) -> (Type, Option<Bounds>) {
+        (self.ty.clone(), self.bounds)
+    }
+}
+
+/// Whether values of one type are values of the other: arrays with as many elements, counted in one direction, are.
+fn alike(a: &Type, b: &Type) -> bool {
+    match (a, b) {
+        (Type::Array(a), Type::Array(b)) => {
+            (a.bounds.len(), a.bounds.down, a.inner, a.more) == (b.bounds.len(), b.bounds.down, b.inner, b.more)
+                && alike(&a.element, &b.element)
+        }
+        _ => a == b,
+    }
+}
+
+/// Whether bounds mean bits, rather than the range of an integer.
+fn expected_vector(expected: &Expect) -> bool {
+    !matches!(expected, Expect::Exactly(Type::Integer))
+}
+
+/// The bits that a number needs: as a natural number, or with a sign.
+fn integer_bits(i: i64, kind: Vector) -> u32 {
+    match kind {
+        Vector::Signed => 65 - (i ^ (i >> 63)).leading_zeros(),
+        _ => (64 - i.leading_zeros()).max(1),
+    }
+}
+
+fn width_of(ty: &Type) -> Option<u32> {
+    match ty {
+        Type::Bit | Type::Boolean => Some(1),
+        Type::Vector(_, w) => Some(*w),
+        Type::Enum(_) => Some(storage(ty, None)),
+        Type::Integer | Type::Array(_) | Type::Record(_) => None,
+    }
+}
+
+fn show(ty: &Type) -> String {
+    match ty {
+        Type::Bit => "std_logic".into(),
+        Type::Boolean => "boolean".into(),
+        Type::Integer => "integer".into(),
+        Type::Vector(Vector::Logic, w) => format!("std_logic_vector of {w} bits"),
+        Type::Vector(Vector::Unsigned, w) => format!("unsigned of {w} bits"),
+        Type::Vector(Vector::Signed, w) => format!("signed of {w} bits"),
+        Type::Enum(e) => e.name.clone(),
+        Type::Record(r) => format!("record {}", r.name),
+        Type::Array(a) => format!("array of {} elements of {}", a.bounds.len(), show(&a.element)),
+    }
+}

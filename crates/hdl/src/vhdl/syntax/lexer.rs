@@ -1,0 +1,265 @@
+//! VHDL's tokens.
+
+use super::Result;
+use crate::source::error;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    /// Lower case, as the language does not tell cases apart.
+    Name(String),
+    Int(i64),
+    /// `'0'`.
+    Bit(char),
+    /// `"0101"`, and `x"0f"` already in bits.
+    Text(String),
+    Punct(&'static str),
+    End,
+}
+
+const PUNCT: [&str; 31] = [
+    "?/=", "?<=", "?>=", "?=", "?<", "?>", "??", "?", "=>", "**", ":=", "/=", ">=", "<=", "<>", "(", ")", ",", ";",
+    ":", "&", "'", "+", "-", "*", "/", "=", "<", ">", "|", ".",
+];
+
+/// Tokens with their places, and the comments before the first.
+pub(super) type Tokens = (Vec<(Token, u32)>, Vec<String>);
+
+pub(super) fn tokens(text: &str) -> Result<Tokens> {
+    let b = text.as_bytes();
+    let mut out: Vec<(Token, u32)> = Vec::new();
+    let mut head = Vec::new();
+    let mut i = 0;
+    while i < b.len() {
+        let start = i as u32;
+        if b[i].is_ascii_whitespace() {
+            i += 1;
+        } else if b[i..].starts_with(b"--") {
+            let end = b[i..].iter().position(|&c| c == b'\n').map_or(b.len(), |n| i + n);
+            if out.is_empty() {
+                head.push(text[i + 2..end].trim().to_owned());
+            }
+            i = end;
+        } else if let Some((bits, end)) = sized_bits(text, i)? {
+            out.push((Token::Text(bits), start));
+            i = end;
+        } else if b[i].is_ascii_alphabetic() {
+            let end = b[i..].iter().position(|c| !c.is_ascii_alphanumeric() && *c != b'_').map_or(b.len(), |n| i + n);
+            out.push((Token::Name(text[i..end].to_ascii_lowercase()), start));
+            i = end;
+        } else if b[i] == b'\\' {
+            let end = text[i + 1..].find('\\').ok_or_else(|| error(text, start, "a name that never ends"))? + i + 1;
+            out.push((Token::Name(text[i..=end].to_owned()), start));
+            i = end + 1;
+        } else if b[i..].starts_with(b"/*") {
+            let end = text[i + 2..].find("*/").ok_or_else(|| error(text, start, "a comment that never ends"))?;
+            i += end + 4;
+        } else if b[i].is_ascii_digit() {
+            let (value, end) = integer(text, i)?;
+            out.push((Token::Int(value), start));
+            i = end;
+        } else if b[i] == b'"' {
+            let (bits, end) = string(text, i)?;
+            out.push((Token::Text(bits), start));
+            i = end;
+        } else if b[i] == b'\'' && b.get(i + 2) == Some(&b'\'') && tick_is_literal(&out) {
+            out.push((Token::Bit(b[i + 1] as char), start));
+            i += 3;
+        } else if let Some(p) = PUNCT.iter().find(|p| b[i..].starts_with(p.as_bytes())) {
+            out.push((Token::Punct(p), start));
+            i += p.len();
+        } else {
+            let c = text[i..].chars().next().unwrap_or(' ');
+            return Err(error(text, start, format!("unexpected character {c:?}")));
+        }
+    }
+    out.push((Token::End, b.len() as u32));
+    Ok((out, head))
+}
+
+/// After a name or a bracket a tick is an attribute or a qualification, else a character.
+fn tick_is_literal(before: &[(Token, u32)]) -> bool {
+    match before.last() {
+        Some((Token::Name(n), _)) => KEYWORDS.contains(&n.as_str()),
+        Some((Token::Punct(")"), _)) => false,
+        _ => true,
+    }
+}
+
+/// Digits of one bit string: longer ones are refused.
+const MAX_DIGITS: usize = 1 << 22;
+
+/// `x"0f"`, `12ux"f"`, `b"01"`, `8d"200"`: the bits of a bit string literal, and where it ends; nothing for other text.
+fn sized_bits(text: &str, at: usize) -> Result<Option<(String, usize)>> {
+    let b = text.as_bytes();
+    let digits = b[at..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').unwrap_or(0);
+    if digits > 0 && !b[at].is_ascii_digit() {
+        return Ok(None);
+    }
+    let letters = b[at + digits..].iter().take(3).position(|c| !c.is_ascii_alphabetic()).unwrap_or(3);
+    let quote = at + digits + letters;
+    if b.get(quote) != Some(&b'"') {
+        return Ok(None);
+    }
+    let base = text[at + digits..quote].to_ascii_lowercase();
+    let (signed, base) = match base.strip_prefix(['u', 's']) {
+        Some(rest) => (base.starts_with('s'), rest.to_owned()),
+        None => (false, base),
+    };
+    let each = match base.as_str() {
+        "b" => 1,
+        "o" => 3,
+        "x" => 4,
+        "d" if !signed && digits > 0 => 0,
+        _ => return Ok(None),
+    };
+    let fail = |message: &str| Err(error(text, at as u32, message));
+    let (body, end) = string(text, quote)?;
+    let mut bits = String::new();
+    if body.len() > MAX_DIGITS {
+        return fail("a literal of more than 2^22 digits");
+    }
+    if each == 0 {
+        let number: String = body.chars().filter(|&c| c != '_').collect();
+        let value = match number.parse::<num_bigint::BigUint>() {
+            Ok(v) if number.len() <= 10_000 => v,
+            _ => return fail("a decimal literal of up to 10,000 digits is expected"),
+        };
+        bits = value.to_str_radix(2);
+        bits = if bits == "0" { String::new() } else { bits };
+    } else {
+        for c in body.chars().filter(|&c| c != '_') {
+            match c.to_digit(1 << each) {
+                Some(d) => bits.push_str(&format!("{d:0each$b}")),
+                // Other values of std_logic stand for as many of them.
+                None if matches!(c.to_ascii_uppercase(), 'U' | 'X' | 'Z' | 'W' | 'L' | 'H' | '-') => {
+                    bits.extend(std::iter::repeat_n(c.to_ascii_uppercase(), each));
+                }
+                None => return fail("a digit outside the base of this literal"),
+            }
+        }
+    }
+    if digits > 0 {
+        let size = text[at..at + digits].replace('_', "").parse::<usize>().ok().filter(|n| *n <= 1 << 24);
+        let Some(size) = size else { return fail("a size up to 2^24") };
+        let fill = if signed { bits.chars().next().unwrap_or('0') } else { '0' };
+        if bits.len() > size {
+            // What is left out has to be fill, and of a signed number the sign has to stay.
+            let cut = bits.len() - size;
+            let kept = if signed { bits.as_bytes().get(cut) } else { None };
+            if bits[..cut].chars().any(|c| c != fill) || kept.is_some_and(|&k| char::from(k) != fill) {
+                return fail("a literal that does not fit its size");
+            }
+            bits.drain(..cut);
+        } else {
+            bits.insert_str(0, &fill.to_string().repeat(size - bits.len()));
+        }
+    }
+    Ok(Some((bits, end)))
+}
+
+fn string(text: &str, at: usize) -> Result<(String, usize)> {
+    let end = text[at + 1..].find(['"', '\n']).filter(|&n| text.as_bytes()[at + 1 + n] == b'"');
+    let end = end.ok_or_else(|| error(text, at as u32, "a string that never ends"))? + at + 1;
+    Ok((text[at + 1..end].to_owned(), end + 1))
+}
+
+fn integer(text: &str, at: usize) -> Result<(i64, usize)> {
+    let b = text.as_bytes();
+    let digits = |from: usize| {
+        b[from..].iter().position(|c| !c.is_ascii_alphanumeric() && *c != b'_').map_or(b.len(), |n| from + n)
+    };
+    let plain = b[at..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').map_or(b.len(), |n| at + n);
+    let clean = |s: &str| s.replace('_', "");
+    let bad = || error(text, at as u32, "a number that is not a plain integer");
+    if b.get(plain) == Some(&b'#') {
+        let base: u32 = clean(&text[at..plain]).parse().map_err(|_| bad())?;
+        let end = digits(plain + 1);
+        if !(2..=16).contains(&base) || b.get(end) != Some(&b'#') {
+            return Err(bad());
+        }
+        let value = i64::from_str_radix(&clean(&text[plain + 1..end]), base).map_err(|_| bad())?;
+        return Ok((value, end + 1));
+    }
+    if b.get(plain).is_some_and(|c| c.is_ascii_alphabetic() || *c == b'.') {
+        return Err(bad());
+    }
+    Ok((clean(&text[at..plain]).parse().map_err(|_| bad())?, plain))
+}
+
+pub(super) const KEYWORDS: &[&str] = &[
+    "abs",
+    "alias",
+    "record",
+    "all",
+    "and",
+    "architecture",
+    "array",
+    "attribute",
+    "begin",
+    "block",
+    "case",
+    "component",
+    "constant",
+    "downto",
+    "else",
+    "elsif",
+    "end",
+    "entity",
+    "for",
+    "function",
+    "generate",
+    "generic",
+    "if",
+    "impure",
+    "in",
+    "inout",
+    "is",
+    "library",
+    "loop",
+    "map",
+    "mod",
+    "nand",
+    "next",
+    "nor",
+    "not",
+    "null",
+    "of",
+    "open",
+    "or",
+    "others",
+    "out",
+    "package",
+    "port",
+    "process",
+    "pure",
+    "range",
+    "rem",
+    "report",
+    "return",
+    "rol",
+    "ror",
+    "select",
+    "severity",
+    "signal",
+    "sla",
+    "sll",
+    "sra",
+    "srl",
+    "subtype",
+    "then",
+    "to",
+    "type",
+    "use",
+    "variable",
+    "wait",
+    "until",
+    "when",
+    "while",
+    "with",
+    "xnor",
+    "xor",
+    "assert",
+    "exit",
+    "procedure",
+    "configuration",
+];

@@ -1,0 +1,554 @@
+//! How long paths through the operations of a program take on a device: the timing of its gates as fixed arcs, and these
+//! gathered by operation.
+//!
+//! The program is lowered for a schedule, at first without registers, and covered; what a register holds counts as the
+//! bit itself, since the registers are about to be placed. Every table, chain bit and block then has arcs from what it
+//! reads, the same as those of [`super::timing`], but each input keeps the pin that it has there. The gates of an
+//! operation are gathered: a point is a bit that others read, and an arc between two points is the longest way between
+//! their bits through the operation's gates.
+//!
+//! A table whose inputs are other operations' passes over what lies within it. Where a register comes between, it is
+//! a table that begins there, and so it is timed.
+
+use super::count::tables;
+use super::cover::{Cover, cover};
+use super::estimate::{roots, size};
+use super::forms::Forms;
+use super::gates::{FIRST, Gate, Gates, Lit};
+use super::tables::TableStyle;
+use super::technology::{PartTimes, Technology, Times};
+use super::timing::{BEFORE_CARRY, Reach, Timing, lumped_block, lumped_wires};
+use alir_core::ir::Model;
+use crate::netlist::{self, Cell, Fabric, Netlist, Options};
+use alir_opt::schedule::{self, Arc, From, Paths, Point, Schedule};
+use rustc_hash::FxHashMap;
+
+/// Steps that are spent on the arcs of one operation bit by bit, before all its bits are timed as one.
+const LARGE: u64 = 1 << 19;
+
+/// Times are multiples of 2^-20 ns, so that sums of them are exact.
+fn exact(ns: f64) -> f64 {
+    (ns * f64::from(1 << 20)).round() / f64::from(1 << 20)
+}
+
+/// The paths of a program on a device, with tables and pins as they are with this schedule.
+pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> Paths {
+    let options = Options { fabric: fabric.by_operation(), ..Options::default() };
+    let netlist = netlist::lower(model, schedule, &options);
+    let forms = Forms::of(&netlist, TableStyle::default());
+    let gates = Gates::by_operation(&netlist, technology, true, &forms);
+    let cover = cover(&gates, &roots(&gates), technology);
+    let size = size(&tables(&gates, &cover, technology), technology);
+    let fixed = FixedArcs::of(&gates, &cover, technology, size, held(&netlist, &gates));
+    let elements = Elements::of(model, &netlist, &gates, &fixed);
+    elements.gather(&gates, &fixed)
+}
+
+/// Nothing.
+const NONE: u32 = u32::MAX;
+
+/// What the registers hold: for the gate of each of their bits the bit that they read.
+fn held(netlist: &Netlist, gates: &Gates) -> FxHashMap<u32, Lit> {
+    let mut held = FxHashMap::default();
+    let mut ends = gates.ends.iter();
+    for (index, net) in netlist.nets().iter().enumerate() {
+        if matches!(net.cell, Cell::Register { .. }) {
+            let bits = gates.net(index, net.width);
+            held.extend(bits.iter().zip(&mut ends).map(|(bit, &end)| (bit.gate() as u32, end)));
+        }
+    }
+    held
+}
+
+/// Fixed arcs between gates and what is within them: the lines of carry cells, blocks.
+struct FixedArcs {
+    /// The node of each gate's output.
+    node: Vec<u32>,
+    /// The gate that each node was made for.
+    gate: Vec<u32>,
+    /// When a node is there by its constant inputs.
+    least: Vec<f64>,
+    /// First arc of each node, and the end.
+    start: Vec<u32>,
+    /// Arcs into nodes: from which, and how long.
+    arcs: Vec<(u32, f64)>,
+    /// What a register needs behind each gate's output, more than the least that one needs.
+    behind: Vec<f64>,
+    /// What registers hold.
+    held: FxHashMap<u32, Lit>,
+}
+
+/// A node in the making.
+#[derive(Default)]
+struct Making {
+    arcs: Vec<(u32, f64)>,
+    least: f64,
+}
+
+impl FixedArcs {
+    fn of(gates: &Gates, cover: &Cover, technology: &Technology, size: f64, held: FxHashMap<u32, Lit>) -> FixedArcs {
+        let count = gates.gates.len();
+        let mut made = FixedArcs {
+            node: vec![NONE; count],
+            gate: Vec::with_capacity(count),
+            least: Vec::with_capacity(count),
+            start: vec![0],
+            arcs: Vec::new(),
+            behind: vec![0.0; count],
+            held,
+        };
+        match technology.times {
+            PartTimes::Lumped(times) => made.lumped(gates, cover, technology, &times, size),
+            PartTimes::Arcs(arcs) => {
+                let timing = Timing::of(gates, cover, technology, size, 0.0);
+                let reach = Reach::new(gates, cover, technology, arcs, arcs.wires.by_readers(size));
+                made.by_arcs(gates, cover, technology, &reach, &timing);
+                let least = technology.least_setup();
+                made.behind = (0..count).map(|gate| (reach.setup(gate) - least).max(0.0)).collect();
+            }
+        }
+        made
+    }
+
+    fn push(&mut self, gate: usize, making: Making) -> u32 {
+        self.gate.push(gate as u32);
+        self.least.push(making.least);
+        self.arcs.extend(making.arcs);
+        self.start.push(self.arcs.len() as u32);
+        self.gate.len() as u32 - 1
+    }
+
+    fn arcs(&self, node: u32) -> &[(u32, f64)] {
+        &self.arcs[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
+    }
+
+    /// The bit that a register holds, or the bit itself.
+    fn behind_registers(&self, mut x: Lit) -> Lit {
+        while let Some(&read) = self.held.get(&(x.gate() as u32)) {
+            x = read;
+        }
+        x
+    }
+
+    /// Adds what comes from a gate; a constant is there from the start.
+    fn from(&self, making: &mut Making, x: Lit, time: f64, reach: impl Fn(usize) -> f64) {
+        let x = self.behind_registers(x);
+        if x.is_constant() {
+            making.least = making.least.max(time);
+        } else {
+            making.arcs.push((self.node[x.gate()], reach(x.gate()) + time));
+        }
+    }
+
+    fn lumped(&mut self, gates: &Gates, cover: &Cover, technology: &Technology, times: &Times, size: f64) {
+        let wires = lumped_wires(times, size);
+        let (table, chain) = (times.table * wires, times.chain * wires);
+        let mut blocks = vec![NONE; gates.blocks.len()];
+        let mut carries: FxHashMap<u32, u32> = FxHashMap::default();
+        for (index, gate) in gates.gates.iter().enumerate() {
+            let leaves = |gate: usize| {
+                cover.cut(gate).map_or(&[][..], |cut| cut.leaves()).iter().map(|&leaf| Lit::of(leaf as usize))
+            };
+            let mut making = Making::default();
+            match *gate {
+                Gate::Source => {}
+                Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
+                    leaves(index).for_each(|x| self.from(&mut making, x, table, |_| 0.0));
+                }
+                Gate::Carry { a, b, before, own_table: _ } => {
+                    let mut carry = Making { least: times.carry, ..Making::default() };
+                    let enters = BEFORE_CARRY * chain + times.carry;
+                    // The table in front of a chain belongs to the chain's time.
+                    if technology.table_before_carry && gates.gates[a.gate()].is_logic() {
+                        leaves(a.gate()).for_each(|x| self.from(&mut carry, x, enters, |_| 0.0));
+                    } else {
+                        self.from(&mut carry, a, enters, |_| 0.0);
+                    }
+                    self.from(&mut carry, b, enters, |_| 0.0);
+                    if before != FIRST {
+                        carry.arcs.push((carries[&before], times.carry));
+                    }
+                    let carry = self.push(index, carry);
+                    carries.insert(index as u32, carry);
+                    making.arcs.push((carry, (1.0 - BEFORE_CARRY) * chain - times.carry));
+                }
+                Gate::Block(block) => {
+                    let known = &mut blocks[block as usize];
+                    if *known == NONE {
+                        let block = &gates.blocks[block as usize];
+                        let (time, _) = lumped_block(block.kind, technology, times, wires);
+                        let mut whole = Making::default();
+                        block.inputs.iter().for_each(|&x| self.from(&mut whole, x, time, |_| 0.0));
+                        *known = self.push(index, whole);
+                    }
+                    making.arcs.push((*known, 0.0));
+                }
+            }
+            self.node[index] = self.push(index, making);
+        }
+    }
+
+    fn by_arcs(&mut self, gates: &Gates, cover: &Cover, technology: &Technology, reach: &Reach, timing: &Timing) {
+        let arcs = reach.arcs;
+        let cell = &arcs.carry;
+        let ns = |picoseconds: u16| f64::from(picoseconds) / 1000.0;
+        // The inputs of a table with their times to its output, the latest on the fastest pin.
+        let through = |inputs: &[Lit]| {
+            let at = |x: Lit| match x.is_constant() {
+                true => 0.0,
+                false => timing.arrivals[x.gate()].at + reach.of(x.gate()) as f32,
+            };
+            let mut inputs = inputs.to_vec();
+            inputs.sort_by(|&x, &y| at(y).total_cmp(&at(x)));
+            let times = arcs.table_times(inputs.len());
+            inputs.into_iter().zip(times).collect::<Vec<(Lit, f64)>>()
+        };
+        let table = |gate: usize| {
+            let leaves = cover.cut(gate).map_or(&[][..], |cut| cut.leaves());
+            through(&leaves.iter().map(|&leaf| Lit::of(leaf as usize)).collect::<Vec<_>>())
+        };
+        let mut blocks = vec![NONE; gates.blocks.len()];
+        // Of the cell that was filled last: the nodes of selecting and direct inputs, and of the carry into it.
+        let (mut bits, mut carry_in): (Vec<[u32; 2]>, Option<u32>) = (Vec::new(), None);
+        for (index, gate) in gates.gates.iter().enumerate() {
+            let mut making = Making::default();
+            match *gate {
+                Gate::Source => {}
+                Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
+                    table(index)
+                        .into_iter()
+                        .for_each(|(x, time)| self.from(&mut making, x, time, |gate| reach.of(gate)));
+                }
+                Gate::Carry { a, b, before, own_table: _ } => {
+                    if before == FIRST {
+                        bits.clear();
+                        carry_in = None;
+                    } else if bits.len() == cell.bits {
+                        let mut out = Making::default();
+                        for (k, &[select, direct]) in bits.iter().enumerate() {
+                            out.arcs.push((select, ns(cell.select_to_out[k]) + ns(cell.between)));
+                            out.arcs.push((direct, ns(cell.direct_to_out[k]) + ns(cell.between)));
+                        }
+                        out.arcs.extend(carry_in.map(|carry| (carry, ns(cell.in_to_out) + ns(cell.between))));
+                        carry_in = Some(self.push(index, out));
+                        bits.clear();
+                    }
+                    let in_front = match gates.gates[a.gate()].is_logic() {
+                        true => table(a.gate()),
+                        false => through(&[a, b]),
+                    };
+                    let mut select = Making::default();
+                    for (x, time) in in_front {
+                        self.from(&mut select, x, time + ns(cell.from_table), |gate| reach.of(gate));
+                    }
+                    let mut direct = Making::default();
+                    self.from(&mut direct, b, ns(cell.from_pin), |gate| reach.of(gate));
+                    bits.push([self.push(index, select), self.push(index, direct)]);
+                    let position = bits.len() - 1;
+                    for (k, &[select, direct]) in bits.iter().enumerate() {
+                        making.arcs.push((select, ns(cell.select_to_sum[k][position])));
+                        if k < position {
+                            making.arcs.push((direct, ns(cell.direct_to_sum[k][position])));
+                        }
+                    }
+                    making.arcs.extend(carry_in.map(|carry| (carry, ns(cell.in_to_sum[position]))));
+                }
+                Gate::Block(block) => {
+                    let known = &mut blocks[block as usize];
+                    if *known == NONE {
+                        let block = &gates.blocks[block as usize];
+                        let inputs = match reach.block(block.kind, technology) {
+                            Some((time, _)) => block.inputs.iter().map(|&x| (x, time)).collect(),
+                            None => through(&block.inputs),
+                        };
+                        let mut whole = Making::default();
+                        for (x, time) in inputs {
+                            self.from(&mut whole, x, time, |gate| reach.of(gate));
+                        }
+                        *known = self.push(index, whole);
+                    }
+                    making.arcs.push((*known, 0.0));
+                }
+            }
+            self.node[index] = self.push(index, making);
+        }
+    }
+}
+
+/// Which gates belong to which elements of the program: operations and negations.
+struct Elements {
+    /// Element of each gate; [`NONE`] for bits of input ports.
+    of: Vec<u32>,
+    /// Nodes of each element, in order.
+    nodes: Vec<Vec<u32>>,
+    /// Gates of each element whose bits are seen outside of it.
+    seen: Vec<Vec<u32>>,
+    /// Gates that output ports show.
+    shown: Vec<u32>,
+    operations: usize,
+}
+
+impl Elements {
+    fn of(model: &Model, netlist: &Netlist, gates: &Gates, fixed: &FixedArcs) -> Elements {
+        let operations = model.nodes().len();
+        let count = operations + model.outputs().len();
+        let mut of = vec![NONE; gates.gates.len()];
+        let mut last_net = vec![NONE; count];
+        let mut end = gates.gates.len();
+        for (index, net) in netlist.nets().iter().enumerate().rev() {
+            let element = match (net.operation, net.output) {
+                _ if matches!(net.cell, Cell::Input { .. }) => NONE,
+                (Some(operation), _) => operation,
+                (None, Some(output)) => operations as u32 + output,
+                (None, None) => NONE,
+            };
+            let first = gates.first_gate[index] as usize;
+            of[first..end].fill(element);
+            end = first;
+            if element != NONE && last_net[element as usize] == NONE {
+                last_net[element as usize] = index as u32;
+            }
+        }
+        let mut nodes = vec![Vec::new(); count];
+        let mut is_seen = vec![false; gates.gates.len()];
+        for node in 0..fixed.gate.len() as u32 {
+            let element = of[fixed.gate[node as usize] as usize];
+            if element == NONE {
+                continue;
+            }
+            nodes[element as usize].push(node);
+            for &(from, _) in fixed.arcs(node) {
+                let gate = fixed.gate[from as usize] as usize;
+                is_seen[gate] |= of[gate] != element;
+            }
+        }
+        gates.ends.iter().for_each(|x| is_seen[x.gate()] = true);
+        for (element, &net) in last_net.iter().enumerate().filter(|last| *last.1 != NONE) {
+            let width = netlist.nets()[net as usize].width;
+            for x in gates.net(net as usize, width) {
+                is_seen[x.gate()] |= of[x.gate()] == element as u32;
+            }
+        }
+        let mut seen = vec![Vec::new(); count];
+        for gate in (0..gates.gates.len()).filter(|&gate| is_seen[gate] && of[gate] != NONE) {
+            seen[of[gate] as usize].push(gate as u32);
+        }
+        let shown =
+            gates.ends[gates.register_ends..].iter().map(|&x| fixed.behind_registers(x).gate() as u32).collect();
+        Elements { of, nodes, seen, shown, operations }
+    }
+
+    /// Gathers gates and their arcs by element.
+    fn gather(&self, gates: &Gates, fixed: &FixedArcs) -> Paths {
+        let mut paths = Paths::default();
+        // Point of each gate that is seen.
+        let mut point = vec![NONE; gates.gates.len()];
+        let mut longest = vec![f64::NEG_INFINITY; fixed.gate.len()];
+        for (element, nodes) in self.nodes.iter().enumerate() {
+            paths.begin();
+            if nodes.is_empty() {
+                continue;
+            }
+            let outside = self.outside(element, fixed, &point);
+            let seen = &self.seen[element];
+            if outside.len() as u64 * nodes.len() as u64 > LARGE {
+                let made = self.together(element, fixed, &mut longest, &outside, &mut paths);
+                seen.iter().for_each(|&gate| point[gate as usize] = made);
+                continue;
+            }
+            let reached = |longest: &[f64], gate: u32| longest[fixed.node[gate as usize] as usize];
+            let mut arcs: Vec<Vec<Arc>> = vec![Vec::new(); seen.len()];
+            for (from, into) in &outside {
+                self.walk(element, fixed, &mut longest, into, false);
+                for (&gate, arcs) in seen.iter().zip(&mut arcs) {
+                    let time = reached(&longest, gate);
+                    if time > f64::NEG_INFINITY {
+                        arcs.push(Arc { from: *from, time: exact(time.max(0.0)) });
+                    }
+                }
+            }
+            self.walk(element, fixed, &mut longest, &[], true);
+            for (&gate, arcs) in seen.iter().zip(arcs) {
+                let constant = exact(reached(&longest, gate).max(0.0));
+                let alone = arcs.iter().map(|arc| arc.time).fold(constant, f64::max);
+                let behind = exact(fixed.behind[gate as usize]);
+                point[gate as usize] = paths.push(Point { alone, behind }, &arcs);
+            }
+        }
+        let mut shown: Vec<u32> = self
+            .shown
+            .iter()
+            .map(|&gate| gate as usize)
+            .filter_map(|gate| {
+                let is_operation = (self.of[gate] as usize) < self.operations;
+                (is_operation && point[gate] != NONE).then(|| point[gate])
+            })
+            .collect();
+        shown.sort_unstable();
+        shown.dedup();
+        shown.into_iter().for_each(|p| paths.show(p));
+        paths
+    }
+
+    /// One point for a whole element: when the last of its bits is there.
+    fn together(
+        &self,
+        element: usize,
+        fixed: &FixedArcs,
+        way: &mut [f64],
+        outside: &[(From, Vec<(u32, f64)>)],
+        paths: &mut Paths,
+    ) -> u32 {
+        let (nodes, seen) = (&self.nodes[element], &self.seen[element]);
+        self.walk(element, fixed, way, &[], true);
+        let last = |way: &[f64]| seen.iter().map(|&gate| way[fixed.node[gate as usize] as usize]).fold(0.0, f64::max);
+        let constant = exact(last(way));
+        // From each node to the last bit, the other way round.
+        nodes.iter().for_each(|&node| way[node as usize] = f64::NEG_INFINITY);
+        seen.iter().for_each(|&gate| way[fixed.node[gate as usize] as usize] = 0.0);
+        for &node in nodes.iter().rev() {
+            for &(from, time) in fixed.arcs(node) {
+                if self.of[fixed.gate[from as usize] as usize] as usize == element {
+                    way[from as usize] = way[from as usize].max(way[node as usize] + time);
+                }
+            }
+        }
+        let mut arcs = Vec::with_capacity(outside.len());
+        for (from, into) in outside {
+            let time = into.iter().map(|&(node, time)| time + way[node as usize]).fold(f64::NEG_INFINITY, f64::max);
+            if time > f64::NEG_INFINITY {
+                arcs.push(Arc { from: *from, time: exact(time.max(0.0)) });
+            }
+        }
+        let alone = arcs.iter().map(|arc| arc.time).fold(constant, f64::max);
+        let behind = seen.iter().map(|&gate| fixed.behind[gate as usize]).fold(0.0, f64::max);
+        paths.push(Point { alone, behind: exact(behind) }, &arcs)
+    }
+
+    /// What an element reads of others: by where it comes from, the nodes that it goes to, with the times of the arcs.
+    fn outside(&self, element: usize, fixed: &FixedArcs, point: &[u32]) -> Vec<(From, Vec<(u32, f64)>)> {
+        let mut place: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut all: Vec<(From, Vec<(u32, f64)>)> = Vec::new();
+        for &node in &self.nodes[element] {
+            for &(from, time) in fixed.arcs(node) {
+                let gate = fixed.gate[from as usize] as usize;
+                if self.of[gate] as usize == element {
+                    continue;
+                }
+                let number = if self.of[gate] == NONE { NONE } else { point[gate] };
+                let source = if self.of[gate] == NONE { schedule::From::Inputs } else { From::Point(number) };
+                let at = *place.entry(number).or_insert_with(|| {
+                    all.push((source, Vec::new()));
+                    all.len() - 1
+                });
+                all[at].1.push((node, time));
+            }
+        }
+        all
+    }
+
+    /// The longest ways to the nodes of an element from what enters it, or from its constants.
+    fn walk(&self, element: usize, fixed: &FixedArcs, longest: &mut [f64], into: &[(u32, f64)], constants: bool) {
+        let nodes = &self.nodes[element];
+        for &node in nodes {
+            longest[node as usize] = if constants { fixed.least[node as usize] } else { f64::NEG_INFINITY };
+        }
+        for &(node, time) in into {
+            longest[node as usize] = longest[node as usize].max(time);
+        }
+        for &node in nodes {
+            let mut at = longest[node as usize];
+            for &(from, time) in fixed.arcs(node) {
+                if self.of[fixed.gate[from as usize] as usize] as usize == element {
+                    at = at.max(longest[from as usize] + time);
+                }
+            }
+            longest[node as usize] = at;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use alir_testing::random;
+
+    /// When the last bit that ports show is there by the timing of the gates themselves, registers aside.
+    fn timed(model: &Model, technology: &Technology) -> f64 {
+        let options = Options { fabric: Fabric::default().by_operation(), ..Options::default() };
+        let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
+        let forms = Forms::of(&netlist, TableStyle::default());
+        let gates = Gates::by_operation(&netlist, technology, true, &forms);
+        let cover = cover(&gates, &roots(&gates), technology);
+        let size = size(&tables(&gates, &cover, technology), technology);
+        let timing = Timing::of(&gates, &cover, technology, size, 0.0);
+        let least = technology.least_setup();
+        // Ports that show inputs or constants belong to no operation.
+        let made = gates.ends.iter().copied().filter(|x| gates.gates[x.gate()] != Gate::Source);
+        f64::from(timing.latest_at_registers(made).at) - least
+    }
+
+    #[test]
+    fn paths_take_what_the_gates_take() {
+        let mut timed_at_all = 0;
+        for seed in 0..60 {
+            let model = random::model(seed);
+            for device in [Device::Xcvu13p, Device::Series7, Device::Ecp5, Device::Ice40, Device::Agilex] {
+                let technology = device.technology();
+                let schedule = Schedule::combinational(model.nodes().len());
+                let paths = paths(&model, technology, Fabric::default(), &schedule);
+                let (longest, gates) = (paths.longest(model.nodes().len()), timed(&model, technology).max(0.0));
+                assert!((longest - gates).abs() < 1e-3, "seed {seed}, {}: {longest} and {gates}", device.name());
+                timed_at_all += usize::from(gates > 0.0);
+            }
+        }
+        assert!(timed_at_all > 150, "{timed_at_all}");
+    }
+
+    #[test]
+    fn an_operation_of_many_bits_is_timed_as_one() {
+        use alir_core::ir::{Builder, Op, Output, Term, ValueId};
+        use alir_core::num::Interval;
+        let mut builder = Builder::new(vec![0; 200]);
+        let inputs: Vec<ValueId> =
+            (0..200).map(|input| builder.op(Op::Input { input }, Interval::new(0, 255, 0))).collect();
+        let terms = inputs.iter().map(|&x| {
+            let more = Op::AddConst { x, value: 3.into(), shift: 0 };
+            Term { value: builder.op(more, Interval::new(3, 258, 0)), shift: 0, neg: false }
+        });
+        let terms: Vec<Term> = terms.collect();
+        let sum = builder.op(Op::Sum { terms: terms.into() }, Interval::new(600, 200 * 258, 0));
+        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+        let model = builder.finish().unwrap();
+        for device in [Device::Xcvu13p, Device::Ecp5] {
+            let schedule = Schedule::combinational(model.nodes().len());
+            let paths = paths(&model, device.technology(), Fabric::default(), &schedule);
+            assert_eq!(paths.points_of(ValueId(400).index()).len(), 1);
+            let (longest, gates) = (paths.longest(model.nodes().len()), timed(&model, device.technology()));
+            // A register may need more behind another bit than behind the last one.
+            assert!(longest >= gates - 1e-3 && longest < gates + 0.2, "{}: {longest} and {gates}", device.name());
+        }
+    }
+
+    #[test]
+    fn sums_in_a_row_take_less_than_each_by_itself() {
+        use alir_core::ir::{Builder, Op, Output, ValueId};
+        use alir_core::num::Interval;
+        let mut builder = Builder::new(vec![0; 4]);
+        let inputs = [0, 1, 2, 3].map(|input| builder.op(Op::Input { input }, Interval::new(0, 65_535, 0)));
+        let mut sum = inputs[0];
+        for (k, &b) in (2..).zip(&inputs[1..]) {
+            sum = builder.op(Op::Add { a: sum, b, shift: 0 }, Interval::new(0, k * 65_535, 0));
+        }
+        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+        let model = builder.finish().unwrap();
+        for device in [Device::Xcvu13p, Device::Series7, Device::Ecp5, Device::Ice40] {
+            let schedule = Schedule::combinational(model.nodes().len());
+            let paths = paths(&model, device.technology(), Fabric::default(), &schedule);
+            let own: f64 = (4..7).map(|id| paths.own_delay(ValueId(id))).sum();
+            let whole = paths.longest(model.nodes().len());
+            assert!(whole < 0.9 * own && whole > 0.4 * own, "{}: {whole} of {own}", device.name());
+        }
+    }
+}

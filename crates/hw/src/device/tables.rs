@@ -1,0 +1,164 @@
+//! What each lookup table of a netlist becomes: logic, logic in pieces, or a block memory.
+//!
+//! By cost ([`TableStyle::ByCost`]), a table is what takes the smallest share of the device: logic costs the look-up
+//! tables of its cover, pieces ([`crate::netlist::pieces`]) one each, a block memory as many look-up tables as the
+//! device has for each of its memories. A distributed memory is not among them: it is a look-up table for each 2^n
+//! words of a bit, n the table's inputs, which is logic that nobody has minimised. A block memory needs registers right
+//! behind the table, a stage boundary, which it takes in; a table without stays logic.
+
+use super::count::{tables as counted, total};
+use super::cover::cover;
+use super::forms::{Form, Forms};
+use super::gates::{Gates, LARGE_TABLE};
+use super::{Device, Technology};
+use crate::netlist::pieces::{self, Pieces};
+use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
+
+/// What tables shall become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableStyle {
+    /// The synthesiser's choice.
+    #[default]
+    Auto,
+    /// Logic (LUTs).
+    Logic,
+    /// Block memory, where nothing but registers read the table; logic elsewhere.
+    Block,
+    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that
+    /// ask to stay.
+    Pieces {
+        /// Inputs of a look-up table.
+        table_inputs: u32,
+    },
+    /// Block memory where that is cheaper on the device than logic, the synthesiser's choice elsewhere.
+    ByCost {
+        /// The device.
+        device: Device,
+    },
+}
+
+impl Forms {
+    /// Decides it.
+    pub(crate) fn of(netlist: &Netlist, style: TableStyle) -> Forms {
+        let registered = match style {
+            TableStyle::Block | TableStyle::ByCost { .. } => registered(netlist),
+            TableStyle::Auto | TableStyle::Logic | TableStyle::Pieces { .. } => vec![false; netlist.roms().len()],
+        };
+        let mut all = Forms::default();
+        for (rom, registered) in netlist.roms().iter().zip(registered) {
+            let memory = registered
+                && rom.is_table
+                && rom.addr_width <= 24
+                && memory_words(rom) <= 4 * rom.words.len().max(64) as u64;
+            let mut taken_apart = None;
+            all.forms.push(match style {
+                TableStyle::Block if memory => Form::Memory,
+                TableStyle::ByCost { device } if memory && block_is_cheaper(rom, device.technology()) => Form::Memory,
+                TableStyle::Auto | TableStyle::Block | TableStyle::ByCost { .. } => Form::Function,
+                TableStyle::Pieces { table_inputs }
+                    if (table_inputs + 1..=pieces::MOST_ADDRESS_BITS).contains(&rom.addr_width) =>
+                {
+                    taken_apart = Some(Pieces::of(rom, table_inputs));
+                    Form::Pieces
+                }
+                TableStyle::Logic | TableStyle::Pieces { .. } => Form::LogicFunction,
+            });
+            all.pieces.push(taken_apart);
+        }
+        all
+    }
+}
+
+/// Words of the array that stands for a table: every address has one.
+pub(crate) fn memory_words(rom: &Rom) -> u64 {
+    1 << rom.addr_width.min(32)
+}
+
+/// Block memories that hold a table.
+pub(super) fn memories(rom: &Rom, technology: &Technology) -> u64 {
+    (u64::from(rom.word_width) << rom.addr_width.min(40)).div_ceil(technology.memory)
+}
+
+/// Whether block memories that hold a table are a smaller share of the device than its logic.
+fn block_is_cheaper(rom: &Rom, technology: &Technology) -> bool {
+    let blocks = (memories(rom, technology) * technology.tables_per_memory) as f64;
+    // No table takes more than a look-up table for each of so many bits of its words.
+    let most = rom.word_width as f64 * (rom.words.len() as f64 / 8.0).max(1.0);
+    if most <= blocks {
+        return false;
+    }
+    if (u64::from(rom.word_width) << rom.addr_width.min(40)) > LARGE_TABLE {
+        return true;
+    }
+    let gates = Gates::of_table(rom, technology);
+    let cover = cover(&gates, &gates.ends, technology);
+    total(&counted(&gates, &cover, technology), technology) > blocks
+}
+
+/// Tables all of whose readers are followed by nothing but registers.
+fn registered(netlist: &Netlist) -> Vec<bool> {
+    let mut other_reader = vec![false; netlist.nets().len()];
+    let mut read = |wiring: Wiring| {
+        netlist.pieces(wiring).iter().filter_map(|piece| piece.net()).for_each(|net| other_reader[net.index()] = true);
+    };
+    for net in netlist.nets() {
+        if let Cell::Register { d, .. } = net.cell {
+            // The whole word, as it is: anything else puts logic between memory and register.
+            if let &[Piece::Bits { net: read, lo: 0, width }] = netlist.pieces(d)
+                && netlist.net(read).width == width
+            {
+                continue;
+            }
+        }
+        net.cell.for_each_operand(&mut read);
+    }
+    netlist.ports().iter().filter_map(|port| port.driver).for_each(&mut read);
+    let mut registered = vec![true; netlist.roms().len()];
+    for (net, other) in netlist.nets().iter().zip(other_reader) {
+        if let Cell::Rom { rom, .. } = net.cell {
+            registered[rom.0 as usize] &= !other;
+        }
+    }
+    registered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlist::{self, Options};
+    use alir_core::num::SplitMix;
+    use alir_opt::schedule::{self, Schedule};
+
+    /// The form by cost of a table of random words, in the middle of a pipeline or without registers.
+    fn form(address: u32, width: u32, registered: bool, device: Device) -> Form {
+        use alir_core::ir::{Builder, Op, Output, Table};
+        use alir_core::num::{Code, Interval};
+        let mut rng = SplitMix::new(1);
+        let mut builder = Builder::new(vec![0]);
+        let x = builder.op(Op::Input { input: 0 }, Interval::new(0, (1 << address) - 1, 0));
+        let out = Interval::new(0, (1 << width) - 1, 0);
+        let entries = (0..1 << address).map(|_| rng.below(1 << width) as i32).collect();
+        let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 0 });
+        let word = builder.op(Op::Lookup { x, table, base: Code::from(0) }, out);
+        builder.output(Output { source: Some(word), shift: 0, neg: false });
+        let model = builder.finish().expect("a valid program");
+        let schedule = match registered {
+            true => schedule::random(&model, 1, false, 1),
+            false => Schedule::combinational(model.nodes().len()),
+        };
+        let netlist = netlist::lower(&model, &schedule, &Options::default());
+        Forms::of(&netlist, TableStyle::ByCost { device }).forms[0]
+    }
+
+    #[test]
+    fn a_large_table_before_a_register_is_a_block_memory() {
+        let device = Device::Xcku5p;
+        // Look-up tables of logic: 2^(address - 6) for each bit, about; a memory is worth 452.
+        assert_eq!(form(12, 9, true, device), Form::Memory);
+        assert_eq!(form(12, 9, false, device), Form::Function, "no register to take in");
+        assert_eq!(form(9, 9, true, device), Form::Function, "less logic than a memory is worth");
+        // Four inputs: four times as many, against 402.
+        assert_eq!(form(10, 12, true, Device::Ecp5), Form::Memory);
+        assert_eq!(form(10, 12, true, device), Form::Function);
+    }
+}

@@ -1,0 +1,446 @@
+//! The AXI4-Stream wrapper: a module with `s_axis` and `m_axis` around the pipeline.
+//!
+//! A sample is a run of bytes on `tdata`, elements from the low end on: each in a slot of 8, 16, 32 or 64 bits
+//! (sign-extended, as an array in memory has it), or [`Packing::Dense`], side by side without gaps. A stream narrower
+//! than a sample takes several beats for one, low bytes first. `tlast` and `tuser` travel beside their sample: `tuser`
+//! is that of a sample's first beat and is repeated on all beats of its result; `tlast` ends a packet. A packet that
+//! ends inside a sample completes it with zeros, so that the next one begins aligned and the end is not lost.
+//!
+//! Two ways to hold against a slow reader. With [`Flow::Fifo`] the pipeline never stops: a sample is let in only if
+//! there is a *credit*, a free place in the FIFO behind the pipeline, so that every ready and valid comes from
+//! registers. [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both
+//! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
+//!
+//! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample then.
+//! Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the next
+//! one come.
+//!
+//! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
+
+mod verilog;
+mod vhdl;
+mod view;
+
+use super::Language;
+use alir_core::diag::{Diagnostic, Place};
+use crate::netlist::{Element, Interface};
+use serde::Serialize;
+
+/// How elements lie on `tdata`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packing {
+    /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that holds the widest of its side. Wider elements
+    /// get multiples of 64.
+    #[default]
+    Auto,
+    /// A slot of this many bits (8, 16, 32 or 64) for each element.
+    Slot(u32),
+    /// Elements side by side; only the whole is padded to bytes.
+    Dense,
+}
+
+/// What happens when the reader is slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Results wait in a FIFO of this many samples; nothing: as many as full rate needs, the latency and two.
+    Fifo(Option<u32>),
+    /// The whole pipeline waits.
+    Stall,
+}
+
+/// Choices for [`Axis::new`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisOptions {
+    /// How elements lie on `tdata`.
+    pub packing: Packing,
+    /// Bits of both `tdata`, a multiple of 8; nothing: each as wide as a sample.
+    pub width: Option<u32>,
+    /// Bits of `tuser`; 0 for none.
+    pub user: u32,
+    /// What happens when the reader is slow.
+    pub flow: Flow,
+}
+
+impl Default for AxisOptions {
+    fn default() -> Self {
+        AxisOptions { packing: Packing::Auto, width: None, user: 1, flow: Flow::Fifo(None) }
+    }
+}
+
+/// Widest `tdata`, `tuser` and deepest FIFO that are taken as meant.
+const LIMIT: u32 = 1 << 20;
+
+/// Where an element is in a sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Slot {
+    /// Lowest bit in the sample.
+    pub lsb: u32,
+    /// Bits, padding included.
+    pub width: u32,
+}
+
+/// One side of the wrapper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stream {
+    /// Bits of `tdata`.
+    pub data_width: u32,
+    /// Beats that a sample takes.
+    pub beats: u32,
+    /// A slot for each element.
+    pub slots: Vec<Slot>,
+}
+
+impl Stream {
+    /// That of inputs with so many bits.
+    ///
+    /// # Errors
+    /// What cannot be built, with the option of the command line that asks for it.
+    pub fn of_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
+        Stream::new("inputs", widths, options)
+    }
+
+    fn new(side: &str, widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
+        if let Some(width) = options.width.filter(|w| w % 8 != 0 || *w == 0 || *w > LIMIT) {
+            let message = format!("{width} is not a width of tdata");
+            return Err(Diagnostic::error("E0611", Place::Flag("--axis-width".into()), message)
+                .with_help("tdata has whole bytes: 8, 16, ... 64, 512"));
+        }
+        let widest = widths.iter().max().copied().unwrap_or(0);
+        let slot_width = match options.packing {
+            Packing::Dense => None,
+            Packing::Auto => {
+                Some([8, 16, 32, 64].into_iter().find(|&w| w >= widest).unwrap_or(widest.next_multiple_of(64)))
+            }
+            Packing::Slot(width) if width >= widest => Some(width),
+            Packing::Slot(width) => {
+                let message = format!("{side} have elements of {widest} bits, which do not fit into {width}");
+                return Err(Diagnostic::error("E0611", Place::Flag("--packing".into()), message)
+                    .with_help("leave it out for the smallest slot that fits, or ask for `dense`"));
+            }
+        };
+        let mut end: u64 = 0;
+        let mut slots = Vec::with_capacity(widths.len());
+        for &own in widths {
+            let width = slot_width.unwrap_or(own);
+            slots.push((end, width));
+            end += u64::from(width);
+        }
+        let bits = u32::try_from(end.max(1).next_multiple_of(8)).ok().filter(|&bits| bits <= 64 * LIMIT);
+        let Some(bits) = bits else {
+            let message = format!("a sample of the {side} would have {end} bits");
+            return Err(Diagnostic::error("E0611", Place::Flag("--wrapper".into()), message)
+                .with_help("no stream carries that; write the model without a wrapper"));
+        };
+        let data_width = options.width.unwrap_or(bits);
+        let slots = slots.into_iter().map(|(lsb, width)| Slot { lsb: lsb as u32, width }).collect();
+        Ok(Stream { data_width, beats: bits.div_ceil(data_width), slots })
+    }
+
+    /// Bits of all beats of a sample together.
+    pub fn sample_width(&self) -> u32 {
+        self.data_width * self.beats
+    }
+}
+
+/// A wrapper: its layout and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Name of the module.
+    pub top: String,
+    /// What is wrapped.
+    pub core: Interface,
+    /// `s_axis`.
+    pub input: Stream,
+    /// `m_axis`.
+    pub output: Stream,
+    /// Bits of `tuser`.
+    pub user: u32,
+    /// Places of the FIFO; nothing where the pipeline stalls.
+    pub depth: Option<u32>,
+}
+
+impl Axis {
+    /// A wrapper called `top` around `core`, whose ports are packed and which has no valid flags and no reset; it has
+    /// an enable for [`Flow::Stall`] if it holds registers.
+    ///
+    /// # Errors
+    /// What cannot be built, with the option of the command line that asks for it.
+    pub fn new(top: &str, core: &Interface, options: &AxisOptions) -> Result<Axis, Diagnostic> {
+        let refuse = |flag: &str, message: String, help: &str| {
+            Err(Diagnostic::error("E0611", Place::Flag(flag.into()), message).with_help(help))
+        };
+        if options.user > 4096 {
+            return refuse("--axis-user", format!("{} bits of tuser are too many", options.user), "at most 4096");
+        }
+        let depth = match options.flow {
+            Flow::Stall => None,
+            Flow::Fifo(None) => None,
+            Flow::Fifo(Some(depth)) if (1..=LIMIT).contains(&depth) => Some(depth),
+            Flow::Fifo(Some(depth)) => {
+                return refuse("--axis-depth", format!("a FIFO of {depth} samples"), "at least one, at most 1048576");
+            }
+        };
+        let widths = |elements: &[Element]| elements.iter().map(|e| e.width).collect::<Vec<u32>>();
+        let axis = Axis {
+            top: top.to_owned(),
+            core: core.clone(),
+            input: Stream::of_inputs(&widths(&core.inputs), options)?,
+            output: Stream::new("outputs", &widths(&core.outputs), options)?,
+            user: options.user,
+            depth,
+        };
+        let depth = if options.flow == Flow::Fifo(None) { Some(axis.full_rate_depth()) } else { depth };
+        Ok(Axis { depth, ..axis })
+    }
+
+    /// Places of the FIFO that full rate needs: for what is inside between a credit taken and given back.
+    pub fn full_rate_depth(&self) -> u32 {
+        if !self.is_gated() {
+            return self.core.latency + 2;
+        }
+        let inside = self.core.latency + self.core.initiation_interval + self.output.beats + 3;
+        inside.div_ceil(self.initiation_interval()) + 1
+    }
+
+    /// Whether the core says when it takes a sample.
+    fn is_gated(&self) -> bool {
+        self.core.ready.is_some()
+    }
+
+    /// Whether beats go into the core as they come.
+    fn passes_beats(&self) -> bool {
+        self.core.input_beats > 1
+    }
+
+    /// Clocks from the one in which a sample's last beat goes into the core to its result there.
+    fn behind_last_beat(&self) -> u32 {
+        self.core.latency - (self.core.input_beats - 1)
+    }
+
+    /// Whether a whole sample waits in a register of its own: the core may take one while the next one's beats come.
+    fn keeps_sample(&self) -> bool {
+        let (beats, interval) = (self.input.beats, self.core.initiation_interval);
+        !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
+    }
+
+    /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
+    pub fn latency(&self) -> u32 {
+        let behind = self.depth.is_some() || self.holds_result();
+        let gathers = self.input.beats > 1 && !self.passes_beats();
+        self.behind_last_beat() + u32::from(behind) + u32::from(gathers) + u32::from(self.keeps_sample())
+    }
+
+    /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
+    /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
+    /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for beats
+    /// a result leaves it once, however long it stays there.
+    fn holds_result(&self) -> bool {
+        self.depth.is_none()
+            && (self.passes_beats() || (self.output.beats > 1 && (self.input.beats > 1 || self.is_gated())))
+    }
+
+    /// Clocks between two samples at full rate.
+    pub fn initiation_interval(&self) -> u32 {
+        self.input.beats.max(self.output.beats).max(self.core.initiation_interval)
+    }
+
+    /// The text of the wrapper; the core's own is to stand before it.
+    pub fn text(&self, language: Language) -> String {
+        match language {
+            Language::Verilog => verilog::text(self),
+            Language::Vhdl => vhdl::text(self),
+        }
+    }
+
+    /// Bits of the core's packed input.
+    fn core_in_width(&self) -> u32 {
+        match self.passes_beats() {
+            true => self.core.inputs.iter().filter(|e| e.width > 0).map(|e| e.lsb + e.width).max().unwrap_or(0),
+            false => self.core.inputs.iter().map(|e| e.width).sum(),
+        }
+    }
+
+    /// Bits of the core's packed output.
+    fn core_out_width(&self) -> u32 {
+        self.core.outputs.iter().map(|e| e.width).sum()
+    }
+
+    /// The input port's name, if it has bits.
+    fn input_port(&self) -> Option<&str> {
+        self.core.inputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
+    }
+
+    /// The output port's name, if it has bits.
+    fn output_port(&self) -> Option<&str> {
+        self.core.outputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
+    }
+
+    /// What is copied from the sample, or from a beat of it, to the core: neighbouring runs joined.
+    fn input_runs(&self) -> Vec<Run> {
+        if self.passes_beats() {
+            return self.beat_runs();
+        }
+        let pairs = self.core.inputs.iter().zip(&self.input.slots);
+        joined(pairs.filter(|(e, _)| e.width > 0).map(|(e, slot)| Run {
+            sample: slot.lsb,
+            core: e.lsb,
+            width: e.width,
+            pad: 0,
+            signed: false,
+        }))
+    }
+
+    /// What is copied from a beat to the core's port: each bit of that is one bit of a beat, whichever elements have it.
+    fn beat_runs(&self) -> Vec<Run> {
+        let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
+        let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));
+        let mut bits: Vec<(u32, u32)> = bits.map(|(core, sample)| (core, sample % self.input.data_width)).collect();
+        bits.sort_unstable();
+        bits.dedup();
+        joined(bits.into_iter().map(|(core, sample)| Run { sample, core, width: 1, pad: 0, signed: false }))
+    }
+
+    /// What is copied from the core to the sample, with padding; neighbouring runs without padding joined.
+    fn output_runs(&self) -> Vec<Run> {
+        let pairs = self.core.outputs.iter().zip(&self.output.slots);
+        let runs = pairs.filter(|(_, slot)| slot.width > 0).map(|(e, slot)| Run {
+            sample: slot.lsb,
+            core: e.lsb,
+            width: e.width,
+            pad: slot.width - e.width,
+            signed: e.signed && e.width > 0,
+        });
+        joined(runs)
+    }
+
+    /// Whether there are bits of an input sample that nothing reads.
+    fn has_unread_input(&self) -> bool {
+        let whole = if self.passes_beats() { self.input.data_width } else { self.input.sample_width() };
+        self.input_runs().iter().map(|run| run.width).sum::<u32>() < whole
+    }
+
+    /// The first bit of an output sample behind the last slot.
+    fn output_end(&self) -> u32 {
+        self.output.slots.iter().map(|slot| slot.lsb + slot.width).max().unwrap_or(0)
+    }
+
+    /// Lines at the head of the wrapper that say where everything is.
+    fn about(&self) -> Vec<String> {
+        let side = |name: &str, stream: &Stream, elements: &[Element]| {
+            let beats = match stream.beats {
+                1 => "one beat a sample".to_owned(),
+                n => format!("{n} beats a sample, low bytes first"),
+            };
+            let mut lines = vec![format!("{name}: tdata of {} bits, {beats}", stream.data_width)];
+            for (element, slot) in elements.iter().zip(&stream.slots).filter(|(_, slot)| slot.width > 0) {
+                let sign = if element.signed { 's' } else { 'u' };
+                let place = format!("bits {}:{} of the sample", slot.lsb + slot.width - 1, slot.lsb);
+                lines.push(format!("  {}: {place}, {sign}{}.{}", element.name, element.width, element.fractionals));
+            }
+            lines
+        };
+        let mut lines = vec![format!("{}: {} with AXI4-Stream ports", self.top, self.core.top)];
+        if let (Some(_), interval) = (&self.core.ready, self.core.initiation_interval) {
+            lines.push(format!("the core takes a sample every {interval} clocks"));
+        }
+        if self.passes_beats() {
+            lines.push("beats go into the core as they come, and it waits where one is missing".to_owned());
+        }
+        lines.push(match (self.depth, self.passes_beats()) {
+            (Some(depth), false) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
+            (Some(depth), true) => format!("results wait in a FIFO of {depth} samples"),
+            (None, _) => "the pipeline waits while m_axis_tready is low".to_owned(),
+        });
+        lines.extend(side("s_axis", &self.input, &self.core.inputs));
+        lines.extend(side("m_axis", &self.output, &self.core.outputs));
+        lines
+    }
+}
+
+/// Bits that are copied between a sample and a port of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    /// Lowest bit in the sample.
+    sample: u32,
+    /// Lowest bit on the core's port.
+    core: u32,
+    /// Bits copied.
+    width: u32,
+    /// Bits of padding above them in the sample.
+    pad: u32,
+    /// Whether the padding repeats the highest bit.
+    signed: bool,
+}
+
+fn joined(runs: impl Iterator<Item = Run>) -> Vec<Run> {
+    let mut all: Vec<Run> = Vec::new();
+    for run in runs {
+        match all.last_mut() {
+            Some(last)
+                if last.pad == 0
+                    && last.sample + last.width == run.sample
+                    && last.core + last.width == run.core
+                    && run.pad == 0 =>
+            {
+                last.width += run.width;
+            }
+            _ => all.push(run),
+        }
+    }
+    all
+}
+
+/// Bits of a counter with `values` values, at least 1.
+fn counter_width(values: u32) -> u32 {
+    (u32::BITS - values.saturating_sub(1).leading_zeros()).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(lsb: u32, width: u32, signed: bool) -> Element {
+        let port = if width > 0 { "model_inp" } else { "" };
+        Element { port: port.into(), lsb, width, signed, fractionals: 0, name: "e".into(), beat: 0 }
+    }
+
+    fn core(elements: Vec<Element>) -> Interface {
+        let clock = Some("clk".into());
+        Interface { latency: 3, clock, ..Interface::plain("m_core", elements.clone(), elements) }
+    }
+
+    fn axis(options: AxisOptions) -> Result<Axis, Diagnostic> {
+        Axis::new("m", &core(vec![element(0, 3, true), element(3, 0, false), element(3, 12, false)]), &options)
+    }
+
+    #[test]
+    fn every_element_has_a_slot_as_an_array_has_it() {
+        let a = axis(AxisOptions::default()).unwrap();
+        let places: Vec<(u32, u32)> = a.input.slots.iter().map(|s| (s.lsb, s.width)).collect();
+        assert_eq!(places, [(0, 16), (16, 16), (32, 16)]);
+        assert_eq!((a.input.data_width, a.input.beats, a.depth), (48, 1, Some(5)));
+        assert!(a.has_unread_input());
+    }
+
+    #[test]
+    fn dense_packing_pads_only_the_end() {
+        let a = axis(AxisOptions { packing: Packing::Dense, width: Some(8), ..AxisOptions::default() }).unwrap();
+        assert_eq!((a.input.data_width, a.input.beats, a.input.sample_width()), (8, 2, 16));
+        assert_eq!(a.input_runs(), [Run { sample: 0, core: 0, width: 15, pad: 0, signed: false }]);
+        assert!(a.has_unread_input());
+    }
+
+    #[test]
+    fn what_cannot_be_built_is_refused_with_its_option() {
+        let flag = |options| axis(options).unwrap_err().to_string();
+        assert!(flag(AxisOptions { packing: Packing::Slot(8), ..AxisOptions::default() }).contains("--packing"));
+        assert!(flag(AxisOptions { width: Some(12), ..AxisOptions::default() }).contains("--axis-width"));
+        assert!(flag(AxisOptions { flow: Flow::Fifo(Some(0)), ..AxisOptions::default() }).contains("--axis-depth"));
+        assert!(flag(AxisOptions { user: 5000, ..AxisOptions::default() }).contains("--axis-user"));
+    }
+
+    #[test]
+    fn counters_have_room() {
+        assert_eq!([1, 2, 3, 4, 5, 8, 9].map(counter_width), [1, 1, 2, 2, 3, 3, 4]);
+    }
+}

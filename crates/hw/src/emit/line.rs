@@ -1,0 +1,111 @@
+//! Text being put together: a string that knows its column, and how templates show such text.
+//!
+//! Half of all text is names, bit numbers and operators. They are pushed into one string a place of the template,
+//! without the formatting machinery, which costs several times as much as the text itself.
+
+use alir_core::num::push_decimal;
+use askama::{FastWritable, Values};
+use std::cell::Cell;
+use std::fmt::{self, Display, Write};
+
+/// Where the next item of a list starts a new line.
+const WRAP: usize = 100;
+
+/// A string that one place after the other is put together in, so that none of them allocates.
+pub(super) type Scratch = Cell<String>;
+
+/// Text that knows its column, so that long lists can be broken between items.
+pub(super) struct Line<'t> {
+    text: &'t mut String,
+    /// Length of the text at which `column` was reached.
+    start: usize,
+    column: usize,
+}
+
+impl<'t> Line<'t> {
+    /// Appends to `text`, which ends at about `column`.
+    pub(super) fn new(text: &'t mut String, column: usize) -> Line<'t> {
+        Line { start: text.len(), text, column }
+    }
+
+    /// Appends text.
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Appends a number.
+    pub(super) fn number(&mut self, number: u32) {
+        push_decimal(self.text, number.into());
+    }
+
+    /// Appends a binary digit.
+    pub(super) fn bit(&mut self, one: bool) {
+        self.push(if one { "1" } else { "0" });
+    }
+
+    /// A blank, or a new line if the current one is long.
+    pub(super) fn blank(&mut self) {
+        if self.column + self.text.len() - self.start > WRAP {
+            self.push("\n        ");
+            (self.start, self.column) = (self.text.len(), 8);
+        } else {
+            self.push(" ");
+        }
+    }
+}
+
+/// What a place of a template shows.
+#[derive(Clone, Copy)]
+pub(super) struct Spelt<'s, F> {
+    scratch: &'s Scratch,
+    column: usize,
+    spell: F,
+}
+
+/// The text that `spell` writes into a line that stands at about `column`.
+pub(super) fn spelt<F: Fn(&mut Line<'_>)>(scratch: &Scratch, column: usize, spell: F) -> Spelt<'_, F> {
+    Spelt { scratch, column, spell }
+}
+
+impl<F: Fn(&mut Line<'_>)> Spelt<'_, F> {
+    fn write(&self, out: &mut dyn Write) -> fmt::Result {
+        let mut text = self.scratch.take();
+        text.clear();
+        (self.spell)(&mut Line::new(&mut text, self.column));
+        let written = out.write_str(&text);
+        self.scratch.set(text);
+        written
+    }
+}
+
+impl<F: Fn(&mut Line<'_>)> Display for Spelt<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f)
+    }
+}
+
+impl<F: Fn(&mut Line<'_>)> FastWritable for Spelt<'_, F> {
+    fn write_into(&self, out: &mut dyn Write, _: &dyn Values) -> askama::Result<()> {
+        Ok(self.write(out)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_broken_between_items() {
+        let scratch = Scratch::default();
+        let list = spelt(&scratch, 30, |line| {
+            for _ in 0..40 {
+                line.push("item,");
+                line.blank();
+            }
+        });
+        let text = format!("{:30}{list}", "");
+        assert!(text.lines().count() > 1);
+        assert!(text.lines().all(|line| (WRAP - 10..WRAP + 10).contains(&line.len()) || line.ends_with(", ")));
+        assert!(text.lines().skip(1).all(|line| line.starts_with("        item")));
+    }
+}

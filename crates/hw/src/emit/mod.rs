@@ -1,0 +1,248 @@
+//! Verilog and VHDL text of a netlist.
+//!
+//! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What
+//! it promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
+//! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
+//! reads in one sink, no lint pragma.
+//!
+//! [`plan`] decides what stands where, for both languages; [`verilog`] and [`vhdl`] say how each thing is spelt; the
+//! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
+//! [`Options::split_above`].
+
+mod attributes;
+pub mod axis;
+mod context;
+mod line;
+mod plan;
+mod rom;
+mod shared;
+mod sidecar;
+mod sink;
+mod table_modules;
+mod verilog;
+mod verilog_tables;
+mod vhdl;
+mod vhdl_tables;
+mod view;
+
+use crate::netlist::Netlist;
+use sink::Sink;
+use std::io;
+
+pub use crate::device::TableStyle as RomStyle;
+pub use alir_hdl::Language;
+pub use sidecar::{
+    MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageFacts,
+};
+
+/// How a netlist is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What read-only memories shall become.
+    pub rom_style: RomStyle,
+    /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
+    /// readers are slow in flat modules of this size.
+    pub split_above: usize,
+    /// Whether chains of registers may become shift register primitives; nothing: the synthesiser's choice.
+    pub shreg_extract: Option<bool>,
+    /// Whether every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
+    pub keep_names: bool,
+    /// Ask synthesis to put products into multiplier blocks.
+    pub use_dsp: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            rom_style: RomStyle::Auto,
+            split_above: 20_000,
+            shreg_extract: None,
+            keep_names: false,
+            use_dsp: false,
+        }
+    }
+}
+
+/// Writes `netlist` as one self-contained file.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut sink = Sink::new(out);
+    let written = match language {
+        Language::Verilog => verilog::write(netlist, options, &mut sink),
+        Language::Vhdl => vhdl::write(netlist, options, &mut sink),
+    };
+    sink.finish(written)
+}
+
+/// The text that [`write()`] writes.
+pub fn text(netlist: &Netlist, language: Language, options: &Options) -> String {
+    let mut bytes = Vec::new();
+    write(netlist, language, options, &mut bytes).expect("memory does not refuse a write");
+    String::from_utf8(bytes).expect("names and comments are text")
+}
+
+#[cfg(test)]
+mod sample;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlist::{Cell, Direction};
+    use sample::{Sample, bits, constant, everything, repeat};
+
+    fn verilog(netlist: &Netlist) -> String {
+        text(netlist, Language::Verilog, &Options::default())
+    }
+
+    fn vhdl(netlist: &Netlist) -> String {
+        text(netlist, Language::Vhdl, &Options::default())
+    }
+
+    #[track_caller]
+    fn assert_line(text: &str, line: &str) {
+        assert!(text.lines().any(|l| l.trim() == line), "no line `{line}` in\n{text}");
+    }
+
+    #[test]
+    fn wiring_is_written_where_it_is_used() {
+        let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
+        assert_line(&v, "wire [9:0] v7 = {{2{v0[7]}}, v0} - {1'b0, v1, 1'b0};  // the net v7");
+        assert_line(&vhd, "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - (\"0\" & v1 & \"0\");  -- the net v7");
+        assert_line(&v, "wire [9:0] v31 = {{2{v0[7]}}, v0} + {1'b0, v1, 1'b0} - {{2{v1[7]}}, v1};  // the net v31");
+        let one_line = vhd.split_whitespace().collect::<Vec<_>>().join(" ");
+        let sum =
+            "(unsigned'(1 downto 0 => v0(7)) & v0) + (\"0\" & v1 & \"0\") - (unsigned'(1 downto 0 => v1(7)) & v1)";
+        assert!(one_line.contains(&format!("v31 <= {sum};")), "{vhd}");
+        assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
+    }
+
+    #[test]
+    fn signed_factors_are_sign_extended_so_that_synthesis_trims_them() {
+        let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
+        assert_line(&v, "wire [9:0] v11 = $signed({{2{v0[7]}}, v0}) * $signed({{5{v3[4]}}, v3});  // the net v11");
+        assert_line(&v, "wire [5:0] v12 = v0[5:0] * {1'b0, v3};  // the net v12");
+        assert_line(&vhd, "v11 <= resize(unsigned(signed(v0) * signed(v3)), 10);  -- the net v11");
+        assert_line(&vhd, "v10 <= unsigned(signed(v0) * signed(v3));  -- the net v10");
+    }
+
+    #[test]
+    fn unread_bits_of_ports_and_nets_that_have_some_end_in_the_sink() {
+        let mut s = Sample::new();
+        let x = s.input("inp_0", 8, false);
+        let port = s.port("inp_1", Direction::In, 6, false);
+        let y = s.net("y", 3, Cell::Input { port, lo: 2 });
+        let a = s.wiring(&[bits(x, 0, 5)]);
+        let b = s.wiring(&[bits(y, 0, 3), repeat(y, 2, 2)]);
+        // Three bits of a product need three bits of each factor.
+        let product = s.net("product", 3, Cell::Mul { a, b, signed: false });
+        s.output("out_0", false, &[bits(product, 0, 3)]);
+        assert_line(&verilog(&s.netlist), "wire unused_bits = &{1'b0, inp_1[1:0], inp_1[5], x_inp_0};");
+        assert!(!vhdl(&s.netlist).contains("unused"));
+    }
+
+    #[test]
+    fn a_comment_gives_no_orders_to_tools() {
+        let v = verilog(&everything());
+        assert_line(&v, "// - verilator would obey this");
+    }
+
+    #[test]
+    fn no_line_is_longer_than_readers_and_tools_like() {
+        for split_above in [0, 20_000] {
+            for language in [Language::Verilog, Language::Vhdl] {
+                let options = Options { split_above, ..Options::default() };
+                let text = text(&everything(), language, &options);
+                let longest = text.lines().max_by_key(|line| line.len()).unwrap();
+                assert!(longest.len() < 300, "{longest}");
+                assert!(text.ends_with('\n') && !text.ends_with("\n\n"));
+            }
+        }
+    }
+
+    #[test]
+    fn block_memory_is_asked_for_only_where_a_register_follows() {
+        let mut s = Sample::new();
+        s.clock();
+        let x = s.input("inp_0", 4, false);
+        let table = s.rom("squares", 4, 8, (0..16).map(|i| i * i).collect());
+        let roots = s.rom("roots", 4, 2, vec![0, 1, 1, 1, 2]);
+        let addr = s.all(x);
+        let square = s.net("square", 8, Cell::Rom { rom: table, addr });
+        let root = s.net("root", 2, Cell::Rom { rom: roots, addr });
+        let held = s.register("square_r", square, None, None, false);
+        s.output("out_0", false, &[bits(held, 0, 8), bits(root, 0, 2)]);
+        let options = Options { rom_style: RomStyle::Block, ..Options::default() };
+        let v = text(&s.netlist, Language::Verilog, &options);
+        assert_line(&v, "reg [7:0] squares [0:15];  // a table");
+        assert_line(&v, "wire [7:0] square = squares[x_inp_0];  // the net square");
+        assert_line(&v, "wire [1:0] root = roots(x_inp_0);  // the net root");
+        assert_line(&v, "default: roots = 2'h0;");
+    }
+
+    #[test]
+    fn tables_in_pieces_are_modules_of_the_same_names_in_both_languages() {
+        let mut s = Sample::new();
+        let x = s.input("inp_0", 4, false);
+        let roots = s.rom("roots", 5, 1, (0..32).map(|i| u64::from(i % 7 < 3)).collect());
+        let addr = s.wiring(&[bits(x, 0, 4), bits(x, 3, 1)]);
+        let root = s.net("root", 1, Cell::Rom { rom: roots, addr });
+        // Names that want to be used.
+        let y = s.input("u_root", 5, false);
+        let addr = s.all(y);
+        let other = s.net("Root_address", 1, Cell::Rom { rom: roots, addr });
+        s.output("out_0", false, &[bits(root, 0, 1), bits(other, 0, 1)]);
+        let options = Options { rom_style: RomStyle::Pieces { table_inputs: 4 }, ..Options::default() };
+        let v = text(&s.netlist, Language::Verilog, &options);
+        let vhd = text(&s.netlist, Language::Vhdl, &options);
+        assert_line(&v, "sample_roots u_root_i (.address({x_inp_0[3], x_inp_0}), .word(root));  // the net root");
+        assert_line(&vhd, "root_address_address <= x_inp_0(3 downto 3) & x_inp_0;");
+        let map = "port map (address => root_address_address, word => root);  -- the net root";
+        assert_line(&vhd, &format!("u_root_i : entity work.sample_roots {map}"));
+        let map = "port map (address => x_u_root, word => Root_address);  -- the net Root_address";
+        assert_line(&vhd, &format!("u_Root_address : entity work.sample_roots {map}"));
+        for name in ["sample_roots", "sample_roots_level_1"] {
+            assert_line(&v, &format!("module {name} ("));
+            assert_line(&vhd, &format!("entity {name} is"));
+        }
+        assert_line(&v, "(* keep_hierarchy = \"yes\" *)");
+        assert_line(&vhd, "attribute keep_hierarchy of rtl : architecture is \"yes\";");
+        assert!(!vhd.contains("case"), "{vhd}");
+    }
+
+    #[test]
+    fn a_large_netlist_has_a_module_for_each_stage_with_nets_as_ports() {
+        let options = Options { split_above: 1, ..Options::default() };
+        let v = text(&everything(), Language::Verilog, &options);
+        assert_line(&v, "module sample_stage_1 (");
+        assert_line(&v, "output reg [6:0] v24_r,");
+        assert_line(&v, "sample_stage_2 u_sample_stage_2 (");
+        let vhd = text(&everything(), Language::Vhdl, &options);
+        assert_line(&vhd, "u_sample_stage_1 : entity work.sample_stage_1");
+        assert_line(&vhd, "v24_r_o => v24_r,");
+    }
+
+    #[test]
+    fn feedback_is_declared_before_it_is_read() {
+        let v = verilog(&everything());
+        let at = |what: &str| v.find(what).unwrap_or_else(|| panic!("no `{what}`"));
+        assert!(at("reg [3:0] count;") < at("count + 4'b0001"));
+        assert_eq!(v.matches("reg [3:0] count;").count(), 1);
+    }
+
+    #[test]
+    fn a_module_without_ports_is_still_one() {
+        let s = Sample::new();
+        assert_line(&verilog(&s.netlist), "module sample (");
+        assert!(!vhdl(&s.netlist).contains("port"));
+    }
+
+    #[test]
+    fn constants_need_no_net() {
+        let mut s = Sample::new();
+        s.output("out_0", false, &[constant(true, 2), constant(false, 1)]);
+        assert_line(&verilog(&s.netlist), "assign out_0 = 3'b011;");
+        assert_line(&vhdl(&s.netlist), "out_0 <= std_logic_vector(unsigned'(\"011\"));");
+    }
+}

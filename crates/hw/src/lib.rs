@@ -1,0 +1,7 @@
+//! From a scheduled model to hardware: netlists, resource sharing, retiming, device models, code generators.
+
+pub mod device;
+pub mod emit;
+pub mod netlist;
+pub mod retime;
+pub mod reuse;

@@ -1,0 +1,538 @@
+//! The data structure: nets, cells, wiring, ports.
+
+use alir_core::num::Kif;
+use serde::Serialize;
+
+/// Index of a net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NetId(pub u32);
+
+/// Index of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PortId(pub u32);
+
+/// Index of a read-only memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RomId(pub u32);
+
+impl NetId {
+    /// The index as a subscript.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A run of bits inside wiring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Bits `lo .. lo + width` of a net.
+    Bits {
+        /// The net.
+        net: NetId,
+        /// Lowest bit taken.
+        lo: u32,
+        /// Number of bits, at least 1.
+        width: u32,
+    },
+    /// One bit of a net, `count` times: sign extension, or a mask.
+    Repeat {
+        /// The net.
+        net: NetId,
+        /// The bit.
+        bit: u32,
+        /// How often, at least 2 (once is [`Piece::Bits`]).
+        count: u32,
+    },
+    /// The same constant bit, `width` times. Longer constants are several of these.
+    Const {
+        /// The bit.
+        one: bool,
+        /// How often, at least 1.
+        width: u32,
+    },
+}
+
+impl Piece {
+    /// Number of bits.
+    pub fn width(self) -> u32 {
+        match self {
+            Piece::Bits { width, .. } | Piece::Const { width, .. } => width,
+            Piece::Repeat { count, .. } => count,
+        }
+    }
+
+    /// The net that the bits come from; nothing for constants.
+    pub fn net(self) -> Option<NetId> {
+        match self {
+            Piece::Bits { net, .. } | Piece::Repeat { net, .. } => Some(net),
+            Piece::Const { .. } => None,
+        }
+    }
+}
+
+/// A cell's operand: a run of pieces in the netlist's pool, low bits first. May be empty only for an empty port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Wiring {
+    /// Index of the first piece.
+    pub(crate) start: u32,
+    /// Number of pieces.
+    pub(crate) len: u32,
+    /// Number of bits.
+    pub(crate) width: u32,
+}
+
+impl Wiring {
+    /// Number of bits.
+    pub fn width(self) -> u32 {
+        self.width
+    }
+}
+
+/// How a register is reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reset {
+    /// One bit that resets the register.
+    pub when: Wiring,
+    /// Level of `when` that resets: true for active high.
+    pub active_high: bool,
+    /// Whether the reset acts without a clock edge.
+    pub asynchronous: bool,
+    /// What the register becomes: constant wiring of the register's width.
+    pub value: Wiring,
+}
+
+/// What makes a net. Every arithmetic result is taken modulo `2^width` of its net.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cell {
+    /// Bits `lo ..` of an input port.
+    Input {
+        /// The port.
+        port: PortId,
+        /// Lowest bit taken.
+        lo: u32,
+    },
+    /// A name for wiring: operand as wide as the net.
+    Alias {
+        /// The bits.
+        x: Wiring,
+    },
+    /// `a + b`; both as wide as the net.
+    Add {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// `a - b`; both as wide as the net.
+    Sub {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// `a + b + c` in one adder, the second and third subtracted where `minus` says so; all as wide as the net.
+    Three {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Third operand.
+        c: Wiring,
+        /// Whether the second and the third are subtracted.
+        minus: [bool; 2],
+    },
+    /// `-a`; as wide as the net.
+    Neg {
+        /// Operand.
+        a: Wiring,
+    },
+    /// The low bits of the exact product; operands of any width, both signed or both unsigned; the net is at
+    /// most as wide as both together.
+    Mul {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Whether both are two's complement.
+        signed: bool,
+    },
+    /// Whether `a < b`; both equally wide, the net has one bit.
+    Less {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+        /// Whether both are two's complement.
+        signed: bool,
+    },
+    /// `on_true` if `sel` (one bit) is set; both as wide as the net.
+    Mux {
+        /// One bit.
+        sel: Wiring,
+        /// Chosen when set.
+        on_true: Wiring,
+        /// Chosen when clear.
+        on_false: Wiring,
+    },
+    /// Bitwise complement; as wide as the net.
+    Not {
+        /// Operand.
+        a: Wiring,
+    },
+    /// Bitwise and; both as wide as the net.
+    And {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Bitwise or; both as wide as the net.
+    Or {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Bitwise exclusive or; both as wide as the net.
+    Xor {
+        /// First operand.
+        a: Wiring,
+        /// Second operand.
+        b: Wiring,
+    },
+    /// Whether any bit is set; the net has one bit.
+    ReduceOr {
+        /// Operand of any width.
+        a: Wiring,
+    },
+    /// Whether every bit is set; the net has one bit.
+    ReduceAnd {
+        /// Operand of any width.
+        a: Wiring,
+    },
+    /// A word of a read-only memory; addresses past its end read zero.
+    Rom {
+        /// The memory; the net is as wide as its words.
+        rom: RomId,
+        /// The address, unsigned, of the memory's address width.
+        addr: Wiring,
+    },
+    /// A register on the rising edge of the clock. The one cell whose operands may be later nets.
+    Register {
+        /// Next value; as wide as the net.
+        d: Wiring,
+        /// One bit; the register holds while it is 0.
+        enable: Option<Wiring>,
+        /// Wins over `enable`.
+        reset: Option<Reset>,
+        /// Power-on value: constant wiring of the net's width.
+        init: Option<Wiring>,
+    },
+}
+
+impl Cell {
+    /// Calls `visit` for each operand: data, then select, address, enable, reset, reset value, power-on value.
+    pub fn for_each_operand(&self, mut visit: impl FnMut(Wiring)) {
+        match *self {
+            Cell::Input { port: _, lo: _ } => {}
+            Cell::Alias { x: a }
+            | Cell::Neg { a }
+            | Cell::Not { a }
+            | Cell::ReduceOr { a }
+            | Cell::ReduceAnd { a }
+            | Cell::Rom { rom: _, addr: a } => visit(a),
+            Cell::Add { a, b }
+            | Cell::Sub { a, b }
+            | Cell::Mul { a, b, signed: _ }
+            | Cell::Less { a, b, signed: _ }
+            | Cell::And { a, b }
+            | Cell::Or { a, b }
+            | Cell::Xor { a, b } => {
+                visit(a);
+                visit(b);
+            }
+            Cell::Three { a, b, c, minus: _ } => {
+                visit(a);
+                visit(b);
+                visit(c);
+            }
+            Cell::Mux { sel, on_true, on_false } => {
+                visit(on_true);
+                visit(on_false);
+                visit(sel);
+            }
+            Cell::Register { d, enable, reset, init } => {
+                visit(d);
+                enable.into_iter().for_each(&mut visit);
+                reset.into_iter().for_each(|r| {
+                    visit(r.when);
+                    visit(r.value);
+                });
+                init.into_iter().for_each(&mut visit);
+            }
+        }
+    }
+}
+
+/// A net with the cell that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// Number of bits, at least 1.
+    pub width: u32,
+    /// What makes it.
+    pub cell: Cell,
+    /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
+    pub stage: u32,
+    /// Which operation of the program it computes, by its index, for whoever maps figures back; nothing for registers,
+    /// ports and whatever belongs to no operation.
+    pub operation: Option<u32>,
+    /// Which output element of the program it negates a value for, where it does.
+    pub output: Option<u32>,
+    /// Its name, legal and unique in Verilog and VHDL: an index into the netlist's text pool.
+    pub(crate) name: (u32, u32),
+    /// A remark for the reader of the text, possibly empty: an index into the netlist's text pool.
+    pub(crate) comment: (u32, u32),
+}
+
+/// A read-only memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rom {
+    /// Its name, legal and unique.
+    pub name: String,
+    /// Bits of an address.
+    pub addr_width: u32,
+    /// Bits of a word, 1 to 64.
+    pub word_width: u32,
+    /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
+    pub words: Vec<u64>,
+    /// Whether it is a table of the model, or part of one, rather than the values of another operation, which are logic
+    /// whatever is asked of tables.
+    pub is_table: bool,
+    /// A remark for the reader of the text.
+    pub comment: String,
+}
+
+/// Whether a port brings bits in or out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// An input.
+    In,
+    /// An output.
+    Out,
+}
+
+/// A port of the module. Ports without bits do not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its name, legal and unique.
+    pub name: String,
+    /// In or out.
+    pub direction: Direction,
+    /// Bits, at least 1.
+    pub width: u32,
+    /// Whether it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
+    pub scalar: bool,
+    /// For an output: what drives it, as wide as the port.
+    pub driver: Option<Wiring>,
+}
+
+/// Where an element of the model's input or output vector is found on the ports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Element {
+    /// Port name; empty for an element without bits.
+    pub port: String,
+    /// Lowest bit on the port.
+    pub lsb: u32,
+    /// Number of bits; 0 if the element has none.
+    pub width: u32,
+    /// Whether it is two's complement.
+    pub signed: bool,
+    /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by
+    /// `2^inp_shift`).
+    pub fractionals: i32,
+    /// Its name, such as `inp[3]`.
+    pub name: String,
+    /// How many clocks after the one whose edge accepts a sample it is at the port, where elements share bits of it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub beat: u32,
+}
+
+fn is_zero(clocks: &u32) -> bool {
+    *clocks == 0
+}
+
+impl Element {
+    /// The element's type.
+    pub fn kif(&self) -> Kif {
+        let sign = i32::from(self.signed);
+        if self.width == 0 {
+            return Kif::ZERO;
+        }
+        Kif { signed: self.signed, int: self.width as i32 - self.fractionals - sign, frac: self.fractionals }
+    }
+}
+
+/// What the module looks like from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Interface {
+    /// Module name.
+    pub top: String,
+    /// Rising edges from input to result; 0 if combinational.
+    pub latency: u32,
+    /// Clocks between two inputs.
+    pub initiation_interval: u32,
+    /// For how many clocks an input must stay at the ports, the one whose edge accepts it included.
+    pub input_hold: u32,
+    /// How many clocks a sample takes at the ports, some elements in each.
+    pub input_beats: u32,
+    /// Name of the clock port, if the module has a register.
+    pub clock: Option<String>,
+    /// Name of the reset port.
+    pub reset: Option<String>,
+    /// Whether the reset is active high.
+    pub reset_active_high: bool,
+    /// Whether the reset is asynchronous.
+    pub reset_async: bool,
+    /// Name of the clock enable port.
+    pub enable: Option<String>,
+    /// Names of the valid ports, in and out.
+    pub valid: Option<(String, String)>,
+    /// Name of the port that says when a sample is taken, where not every clock takes one.
+    pub ready: Option<String>,
+    /// Whether it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells nothing.
+    pub stateful: bool,
+    /// Input elements in order.
+    pub inputs: Vec<Element>,
+    /// Output elements in order.
+    pub outputs: Vec<Element>,
+}
+
+impl Interface {
+    /// Whether what it shows depends on more than the inputs of the latest clocks: on which clock since power-on or
+    /// reset it is.
+    pub fn counts_clocks(&self) -> bool {
+        self.stateful || self.initiation_interval > 1
+    }
+
+    /// A combinational module of these elements, without controls.
+    pub fn plain(top: impl Into<String>, inputs: Vec<Element>, outputs: Vec<Element>) -> Interface {
+        Interface {
+            top: top.into(),
+            latency: 0,
+            initiation_interval: 1,
+            input_hold: 1,
+            input_beats: 1,
+            clock: None,
+            reset: None,
+            reset_active_high: true,
+            reset_async: false,
+            enable: None,
+            valid: None,
+            ready: None,
+            stateful: false,
+            inputs,
+            outputs,
+        }
+    }
+}
+
+/// A module. See the module documentation for its rules; [`Netlist::net`] and friends read it.
+#[derive(Clone, Debug)]
+pub struct Netlist {
+    pub(crate) nets: Vec<Net>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) roms: Vec<Rom>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) text: String,
+    /// Lines for the head of the file: port map, latency, facts of the model.
+    pub(crate) header: Vec<String>,
+    /// What the module looks like from outside.
+    pub interface: Interface,
+}
+
+/// A line with question marks for what is not printable ASCII.
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '?' }).collect()
+}
+
+impl Netlist {
+    /// All nets, in topological order except for the operands of registers.
+    pub fn nets(&self) -> &[Net] {
+        &self.nets
+    }
+
+    /// One net.
+    pub fn net(&self, id: NetId) -> &Net {
+        &self.nets[id.index()]
+    }
+
+    /// The pieces of an operand, low bits first.
+    pub fn pieces(&self, wiring: Wiring) -> &[Piece] {
+        &self.pieces[wiring.start as usize..(wiring.start + wiring.len) as usize]
+    }
+
+    /// The read-only memories.
+    pub fn roms(&self) -> &[Rom] {
+        &self.roms
+    }
+
+    /// The ports, in the order of declaration.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// Name of a net.
+    pub fn name(&self, id: NetId) -> &str {
+        let (start, len) = self.net(id).name;
+        &self.text[start as usize..(start + len) as usize]
+    }
+
+    /// Remark on a net, possibly empty; one line, printable characters only.
+    pub fn comment(&self, id: NetId) -> &str {
+        let (start, len) = self.net(id).comment;
+        &self.text[start as usize..(start + len) as usize]
+    }
+
+    /// Inserts a line of the header comment after its first line.
+    pub fn add_header_line(&mut self, line: String) {
+        self.header.insert(1, line);
+    }
+
+    /// Lines for the head of the file; printable characters only.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// With one more line for the head of the file; what is not printable ASCII becomes a question mark.
+    pub fn with_remark(mut self, line: &str) -> Netlist {
+        self.header.push(printable(line));
+        self
+    }
+
+    /// With lines at the beginning of the head of the file, as [`Netlist::with_remark`] adds them at its end.
+    pub fn with_head(mut self, lines: &[String]) -> Netlist {
+        self.header.splice(0..0, lines.iter().map(|line| printable(line)));
+        self
+    }
+
+    /// Bits of all registers, valid flags included.
+    pub fn register_bits(&self) -> u64 {
+        self.stage_register_bits().iter().sum()
+    }
+
+    /// Bits of the registers that end each stage, from index 0 (input registers) to the last stage that has any.
+    pub fn stage_register_bits(&self) -> Vec<u64> {
+        let mut bits = Vec::new();
+        for net in self.nets() {
+            if matches!(net.cell, Cell::Register { .. }) {
+                let stage = net.stage as usize;
+                if bits.len() <= stage {
+                    bits.resize(stage + 1, 0);
+                }
+                bits[stage] += u64::from(net.width);
+            }
+        }
+        bits
+    }
+}

@@ -1,0 +1,488 @@
+//! What a reader of the text sees beside the hardware: names, comments, the head of the file.
+//!
+//! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
+//! optimisation nor another number of stages renames what stays.
+
+use super::builder::{Origin, Owner};
+use super::cell::{Element, Interface, Netlist};
+use super::names::{Scheme, Stems, push_letters, unique};
+use alir_core::ir::{Labels, Model, Op, ValueId};
+use alir_core::num::{Code, Interval, Kif, push_decimal};
+use alir_opt::schedule::Schedule;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt::Write;
+
+/// Why a describer is never asked for [`Owner::Object`].
+const NO_OBJECTS: &str = "the named elements of a state machine are described there";
+
+/// Writes names and comments into the netlist's text pool.
+pub(super) struct Describer<'a> {
+    model: &'a Model,
+    text: String,
+    scheme: Scheme,
+    /// Names that do not follow the scheme.
+    taken: Vec<String>,
+    /// For each operation the one that it stems from; empty if that is itself, for all of them.
+    origins: Vec<u32>,
+    /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
+    repeated: Vec<u32>,
+    /// How many memories of each table have a name, and of products.
+    memories: FxHashMap<Origin, u32>,
+    /// What operations are called that have a name in the source, by where they stem from.
+    labels: FxHashMap<u32, String>,
+}
+
+impl<'a> Describer<'a> {
+    /// A describer whose names differ from all of `taken`.
+    pub(super) fn new(model: &'a Model, taken: Vec<&str>) -> Describer<'a> {
+        Describer {
+            model,
+            text: String::new(),
+            scheme: Scheme::avoiding(taken.iter().copied()),
+            origins: origins(model),
+            repeated: repeated_origins(model),
+            memories: FxHashMap::default(),
+            taken: taken.into_iter().map(str::to_owned).collect(),
+            labels: FxHashMap::default(),
+        }
+    }
+
+    /// A describer that calls values as the source does, as far as that is legal and cannot clash.
+    pub(super) fn labelled(model: &'a Model, taken: Vec<&str>, labels: &Labels) -> Describer<'a> {
+        let mut stems = Stems::avoiding(&taken);
+        let mut named = FxHashMap::default();
+        // What optimisation has dropped takes no name away from what is left.
+        let present: FxHashSet<u32> = match labels.values.is_empty() {
+            true => FxHashSet::default(),
+            false => model.nodes().iter().map(|node| node.origin).collect(),
+        };
+        for (origin, label) in labels.values.iter().filter(|(origin, _)| present.contains(origin)) {
+            named.entry(*origin).or_insert_with(|| match stems.take(label) {
+                Ok(stem) => stem,
+                Err(stem) => format!("v{origin}_{stem}"),
+            });
+        }
+        Describer { labels: named, ..Describer::new(model, taken) }
+    }
+
+    /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
+    pub(super) fn with_prefix(model: &'a Model, prefix: String) -> Describer<'a> {
+        Describer { scheme: Scheme::with_prefix(prefix), ..Describer::new(model, Vec::new()) }
+    }
+
+    /// Exchanges the text pool: parts of a whole write into one.
+    pub(super) fn swap_text(&mut self, text: &mut String) {
+        std::mem::swap(&mut self.text, text);
+    }
+
+    /// The text pool.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The text written since `start`, as the netlist refers to it.
+    fn since(&self, start: usize) -> (u32, u32) {
+        let index = |n: usize| u32::try_from(n).expect("less than 4 GiB of names and comments");
+        (index(start), index(self.text.len() - start))
+    }
+
+    /// Name of a net, or of the register that holds it at the end of a stage.
+    pub(super) fn name(&mut self, owner: Owner, helper: u32, boundary: Option<u32>) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str(self.scheme.prefix());
+        self.push_owner(owner);
+        if helper > 0 {
+            self.text.push('_');
+            push_letters(&mut self.text, helper);
+        }
+        if let Some(boundary) = boundary {
+            self.text.push_str("_s");
+            push_decimal(&mut self.text, boundary.into());
+        }
+        self.since(start)
+    }
+
+    fn push_owner(&mut self, owner: Owner) {
+        let (letter, number) = match owner {
+            Owner::Input(i) => ("in", i),
+            Owner::Output(j) => ("out", j),
+            Owner::Op(op) => return self.push_value(ValueId(op)),
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
+        };
+        self.text.push_str(letter);
+        push_decimal(&mut self.text, number.into());
+    }
+
+    /// An operation's name without the scheme's prefix.
+    fn push_value(&mut self, id: ValueId) {
+        let origin = self.origins.get(id.index()).copied().unwrap_or(id.0);
+        match self.labels.get(&origin) {
+            Some(label) => self.text.push_str(label),
+            None => {
+                self.text.push('v');
+                push_decimal(&mut self.text, origin.into());
+            }
+        }
+        if let Some(count) = repetition(&self.repeated, id.index()) {
+            self.text.push('_');
+            push_decimal(&mut self.text, count);
+        }
+    }
+
+    /// Name of the net that a control port drives.
+    pub(super) fn control_name(&mut self, port: &str) -> (u32, u32) {
+        let taken: Vec<&str> = self.taken.iter().map(String::as_str).collect();
+        let name = unique(&format!("{port}_net"), &taken);
+        let start = self.text.len();
+        self.text.push_str(&name);
+        self.taken.push(name);
+        self.since(start)
+    }
+
+    /// Name of the valid flag at the end of a stage.
+    pub(super) fn valid_name(&mut self, boundary: u32) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str(self.scheme.prefix());
+        self.text.push_str("valid_s");
+        push_decimal(&mut self.text, boundary.into());
+        self.since(start)
+    }
+
+    /// Name of the next memory of a table, or of products.
+    pub(super) fn rom_name(&mut self, origin: Origin) -> String {
+        let number = self.memories.entry(origin).or_default();
+        let mut name = match origin {
+            Origin::Table(table) => format!("{}rom{table}", self.scheme.prefix()),
+            Origin::Product => format!("{}rom_product", self.scheme.prefix()),
+        };
+        if *number > 0 {
+            name.push('_');
+            push_letters(&mut name, *number);
+        }
+        *number += 1;
+        name
+    }
+
+    /// The empty comment.
+    pub(super) fn no_comment(&self) -> (u32, u32) {
+        (0, 0)
+    }
+
+    /// What the net with the owner's value is: the operation, its type and interval; and which bits of the value are
+    /// there (runs from the first to before the second) if not all are.
+    pub(super) fn comment(&mut self, owner: Owner, kept: Option<impl Iterator<Item = (u32, u32)>>) -> (u32, u32) {
+        let start = self.text.len();
+        self.push_meaning(owner);
+        if let Some(kept) = kept {
+            self.text.push_str(", only ");
+            push_runs(&mut self.text, kept);
+        }
+        self.since(start)
+    }
+
+    /// What a helper belongs to, where no other net of its owner says so.
+    pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
+        let start = self.text.len();
+        self.text.push_str("part of ");
+        self.push_meaning(owner);
+        self.since(start)
+    }
+
+    /// Which bits of an owner's value, or of a helper, a register holds, if not all.
+    pub(super) fn held_comment(
+        &mut self,
+        owner: Owner,
+        helper: u32,
+        runs: Option<impl Iterator<Item = (u32, u32)>>,
+    ) -> (u32, u32) {
+        let Some(runs) = runs else { return self.no_comment() };
+        let start = self.text.len();
+        push_runs(&mut self.text, runs);
+        self.text.push_str(" of ");
+        self.name(owner, helper, None);
+        self.since(start)
+    }
+
+    fn push_meaning(&mut self, owner: Owner) {
+        match owner {
+            Owner::Op(op) => self.push_operation(ValueId(op)),
+            Owner::Input(i) => {
+                let kif = self.model.input_kifs()[i as usize];
+                let _ = write!(self.text, "input {i}, {kif}");
+            }
+            Owner::Output(j) => {
+                let _ = write!(self.text, "output {j} negated");
+            }
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
+        }
+    }
+
+    /// Width of an owner's value; for an output that of its port, which may be less than that of what is negated.
+    pub(super) fn value_width(&self, owner: Owner) -> u32 {
+        match owner {
+            Owner::Op(op) => self.model.kif(ValueId(op)).width(),
+            Owner::Input(i) => self.model.input_kifs()[i as usize].width(),
+            Owner::Output(j) => self.model.output_kif(j as usize).width(),
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
+        }
+    }
+
+    fn push_operation(&mut self, id: ValueId) {
+        let model = self.model;
+        let node = model.node(id);
+        self.text.push_str(node.op.name());
+        self.text.push(' ');
+        match &node.op {
+            Op::Input { input } => push_decimal(&mut self.text, (*input).into()),
+            Op::Const { value } => self.push_real(value, node.interval.frac),
+            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_value(*x),
+            Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
+            Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
+            Op::Sub { a, b, shift } => self.push_two(*a, " - ", *b, *shift),
+            Op::Mul { a, b } => self.push_two(*a, " * ", *b, 0),
+            Op::Binary { op: _, a, b, shift } => self.push_two(*a, ", ", *b, *shift),
+            Op::AddConst { x, value, shift } => {
+                self.push_value(*x);
+                self.text.push_str(if value.is_negative() { " - " } else { " + " });
+                let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
+                self.push_real(&magnitude, *shift);
+            }
+            Op::Mux { cond, on_true, on_false, shift } => {
+                self.text.push_str("if top bit of ");
+                self.push_value(*cond);
+                self.text.push_str(" then ");
+                self.push_value(*on_true);
+                self.text.push_str(" else ");
+                self.push_scaled(*on_false, *shift);
+            }
+            Op::Lookup { x, table, base: _ } => {
+                self.push_value(*x);
+                self.text.push_str(" in table ");
+                push_decimal(&mut self.text, table.0.into());
+            }
+            Op::Sum { terms } => {
+                /// A line has to end somewhere.
+                const MOST: usize = 8;
+                for (k, term) in terms.iter().take(MOST).enumerate() {
+                    self.text.push_str(match (k, term.neg) {
+                        (0, false) => "",
+                        (0, true) => "-",
+                        (_, false) => " + ",
+                        (_, true) => " - ",
+                    });
+                    self.push_scaled(term.value, term.shift);
+                }
+                if terms.len() > MOST {
+                    let _ = write!(self.text, " ... ({} terms)", terms.len());
+                }
+            }
+        }
+        self.push_kif(model.kif(id));
+        self.push_interval(&node.interval);
+    }
+
+    /// As [`Kif`] is displayed; written by hand, because every net has one.
+    fn push_kif(&mut self, kif: Kif) {
+        self.text.push_str(if kif.signed { ", s" } else { ", u" });
+        push_decimal(&mut self.text, kif.width().into());
+        self.text.push('.');
+        self.push_signed(kif.frac.into());
+        self.text.push(' ');
+    }
+
+    fn push_two(&mut self, a: ValueId, operator: &str, b: ValueId, shift: i32) {
+        self.push_value(a);
+        self.text.push_str(operator);
+        self.push_scaled(b, shift);
+    }
+
+    fn push_scaled(&mut self, x: ValueId, shift: i32) {
+        self.push_value(x);
+        if shift != 0 {
+            self.text.push_str("*2^");
+            self.push_signed(shift.into());
+        }
+    }
+
+    fn push_signed(&mut self, number: i64) {
+        if number < 0 {
+            self.text.push('-');
+        }
+        push_decimal(&mut self.text, number.unsigned_abs());
+    }
+
+    fn push_interval(&mut self, interval: &Interval) {
+        self.text.push('[');
+        self.push_real(&interval.min, interval.frac);
+        self.text.push_str(", ");
+        self.push_real(&interval.max, interval.frac);
+        self.text.push(']');
+    }
+
+    /// `code * 2^-frac`, in decimal where that is exact and short.
+    fn push_real(&mut self, code: &Code, frac: i32) {
+        /// Digits after the point at most.
+        const DIGITS: i32 = 12;
+        match code.to_i64() {
+            Some(0) => self.text.push('0'),
+            Some(code) if (0..=DIGITS).contains(&frac) => {
+                if code < 0 {
+                    self.text.push('-');
+                }
+                let magnitude = code.unsigned_abs();
+                push_decimal(&mut self.text, magnitude >> frac);
+                let mut rest = magnitude & ((1 << frac) - 1);
+                if rest > 0 {
+                    self.text.push('.');
+                    while rest > 0 {
+                        rest *= 10;
+                        self.text.push(char::from(b'0' + (rest >> frac) as u8));
+                        rest &= (1 << frac) - 1;
+                    }
+                }
+            }
+            Some(code) if (-30..0).contains(&frac) && code.unsigned_abs() < 1 << 32 => {
+                self.push_signed(code << -frac);
+            }
+            _ if code.to_i64().is_none() && code.to_big().bits() > 128 => {
+                // Hundreds of digits tell less than their number.
+                let _ = write!(self.text, "about 2^{}", code.to_big().bits() as i64 - i64::from(frac));
+            }
+            _ => {
+                let _ = write!(self.text, "{code}");
+                if frac != 0 {
+                    self.text.push_str("*2^");
+                    self.push_signed(-i64::from(frac));
+                }
+            }
+        }
+    }
+}
+
+/// Appends the bits of some runs, each from its first to before its second number.
+pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)>) {
+    /// More would not help anybody.
+    const MOST: usize = 6;
+    let mut runs = runs.peekable();
+    let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
+    text.push_str(if single { "bit " } else { "bits " });
+    for (k, (start, stop)) in runs.enumerate() {
+        if k == MOST {
+            text.push_str(", ...");
+            break;
+        }
+        if k > 0 {
+            text.push_str(", ");
+        }
+        if stop - start > 1 {
+            push_decimal(text, u64::from(stop - 1));
+            text.push(':');
+        }
+        push_decimal(text, start.into());
+    }
+}
+
+/// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each
+/// stems from itself.
+fn origins(model: &Model) -> Vec<u32> {
+    if (0..).zip(model.nodes()).all(|(index, node)| node.origin == index) {
+        return Vec::new();
+    }
+    model.nodes().iter().map(|n| n.origin).collect()
+}
+
+/// For each operation how many earlier ones have its origin; empty if none has.
+fn repeated_origins(model: &Model) -> Vec<u32> {
+    if model.nodes().windows(2).all(|w| w[0].origin < w[1].origin) {
+        return Vec::new();
+    }
+    let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
+    model
+        .nodes()
+        .iter()
+        .map(|n| {
+            let count = seen.entry(n.origin).or_default();
+            *count += 1;
+            *count - 1
+        })
+        .collect()
+}
+
+/// Which operation of its origin this one is, from 2 on: what its name ends with.
+fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
+    repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
+}
+
+/// What the signals of each operation's value are called, or begin with, in a text of a program without labels: by the
+/// place where it stems from.
+pub fn stems(model: &Model) -> Vec<String> {
+    let repeated = repeated_origins(model);
+    let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {
+        Some(count) => format!("v{}_{count}", node.origin),
+        None => format!("v{}", node.origin),
+    };
+    model.nodes().iter().enumerate().map(stem).collect()
+}
+
+/// The same in the text of this netlist, where values may be called as the source calls them.
+pub fn stems_in(netlist: &Netlist, model: &Model, labels: &Labels) -> Vec<String> {
+    let ports = netlist.ports().iter().map(|port| port.name.as_str());
+    let taken = ports.chain([netlist.interface.top.as_str()]).collect();
+    let mut describer = Describer::labelled(model, taken, labels);
+    let stem = |index| {
+        describer.text.clear();
+        describer.text.push_str(describer.scheme.prefix());
+        describer.push_value(ValueId(index));
+        describer.text.clone()
+    };
+    (0..model.nodes().len() as u32).map(stem).collect()
+}
+
+/// Lines for the head of the file.
+pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) -> Vec<String> {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let mut lines = vec![format!(
+        "{}: {}, {}, {}, {}",
+        interface.top,
+        count(model.nodes().len(), "operation"),
+        count(model.n_inputs(), "input"),
+        count(model.outputs().len(), "output"),
+        count(model.tables().len(), "table")
+    )];
+    lines.push(match interface.latency {
+        0 => "combinational".into(),
+        1 => "latency 1 clock, a new input every clock".into(),
+        n => format!("latency {n} clocks, a new input every clock"),
+    });
+    if schedule.latency() > 0 {
+        let inputs = if schedule.register_inputs { ", inputs registered" } else { "" };
+        let stages = match schedule.stages {
+            0 => "combinational".into(),
+            1 => "1 pipeline stage, ending in registers".into(),
+            n => format!("{n} pipeline stages, each ending in registers"),
+        };
+        let outputs = match (schedule.register_outputs, schedule.stages) {
+            (false, _) => "",
+            (true, 0) => ", outputs registered",
+            (true, _) => ", outputs registered once more",
+        };
+        lines.push(format!("{stages}{inputs}{outputs}"));
+    }
+    lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
+    lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
+    lines
+}
+
+pub(super) fn element_line(element: &Element) -> String {
+    let Element { port, lsb, width, name, .. } = element;
+    let bits = match width {
+        0 => return format!("  {name}: always 0, no bits"),
+        1 => format!("{port}[{lsb}]"),
+        _ => format!("{port}[{}:{lsb}]", lsb + width - 1),
+    };
+    let beat = match element.beat {
+        0 => String::new(),
+        beat => format!(" in beat {beat}"),
+    };
+    format!("  {name}: {bits}{beat}, {}", element.kif())
+}

@@ -1,0 +1,351 @@
+//! Which blocks and registers of a machine are pipelines.
+//!
+//! Blocks and registers get *labels* such that a register's label is one above that of what it loads, and that of what
+//! reads it is its own: how many clocks after a value entered what is computed from it is there. Registers for which no
+//! such labels exist, because they are part of a loop or because two paths of different length meet, are not moved.
+//! Where something enters or leaves a pipeline half way, it is cut there: the registers of that place stay.
+
+use alir_core::ir::machine::{Access, BlockId, Machine, Settle, SignalId, SignalKind};
+use std::collections::BTreeSet;
+
+/// What all registers of a pipeline have in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RegisterControls {
+    pub(super) reset_if: Option<Access>,
+    pub(super) enable_if: Option<Access>,
+    /// Whether they have first values.
+    pub(super) starts: bool,
+}
+
+/// A pipeline whose sources all enter its first stage and whose results all leave its last.
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    /// Number of stages, at least 2; registers between them only.
+    pub(super) stages: u32,
+    /// Its blocks with their stages from 1, in an order in which they can be computed.
+    pub(super) blocks: Vec<(BlockId, u32)>,
+    /// Its registers with the boundary that each stands at: `n` is behind stage `n`.
+    pub(super) registers: Vec<(SignalId, u32)>,
+    /// Block outputs and registers that somebody outside reads.
+    pub(super) sinks: Vec<SignalId>,
+    /// Reset and enable of the registers.
+    pub(super) controls: RegisterControls,
+}
+
+/// What drives each element of each signal, where it is one connection without an index: its number.
+pub(super) fn drivers(machine: &Machine) -> Vec<Vec<Option<usize>>> {
+    let mut by: Vec<Vec<Option<usize>>> = machine.signals().iter().map(|s| vec![None; s.elements.len()]).collect();
+    for (c, connection) in machine.connections().iter().enumerate().filter(|(_, c)| c.dst.dynamic.is_none()) {
+        by[connection.dst.signal.index()][connection.dst.lo..connection.dst.hi].fill(Some(c));
+    }
+    by
+}
+
+/// Whether a connection does nothing but carry elements, whether at a clock edge or not.
+pub(super) fn is_plain(machine: &Machine, c: usize) -> bool {
+    let connection = &machine.connections()[c];
+    connection.enable_if.is_none()
+        && connection.alternative.is_none()
+        && connection.src.dynamic.is_none()
+        && connection.dst.dynamic.is_none()
+}
+
+/// All pipelines with at least two stages and a block.
+pub(super) fn segments(machine: &Machine) -> Vec<Segment> {
+    let mut finder = Finder::new(machine);
+    finder.blocks();
+    for register in machine.signal_ids() {
+        finder.register(register);
+    }
+    finder.segments()
+}
+
+struct Finder<'a> {
+    machine: &'a Machine,
+    /// Whether a signal is read as a condition or an index, by index, by a wire or a port, or is a port: it has to
+    /// stay.
+    visible: Vec<bool>,
+    /// Connections that read a signal as their plain source.
+    readers: Vec<Vec<usize>>,
+    /// Connections that drive a signal.
+    loads: Vec<Vec<usize>>,
+    /// Node of each signal that takes part: those of a block share one.
+    node: Vec<Option<usize>>,
+    labels: Labels,
+    /// Registers that may move.
+    movable: Vec<bool>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(machine: &'a Machine) -> Finder<'a> {
+        let n = machine.signals().len();
+        let mut finder = Finder {
+            machine,
+            visible: machine.signals().iter().map(|s| s.output).collect(),
+            readers: vec![Vec::new(); n],
+            loads: vec![Vec::new(); n],
+            node: vec![None; n],
+            labels: Labels::default(),
+            movable: vec![false; n],
+        };
+        for signal in machine.signals() {
+            finder.show(signal.reset_if.as_ref());
+        }
+        for (c, connection) in machine.connections().iter().enumerate() {
+            finder.loads[connection.dst.signal.index()].push(c);
+            finder.show(connection.enable_if.as_ref());
+            finder.show(connection.alternative.as_ref());
+            finder.show(connection.dst.dynamic.as_ref().map(|(index, _)| &**index));
+            let to = &machine.signal(connection.dst.signal).kind;
+            let carried = match to {
+                SignalKind::Register => connection.src.dynamic.is_none(),
+                SignalKind::BlockInput(_) => is_plain(machine, c),
+                _ => false,
+            };
+            if carried {
+                finder.readers[connection.src.signal.index()].push(c);
+            } else {
+                finder.show(Some(&connection.src));
+            }
+        }
+        finder
+    }
+
+    fn show(&mut self, access: Option<&Access>) {
+        let mut next = access;
+        while let Some(access) = next {
+            self.visible[access.signal.index()] = true;
+            next = access.dynamic.as_ref().map(|(index, _)| &**index);
+        }
+    }
+
+    /// Gives blocks their nodes; blocks that feed one another share a label.
+    fn blocks(&mut self) {
+        let machine = self.machine;
+        for block in machine.blocks() {
+            let (Some(input), Some(output)) = (block.input, block.output) else { continue };
+            if self.visible[input.index()] || !self.readers[input.index()].is_empty() {
+                continue;
+            }
+            let node = self.labels.node();
+            self.node[input.index()] = Some(node);
+            self.node[output.index()] = Some(node);
+        }
+        for (c, connection) in machine.connections().iter().enumerate() {
+            let into_block = matches!(machine.signal(connection.dst.signal).kind, SignalKind::BlockInput(_));
+            let ends = self.node[connection.src.signal.index()].zip(self.node[connection.dst.signal.index()]);
+            if let Some((from, to)) = ends.filter(|_| into_block && is_plain(machine, c)) {
+                self.labels.tie(from, to, 0);
+            }
+        }
+    }
+
+    /// Takes a register in, if it may move and labels for it exist.
+    fn register(&mut self, id: SignalId) {
+        let machine = self.machine;
+        let signal = machine.signal(id);
+        let loads = &self.loads[id.index()];
+        let connections = || loads.iter().map(|&c| &machine.connections()[c]);
+        let driven: usize = connections().map(|c| c.dst.len()).sum();
+        let Some(&first) = loads.first() else { return };
+        let enable_if = machine.connections()[first].enable_if.clone();
+        let plain = connections().all(|c| {
+            let from = &machine.signal(c.src.signal).kind;
+            let simple = c.dst.dynamic.is_none() && c.src.dynamic.is_none() && c.alternative.is_none();
+            simple && c.enable_if == enable_if && *from != SignalKind::Input && c.src.signal != id
+        });
+        let whole = driven == signal.elements.len();
+        if signal.kind != SignalKind::Register || self.visible[id.index()] || !plain || !whole {
+            return;
+        }
+        let starts = signal.reset_to.is_some();
+        let controls = RegisterControls { reset_if: signal.reset_if.clone(), enable_if, starts };
+        // Neighbours, with what their labels are above this one's.
+        let taking_part = |signal: SignalId, finder: &Self| {
+            let is_register = machine.signal(signal).kind == SignalKind::Register;
+            finder.node[signal.index()].filter(|_| !is_register || finder.movable[signal.index()])
+        };
+        let before = connections().filter_map(|c| Some((taking_part(c.src.signal, self)?, -1)));
+        let behind = self.readers[id.index()].iter().filter_map(|&c| {
+            let to = machine.connections()[c].dst.signal;
+            let is_register = machine.signal(to).kind == SignalKind::Register;
+            Some((taking_part(to, self)?, i64::from(is_register)))
+        });
+        let neighbours: Vec<(usize, i64)> = before.chain(behind).collect();
+        if self.labels.allow(&neighbours, &controls) {
+            let node = self.labels.node();
+            self.labels.set_controls(node, controls);
+            neighbours.into_iter().for_each(|(other, above)| self.labels.tie(node, other, above));
+            self.node[id.index()] = Some(node);
+            self.movable[id.index()] = true;
+        }
+    }
+
+    /// Whether a connection stays inside the pipelines.
+    fn is_inside(&self, c: usize) -> bool {
+        let connection = &self.machine.connections()[c];
+        let (from, to) = (connection.src.signal, connection.dst.signal);
+        let takes_part = |s: SignalId| match self.machine.signal(s).kind {
+            SignalKind::Register => self.movable[s.index()],
+            _ => self.node[s.index()].is_some(),
+        };
+        let carried = match self.machine.signal(to).kind {
+            SignalKind::Register => true,
+            _ => is_plain(self.machine, c),
+        };
+        takes_part(from) && takes_part(to) && carried
+    }
+
+    /// Registers that may move, as far as labels tell.
+    fn movable(&self) -> Vec<SignalId> {
+        self.machine.signal_ids().filter(|id| self.movable[id.index()]).collect()
+    }
+
+    fn label(&mut self, signal: SignalId) -> Option<(usize, i64)> {
+        let node = self.node[signal.index()]?;
+        Some(self.labels.find(node))
+    }
+
+    fn segments(mut self) -> Vec<Segment> {
+        let machine = self.machine;
+        // Places in front of which registers stay, by component.
+        let mut cuts: BTreeSet<(usize, i64)> = BTreeSet::new();
+        let mut sinks: Vec<(usize, i64, SignalId)> = Vec::new();
+        let mut sources: Vec<(usize, i64)> = Vec::new();
+        for id in machine.signal_ids() {
+            let Some((component, label)) = self.label(id) else { continue };
+            let kind = &machine.signal(id).kind;
+            if !matches!(kind, SignalKind::BlockOutput(_)) {
+                let entered = label - i64::from(*kind == SignalKind::Register);
+                if self.loads[id.index()].iter().any(|&c| !self.is_inside(c)) {
+                    sources.push((component, entered));
+                    cuts.insert((component, entered));
+                }
+            }
+            if !matches!(kind, SignalKind::BlockInput(_))
+                && (self.visible[id.index()] || self.readers[id.index()].iter().any(|&c| !self.is_inside(c)))
+            {
+                sinks.push((component, label, id));
+                cuts.insert((component, label + 1));
+            }
+        }
+        // A cut makes the registers at it sources and sinks themselves, which asks for no further cut.
+        for id in self.movable() {
+            let Some(place) = self.label(id).filter(|place| cuts.contains(place)) else { continue };
+            let (component, label) = place;
+            sources.push(place);
+            for &c in &self.loads[id.index()].clone() {
+                let from = machine.connections()[c].src.signal;
+                if self.label(from).is_some() {
+                    sinks.push((component, label - 1, from));
+                }
+            }
+        }
+        sinks.sort_unstable();
+        sinks.dedup();
+        let ends: BTreeSet<(usize, i64)> = sinks.iter().map(|&(component, label, _)| (component, label)).collect();
+        ends.into_iter().filter_map(|end| self.segment(end, &cuts, &sources, &sinks)).collect()
+    }
+
+    /// The pipeline that ends at a place.
+    fn segment(
+        &mut self,
+        (component, last): (usize, i64),
+        cuts: &BTreeSet<(usize, i64)>,
+        sources: &[(usize, i64)],
+        sinks: &[(usize, i64, SignalId)],
+    ) -> Option<Segment> {
+        let machine = self.machine;
+        let first = cuts.range((component, i64::MIN)..=(component, last)).next_back().map(|&(_, label)| label)?;
+        if first == last || !sources.contains(&(component, first)) {
+            return None;
+        }
+        let stages = u32::try_from(last - first + 1).ok()?;
+        let mut blocks = Vec::new();
+        for &step in machine.order() {
+            let Settle::Block(b) = step else { continue };
+            let Some((of, label)) = machine.blocks()[b.index()].output.and_then(|s| self.label(s)) else { continue };
+            if of == component && (first..=last).contains(&label) {
+                blocks.push((b, (label - first + 1) as u32));
+            }
+        }
+        blocks.sort_by_key(|&(_, stage)| stage);
+        let mut registers = Vec::new();
+        for id in self.movable() {
+            let Some((of, label)) = self.label(id) else { continue };
+            if of == component && first < label && label <= last {
+                registers.push((id, (label - first) as u32));
+            }
+        }
+        registers.sort_by_key(|&(id, boundary)| (boundary, id));
+        let controls = self.labels.controls(component)?;
+        let sinks = sinks.iter().filter(|&&(of, label, _)| (of, label) == (component, last)).map(|&(_, _, s)| s);
+        let segment = Segment { stages, blocks, registers, sinks: sinks.collect(), controls };
+        (!segment.blocks.is_empty() && !segment.registers.is_empty()).then_some(segment)
+    }
+}
+
+/// Labels of nodes up to a constant for each component: a union-find forest with distances.
+#[derive(Default)]
+struct Labels {
+    /// Parent, and how much the label is above the parent's.
+    parent: Vec<(usize, i64)>,
+    /// For each root what the registers of its component have in common.
+    controls: Vec<Option<RegisterControls>>,
+}
+
+impl Labels {
+    fn node(&mut self) -> usize {
+        let node = self.parent.len();
+        self.parent.push((node, 0));
+        self.controls.push(None);
+        node
+    }
+
+    /// A node's component, and its label there.
+    fn find(&mut self, node: usize) -> (usize, i64) {
+        let (mut root, mut label) = (node, 0);
+        while self.parent[root].0 != root {
+            label += self.parent[root].1;
+            root = self.parent[root].0;
+        }
+        // Shorter ways for the next time.
+        let (mut at, mut left) = (node, label);
+        while self.parent[at].0 != root && at != root {
+            let (next, above) = self.parent[at];
+            self.parent[at] = (root, left);
+            left -= above;
+            at = next;
+        }
+        (root, label)
+    }
+
+    fn controls(&self, root: usize) -> Option<RegisterControls> {
+        self.controls[root].clone()
+    }
+
+    fn set_controls(&mut self, root: usize, controls: RegisterControls) {
+        self.controls[root] = Some(controls);
+    }
+
+    /// Whether a new node with these controls may lie so far below these nodes.
+    fn allow(&mut self, neighbours: &[(usize, i64)], controls: &RegisterControls) -> bool {
+        let mut own: std::collections::BTreeMap<usize, i64> = std::collections::BTreeMap::new();
+        neighbours.iter().all(|&(other, above)| {
+            let (root, label) = self.find(other);
+            let fits = self.controls[root].as_ref().is_none_or(|known| known == controls);
+            fits && *own.entry(root).or_insert(label - above) == label - above
+        })
+    }
+
+    /// Puts `b` so far above `a`. Nothing happens if their labels are tied already.
+    fn tie(&mut self, a: usize, b: usize, above: i64) {
+        let ((root_a, label_a), (root_b, label_b)) = (self.find(a), self.find(b));
+        if root_a != root_b {
+            self.parent[root_b] = (root_a, label_a + above - label_b);
+            if self.controls[root_a].is_none() {
+                self.controls[root_a] = self.controls[root_b].take();
+            }
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! The judge of a plan, which knows nothing of how plans are made.
+//!
+//! It follows one sample through the clocks: every block computes what the program says, on a copy that no other uses
+//! at that phase, from values that exist and are still there; the result is complete and stays for as many clocks as
+//! the interval. What goes through bit by bit is followed by the judge of streams.
+
+use super::{Base, Group, Inputs, Instance, Outlet, Plan, Region, Storage, Store, free, origin, serial};
+use alir_core::ir::{Model, Op, Output, ValueId};
+use alir_core::num::Kif;
+use alir_opt::passes;
+use num_bigint::BigInt;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Judges a plan of a program.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn check(model: &Model, plan: &Plan) -> Result<(), String> {
+    let judge = Judge { model, plan, free: free(model), exact: passes::exact_sums(model) };
+    judge.shape()?;
+    judge.beats()?;
+    let mut made = judge.blocks()?;
+    judge.regions(&mut made)?;
+    judge.births(&made)?;
+    judge.reads()?;
+    judge.outputs()
+}
+
+/// A sum: a coefficient for each value, as a number times a power of two, and a constant.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    terms: BTreeMap<Option<ValueId>, (BigInt, i64)>,
+}
+
+impl Row {
+    fn one(v: ValueId) -> Row {
+        Row { terms: BTreeMap::from([(Some(v), (BigInt::from(1), 0))]) }
+    }
+
+    /// A constant with this code in this type.
+    fn constant(code: BigInt, kif: Kif) -> Row {
+        Row { terms: BTreeMap::from([(None, (code, -i64::from(kif.frac)))]) }
+    }
+
+    /// What an operation makes of rows; nothing if it is no sum, or of numbers that no plan has.
+    fn of<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
+        match op {
+            Op::Add { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), false),
+            Op::Sub { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), true),
+            Op::AddConst { x, value, shift } => {
+                let constant = Row { terms: BTreeMap::from([(None, (value.to_big(), 0))]) };
+                row(*x)?.clone().plus(&constant, -i64::from(*shift), false)
+            }
+            _ => None,
+        }
+    }
+
+    fn plus(mut self, other: &Row, shift: i64, neg: bool) -> Option<Row> {
+        const FAR: i64 = 1 << 12;
+        for (&v, (m, e)) in &other.terms {
+            let (m, e) = (if neg { -m } else { m.clone() }, e + shift);
+            let known = self.terms.entry(v).or_insert((BigInt::ZERO, e));
+            let least = known.1.min(e);
+            let (own, by) = (u64::try_from(known.1 - least).ok()?, u64::try_from(e - least).ok()?);
+            if own.max(by) > FAR as u64 {
+                return None;
+            }
+            *known = ((std::mem::take(&mut known.0) << own) + (m << by), least);
+        }
+        Some(self)
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Row) -> bool {
+        other.clone().plus(self, 0, true).is_some_and(|zero| zero.terms.values().all(|(m, _)| *m == BigInt::ZERO))
+    }
+}
+
+/// The values of a template as rows over what its inputs are in the program; nothing for what is no sum, or a sum that
+/// does not fit its type whatever its inputs are.
+fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Option<Row>> {
+    // Over the template's own inputs for the bounds: two of them may be one value of the program.
+    let mut own: Vec<Option<Row>> = Vec::with_capacity(template.nodes().len());
+    for id in template.ids() {
+        let kif = template.kif(id);
+        let row = match template.node(id).op {
+            Op::Input { input } if kif == template.input_kifs()[input as usize] => Some(Row::one(ValueId(input))),
+            Op::Const { ref value } => Some(Row::constant(value.to_big(), kif)),
+            _ => Row::of(&template.node(id).op, |x| own[x.index()].as_ref()).filter(|row| fits(row, kif, template)),
+        };
+        own.push(row);
+    }
+    let renamed = |row: &Row| {
+        let mut all = Row::default();
+        for (v, c) in &row.terms {
+            let v = v.map(|v| inputs[v.index()]);
+            // What is always zero adds nothing.
+            if v.is_some_and(|v| model.kif(v).is_zero()) {
+                continue;
+            }
+            all = all.plus(&Row { terms: BTreeMap::from([(v, c.clone())]) }, 0, false)?;
+        }
+        Some(all)
+    };
+    own.iter().map(|row| row.as_ref().and_then(renamed)).collect()
+}
+
+/// Whether a type holds every value of a row, exactly.
+fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
+    let (mut min, mut max) = (BigInt::ZERO, BigInt::ZERO);
+    for (v, (m, e)) in &row.terms {
+        let read = v.map(|v| template.input_kifs()[v.index()]);
+        let by = e + i64::from(kif.frac) - read.map_or(0, |read| i64::from(read.frac));
+        let scaled = match u64::try_from(by) {
+            Ok(by) if by < 1 << 12 => m << by,
+            _ if *m == BigInt::ZERO => BigInt::ZERO,
+            // Low bits that the type has not.
+            Err(_) if m.trailing_zeros().is_some_and(|zeros| zeros >= by.unsigned_abs()) => m >> by.unsigned_abs(),
+            _ => return false,
+        };
+        let ends = match read {
+            Some(read) => [&scaled * read.min_code(), &scaled * read.max_code()],
+            None => [scaled.clone(), scaled],
+        };
+        min += ends.iter().min().expect("two ends");
+        max += ends.iter().max().expect("two ends");
+    }
+    kif.holds(&min) && kif.holds(&max)
+}
+
+/// Where a value is made.
+#[derive(Clone, Copy)]
+struct Made {
+    /// The first clock in which a register shows it.
+    born: u32,
+    /// The group, the copy and the output of the template; nothing for what goes through bit by bit.
+    behind: Option<(usize, u32, usize)>,
+}
+
+struct Judge<'a> {
+    model: &'a Model,
+    plan: &'a Plan,
+    free: Vec<bool>,
+    /// Sums of the program that never wrap.
+    exact: Vec<bool>,
+}
+
+/// Whether what hardware makes has the inputs and outputs of what is meant.
+fn ports_alike(meant: &Model, made: &Model) -> Result<(), String> {
+    ensure(made.n_inputs() == meant.n_inputs(), || "inputs of what is made".into())?;
+    ensure(made.outputs().len() == meant.outputs().len(), || "outputs of what is made".into())?;
+    for (ours, theirs) in made.outputs().iter().zip(meant.outputs()) {
+        let kif = |model: &Model, output: &Output| {
+            let plain = output.shift == 0 && !output.neg;
+            output.source.filter(|_| plain).map(|v| model.kif(v)).ok_or("an output of a block is a value as it is")
+        };
+        ensure(kif(made, ours)? == kif(meant, theirs)?, || "an output of another type".into())?;
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(message()) }
+}
+
+impl Judge<'_> {
+    fn shape(&self) -> Result<(), String> {
+        let plan = self.plan;
+        ensure(plan.interval >= 2, || format!("interval {}", plan.interval))?;
+        ensure(plan.latency > u32::from(plan.registered_outputs), || "no latency".into())?;
+        ensure(plan.own_register.len() == self.model.outputs().len(), || "one entry for each output".into())?;
+        for (number, group) in plan.groups.iter().enumerate() {
+            let template = &group.template;
+            if let Some(meant) = &group.meant {
+                ports_alike(meant, template).map_err(|why| format!("group {number}: {why}"))?;
+            }
+            ensure(group.stage.len() == template.nodes().len(), || format!("group {number}: stages of operations"))?;
+            for id in template.ids() {
+                let mut after = 0;
+                template.node(id).op.for_each_operand(|v| {
+                    if !matches!(template.node(v).op, Op::Const { .. }) {
+                        after = after.max(group.stage[v.index()]);
+                    }
+                });
+                ensure(group.stage[id.index()] >= after, || format!("group {number}: {id} is before its operands"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every block is the program's, and alone on its copy at its phase. Gives where each value is made.
+    fn blocks(&self) -> Result<FxHashMap<ValueId, Made>, String> {
+        let mut made = FxHashMap::default();
+        for (number, group) in self.plan.groups.iter().enumerate() {
+            let mut used = FxHashSet::default();
+            for (at, instance) in group.instances.iter().enumerate() {
+                let phase = instance.start % self.plan.interval;
+                ensure(instance.copy < group.copies, || format!("group {number}: no copy {}", instance.copy))?;
+                ensure(used.insert((instance.copy, phase)), || {
+                    format!("group {number}: copy {} is used twice at phase {phase}", instance.copy)
+                })?;
+                let same = match group.by_rows {
+                    true => self.same_rows(group, instance),
+                    false => self.same(group.meant(), &instance.inputs, &instance.outputs),
+                };
+                same.map_err(|why| format!("group {number}, instance {at}: {why}"))?;
+                for (k, &v) in instance.outputs.iter().enumerate() {
+                    let source = group.template.outputs()[k].source.ok_or("an output without a source")?;
+                    let born = instance.start + group.stage[source.index()] + 1;
+                    let made_here = Made { born, behind: Some((number, instance.copy, k)) };
+                    ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Every region computes what the program says, from registers that hold it long enough. Adds what they make.
+    fn regions(&self, made: &mut FxHashMap<ValueId, Made>) -> Result<(), String> {
+        for (number, region) in self.plan.regions.iter().enumerate() {
+            self.region(region).map_err(|why| format!("region {number}: {why}"))?;
+            for &v in &region.outputs {
+                let made_here = Made { born: region.plan.latency, behind: None };
+                ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn region(&self, region: &Region) -> Result<(), String> {
+        self.same(&region.meant, &region.inputs, &region.outputs)?;
+        ports_alike(&region.meant, &region.made)?;
+        let (graph, plan, interval) = (&region.graph, &region.plan, self.plan.interval);
+        ensure(*graph == serial::graph(&region.made), || "streams of another program".into())?;
+        ensure(plan.interval == interval, || format!("a sample every {} clocks", plan.interval))?;
+        ensure(!plan.registered_outputs, || "registers behind the results".into())?;
+        serial::check(graph, plan)?;
+        for (&v, &shown) in region.inputs.iter().zip(&plan.arrivals) {
+            let Some(base) = origin(self.model, &self.free, v).base else { continue };
+            // Streams read one register, from its first clock to its last.
+            let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
+            ensure(store.born == shown && matches!(store.storage, Storage::Held(_)), || {
+                format!("{base:?} is not held from clock {shown} on")
+            })?;
+            self.read(v, shown + interval - 1)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a template computes the program's values: the same operations on the same operands, in types that hold the
+    /// program's values.
+    fn same(&self, template: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Result<(), String> {
+        let model = self.model;
+        ensure(inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
+        ensure(outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
+        let mut seen: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+        let mut stack = Vec::new();
+        for (output, &value) in template.outputs().iter().zip(outputs) {
+            let plain = output.shift == 0 && !output.neg;
+            let source = output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?;
+            stack.push((source, value));
+        }
+        while let Some((inner, outer)) = stack.pop() {
+            if let Some(&before) = seen.get(&inner) {
+                ensure(before == outer, || format!("{inner} is both {before} and {outer}"))?;
+                continue;
+            }
+            seen.insert(inner, outer);
+            let (kif, meant) = (template.kif(inner), model.kif(outer));
+            if let Op::Input { input } = template.node(inner).op {
+                let given = inputs[input as usize];
+                ensure(given == outer, || format!("input {input} is {given}, the program reads {outer}"))?;
+                let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
+                ensure(holds || meant.is_zero(), || format!("{outer} does not fit the input's {kif}"))?;
+                continue;
+            }
+            let operands = self.same_operation((template, inner), outer)?;
+            // A sum that never wraps may do so in any type that holds it.
+            let exact = self.exact[outer.index()];
+            let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
+            ensure(kif == meant || (exact && (holds || meant.is_zero())), || {
+                format!("{outer} of type {meant} is made as {kif}")
+            })?;
+            stack.extend(operands);
+        }
+        Ok(())
+    }
+
+    /// Whether an instance's template computes the program's values, where its sums are made otherwise: the operations
+    /// behind the sums are the same, and the sums are equal as rows over what the instance reads.
+    fn same_rows(&self, group: &Group, instance: &Instance) -> Result<(), String> {
+        let (model, template) = (self.model, group.meant());
+        ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
+        ensure(instance.outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
+        for (kif, &given) in template.input_kifs().iter().zip(&instance.inputs) {
+            let meant = model.kif(given);
+            let holds = kif.frac == meant.frac && kif.holds(&meant.min_code()) && kif.holds(&meant.max_code());
+            ensure(holds || meant.is_zero(), || format!("{given} does not fit the input's {kif}"))?;
+        }
+        let made = template_rows(model, template, &instance.inputs);
+        let read: FxHashSet<ValueId> = instance.inputs.iter().copied().collect();
+        let mut stack: Vec<(ValueId, ValueId)> = Vec::new();
+        for (output, &value) in template.outputs().iter().zip(&instance.outputs) {
+            let plain = output.shift == 0 && !output.neg;
+            stack.push((output.source.filter(|_| plain).ok_or("an output of a block is a value as it is")?, value));
+        }
+        let mut seen: FxHashSet<(ValueId, ValueId)> = FxHashSet::default();
+        while let Some((inner, outer)) = stack.pop() {
+            if !seen.insert((inner, outer)) {
+                continue;
+            }
+            if let Some(own) = &made[inner.index()] {
+                let meant = self.row(outer, &read).ok_or_else(|| format!("{outer} is no exact sum of what is read"))?;
+                ensure(*own == meant, || format!("{outer} is another sum"))?;
+                continue;
+            }
+            ensure(!read.contains(&outer), || format!("{outer} is what the block reads"))?;
+            let (kif, meant) = (template.kif(inner), model.kif(outer));
+            ensure(kif == meant, || format!("{outer} of type {meant} is made as {kif}"))?;
+            stack.extend(self.same_operation((template, inner), outer)?);
+        }
+        Ok(())
+    }
+
+    /// Whether an operation of a template is one of the program, operands aside: these, in pairs.
+    fn same_operation(
+        &self,
+        (template, inner): (&Model, ValueId),
+        outer: ValueId,
+    ) -> Result<Vec<(ValueId, ValueId)>, String> {
+        let model = self.model;
+        let (mut own, mut other) = (template.node(inner).op.clone(), model.node(outer).op.clone());
+        let (ours, theirs) = (own.operands(), other.operands());
+        own.map_operands(|_| ValueId(0));
+        other.map_operands(|_| ValueId(0));
+        let table = |model: &Model, op: &Op| match op {
+            Op::Lookup { table, .. } => Some(model.table(*table).entries.clone()),
+            _ => None,
+        };
+        ensure(own == other && ours.len() == theirs.len(), || format!("{outer} is another operation"))?;
+        ensure(table(template, &own) == table(model, &other), || format!("{outer} reads another table"))?;
+        for (at, (&inside, &outside)) in ours.iter().zip(&theirs).enumerate() {
+            // What depends on the number of bits of an operand.
+            let counts = matches!(own, Op::Unary { .. }) || (matches!(own, Op::Mux { .. }) && at == 2);
+            ensure(!counts || template.kif(inside) == model.kif(outside), || {
+                format!("{outer} depends on the type of {outside}, which is another")
+            })?;
+            let is_code = matches!(own, Op::Lookup { .. });
+            ensure(!is_code || template.kif(inside).frac == model.kif(outside).frac, || {
+                format!("{outer} reads the code of {outside}, which has another binary point")
+            })?;
+        }
+        Ok(ours.into_iter().zip(theirs).collect())
+    }
+
+    /// A value of the program as a row over values that are read, and such as are no exact sums: those that cancel out.
+    fn row(&self, value: ValueId, read: &FxHashSet<ValueId>) -> Option<Row> {
+        let model = self.model;
+        let mut rows: FxHashMap<ValueId, Row> = FxHashMap::default();
+        let mut below: BTreeSet<ValueId> = BTreeSet::new();
+        let mut stack = vec![value];
+        while let Some(v) = stack.pop() {
+            let is_leaf = read.contains(&v) || !self.exact[v.index()];
+            if let Op::Const { value } = &model.node(v).op {
+                rows.insert(v, Row::constant(value.to_big(), model.kif(v)));
+            } else if is_leaf {
+                rows.insert(v, if model.kif(v).is_zero() { Row::default() } else { Row::one(v) });
+            } else if below.insert(v) {
+                stack.extend(model.node(v).op.operands());
+            }
+        }
+        for v in below {
+            let row = Row::of(&model.node(v).op, |x| rows.get(&x))?;
+            rows.insert(v, row);
+        }
+        rows.remove(&value)
+    }
+
+    /// Every stored value is made, when its block makes it.
+    fn births(&self, made: &FxHashMap<ValueId, Made>) -> Result<(), String> {
+        for (base, store) in &self.plan.stores {
+            let Base::Value(v) = base else {
+                self.birth_of_port(base, store)?;
+                continue;
+            };
+            let &Made { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
+            ensure(store.born == born, || format!("{v} is born in clock {born}, not {}", store.born))?;
+            if let Storage::Passing(outlet) = store.storage {
+                let own = behind.map(|(group, copy, output)| Outlet::Copy { group, copy, output });
+                ensure(own == Some(outlet), || format!("{v} passes behind another output than its own"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An input element is there a clock after its beat, or after the edge that accepts its sample, unless the port still
+    /// shows it.
+    fn birth_of_port(&self, base: &Base, store: &Store) -> Result<(), String> {
+        let &Base::Port(e) = base else { return Err(format!("{base:?} is no port")) };
+        let place = match &self.plan.inputs {
+            Inputs::Beats(beats) => *beats.elements.get(e as usize).ok_or_else(|| format!("{base:?} has no beat"))?,
+            Inputs::Captured | Inputs::Held => None,
+        };
+        let clock = match (&self.plan.inputs, place) {
+            (Inputs::Held, _) => 0,
+            (_, None) => 1,
+            (_, Some((beat, _))) => beat + 1,
+        };
+        ensure(store.born == clock, || format!("{base:?} is there in clock {clock}, not {}", store.born))?;
+        match store.storage {
+            Storage::Held(_) => Ok(()),
+            Storage::Passing(outlet) => ensure(place.is_some_and(|(_, lane)| outlet == Outlet::Lane(lane)), || {
+                format!("{base:?} passes behind another lane than its own")
+            }),
+        }
+    }
+
+    /// Beats come one a clock, each element in one of them at bits of its own there, as wide as it is.
+    fn beats(&self) -> Result<(), String> {
+        let Inputs::Beats(beats) = &self.plan.inputs else { return Ok(()) };
+        ensure((1..=self.plan.interval).contains(&beats.count), || format!("{} beats of a sample", beats.count))?;
+        ensure(self.plan.settled() >= beats.count, || "a result is there before its sample".into())?;
+        ensure(beats.elements.len() == self.model.n_inputs(), || "a beat for each element".into())?;
+        let mut taken: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for (e, (place, kif)) in beats.elements.iter().zip(self.model.input_kifs()).enumerate() {
+            let Some((beat, lane)) = *place else {
+                ensure(kif.is_zero(), || format!("element {e} is in no beat"))?;
+                continue;
+            };
+            let lane = beats.lanes.get(lane as usize).ok_or_else(|| format!("element {e} has no lane"))?;
+            ensure(beat < beats.count, || format!("element {e} is in beat {beat}"))?;
+            ensure(lane.width == kif.width(), || format!("element {e} has {} bits", lane.width))?;
+            ensure(lane.lsb + lane.width <= beats.width, || format!("element {e} is beside the port"))?;
+            let alone = (lane.lsb..lane.lsb + lane.width).all(|bit| taken.insert((beat, bit)));
+            ensure(alone, || format!("element {e} shares bits of beat {beat}"))?;
+        }
+        Ok(())
+    }
+
+    /// A read of a value in a clock.
+    fn read(&self, value: ValueId, clock: u32) -> Result<(), String> {
+        let Some(base) = origin(self.model, &self.free, value).base else { return Ok(()) };
+        let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
+        ensure(clock >= store.born, || format!("{base:?} is read in clock {clock}, before it is born"))?;
+        ensure(clock <= store.last, || format!("{base:?} is read in clock {clock}, after its last"))?;
+        if let Storage::Held(registers) = store.storage {
+            let at = (clock - store.born) / self.plan.interval;
+            ensure(at < registers, || format!("{base:?} is read in clock {clock}, when it is held no more"))?;
+        }
+        Ok(())
+    }
+
+    fn reads(&self) -> Result<(), String> {
+        let instances = self.plan.groups.iter().flat_map(|g| &g.instances);
+        for instance in instances {
+            instance.inputs.iter().try_for_each(|&v| self.read(v, instance.start))?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&self) -> Result<(), String> {
+        // Registers at the ports show the same a clock later.
+        let (latency, interval) = (self.plan.latency - u32::from(self.plan.registered_outputs), self.plan.interval);
+        for (j, (output, &own)) in self.model.outputs().iter().zip(&self.plan.own_register).enumerate() {
+            let Some(v) = output.source else { continue };
+            let Some(base) = origin(self.model, &self.free, v).base else { continue };
+            if own {
+                self.read(v, latency - 1)?;
+                continue;
+            }
+            ensure(!output.neg, || format!("output {j} is negated behind its register"))?;
+            let store = self.plan.stores.get(&base).ok_or_else(|| format!("{base:?} lies nowhere"))?;
+            ensure(store.born == latency && matches!(store.storage, Storage::Held(_)), || {
+                format!("output {j} does not stay for {interval} clocks")
+            })?;
+            self.read(v, latency + interval - 1)?;
+        }
+        Ok(())
+    }
+}

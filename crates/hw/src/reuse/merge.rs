@@ -1,0 +1,458 @@
+//! Blocks that feed each other become one where that takes less.
+//!
+//! Copies that blocks share have multiplexers in front of them. A value that goes from one block to the next needs none
+//! if the two are one: windows of a convolution and the maxima over four of them are two groups whose copies choose
+//! among all pixels and all windows; four windows with their maximum as one block choose among pixels alone, which
+//! neighbours have in common. A larger block can leave copies idle (25 blocks every 8 clocks are 4 copies where 3.1
+//! would do), so that some may stay as they were.
+//!
+//! A step takes two classes of equal blocks (or one) and makes one block of all that hang together by values that go
+//! from the one class to the other. The step that saves most of the estimate is made, as long as there is one.
+
+use super::blocks::{Finder, Key, Part, choices, operation_area};
+use alir_core::ir::ValueId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Operations and inputs of larger blocks that are looked at before the search ends.
+const WORK: usize = 6_000_000;
+
+/// Kinds of larger blocks that are looked at in a step: those that occur most often.
+const KINDS: usize = 8;
+
+/// Estimated tables that a step has to save.
+const WORTH: f64 = 1.0;
+
+/// These blocks with their depths, or larger ones that are estimated to take less; in the order of their first
+/// operation.
+pub(super) fn merged(finder: &Finder<'_>, parts: Vec<(Part, u32)>, interval: u32) -> Vec<(Part, u32)> {
+    let mut search = Search::new(finder, &parts, interval);
+    let mut any = false;
+    while search.step().unwrap_or(false) {
+        any = true;
+    }
+    if any { search.finish() } else { parts }
+}
+
+/// A block of the program as it is cut at the time.
+struct Block {
+    part: Part,
+    class: usize,
+    area: f64,
+}
+
+/// Larger blocks in place of others.
+#[derive(Clone)]
+struct Step {
+    /// Estimated tables that they save.
+    saved: f64,
+    /// Each with the blocks that it is made of.
+    made: Vec<(Part, Vec<usize>)>,
+}
+
+struct Search<'a> {
+    finder: &'a Finder<'a>,
+    interval: u32,
+    /// Who reads each value.
+    readers: Vec<Vec<ValueId>>,
+    /// Nothing where a block has gone into a larger one.
+    blocks: Vec<Option<Block>>,
+    /// Which block makes a value.
+    owner: FxHashMap<ValueId, usize>,
+    by_key: FxHashMap<Key, usize>,
+    /// The blocks of each class.
+    members: Vec<Vec<usize>>,
+    /// How often those of a class have changed.
+    versions: Vec<u32>,
+    /// Steps of two classes, with the versions of these that they are of.
+    steps: BTreeMap<(usize, usize), VersionedStep>,
+    work: usize,
+}
+
+/// A step of two classes, or that there is none worth making, with the versions of the classes that it is of.
+type VersionedStep = ((u32, u32), Option<Step>);
+/// Equal parts that hang together, each with the blocks that it is made of.
+type Kind = Vec<(Part, Vec<usize>)>;
+
+impl<'a> Search<'a> {
+    fn new(finder: &'a Finder<'a>, parts: &[(Part, u32)], interval: u32) -> Search<'a> {
+        let model = finder.model;
+        let mut readers = vec![Vec::new(); model.nodes().len()];
+        for id in model.ids() {
+            model.node(id).op.for_each_operand(|v| readers[v.index()].push(id));
+        }
+        let mut search = Search {
+            finder,
+            interval,
+            readers,
+            blocks: Vec::new(),
+            owner: FxHashMap::default(),
+            by_key: FxHashMap::default(),
+            members: Vec::new(),
+            versions: Vec::new(),
+            steps: BTreeMap::new(),
+            work: WORK,
+        };
+        parts.iter().for_each(|(part, _)| search.add(part.clone()));
+        search
+    }
+
+    fn area(&self, part: &Part) -> f64 {
+        part.order.iter().map(|&id| operation_area(self.finder.model, id)).sum()
+    }
+
+    fn add(&mut self, part: Part) {
+        let number = self.blocks.len();
+        self.owner.extend(part.order.iter().map(|&v| (v, number)));
+        let next = self.members.len();
+        let class = *self.by_key.entry(self.finder.key(&part)).or_insert(next);
+        if class == next {
+            self.members.push(Vec::new());
+            self.versions.push(0);
+        }
+        self.members[class].push(number);
+        self.versions[class] += 1;
+        let area = self.area(&part);
+        self.blocks.push(Some(Block { part, class, area }));
+    }
+
+    fn remove(&mut self, number: usize) {
+        if let Some(block) = self.blocks[number].take() {
+            self.members[block.class].retain(|&other| other != number);
+            self.versions[block.class] += 1;
+        }
+    }
+
+    fn block(&self, number: usize) -> &Block {
+        self.blocks[number].as_ref().expect("blocks of a class are there")
+    }
+
+    /// The blocks that a block reads, each as often as it does.
+    fn read_by<'s>(&'s self, part: &'s Part) -> impl Iterator<Item = usize> + 's {
+        part.inputs.iter().filter_map(|v| self.owner.get(v).copied())
+    }
+
+    /// Makes the step that saves most; whether there was one. Nothing once the work is done.
+    fn step(&mut self) -> Option<bool> {
+        let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+        for block in self.blocks.iter().flatten().filter(|block| self.members[block.class].len() > 1) {
+            let makers = self.read_by(&block.part).map(|maker| self.block(maker).class);
+            pairs.extend(makers.filter(|&class| self.members[class].len() > 1).map(|class| (class, block.class)));
+        }
+        let mut best: Vec<((usize, usize), f64)> = Vec::new();
+        for pair in pairs {
+            let versions = (self.versions[pair.0], self.versions[pair.1]);
+            if self.steps.get(&pair).is_none_or(|(of, _)| *of != versions) {
+                let step = self.step_of(pair)?;
+                self.steps.insert(pair, (versions, step));
+            }
+            if let Some(step) = &self.steps[&pair].1 {
+                best.push((pair, step.saved));
+            }
+        }
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        for (pair, _) in best {
+            let Some(step) = self.steps.get_mut(&pair).and_then(|(_, step)| step.take()) else { continue };
+            // What leads out of a block and back into it is none.
+            if self.depths(&step.made).is_some() {
+                for (part, of) in step.made {
+                    of.into_iter().for_each(|number| self.remove(number));
+                    self.add(part);
+                }
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    fn spend(&mut self, work: usize) -> Option<()> {
+        self.work = self.work.checked_sub(work)?;
+        Some(())
+    }
+
+    /// The larger blocks of two classes, if they save anything.
+    fn step_of(&mut self, (from, to): (usize, usize)) -> Option<Option<Step>> {
+        let mut kinds = self.kinds(from, to)?;
+        kinds.retain(|kind| kind.len() > 1);
+        kinds.sort_by_key(|kind| (std::cmp::Reverse(kind.len()), kind[0].1[0]));
+        kinds.truncate(KINDS);
+        if kinds.is_empty() {
+            return Some(None);
+        }
+        let interval = self.interval as usize;
+        let none = vec![0; kinds.len()];
+        let before = self.cost_with((from, to), &kinds, &none)?;
+        let mut best = (before, none.clone());
+        // From nothing on, and from everything on: as many of each kind as fill copies, all, or none.
+        for start in [none, kinds.iter().map(Vec::len).collect()] {
+            let mut taken: Vec<usize> = start;
+            let mut cost = self.cost_with((from, to), &kinds, &taken)?;
+            for k in 0..kinds.len() {
+                let all = kinds[k].len();
+                for count in [all, all / interval * interval, 0] {
+                    let old = std::mem::replace(&mut taken[k], count);
+                    let new = if old == count { cost } else { self.cost_with((from, to), &kinds, &taken)? };
+                    if new < cost {
+                        cost = new;
+                    } else {
+                        taken[k] = old;
+                    }
+                }
+            }
+            if cost < best.0 {
+                best = (cost, taken);
+            }
+        }
+        let (after, taken) = best;
+        if before - after < WORTH {
+            return Some(None);
+        }
+        let made = kinds.into_iter().zip(taken).flat_map(|(kind, count)| kind.into_iter().take(count));
+        Some(Some(Step { saved: before - after, made: made.collect() }))
+    }
+
+    /// What hangs together by values from one class to another, in kinds of equal ones.
+    fn kinds(&mut self, from: usize, to: usize) -> Option<Vec<Kind>> {
+        let mut parent: BTreeMap<usize, usize> = BTreeMap::new();
+        fn root(parent: &mut BTreeMap<usize, usize>, mut at: usize) -> usize {
+            let above = |parent: &BTreeMap<usize, usize>, at: usize| parent.get(&at).copied().unwrap_or(at);
+            while above(parent, at) != at {
+                let next = above(parent, above(parent, at));
+                parent.insert(at, next);
+                at = next;
+            }
+            at
+        }
+        for &number in &self.members[to] {
+            for maker in self.read_by(&self.block(number).part) {
+                if maker != number && self.block(maker).class == from {
+                    let (a, b) = (root(&mut parent, maker), root(&mut parent, number));
+                    parent.entry(a).or_insert(a);
+                    parent.entry(b).or_insert(b);
+                    parent.insert(a.max(b), a.min(b));
+                }
+            }
+        }
+        let mut together: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for number in parent.keys().copied().collect::<Vec<_>>() {
+            together.entry(root(&mut parent, number)).or_default().push(number);
+        }
+        let mut outside = vec![false; self.finder.model.nodes().len()];
+        self.spend(outside.len() / 16)?;
+        let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut kinds: Vec<Kind> = Vec::new();
+        for numbers in together.into_values() {
+            let mut ids: Vec<ValueId> =
+                numbers.iter().flat_map(|&number| self.block(number).part.order.iter().copied()).collect();
+            ids.sort_unstable();
+            self.spend(4 * ids.len())?;
+            let inside: FxHashSet<ValueId> = ids.iter().copied().collect();
+            for &v in &ids {
+                let read_outside = || self.readers[v.index()].iter().any(|reader| !inside.contains(reader));
+                outside[v.index()] = self.finder.shown[v.index()] || read_outside();
+            }
+            let part = self.finder.part(&ids, &outside);
+            let next = kinds.len();
+            let kind = *by_key.entry(self.finder.key(&part)).or_insert(next);
+            if kind == next {
+                kinds.push(Vec::new());
+            }
+            kinds[kind].push((part, numbers));
+        }
+        Some(kinds)
+    }
+
+    /// Estimated tables of two classes if so many of each kind of larger blocks are made of them.
+    fn cost_with(&mut self, (from, to): (usize, usize), kinds: &[Kind], counts: &[usize]) -> Option<f64> {
+        let mut gone: FxHashSet<usize> = FxHashSet::default();
+        let (mut cost, mut work) = (0.0, 0);
+        for (kind, &count) in kinds.iter().zip(counts) {
+            gone.extend(kind[..count].iter().flat_map(|(_, numbers)| numbers));
+            let parts: Vec<(&Part, f64)> =
+                kind[..count].iter().map(|(part, numbers)| (part, self.area_of(numbers))).collect();
+            cost += self.cost(&parts, &mut work);
+        }
+        for class in BTreeSet::from([from, to]) {
+            let left = self.members[class].iter().filter(|number| !gone.contains(number));
+            let parts: Vec<(&Part, f64)> =
+                left.map(|&number| (&self.block(number).part, self.block(number).area)).collect();
+            cost += self.cost(&parts, &mut work);
+        }
+        self.spend(work)?;
+        Some(cost)
+    }
+
+    fn area_of(&self, numbers: &[usize]) -> f64 {
+        numbers.iter().map(|&number| self.block(number).area).sum()
+    }
+
+    /// Estimated tables of equal blocks with their areas: of copies and the multiplexers in front of them, or of each by
+    /// itself.
+    fn cost(&self, parts: &[(&Part, f64)], work: &mut usize) -> f64 {
+        let Some((first, _)) = parts.first() else { return 0.0 };
+        *work += parts.len() * first.inputs.len();
+        let model = self.finder.model;
+        let (n, area) = (parts.len(), parts.iter().map(|(_, area)| *area).fold(0.0, f64::max));
+        let copies = n.div_ceil(self.interval as usize);
+        let width = |k: usize| parts.iter().map(|(part, _)| model.kif(part.inputs[k]).width()).max().unwrap_or(0);
+        let widths: Vec<u32> = (0..first.inputs.len()).map(width).collect();
+        let alone = area * n as f64;
+        if copies == n {
+            return alone;
+        }
+        alone.min((area + choices(&widths, n, copies, |i, k| parts[i].0.inputs[k])) * copies as f64)
+    }
+
+    /// How many blocks one behind the other each block follows, if these are made; nothing if some then wait for each
+    /// other.
+    fn depths(&self, made: &[(Part, Vec<usize>)]) -> Option<Vec<u32>> {
+        let mut one: Vec<usize> = (0..self.blocks.len()).collect();
+        for (_, numbers) in made {
+            numbers.iter().for_each(|&number| one[number] = numbers[0]);
+        }
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        let mut waits = vec![0usize; self.blocks.len()];
+        for (number, block) in self.blocks.iter().enumerate() {
+            let Some(block) = block else { continue };
+            for maker in self.read_by(&block.part).filter(|&maker| one[maker] != one[number]) {
+                readers[one[maker]].push(one[number]);
+                waits[one[number]] += 1;
+            }
+        }
+        let there = |number: &usize| self.blocks[*number].is_some() && one[*number] == *number;
+        let mut ready: Vec<usize> = (0..self.blocks.len()).filter(there).filter(|&number| waits[number] == 0).collect();
+        let mut left = (0..self.blocks.len()).filter(there).count();
+        let mut depths = vec![0; self.blocks.len()];
+        while let Some(number) = ready.pop() {
+            left -= 1;
+            for &reader in &readers[number] {
+                depths[reader] = depths[reader].max(depths[number] + 1);
+                waits[reader] -= 1;
+                if waits[reader] == 0 {
+                    ready.push(reader);
+                }
+            }
+        }
+        (left == 0).then_some(depths)
+    }
+
+    fn finish(self) -> Vec<(Part, u32)> {
+        let depths = self.depths(&[]).expect("no step makes blocks wait for each other");
+        let there = self.blocks.into_iter().zip(depths).filter_map(|(block, depth)| Some((block?.part, depth)));
+        let mut parts: Vec<(Part, u32)> = there.collect();
+        parts.sort_by_key(|(part, _)| part.order.iter().min().copied());
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{held, planned};
+    use super::super::{Engines, check};
+    use alir_flow::compile::Engine;
+    use alir_core::ir::{Builder, Limits, Model, Op, Output, ValueId};
+    use alir_core::num::{Interval, Kif};
+
+    /// Sums of three neighbours, each cut off below 0, and what `gives` makes of them and of the inputs.
+    fn windows(n: usize, gives: impl Fn(&mut Builder, &[ValueId], &[ValueId]) -> Vec<ValueId>) -> Model {
+        let mut b = Builder::new(vec![0; n + 2]);
+        b.limits(Limits::derived());
+        let kif = Kif { signed: true, int: 3, frac: 1 };
+        let inputs: Vec<ValueId> =
+            (0..n + 2).map(|k| b.op(Op::Input { input: k as u32 }, Interval::full(kif))).collect();
+        let mut shown = Vec::new();
+        for at in 0..n {
+            let pair = b.op(Op::Add { a: inputs[at], b: inputs[at + 1], shift: 1 }, Interval::new(-48, 45, 1));
+            let sum = b.op(Op::Sub { a: pair, b: inputs[at + 2], shift: 0 }, Interval::new(-63, 61, 1));
+            shown.push(b.op(Op::Relu { x: sum }, Interval::new(0, 61, 1)));
+        }
+        for v in gives(&mut b, &shown, &inputs) {
+            b.output(Output { source: Some(v), shift: 0, neg: false });
+        }
+        b.finish().unwrap()
+    }
+
+    fn greater(b: &mut Builder, x: ValueId, y: ValueId) -> ValueId {
+        let less = b.op(Op::Sub { a: x, b: y, shift: 0 }, Interval::new(-61, 61, 1));
+        b.op(Op::Mux { cond: less, on_true: y, on_false: x, shift: 0 }, Interval::new(0, 61, 1))
+    }
+
+    /// Instances and operations of the groups.
+    fn groups(model: &Model, interval: u32) -> Vec<(usize, usize)> {
+        let (model, plan) = planned(model, interval, &Engines::default());
+        assert_eq!(check(&model, &plan), Ok(()));
+        plan.groups.iter().map(|group| (group.instances.len(), group.template.nodes().len())).collect()
+    }
+
+    #[test]
+    fn windows_and_the_maxima_of_four_are_one_block() {
+        let model = windows(32, |b, shown, _| {
+            let pairs: Vec<ValueId> = shown.chunks(2).map(|pair| greater(b, pair[0], pair[1])).collect();
+            pairs.chunks(2).map(|pair| greater(b, pair[0], pair[1])).collect()
+        });
+        // Six inputs, four windows, three maxima.
+        assert_eq!(groups(&model, 8), [(8, 6 + 4 * 3 + 3 * 2)]);
+        // Two of the eight do not fill a copy, and stay smaller.
+        assert!(groups(&model, 6).contains(&(6, 6 + 4 * 3 + 3 * 2)));
+        for (seed, interval) in [(1, 8), (2, 6), (3, 4), (4, 3), (5, 16)] {
+            assert!(held(&model, interval, Engine::Fold, seed));
+        }
+    }
+
+    #[test]
+    fn what_would_wait_for_itself_is_no_block() {
+        // Every maximum reads a window and what all windows together make.
+        let model = windows(6, |b, shown, _| {
+            let mut all = shown[0];
+            for (k, &x) in shown.iter().enumerate().skip(1) {
+                all = b.op(Op::Add { a: all, b: x, shift: 0 }, Interval::new(0, 61 * (k as i64 + 1), 1));
+            }
+            let kif = Interval::new(0, 61, 1).kif();
+            let all = b.op(Op::Quantise { x: all, shift: 0 }, Interval::full(kif));
+            shown
+                .iter()
+                .map(|&x| {
+                    let less = b.op(Op::Sub { a: x, b: all, shift: 0 }, Interval::new(-63, 61, 1));
+                    b.op(Op::Mux { cond: less, on_true: all, on_false: x, shift: 0 }, Interval::full(kif))
+                })
+                .collect()
+        });
+        for (seed, interval) in [(1, 2), (2, 3), (3, 6), (4, 8)] {
+            groups(&model, interval);
+            assert!(held(&model, interval, Engine::Fold, seed));
+        }
+    }
+
+    #[test]
+    fn chains_of_equal_blocks_stay_exact() {
+        // The maximum of all, one window after the other, and the maximum of each window with the input beside it.
+        let model = windows(9, |b, shown, inputs| {
+            let mut most = shown[0];
+            let mut all: Vec<ValueId> = Vec::new();
+            for (&x, &beside) in shown.iter().zip(inputs) {
+                most = greater(b, most, x);
+                let less = b.op(Op::Sub { a: most, b: beside, shift: 0 }, Interval::new(-15, 77, 1));
+                all.push(
+                    b.op(Op::Mux { cond: less, on_true: beside, on_false: most, shift: 0 }, Interval::new(-16, 61, 1)),
+                );
+            }
+            all
+        });
+        for (seed, interval) in [(1, 2), (2, 3), (3, 5), (4, 9), (5, 20)] {
+            groups(&model, interval);
+            assert!(held(&model, interval, Engine::Fold, seed));
+        }
+    }
+
+    #[test]
+    fn wide_multiplexers_take_a_clock_of_their_own() {
+        // Every window has three sources of its own.
+        let model = windows(24, |_, shown, _| shown.to_vec());
+        let mut made = 0;
+        for (seed, interval) in [(1, 24), (2, 32), (3, 20), (4, 17), (5, 25), (6, 40)] {
+            groups(&model, interval);
+            made += usize::from(held(&model, interval, Engine::Fold, seed));
+        }
+        assert!(made >= 3, "{made}");
+    }
+}

@@ -1,0 +1,677 @@
+//! A bit-serial plan as a state machine.
+
+use super::super::Inputs;
+use super::super::frame::{BIT, Frame, Load};
+use super::plan::{bounded, sum_from};
+use super::{Graph, Kind, Plan, Read, Stream, highest, lowest};
+use alir_core::ir::machine::Machine;
+use alir_core::ir::{BinaryBits, Model, Op, Output, TableId, UnaryBits, ValueId};
+use crate::netlist::Options;
+use alir_core::num::{Code, Interval, Kif};
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+
+/// The machine of a plan, with the ports of the program that are asked for. Its reset is active high and on the clock's
+/// edge.
+///
+/// # Panics
+/// If the plan is none of the graph's, the graph none of the program's, or an input arrives later than when it is
+/// captured.
+pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> Machine {
+    let mut frame = Frame::new(model, (plan.interval, &Inputs::Captured), options);
+    let mut words = vec![None; model.n_inputs()];
+    for (node, _) in graph.nodes.iter().zip(&plan.streams).filter(|(_, stream)| stream.is_some()) {
+        if let Kind::Port(e) = node.kind {
+            let e = e as usize;
+            let port = frame.ports[e].clone();
+            let mut shown = frame.read(port, node.kif);
+            assert!(plan.arrivals[e] <= 1, "the ports show a sample, or what captured it");
+            if plan.arrivals[e] == 1 {
+                let (register, captured) = frame.register(&format!("captured_{e}"), node.kif, Load::At(0), false);
+                frame.registers[register].next = Some(shown);
+                shown = captured;
+            }
+            words[e] = Some(shown);
+        }
+    }
+    let tables = frame.places_of_tables(model);
+    let results = draw(&mut frame, (graph, &tables), plan, &words);
+    frame.valid(plan.latency);
+    outputs(&mut frame, (graph, plan), &results);
+    frame.finish()
+}
+
+/// Draws what goes through bit by bit, from the registers that hold the inputs; `tables` are the places of the program's
+/// tables among those of the block. Gives the results, nothing for the
+/// constant zero, as they are in the clock before the plan's latency.
+///
+/// The plan is one of ticks, a bit each. A clock has as many of them as bits go through at once, and its *lane* `j`
+/// does what is to be done in its tick `j`: a register that loads in every tick shows in lane 0 what lies in a register
+/// of the clock, and in the others what it took in the lane before.
+pub(in crate::reuse) fn draw(
+    frame: &mut Frame<'_>,
+    (graph, tables): (&Graph, &[TableId]),
+    plan: &Plan,
+    inputs: &[Option<ValueId>],
+) -> Vec<Option<ValueId>> {
+    let count = graph.nodes.len();
+    let mut drawing = Drawing {
+        frame,
+        graph,
+        tables,
+        plan,
+        inputs,
+        digit: plan.digit as i32,
+        ticks: (plan.interval * plan.digit) as i32,
+        streams: vec![None; count],
+        shown: vec![Vec::new(); count],
+        chains: vec![Vec::new(); count],
+        carries: vec![None; count],
+        wholes: vec![None; count],
+        phase_bits: Vec::new(),
+        flags: Vec::new(),
+        flag_of: FxHashMap::default(),
+        words: FxHashMap::default(),
+    };
+    drawing.registers();
+    for lane in 0..drawing.digit {
+        let mut next = Vec::with_capacity(count);
+        for id in 0..count {
+            next.push(plan.streams[id].map(|stream| drawing.node(id, stream, lane)));
+        }
+        for (id, bit) in next.into_iter().enumerate() {
+            if let (Some(bit), Some(stream)) = (bit, plan.streams[id]) {
+                drawing.takes(id, stream, bit, lane);
+            }
+        }
+    }
+    for id in 0..count {
+        drawing.whole_node(id);
+    }
+    let results = drawing.results();
+    drawing.loads();
+    results
+}
+
+/// Registers that hold the results, and the ports that show them.
+fn outputs(frame: &mut Frame<'_>, (graph, plan): (&Graph, &Plan), results: &[Option<ValueId>]) {
+    let model = frame.model;
+    let ports = frame.output_ports();
+    let at = (plan.settled() - 1) % plan.interval;
+    for (j, port) in ports.into_iter().enumerate() {
+        let (Some((_, kif)), Some(result)) = (graph.outputs[j], results[j]) else {
+            frame.gives(Output { source: None, shift: 0, neg: false }, port);
+            continue;
+        };
+        let shift = model.outputs()[j].shift;
+        let interval = model.output_intervals()[j].scaled(-shift);
+        let (register, held) = frame.register(&format!("result_{j}"), kif, Load::At(at), false);
+        frame.registers[register].next = Some(result);
+        let mut shown = frame.op(Op::Quantise { x: held, shift: 0 }, interval.clone());
+        if plan.registered_outputs {
+            let kif = frame.kif(shown);
+            let (register, held) = frame.register(&format!("shown_{j}"), kif, Load::Always, false);
+            frame.registers[register].next = Some(shown);
+            shown = frame.op(Op::Quantise { x: held, shift: 0 }, interval);
+        }
+        frame.gives(Output { source: Some(shown), shift, neg: false }, port);
+    }
+}
+
+/// The highest bit of something, kept in a register from a tick on.
+struct Flag {
+    register: usize,
+    shown: ValueId,
+    tick: i32,
+    from: Kept,
+}
+
+/// Whose bit is kept.
+#[derive(Clone, Copy)]
+enum Kept {
+    /// A stream's.
+    Stream(usize),
+    /// An earlier register's.
+    Flag(usize),
+}
+
+struct Drawing<'a, 'm> {
+    frame: &'a mut Frame<'m>,
+    graph: &'a Graph,
+    /// The places of its tables.
+    tables: &'a [TableId],
+    plan: &'a Plan,
+    /// What the registers that hold the inputs show.
+    inputs: &'a [Option<ValueId>],
+    /// Ticks of a clock, and of an interval.
+    digit: i32,
+    ticks: i32,
+    /// The register of each stream.
+    streams: Vec<Option<usize>>,
+    /// What each stream shows in the lanes so far.
+    shown: Vec<Vec<ValueId>>,
+    /// The registers behind each stream, one a tick, and what they show in lane 0.
+    chains: Vec<Vec<(usize, ValueId)>>,
+    /// The register of each carry, and what that shows in this lane.
+    carries: Vec<Option<(usize, ValueId)>>,
+    /// Registers of what is shown bit by bit.
+    wholes: Vec<Option<(usize, ValueId)>>,
+    phase_bits: Vec<ValueId>,
+    flags: Vec<Flag>,
+    /// Flags: of which bit, loaded in which tick.
+    flag_of: FxHashMap<(usize, i32, i32), usize>,
+    /// Values that are collected: what is read, which delay, from which weight to which.
+    words: FxHashMap<(Read, i32, i32, i32), ValueId>,
+}
+
+impl Drawing<'_, '_> {
+    // ---- bits ----
+
+    fn op2(&mut self, op: BinaryBits, a: ValueId, b: ValueId) -> ValueId {
+        self.frame.op(Op::Binary { op, a, b, shift: 0 }, Interval::full(BIT))
+    }
+
+    fn not(&mut self, x: ValueId) -> ValueId {
+        // The constant 0 has no bits.
+        if self.frame.kif(x).is_zero() {
+            return self.frame.constant(1);
+        }
+        self.frame.op(Op::Unary { op: UnaryBits::Not, x }, Interval::full(BIT))
+    }
+
+    fn choice(&mut self, cond: ValueId, on_true: ValueId, on_false: ValueId) -> ValueId {
+        if on_true == on_false {
+            return on_true;
+        }
+        self.frame.op(Op::Mux { cond, on_true, on_false, shift: 0 }, Interval::full(BIT))
+    }
+
+    /// The phase of a tick's clock.
+    fn phase_of(&self, tick: i32) -> u32 {
+        tick.div_euclid(self.digit).rem_euclid(self.plan.interval as i32) as u32
+    }
+
+    /// Its place in the clock.
+    fn lane_of(&self, tick: i32) -> i32 {
+        tick.rem_euclid(self.digit)
+    }
+
+    /// For each phase whether one of these ticks is in it, and in this lane.
+    fn phases(&self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> Vec<bool> {
+        let mut ones = vec![false; self.plan.interval as usize];
+        for tick in ticks {
+            if self.lane_of(tick) == lane {
+                ones[self.phase_of(tick) as usize] = true;
+            }
+        }
+        ones
+    }
+
+    /// A bit of a lane that is 1 in some ticks of a sample and, as far as others share their phases, in those.
+    fn in_ticks(&mut self, ticks: impl IntoIterator<Item = i32>, lane: i32) -> ValueId {
+        self.pattern(self.phases(ticks, lane))
+    }
+
+    /// The same, of the only lane, always from a register of its own: synthesis makes an inverter for each register whose
+    /// enable is inverted.
+    fn enable(&mut self, ticks: impl IntoIterator<Item = i32>) -> ValueId {
+        self.frame.by_phase(self.phases(ticks, 0))
+    }
+
+    /// A bit by phase, or not of one that is there.
+    fn pattern(&mut self, ones: Vec<bool>) -> ValueId {
+        let turned: Vec<bool> = ones.iter().map(|one| !one).collect();
+        match self.frame.known_by_phase(&turned) {
+            Some(known) if self.frame.known_by_phase(&ones).is_none() => self.not(known),
+            _ => self.frame.by_phase(ones),
+        }
+    }
+
+    /// A stream so many ticks later, in a lane.
+    fn tap(&mut self, node: usize, delay: i32, lane: i32) -> ValueId {
+        assert!(delay >= 0, "nothing is read before it is there");
+        if delay <= lane {
+            return self.shown[node][(lane - delay) as usize];
+        }
+        let behind = (delay - lane) as usize;
+        while self.chains[node].len() < behind {
+            let name = format!("{}_d{}", self.name(node), self.chains[node].len() + 1);
+            let register = self.frame.register(&name, BIT, Load::Always, false);
+            self.chains[node].push(register);
+        }
+        self.chains[node][behind - 1].1
+    }
+
+    fn name(&self, node: usize) -> String {
+        match self.graph.nodes[node].kind {
+            Kind::Port(e) => format!("stream_{e}"),
+            _ => format!("v{}", self.graph.nodes[node].origin),
+        }
+    }
+
+    /// The stream that is read, and the weights below and above which there are zeros.
+    fn source(&self, read: Read) -> Option<(Read, i32, Option<i32>)> {
+        bounded(self.graph, |node| self.plan.streams[node].is_some(), read)
+    }
+
+    fn time(&self, node: usize) -> i32 {
+        self.plan.streams[node].map_or(0, |s| s.time)
+    }
+
+    /// Whether these weights of what is read are zeros by its type, or by those of the operands that it shows, so that
+    /// no stream is needed for them.
+    fn is_zero(&self, mut read: Read, (mut low, mut high): (i32, i32)) -> bool {
+        loop {
+            let node = &self.graph.nodes[read.node];
+            low = low.max(lowest(node.kif) + read.shift);
+            if !node.kif.signed {
+                high = high.min(highest(node.kif) + read.shift);
+            }
+            match &node.kind {
+                _ if low > high => return true,
+                Kind::Quantised(x) if self.plan.streams[read.node].is_none() => {
+                    read = Read { node: x.node, shift: x.shift + read.shift };
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// What is read as a stream of this time, of which these weights matter; zeros around it are put in.
+    fn bits(&mut self, read: Read, time: i32, (low, high): (i32, i32), lane: i32) -> ValueId {
+        if self.is_zero(read, (low, high)) {
+            return self.frame.constant(0);
+        }
+        if let Some((x, first, last)) = self.source(read) {
+            let bit = self.tap(x.node, time + x.shift - self.time(x.node), lane);
+            if low >= first && last.is_none_or(|last| high <= last) {
+                return bit;
+            }
+            let weights = low.max(first)..=last.map_or(high, |last| high.min(last));
+            let shown = self.in_ticks(weights.map(|w| time + w), lane);
+            return self.op2(BinaryBits::And, bit, shown);
+        }
+        let (code, lowest) = self.constant(read);
+        let set = (low..=high).filter(|w| i64::from(*w) >= i64::from(lowest) && code.bit((w - lowest) as u64));
+        let ticks: Vec<i32> = set.map(|w| time + w).collect();
+        self.in_ticks(ticks, lane)
+    }
+
+    /// The code that a constant has, and the weight of its lowest bit.
+    fn constant(&self, read: Read) -> (BigInt, i32) {
+        match &self.graph.nodes[read.node].kind {
+            Kind::Constant { code, low } => (code.clone(), low + read.shift),
+            _ => unreachable!("what is no constant has a stream"),
+        }
+    }
+
+    // ---- streams ----
+
+    /// The ticks in which a stream takes its own bits; nothing if it takes a bit in every tick. One that shows copies of its
+    /// sign holds it.
+    fn taken(&self, id: usize, Stream { time, high }: Stream) -> Option<Vec<i32>> {
+        let node = &self.graph.nodes[id];
+        let top = highest(node.kif);
+        let selected = matches!(node.kind, Kind::Port(_) | Kind::Whole { .. });
+        (node.kif.signed && high > top && !selected).then(|| (lowest(node.kif)..=top).map(|w| time - 1 + w).collect())
+    }
+
+    /// The registers of every stream, of carries, and of what is shown bit by bit.
+    fn registers(&mut self) {
+        for (id, node) in self.graph.nodes.iter().enumerate() {
+            let Some(stream) = self.plan.streams[id] else { continue };
+            let load = match self.taken(id, stream) {
+                Some(ticks) if self.digit == 1 => Load::When(self.enable(ticks)),
+                _ => Load::Always,
+            };
+            let name = self.name(id);
+            let (register, shown) = self.frame.register(&name, BIT, load, false);
+            self.streams[id] = Some(register);
+            self.shown[id].push(shown);
+            match &node.kind {
+                Kind::Sum { .. } => {
+                    self.carries[id] = Some(self.frame.register(&format!("{name}_carry"), BIT, Load::Always, false));
+                }
+                Kind::Whole { .. } => {
+                    let at = self.computed(id, stream).rem_euclid(self.plan.interval as i32) as u32;
+                    self.wholes[id] =
+                        Some(self.frame.register(&format!("{name}_whole"), node.kif, Load::At(at), false));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The clock in which a node that is computed whole is.
+    fn computed(&self, id: usize, stream: Stream) -> i32 {
+        (stream.time - 1 + lowest(self.graph.nodes[id].kif)).div_euclid(self.digit) - 1
+    }
+
+    /// What a stream takes in a lane.
+    fn node(&mut self, id: usize, stream: Stream, lane: i32) -> ValueId {
+        let graph = self.graph;
+        let node = &graph.nodes[id];
+        let Stream { time, high } = stream;
+        let (from, top) = (lowest(node.kif), highest(node.kif));
+        let to = high.min(top);
+        let before = time - 1;
+        match &node.kind {
+            Kind::Constant { .. } => unreachable!("a constant has no stream"),
+            Kind::Port(e) => {
+                let shown = self.inputs[*e as usize].expect("it is held");
+                self.selected(shown, node.kif, stream, lane)
+            }
+            Kind::Whole { .. } => {
+                let shown = self.wholes[id].expect("it has a register").1;
+                self.selected(shown, node.kif, stream, lane)
+            }
+            Kind::Quantised(x) => self.bits(*x, before, (from, to), lane),
+            Kind::Sum { a, b, minus } => {
+                let first = sum_from(graph, a.as_ref(), b).min(from);
+                self.sum((id, before, lane), (a.as_ref(), b, *minus), (first, to))
+            }
+            Kind::Relu(x) => {
+                let negative = self.flag(*x, before + from, before + to, lane);
+                let positive = self.not(negative);
+                let x = self.bits(*x, before, (from, to), lane);
+                self.op2(BinaryBits::And, x, positive)
+            }
+            Kind::Choice { by, one, zero } => {
+                let one = self.bits(*one, before, (from, to), lane);
+                let zero = self.bits(*zero, before, (from, to), lane);
+                let by = self.flag(*by, before + from, before + to, lane);
+                self.choice(by, one, zero)
+            }
+        }
+    }
+
+    /// A stream takes a bit in a lane: the next one shows it.
+    fn takes(&mut self, id: usize, stream: Stream, bit: ValueId, lane: i32) {
+        let shown = self.shown[id][lane as usize];
+        let bit = match self.taken(id, stream) {
+            Some(ticks) if self.digit > 1 => {
+                let taken = self.in_ticks(ticks, lane);
+                self.choice(taken, bit, shown)
+            }
+            _ => bit,
+        };
+        if lane + 1 < self.digit {
+            self.shown[id].push(bit);
+        } else if let Some(register) = self.streams[id] {
+            self.frame.registers[register].next = Some(bit);
+        }
+    }
+
+    /// A full adder, its carry in a register that is what it begins with in the first tick.
+    fn sum(
+        &mut self,
+        (id, time, lane): (usize, i32, i32),
+        (a, b, minus): (Option<&Read>, &Read, bool),
+        (low, high): (i32, i32),
+    ) -> ValueId {
+        use BinaryBits::{And, Or, Xor};
+        let (register, carry) = self.carries[id].expect("a sum has a carry");
+        let a = a.map(|a| self.bits(*a, time, (low, high), lane));
+        let b = self.bits(*b, time, (low, high), lane);
+        // A difference is `a + !b + 1`: its carry begins with 1, as in the adders that a proof makes of the program.
+        let b = if minus { self.not(b) } else { b };
+        let (sum, mut next) = match a {
+            Some(a) => {
+                let differ = self.op2(Xor, a, b);
+                let sum = self.op2(Xor, differ, carry);
+                let made = self.op2(And, a, b);
+                let kept = self.op2(And, differ, carry);
+                (sum, self.op2(Or, made, kept))
+            }
+            None => (self.op2(Xor, b, carry), self.op2(And, b, carry)),
+        };
+        let last = time + low - 1;
+        if self.lane_of(last) == lane {
+            let begins = self.in_ticks([last], lane);
+            next = if minus {
+                self.op2(Or, next, begins)
+            } else {
+                let goes_on = self.not(begins);
+                self.op2(And, next, goes_on)
+            };
+        }
+        if lane + 1 < self.digit {
+            self.carries[id] = Some((register, next));
+        } else {
+            self.frame.registers[register].next = Some(next);
+        }
+        sum
+    }
+
+    /// The highest bit of what is read, kept from one tick to another, in a lane.
+    fn flag(&mut self, read: Read, first: i32, last: i32, lane: i32) -> ValueId {
+        let top = highest(self.graph.nodes[read.node].kif) + read.shift;
+        if self.is_zero(read, (top, top)) {
+            return self.frame.constant(0);
+        }
+        let Some((x, ..)) = self.source(read) else {
+            let (code, lowest) = self.constant(read);
+            let set = top >= lowest && code.bit((top - lowest) as u64);
+            return self.frame.constant(u64::from(set));
+        };
+        let mut tick = self.time(x.node) - x.shift + top;
+        let mut from = Kept::Stream(x.node);
+        loop {
+            let key = (x.node, top - x.shift, tick);
+            let flag = match self.flag_of.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let name = format!("{}_top", self.name(x.node));
+                    let at = self.phase_of(tick);
+                    let (register, shown) = self.frame.register(&name, BIT, Load::At(at), false);
+                    self.flags.push(Flag { register, shown, tick, from });
+                    self.flag_of.insert(key, self.flags.len() - 1);
+                    self.flags.len() - 1
+                }
+            };
+            if last <= tick + self.ticks {
+                return self.seen(Kept::Flag(flag), lane);
+            }
+            from = Kept::Flag(flag);
+            tick = (tick + self.ticks).min(first - 1);
+        }
+    }
+
+    /// A bit that is kept, or will be, in a lane.
+    fn seen(&mut self, from: Kept, lane: i32) -> ValueId {
+        match from {
+            Kept::Stream(node) => self.tap(node, 0, lane),
+            Kept::Flag(flag) => {
+                let Flag { shown, tick, from, .. } = self.flags[flag];
+                let own = self.lane_of(tick);
+                if lane <= own {
+                    return shown;
+                }
+                // Taken in this clock, it is seen at once.
+                let bit = self.seen(from, own);
+                let taken = self.in_ticks([tick], own);
+                self.choice(taken, bit, shown)
+            }
+        }
+    }
+
+    /// What registers take that was not known when they were made.
+    fn loads(&mut self) {
+        for flag in 0..self.flags.len() {
+            let Flag { register, tick, from, .. } = self.flags[flag];
+            let bit = self.seen(from, self.lane_of(tick));
+            self.frame.registers[register].next = Some(bit);
+        }
+        for node in 0..self.chains.len() {
+            for k in 0..self.chains[node].len() {
+                // One clock before it was so many ticks less behind.
+                let behind = k as i32 + 1 - self.digit;
+                let bit = match behind {
+                    1.. => self.chains[node][behind as usize - 1].1,
+                    _ => self.shown[node][-behind as usize],
+                };
+                let register = self.chains[node][k].0;
+                self.frame.registers[register].next = Some(bit);
+            }
+        }
+    }
+
+    // ---- whole values ----
+
+    /// What a node that is computed whole computes.
+    fn whole_node(&mut self, id: usize) {
+        let graph = self.graph;
+        let (Some(stream), Kind::Whole { op, operands, interval }) = (self.plan.streams[id], &graph.nodes[id].kind)
+        else {
+            return;
+        };
+        let clock = self.computed(id, stream);
+        let mut values = Vec::with_capacity(operands.len());
+        for (x, interval) in operands {
+            values.push(self.whole(*x, interval, clock));
+        }
+        let mut op = op.clone();
+        op.map_operands(|v| values[v.index()]);
+        if let Op::Lookup { table, .. } = &mut op {
+            *table = self.tables[table.0 as usize];
+        }
+        let result = self.frame.op(op, interval.clone());
+        let register = self.wholes[id].expect("it has a register").0;
+        self.frame.registers[register].next = Some(result);
+    }
+
+    /// The value that is read, all of it there in a clock.
+    fn whole(&mut self, read: Read, interval: &Interval, clock: i32) -> ValueId {
+        let kif = interval.kif();
+        if kif.is_zero() {
+            return self.frame.op(Op::Const { value: Code::ZERO }, interval.clone());
+        }
+        let (low, high) = (lowest(kif), highest(kif));
+        if self.is_zero(read, (low, high)) {
+            let zero = self.frame.constant(0);
+            return self.frame.op(Op::Quantise { x: zero, shift: 0 }, interval.clone());
+        }
+        let Some((x, first, last)) = self.source(read) else {
+            let (code, lowest) = self.constant(read);
+            let (code, frac) = if lowest >= low { (code << (lowest - low), -low) } else { (code, -lowest) };
+            let x = self.frame.op(Op::Const { value: code.clone().into() }, Interval::new(code.clone(), code, frac));
+            return self.frame.op(Op::Quantise { x, shift: 0 }, interval.clone());
+        };
+        // Zeros around the stream's bits are not collected: some would have to come before the sample.
+        let (low, high) = (low.max(first), last.map_or(high, |last| high.min(last)));
+        let own = self.time(x.node) - x.shift;
+        let delay = (self.digit * clock - self.ticks - low - own).max(0);
+        let key = (read, delay, low, high);
+        let word = match self.words.get(&key) {
+            Some(&known) => known,
+            None => {
+                let word = match self.digit {
+                    1 => self.shifted_in(read, own + delay, (low, high)),
+                    _ => self.collected(read, own + delay, (low, high)),
+                };
+                self.words.insert(key, word);
+                word
+            }
+        };
+        self.frame.op(Op::Quantise { x: word, shift: low }, interval.clone())
+    }
+
+    /// A register into which the bits of a stream of this time are shifted.
+    fn shifted_in(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
+        let width = high - low + 1;
+        let bit = self.bits(read, time, (low, high), 0);
+        let when = self.enable((low..=high).map(|w| time + w));
+        let kif = Kif { signed: false, int: width, frac: 0 };
+        let name = format!("{}_word", self.name(read.node));
+        let (register, word) = self.frame.register(&name, kif, Load::When(when), false);
+        let next = if width == 1 {
+            bit
+        } else {
+            let rest =
+                self.frame.op(Op::Quantise { x: word, shift: -1 }, Interval::full(Kif { int: width - 1, ..kif }));
+            self.frame.op(Op::Binary { op: BinaryBits::Or, a: rest, b: bit, shift: width - 1 }, Interval::full(kif))
+        };
+        self.frame.registers[register].next = Some(next);
+        word
+    }
+
+    /// Registers that take the bits of a stream of this time, a clock's each.
+    fn collected(&mut self, read: Read, time: i32, (low, high): (i32, i32)) -> ValueId {
+        let name = format!("{}_word", self.name(read.node));
+        let mut word: Option<ValueId> = None;
+        let mut at = low;
+        while at <= high {
+            let clock = (time + at).div_euclid(self.digit);
+            let last = high.min(self.digit * (clock + 1) - 1 - time);
+            let kif = Kif { signed: false, int: last - at + 1, frac: 0 };
+            let phase = self.phase_of(time + at);
+            let (register, shown) = self.frame.register(&format!("{name}_{}", at - low), kif, Load::At(phase), false);
+            let mut bits: Option<ValueId> = None;
+            for w in at..=last {
+                let bit = self.bits(read, time, (w, w), self.lane_of(time + w));
+                bits = Some(self.above(bits, bit, w - at, w - at + 1));
+            }
+            self.frame.registers[register].next = bits;
+            word = Some(self.above(word, shown, at - low, last - low + 1));
+            at = last + 1;
+        }
+        word.expect("a value has bits")
+    }
+
+    /// Bits above others: from a place on, so many in all.
+    fn above(&mut self, below: Option<ValueId>, bits: ValueId, from: i32, width: i32) -> ValueId {
+        let Some(below) = below else { return bits };
+        let op = Op::Binary { op: BinaryBits::Or, a: below, b: bits, shift: from };
+        self.frame.op(op, Interval::full(Kif { signed: false, int: width, frac: 0 }))
+    }
+
+    /// The bit of a value that a phase selects, in a lane of the tick before the stream shows it.
+    fn selected(&mut self, value: ValueId, kif: Kif, Stream { time, high }: Stream, lane: i32) -> ValueId {
+        let (from, top) = (lowest(kif), highest(kif));
+        let mut entries: Vec<Option<ValueId>> = vec![None; (self.plan.interval as usize).next_power_of_two()];
+        let last = if kif.signed { high } else { high.min(top) };
+        for w in (from..=last).filter(|w| self.lane_of(time - 1 + w) == lane).collect::<Vec<i32>>() {
+            let shift = -w.min(top);
+            let bit = self.frame.op(Op::Quantise { x: value, shift }, Interval::full(BIT));
+            entries[self.phase_of(time - 1 + w) as usize] = Some(bit);
+        }
+        let mut level = 0;
+        while entries.len() > 1 {
+            let by = self.phase_bit(level);
+            level += 1;
+            let pairs: Vec<[Option<ValueId>; 2]> = entries.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+            entries = Vec::with_capacity(pairs.len());
+            for [zero, one] in pairs {
+                entries.push(match (zero, one) {
+                    (Some(zero), Some(one)) => Some(self.choice(by, one, zero)),
+                    (one, other) => one.or(other),
+                });
+            }
+        }
+        // A lane in which it has no bit takes anything.
+        entries[0].unwrap_or_else(|| self.frame.constant(0))
+    }
+
+    fn phase_bit(&mut self, level: usize) -> ValueId {
+        while self.phase_bits.len() <= level {
+            let shift = -(self.phase_bits.len() as i32);
+            let x = self.frame.phase;
+            let bit = self.frame.op(Op::Quantise { x, shift }, Interval::full(BIT));
+            self.phase_bits.push(bit);
+        }
+        self.phase_bits[level]
+    }
+
+    // ---- results ----
+
+    /// The results, all of each there at once in the clock before the latency.
+    fn results(&mut self) -> Vec<Option<ValueId>> {
+        let clock = self.plan.settled() as i32 - 1;
+        let graph = self.graph;
+        let whole = |output: &Option<(Read, Kif)>| {
+            let (read, kif) = (*output)?;
+            Some(self.whole(read, &Interval::full(kif), clock))
+        };
+        graph.outputs.iter().map(whole).collect()
+    }
+}

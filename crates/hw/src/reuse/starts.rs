@@ -1,0 +1,185 @@
+//! Later starts, for fewer registers.
+//!
+//! Which copy computes a block, and at which phase, is left as it is; a block may start any number of intervals later.
+//! A held value takes a register for each interval from its birth to its last reading, so that bits of registers are
+//! linear in these numbers of intervals and in those of the last readings, under inequalities between two of them: the dual
+//! of a flow, as that of pipeline registers is (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*, 1991). The
+//! least is found by the network that finds those ([`alir_opt::schedule::FlowNetwork`]): while something that should flow
+//! is stuck, all that it reaches starts an interval later.
+//!
+//! The flow that is found is the proof: added up with it the inequalities say that no starts take fewer bits. That is
+//! checked here without the network: what leaves and what comes to each number is what it costs.
+
+use super::{Base, Outlet, Plan, Storage, origin};
+use alir_core::ir::{Model, ValueId};
+use alir_opt::schedule::{FlowNetwork, Saturated};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Arcs that are looked at before the search stops.
+const WORK: u64 = 200_000_000;
+
+/// How many intervals later what starts, for the fewest bits of registers that hold values.
+pub(super) struct Later {
+    /// For each group, its instances.
+    pub(super) groups: Vec<Vec<u32>>,
+    /// The regions.
+    pub(super) regions: Vec<u32>,
+    /// What no starts at these phases, with these plain registers, hold less than, in bits.
+    pub(super) at_least: u64,
+}
+
+/// The number of intervals that never changes: that of ports and results.
+const GROUND: u32 = 0;
+
+/// Inequalities `to - from >= gain`, and what each number costs.
+#[derive(Default)]
+struct Program {
+    arcs: Vec<(u32, u32, i32)>,
+    cost: Vec<i64>,
+    /// Numbers that keep the inequalities.
+    label: Vec<i32>,
+}
+
+impl Program {
+    fn number(&mut self, label: i32) -> u32 {
+        self.cost.push(0);
+        self.label.push(label);
+        self.cost.len() as u32 - 1
+    }
+
+    fn at_least(&mut self, (from, to): (u32, u32), gain: i32) {
+        if from != to {
+            self.arcs.push((from, to, gain));
+        }
+    }
+
+    fn equal(&mut self, a: u32, b: u32) {
+        self.at_least((a, b), 0);
+        self.at_least((b, a), 0);
+    }
+
+    /// The numbers of least cost, and what their cost cannot be below.
+    fn least(self) -> (Vec<i32>, Option<i64>) {
+        let mut network = FlowNetwork::new(self.label);
+        network.want.clone_from(&self.cost);
+        self.arcs.iter().for_each(|&(from, to, gain)| network.add(from, to, gain));
+        network.sort();
+        let served = loop {
+            match network.saturate(WORK) {
+                Saturated::Served => break true,
+                Saturated::Tired => break false,
+                Saturated::Stuck => {
+                    for node in 0..network.label.len() as u32 {
+                        network.label[node as usize] += i32::from(network.is_reached(node));
+                    }
+                    network.sort();
+                }
+            }
+        };
+        let mut arrived = vec![0i64; self.cost.len()];
+        let mut bound = 0;
+        for (k, &(from, to, gain)) in self.arcs.iter().enumerate() {
+            let flow = network.flow(k);
+            assert!(flow >= 0, "a multiplier of an inequality is not negative");
+            arrived[from as usize] -= flow;
+            arrived[to as usize] += flow;
+            bound += flow * i64::from(gain);
+        }
+        (network.label, (served && arrived == self.cost).then_some(bound))
+    }
+}
+
+/// The intervals that each block and region of a plan may start later for the fewest bits of registers.
+pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
+    let base_of = |v: ValueId| origin(model, free, v).base;
+    let mut program = Program::default();
+    let ground = program.number(0);
+    assert_eq!(ground, GROUND);
+    let mut makers: FxHashMap<ValueId, u32> = FxHashMap::default();
+    // Who reads a value, and when.
+    let mut readers: BTreeMap<Base, Vec<(u32, u32)>> = BTreeMap::new();
+    let groups: Vec<Vec<u32>> =
+        plan.groups.iter().map(|group| group.instances.iter().map(|_| program.number(0)).collect()).collect();
+    let regions: Vec<u32> = plan.regions.iter().map(|_| program.number(0)).collect();
+    for (group, numbers) in plan.groups.iter().zip(&groups) {
+        for (instance, &number) in group.instances.iter().zip(numbers) {
+            makers.extend(instance.outputs.iter().map(|&v| (v, number)));
+            for base in instance.inputs.iter().filter_map(|&v| base_of(v)) {
+                readers.entry(base).or_default().push((number, instance.start));
+            }
+        }
+    }
+    for (region, &number) in plan.regions.iter().zip(&regions) {
+        makers.extend(region.outputs.iter().map(|&v| (v, number)));
+    }
+    let maker = |base: Base| match base {
+        Base::Port(_) => GROUND,
+        Base::Value(v) => makers[&v],
+    };
+    // Streams read a value's first register while it shows it, so they start as much later as what makes it.
+    for (region, &number) in plan.regions.iter().zip(&regions) {
+        for (base, &first) in region.inputs.iter().map(|&v| base_of(v)).zip(&region.plan.arrivals) {
+            let Some(base) = base else { continue };
+            program.equal(maker(base), number);
+            readers.entry(base).or_default().push((number, first + plan.interval - 1));
+        }
+    }
+    for (output, &own) in model.outputs().iter().zip(&plan.own_register) {
+        let Some(base) = output.source.and_then(base_of) else { continue };
+        let at = if own {
+            plan.settled() - 1
+        } else {
+            program.equal(maker(base), GROUND);
+            plan.settled() + plan.interval - 1
+        };
+        readers.entry(base).or_default().push((GROUND, at));
+    }
+    // How long values stay behind each outlet.
+    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+    for store in plan.stores.values() {
+        if let Storage::Passing(outlet) = store.storage {
+            let depth = depths.entry(outlet).or_default();
+            *depth = (store.last - store.born).max(*depth);
+        }
+    }
+    let intervals = |clocks: u32| (clocks / plan.interval) as i32;
+    let mut first_bits = 0;
+    for (&base, store) in &plan.stores {
+        let (made, read) = (maker(base), readers.remove(&base).unwrap_or_default());
+        for &(reader, clock) in &read {
+            program.at_least((made, reader), -intervals(clock - store.born));
+        }
+        match store.storage {
+            Storage::Held(_) => {
+                let width = match base {
+                    Base::Port(e) => model.input_kifs()[e as usize].width(),
+                    Base::Value(v) => model.kif(v).width(),
+                };
+                let last = read.iter().map(|&(_, clock)| intervals(clock - store.born)).max().unwrap_or(0);
+                let last = program.number(last);
+                for (reader, clock) in read {
+                    program.at_least((reader, last), intervals(clock - store.born));
+                }
+                program.at_least((made, last), 0);
+                program.cost[last as usize] += i64::from(width);
+                program.cost[made as usize] -= i64::from(width);
+                let shown = matches!(base, Base::Port(_)) && plan.inputs.are_held();
+                first_bits += u64::from(width) * u64::from(!shown);
+            }
+            Storage::Passing(outlet) => {
+                let depth = depths[&outlet];
+                for (reader, clock) in read {
+                    program.at_least((reader, made), -intervals(depth - (clock - store.born)));
+                }
+            }
+        }
+    }
+    let (label, bound) = program.least();
+    let by = |&number: &u32| (label[number as usize] - label[GROUND as usize]).max(0) as u32;
+    Later {
+        groups: groups.iter().map(|numbers| numbers.iter().map(by).collect()).collect(),
+        regions: regions.iter().map(by).collect(),
+        at_least: bound.map_or(0, |more| first_bits + more.max(0) as u64),
+    }
+}

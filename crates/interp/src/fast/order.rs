@@ -1,0 +1,251 @@
+//! The order of straight code: few values alive, few cuts.
+//!
+//! A file's order is as its library found the operations, often layer by layer with shared terms first, and keeps far
+//! more values alive than it needs. Values die soon after they are born if each tree is finished before the next one is
+//! begun (R. Sethi, J. D. Ullman, *The generation of optimal code for arithmetic expressions*, Journal of the ACM 1970:
+//! depth first, the operand that is harder to compute before the other). That is optimal for trees and no more than a
+//! good try for programs with shared values, so the new order is taken only where it is the better one by the measure
+//! that counts: reads of values that are no longer in a register.
+//!
+//! Machine code is cut at instructions it does not know ([`super::jit`]). So instructions of the two kinds are
+//! gathered: first all that need no other kind, then all of the other kind that can go now, and so on.
+
+use super::lower::{Code, Ins, Lane};
+
+/// The vector registers that a program can count on.
+#[derive(Clone, Copy)]
+pub(super) struct Registers {
+    pub(super) count: u32,
+    /// Of one.
+    pub(super) bytes: u32,
+    /// Samples that go through them together.
+    pub(super) group: u32,
+}
+
+impl Registers {
+    /// Those of AVX-512.
+    pub(super) const AVX512: Registers = Registers { count: 28, bytes: 64, group: 32 };
+
+    /// Vectors of a group in a lane.
+    fn vectors(self, lane: Lane) -> u32 {
+        let bytes = if lane == Lane::Wide { 16 } else { lane.bytes() };
+        (self.group * bytes).div_ceil(self.bytes)
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// Puts the instructions into the better of the file's order and the depth-first one. `straight` tells the kind.
+/// Takes time linear in the code.
+pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&Code, &Ins) -> bool) {
+    if code.ins.len() < registers.count as usize {
+        return;
+    }
+    let straight: Vec<bool> = code.ins.iter().map(|ins| straight(code, ins)).collect();
+    let file: Vec<u32> = (0..code.ins.len() as u32).collect();
+    let depth_first = Dag::new(code).depth_first(&straight);
+    if far_reads(code, registers, &depth_first, &straight) < far_reads(code, registers, &file, &straight) {
+        code.ins = depth_first.iter().map(|&k| code.ins[k as usize]).collect();
+    }
+}
+
+/// Vectors that are read after more others than there are registers were written since they were last at hand, or in another
+/// part than the one they were at hand in: an estimate of the loads from memory, as if registers were given back by
+/// age.
+fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]) -> u64 {
+    // When a register was last at hand: vectors written until then, and the part.
+    let mut at_hand = vec![(0u64, NONE); code.lanes.len()];
+    let (mut written, mut part, mut far) = (0u64, 0, 0u64);
+    let mut last_kind = true;
+    for &k in order {
+        let ins = &code.ins[k as usize];
+        if straight[k as usize] != last_kind {
+            (part, last_kind) = (part + 1, straight[k as usize]);
+        }
+        ins.for_each_source(code, |r| {
+            let size = registers.vectors(code.lanes[r as usize]);
+            let (when, where_) = at_hand[r as usize];
+            if where_ != part || written - when > u64::from(registers.count) {
+                far += u64::from(size);
+                written += u64::from(size);
+            }
+            at_hand[r as usize] = (written, part);
+        });
+        let dst = ins.dst() as usize;
+        written += u64::from(registers.vectors(code.lanes[dst]));
+        at_hand[dst] = (written, part);
+    }
+    far
+}
+
+/// Who computes what an instruction reads.
+struct Dag {
+    /// `sources[first[k]..first[k + 1]]` are the instructions that instruction `k` reads.
+    first: Vec<u32>,
+    sources: Vec<u32>,
+    /// Whether an output shows the instruction's result, or nobody reads it (a lookup that is kept for its faults).
+    root: Vec<bool>,
+}
+
+impl Dag {
+    fn new(code: &Code) -> Dag {
+        let mut writer = vec![NONE; code.lanes.len()];
+        let mut root = vec![true; code.ins.len()];
+        let (mut first, mut sources) = (vec![0], Vec::with_capacity(2 * code.ins.len()));
+        for (k, ins) in code.ins.iter().enumerate() {
+            ins.for_each_source(code, |r| {
+                let from = writer[r as usize];
+                if from != NONE {
+                    root[from as usize] = false;
+                    sources.push(from);
+                }
+            });
+            first.push(sources.len() as u32);
+            writer[ins.dst() as usize] = k as u32;
+        }
+        for out in &code.outputs {
+            if let Some(from) = out.src.map(|r| writer[r as usize]).filter(|&k| k != NONE) {
+                root[from as usize] = true;
+            }
+        }
+        Dag { first, sources, root }
+    }
+
+    fn sources(&self, k: u32) -> &[u32] {
+        &self.sources[self.first[k as usize] as usize..self.first[k as usize + 1] as usize]
+    }
+
+    fn depth_first(&self, straight: &[bool]) -> Vec<u32> {
+        let n = straight.len();
+        // How often the kind changes on the way to an instruction, and how many values its tree holds at a time.
+        let (mut level, mut hardness) = (vec![0u32; n], vec![0u32; n]);
+        let mut operands: Vec<u32> = Vec::new();
+        for k in 0..n as u32 {
+            let mut deepest = u32::from(!straight[k as usize]);
+            operands.clear();
+            for &s in self.sources(k) {
+                deepest = deepest.max(level[s as usize] + u32::from(straight[s as usize] != straight[k as usize]));
+                operands.push(hardness[s as usize]);
+            }
+            operands.sort_unstable_by(|a, b| b.cmp(a));
+            level[k as usize] = deepest;
+            let needed = operands.iter().zip(0..).map(|(h, held)| h + held).max();
+            hardness[k as usize] = needed.unwrap_or(0).max(1);
+        }
+        let levels = level.iter().max().map_or(0, |l| l + 1);
+        // The last of each level's trees: what a later level or an output reads.
+        let mut roots: Vec<Vec<u32>> = vec![Vec::new(); levels as usize];
+        let mut is_root = self.root.clone();
+        for k in 0..n as u32 {
+            self.sources(k)
+                .iter()
+                .filter(|&&s| level[s as usize] != level[k as usize])
+                .for_each(|&s| is_root[s as usize] = true);
+        }
+        (0..n).filter(|&k| is_root[k]).for_each(|k| roots[level[k] as usize].push(k as u32));
+        let mut order = Vec::with_capacity(n);
+        let mut state = vec![0u8; n];
+        let mut stack: Vec<u32> = Vec::new();
+        for root in roots.into_iter().flatten() {
+            stack.push(root);
+            while let Some(&k) = stack.last() {
+                match state[k as usize] {
+                    0 => {
+                        state[k as usize] = 1;
+                        let from = stack.len();
+                        stack.extend(self.sources(k).iter().filter(|&&s| state[s as usize] == 0));
+                        // The last one pushed is computed first.
+                        stack[from..].sort_by_key(|&s| hardness[s as usize]);
+                    }
+                    1 => {
+                        state[k as usize] = 2;
+                        order.push(k);
+                        stack.pop();
+                    }
+                    _ => {
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LookupMiss;
+    use crate::fast::lower;
+
+    #[test]
+    fn instructions_come_once_each_and_after_what_they_read() {
+        let mut moved = 0;
+        for seed in 0..300 {
+            let code = lower::lower(&alir_testing::random::model(seed), LookupMiss::Error);
+            // Any division into two kinds will do.
+            let straight: Vec<bool> = (0..code.ins.len()).map(|k| k as u64 * 7 % 5 != seed % 5).collect();
+            let dag = Dag::new(&code);
+            let order = dag.depth_first(&straight);
+            let mut position = vec![NONE; code.ins.len()];
+            for (at, &k) in order.iter().enumerate() {
+                assert_eq!(position[k as usize], NONE, "seed {seed}: {k} comes twice");
+                position[k as usize] = at as u32;
+                for &s in dag.sources(k) {
+                    assert!(position[s as usize] < at as u32, "seed {seed}: {k} comes before {s}, which it reads");
+                }
+            }
+            assert_eq!(order.len(), code.ins.len(), "seed {seed}");
+            moved += u32::from(order.iter().enumerate().any(|(at, &k)| at as u32 != k));
+        }
+        assert!(moved > 200, "only {moved} orders differ from the file's");
+    }
+
+    #[test]
+    fn kinds_are_gathered() {
+        // Straight and other instructions in turns, none of which needs another: two runs.
+        use alir_core::ir::{Builder, Op, Output};
+        use alir_core::num::Interval;
+        let mut b = Builder::new(vec![0; 9]);
+        let x: Vec<_> = (0..9).map(|input| b.op(Op::Input { input }, Interval::new(-8, 7, 0))).collect();
+        for (i, &one) in x.iter().enumerate() {
+            for &other in &x[..i] {
+                let sum = b.op(Op::Add { a: one, b: other, shift: 0 }, Interval::new(-16, 14, 0));
+                b.output(Output { source: Some(sum), shift: 0, neg: false });
+            }
+        }
+        let code = lower::lower(&b.finish().expect("a program"), LookupMiss::Error);
+        assert_eq!(code.ins.len(), 36);
+        let straight: Vec<bool> = (0..code.ins.len()).map(|k| k % 2 == 0).collect();
+        let dag = Dag::new(&code);
+        assert!(dag.sources.is_empty(), "no sum reads another");
+        let order = dag.depth_first(&straight);
+        let changes = order.windows(2).filter(|w| straight[w[0] as usize] != straight[w[1] as usize]).count();
+        assert_eq!(changes, 1);
+    }
+
+    #[test]
+    fn sums_that_a_file_makes_side_by_side_are_made_one_after_the_other() {
+        use alir_core::ir::{Builder, Op, Output};
+        use alir_core::num::Interval;
+        let mut b = Builder::new(vec![0; 16]);
+        let x: Vec<_> = (0..16).map(|input| b.op(Op::Input { input }, Interval::new(-8, 7, 0))).collect();
+        let mut sums: Vec<_> = (0..64).map(|j| x[j % 16]).collect();
+        for round in 1..12 {
+            for (j, sum) in sums.iter_mut().enumerate() {
+                let other = x[(j * round + round) % 16];
+                *sum = b.op(Op::Add { a: *sum, b: other, shift: 0 }, Interval::new(-4096, 4095, 0));
+            }
+        }
+        for s in sums {
+            b.output(Output { source: Some(s), shift: 0, neg: false });
+        }
+        let mut code = lower::lower(&b.finish().expect("a program"), LookupMiss::Error);
+        let straight = vec![true; code.ins.len()];
+        let file: Vec<u32> = (0..code.ins.len() as u32).collect();
+        let before = far_reads(&code, Registers::AVX512, &file, &straight);
+        improve(&mut code, Registers::AVX512, |_, _| true);
+        let after = far_reads(&code, Registers::AVX512, &file, &straight);
+        assert!(4 * after < before, "{before} reads from memory before, {after} after");
+    }
+}

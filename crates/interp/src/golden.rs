@@ -1,0 +1,353 @@
+//! The golden interpreter: section 3 of `docs/alir.md`, line by line, in integers of any size.
+//!
+//! It promises to be right and to be readable next to the page; speed is another module's matter. It works
+//! on codes: inputs are the codes on the module's input port (in the types of [`Model::input_kifs`]), outputs
+//! are the codes on its output port. Real numbers are converted elsewhere.
+
+use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
+use alir_core::num::{Kif, align, wrap};
+use num_bigint::BigInt;
+use std::fmt;
+
+/// What a lookup outside its table does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LookupMiss {
+    /// It is an error that names operation and index.
+    #[default]
+    Error,
+    /// It reads zero, as the hardware does.
+    Zero,
+}
+
+/// A lookup outside its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissedEntry {
+    /// The lookup.
+    pub op: ValueId,
+    /// The index that has no entry; may be negative.
+    pub index: BigInt,
+    /// Entries of the table.
+    pub len: usize,
+}
+
+impl fmt::Display for MissedEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {}: index {} is outside its table of {} entries", self.op.0, self.index, self.len)
+    }
+}
+
+impl std::error::Error for MissedEntry {}
+
+/// One operation or output as it was computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// An operation.
+    Op {
+        /// Which.
+        id: ValueId,
+        /// Its result before wrapping.
+        exact: &'a BigInt,
+        /// Its result.
+        code: &'a BigInt,
+    },
+    /// An output element.
+    Output {
+        /// Which.
+        index: usize,
+        /// Its code before wrapping.
+        exact: &'a BigInt,
+        /// Its code.
+        code: &'a BigInt,
+    },
+}
+
+impl Step<'_> {
+    /// Whether wrapping changed a result that the file promises to fit: an operation that does not quantise, or
+    /// an output.
+    pub fn breaks_promise(&self, model: &Model) -> bool {
+        match self {
+            Step::Op { id, exact, code } => exact != code && !model.node(*id).op.quantises(),
+            Step::Output { index: _, exact, code } => exact != code,
+        }
+    }
+}
+
+/// The codes on the output port for codes on the input port.
+///
+/// # Errors
+/// With [`LookupMiss::Error`], the first lookup outside its table.
+///
+/// # Panics
+/// If `inputs` has another length than the model has inputs.
+pub fn golden(model: &Model, inputs: &[BigInt], miss: LookupMiss) -> Result<Vec<BigInt>, MissedEntry> {
+    golden_steps(model, inputs, miss, |_| {})
+}
+
+/// [`golden`], showing every operation and output to `visit` as it is computed.
+///
+/// # Errors
+/// As [`golden`].
+///
+/// # Panics
+/// As [`golden`].
+pub fn golden_steps(
+    model: &Model,
+    inputs: &[BigInt],
+    miss: LookupMiss,
+    mut visit: impl FnMut(Step<'_>),
+) -> Result<Vec<BigInt>, MissedEntry> {
+    assert_eq!(inputs.len(), model.n_inputs(), "one code for each input");
+    let mut values: Vec<BigInt> = Vec::with_capacity(model.nodes().len());
+    for id in model.ids() {
+        let exact = exact_result(model, inputs, &values, id, miss)?;
+        let code = wrap(&exact, model.kif(id));
+        visit(Step::Op { id, exact: &exact, code: &code });
+        values.push(code);
+    }
+    let mut outputs = Vec::with_capacity(model.outputs().len());
+    for (index, out) in model.outputs().iter().enumerate() {
+        let kif = model.output_kif(index);
+        let exact = match out.source {
+            None => BigInt::ZERO,
+            Some(v) => {
+                let code = &values[v.index()];
+                let signed = if out.neg { -code } else { code.clone() };
+                align(&signed, i64::from(model.kif(v).frac) - i64::from(out.shift), i64::from(kif.frac))
+            }
+        };
+        let code = wrap(&exact, kif);
+        visit(Step::Output { index, exact: &exact, code: &code });
+        outputs.push(code);
+    }
+    Ok(outputs)
+}
+
+/// The code of one operation that is no input, of those of its operands; an entry that a table does not have is zero.
+pub fn operation(model: &Model, values: &[BigInt], id: ValueId) -> BigInt {
+    let exact = exact_result(model, &[], values, id, LookupMiss::Zero).unwrap_or_default();
+    wrap(&exact, model.kif(id))
+}
+
+/// The result of one operation before it is wrapped: the table of section 3.
+fn exact_result(
+    model: &Model,
+    inputs: &[BigInt],
+    values: &[BigInt],
+    id: ValueId,
+    miss: LookupMiss,
+) -> Result<BigInt, MissedEntry> {
+    let kif = model.kif(id);
+    let out = i64::from(kif.frac);
+    let value = |v: ValueId| &values[v.index()];
+    let frac = |v: ValueId| i64::from(model.kif(v).frac);
+    Ok(match &model.node(id).op {
+        Op::Input { input } => {
+            let port = model.input_kifs()[*input as usize];
+            align(&inputs[*input as usize], i64::from(port.frac), out)
+        }
+        Op::Const { value } => value.to_big(),
+        Op::Neg { x } => align(&-value(*x), frac(*x), out),
+        Op::Add { a, b, shift } => {
+            let fb = frac(*b) - i64::from(*shift);
+            let common = frac(*a).max(fb);
+            align(&(align(value(*a), frac(*a), common) + align(value(*b), fb, common)), common, out)
+        }
+        Op::Sub { a, b, shift } => {
+            let fb = frac(*b) - i64::from(*shift);
+            let common = frac(*a).max(fb);
+            align(&(align(value(*a), frac(*a), common) - align(value(*b), fb, common)), common, out)
+        }
+        Op::Relu { x } => align(value(*x).max(&BigInt::ZERO), frac(*x), out),
+        Op::Quantise { x, shift } => align(value(*x), frac(*x) - i64::from(*shift), out),
+        Op::AddConst { x, value: constant, shift } => {
+            let fc = i64::from(*shift);
+            let common = frac(*x).max(fc);
+            align(&(align(value(*x), frac(*x), common) + align(&constant.to_big(), fc, common)), common, out)
+        }
+        Op::Mux { cond, on_true, on_false, shift } => {
+            if top_bit(value(*cond), model.kif(*cond)) {
+                align(value(*on_true), frac(*on_true), out)
+            } else {
+                align(value(*on_false), frac(*on_false) - i64::from(*shift), out)
+            }
+        }
+        Op::Mul { a, b } => align(&(value(*a) * value(*b)), frac(*a) + frac(*b), out),
+        Op::Lookup { x, table, base } => {
+            let entries = &model.table(*table).entries;
+            let index = value(*x) - base.to_big();
+            match usize::try_from(&index).ok().and_then(|i| entries.get(i)) {
+                Some(&entry) => BigInt::from(entry),
+                None if miss == LookupMiss::Zero => BigInt::ZERO,
+                None => return Err(MissedEntry { op: id, index, len: entries.len() }),
+            }
+        }
+        Op::Unary { op: UnaryBits::Not, x } => {
+            let from = model.kif(*x);
+            let code = if kif.signed { -value(*x) - 1 } else { all_ones(from) - bits(value(*x), from) };
+            align(&code, frac(*x), out)
+        }
+        Op::Unary { op: UnaryBits::Any, x } => BigInt::from(u8::from(*value(*x) != BigInt::ZERO)),
+        Op::Unary { op: UnaryBits::All, x } => {
+            let from = model.kif(*x);
+            BigInt::from(u8::from(bits(value(*x), from) == all_ones(from)))
+        }
+        Op::Binary { op, a, b, shift } => {
+            let fb = frac(*b) - i64::from(*shift);
+            let common = frac(*a).max(fb);
+            let (a, b) = (align(value(*a), frac(*a), common), align(value(*b), fb, common));
+            // BigInt's bit operations read negative numbers as two's complement without end, which is the
+            // extension of each operand by its own signedness.
+            let both = match op {
+                BinaryBits::And => a & b,
+                BinaryBits::Or => a | b,
+                BinaryBits::Xor => a ^ b,
+            };
+            align(&both, common, out)
+        }
+        Op::Sum { terms } => {
+            let weight = |t: &alir_core::ir::Term| frac(t.value) - i64::from(t.shift);
+            let common = terms.iter().map(weight).max().expect("a sum has at least one term");
+            let sum = terms.iter().fold(BigInt::ZERO, |sum, t| {
+                let term = align(value(t.value), weight(t), common);
+                if t.neg { sum - term } else { sum + term }
+            });
+            align(&sum, common, out)
+        }
+    })
+}
+
+/// The bit that a mux looks at: the sign bit, or bit `width - 1` of an unsigned condition; clear without bits.
+pub fn top_bit(code: &BigInt, kif: Kif) -> bool {
+    match kif.width() {
+        0 => false,
+        _ if kif.signed => *code < BigInt::ZERO,
+        width => *code >= BigInt::from(1) << (width - 1),
+    }
+}
+
+/// A code's bits as an unsigned number.
+fn bits(code: &BigInt, kif: Kif) -> BigInt {
+    if *code < BigInt::ZERO { code + (BigInt::from(1) << kif.width()) } else { code.clone() }
+}
+
+fn all_ones(kif: Kif) -> BigInt {
+    (BigInt::from(1) << kif.width()) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_core::ir::{Builder, Output, Table, Term};
+    use alir_core::num::{Code, Interval};
+
+    /// Results of one operation on inputs of the given intervals, one row a sample.
+    fn one_op(inputs: &[Interval], make: impl Fn(&[ValueId]) -> Op, out: Interval, rows: &[&[i64]]) -> Vec<i64> {
+        let mut b = Builder::new(vec![0; inputs.len()]);
+        b.table(Table { entries: vec![10, 20, 30], out: Interval::new(0, 63, 0), hash: String::new(), inp_width: 3 });
+        let ids: Vec<_> =
+            inputs.iter().enumerate().map(|(i, q)| b.op(Op::Input { input: i as u32 }, q.clone())).collect();
+        let result = b.op(make(&ids), out);
+        b.output(Output { source: Some(result), shift: 0, neg: false });
+        let model = b.finish().unwrap_or_else(|p| panic!("{p:?}"));
+        rows.iter()
+            .map(|row| {
+                let codes: Vec<_> = row.iter().map(|&v| BigInt::from(v)).collect();
+                let out = golden(&model, &codes, LookupMiss::Zero).unwrap();
+                i64::try_from(&out[0]).unwrap()
+            })
+            .collect()
+    }
+
+    fn q(min: i64, max: i64, frac: i32) -> Interval {
+        Interval::new(min, max, frac)
+    }
+
+    #[test]
+    fn add_drops_low_bits_by_floor() {
+        // Multiples of 0.25, result in whole steps: 0.75 -> 0, -0.75 -> -1.
+        let three_times = |v: &[ValueId]| Op::Add { a: v[0], b: v[0], shift: 1 };
+        assert_eq!(one_op(&[q(-8, 7, 2)], three_times, q(-8, 7, 0), &[&[1], &[-1], &[-3]]), [0, -1, -3]);
+    }
+
+    #[test]
+    fn relu_and_quantise_wrap() {
+        assert_eq!(
+            one_op(&[q(-8, 7, 0)], |v| Op::Relu { x: v[0] }, q(0, 3, 0), &[&[7], &[5], &[3], &[-1]]),
+            [3, 1, 3, 0]
+        );
+        let times_four = |v: &[ValueId]| Op::Quantise { x: v[0], shift: 2 };
+        assert_eq!(one_op(&[q(-8, 7, 0)], times_four, q(-16, 15, 0), &[&[1], &[5], &[-5]]), [4, -12, 12]);
+    }
+
+    #[test]
+    fn mux_looks_at_the_top_bit_of_an_unsigned_condition() {
+        let mux = |v: &[ValueId]| Op::Mux { cond: v[0], on_true: v[1], on_false: v[1], shift: 1 };
+        // 5 bits of 0..=5: width 3, top bit from 4 on.
+        assert_eq!(one_op(&[q(0, 5, 0), q(-8, 7, 0)], mux, q(-16, 15, 0), &[&[3, 3], &[4, 3]]), [6, 3]);
+    }
+
+    #[test]
+    fn not_depends_on_the_signedness_of_its_result() {
+        let not = |v: &[ValueId]| Op::Unary { op: UnaryBits::Not, x: v[0] };
+        assert_eq!(one_op(&[q(0, 15, 0)], not, q(0, 15, 0), &[&[0], &[5]]), [15, 10]);
+        assert_eq!(one_op(&[q(0, 15, 0)], not, q(-16, 15, 0), &[&[0], &[5]]), [-1, -6]);
+        assert_eq!(one_op(&[q(-8, 7, 0)], not, q(0, 15, 0), &[&[-8], &[-1], &[0], &[7]]), [7, 0, 15, 8]);
+    }
+
+    #[test]
+    fn all_of_no_bits_is_one_and_any_is_zero() {
+        let all = |v: &[ValueId]| Op::Unary { op: UnaryBits::All, x: v[0] };
+        let any = |v: &[ValueId]| Op::Unary { op: UnaryBits::Any, x: v[0] };
+        assert_eq!(one_op(&[q(0, 0, 0)], all, q(0, 1, 0), &[&[0]]), [1]);
+        assert_eq!(one_op(&[q(0, 0, 0)], any, q(0, 1, 0), &[&[0]]), [0]);
+        assert_eq!(one_op(&[q(-8, 7, 0)], all, q(0, 1, 0), &[&[-1], &[7]]), [1, 0]);
+    }
+
+    #[test]
+    fn bit_operations_extend_each_operand_by_its_own_sign() {
+        let xor = |v: &[ValueId]| Op::Binary { op: BinaryBits::Xor, a: v[0], b: v[1], shift: 2 };
+        assert_eq!(one_op(&[q(-8, 7, 0), q(-8, 7, 0)], xor, q(-32, 31, 0), &[&[-1, -1], &[3, -8]]), [3, -29]);
+    }
+
+    #[test]
+    fn lookups_count_from_their_base() {
+        let lookup = |v: &[ValueId]| Op::Lookup { x: v[0], table: alir_core::ir::TableId(0), base: Code::from(-3) };
+        assert_eq!(one_op(&[q(-3, 2, 0)], lookup, q(0, 63, 0), &[&[-3], &[-1], &[0], &[-4]]), [10, 30, 0, 0]);
+    }
+
+    #[test]
+    fn sums_are_exact_before_the_one_floor() {
+        let sum = |v: &[ValueId]| Op::Sum {
+            terms: Box::new([
+                Term { value: v[0], shift: 0, neg: false },
+                Term { value: v[1], shift: -2, neg: true },
+                Term { value: v[0], shift: 1, neg: false },
+            ]),
+        };
+        // 3*3 - 3/4 = 8.25 -> 8; -9 - 0.25 -> -10.
+        assert_eq!(one_op(&[q(-8, 7, 0), q(-8, 7, 0)], sum, q(-32, 31, 0), &[&[3, 3], &[-3, 1]]), [8, -10]);
+    }
+
+    #[test]
+    fn a_missed_entry_is_an_error_that_names_it() {
+        let mut b = Builder::new(vec![0]);
+        let t = b.table(Table { entries: vec![1], out: q(0, 1, 0), hash: String::new(), inp_width: 1 });
+        let x = b.op(Op::Input { input: 0 }, q(0, 1, 0));
+        b.op(Op::Lookup { x, table: t, base: Code::ZERO }, q(0, 1, 0));
+        let model = b.finish().unwrap();
+        let miss = golden(&model, &[BigInt::from(1)], LookupMiss::Error).unwrap_err();
+        assert_eq!(miss.to_string(), "operation 1: index 1 is outside its table of 1 entries");
+    }
+
+    #[test]
+    fn steps_report_where_an_interval_is_broken() {
+        let mut b = Builder::new(vec![0]);
+        let x = b.op(Op::Input { input: 0 }, q(0, 7, 0));
+        let double = b.op(Op::Add { a: x, b: x, shift: 0 }, q(0, 7, 0));
+        b.output(Output { source: Some(double), shift: 0, neg: false });
+        let model = b.finish().unwrap();
+        let mut broken = Vec::new();
+        golden_steps(&model, &[BigInt::from(5)], LookupMiss::Error, |s| broken.push(s.breaks_promise(&model))).unwrap();
+        assert_eq!(broken, [false, true, false]);
+    }
+}

@@ -1,0 +1,17 @@
+//! Running a program on samples.
+//!
+//! [`golden`] is the definition of what a program means: slow, plain and exact, any width. Everything else in this
+//! tool is held to it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
+//! brings the two together.
+
+pub mod batch;
+mod fast;
+mod golden;
+pub mod machine;
+pub mod samples;
+mod trace;
+
+pub use fast::{Fault, FaultKind, InstructionSet, Plan, PlanOptions, Runner, cpp_header, cpp_machine};
+pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
+pub use golden::{operation, top_bit};
+pub use trace::{Trace, meaning};

@@ -1,0 +1,155 @@
+//! Samples as text: one line a sample, numbers between commas, semicolons, tabs or blanks; `#` begins a comment.
+
+use super::Values;
+use alir_core::num::Kif;
+use num_bigint::BigInt;
+use std::fmt::Write;
+use std::io::{self, BufRead, Read};
+
+/// Reads lines of a fixed number of fields.
+pub(super) struct CsvReader<R> {
+    input: R,
+    columns: Vec<Kif>,
+    codes: bool,
+    line: Vec<u8>,
+    line_number: u64,
+    /// What stands between fields; decided by the first line.
+    separator: Option<u8>,
+    /// Whether there was a sample.
+    any: bool,
+}
+
+/// What can be wrong: the input, or a line of it (from 1).
+pub(super) enum CsvError {
+    Io(io::Error),
+    Line(u64, String),
+}
+
+impl<R: BufRead> CsvReader<R> {
+    pub(super) fn new(input: R, columns: &[Kif], codes: bool) -> CsvReader<R> {
+        CsvReader {
+            input,
+            columns: columns.to_vec(),
+            codes,
+            line: Vec::new(),
+            line_number: 0,
+            separator: None,
+            any: false,
+        }
+    }
+
+    /// Appends at most `max_rows` samples to `into`, which is empty; returns how many, 0 at the end.
+    pub(super) fn read(&mut self, max_rows: usize, into: &mut Values) -> Result<usize, CsvError> {
+        *into = if self.codes { Values::Integers(into.take_integers()) } else { Values::Reals(into.take_reals()) };
+        let mut rows = 0;
+        while rows < max_rows && self.next_line()? {
+            if self.sample(into).map_err(|what| CsvError::Line(self.line_number, what))? {
+                rows += 1;
+            }
+        }
+        self.any |= rows > 0;
+        if !self.any && max_rows > 0 {
+            return Err(CsvError::Line(self.line_number, "the text ends without a sample".to_owned()));
+        }
+        Ok(rows)
+    }
+
+    /// Reads the next line; whether there is one. A line of any length that numbers can need is held, no longer one.
+    fn next_line(&mut self) -> Result<bool, CsvError> {
+        // An exactly written float64 has up to 1075 digits.
+        let widest: u64 = self.columns.iter().map(|kif| 1200 + u64::from(kif.width())).sum();
+        let limit = 1 << 16 | widest;
+        self.line.clear();
+        self.line_number += 1;
+        let read = (&mut self.input).take(limit).read_until(b'\n', &mut self.line).map_err(CsvError::Io)?;
+        if read as u64 == limit && self.line.last() != Some(&b'\n') {
+            return Err(CsvError::Line(self.line_number, format!("the line is longer than {limit} bytes")));
+        }
+        match alir_core::diag::utf16(&self.line) {
+            Some(problem) if self.line_number == 1 => Err(CsvError::Line(1, problem.message)),
+            _ => Ok(read > 0),
+        }
+    }
+
+    /// Parses the line into `into`; whether it was a sample, and not a heading, a comment or empty.
+    fn sample(&mut self, into: &mut Values) -> Result<bool, String> {
+        let line = std::str::from_utf8(&self.line).map_err(|_| "this is not text".to_string())?;
+        let line = line.trim_start_matches('\u{feff}').trim();
+        let line = line.split('#').next().unwrap_or(line).trim_end();
+        let comment = line.is_empty() && !self.line.trim_ascii().is_empty();
+        if comment || (line.is_empty() && !self.columns.is_empty()) {
+            return Ok(false);
+        }
+        let first = self.separator.is_none();
+        let separator = *self.separator.get_or_insert_with(|| {
+            // A semicolon or tab wins: commas may then be anything but a separator, and fail as numbers.
+            [b';', b'\t', b','].into_iter().find(|s| line.as_bytes().contains(s)).unwrap_or(b' ')
+        });
+        let fields: Vec<&str> = match separator {
+            _ if line.is_empty() => Vec::new(),
+            b' ' => line.split_whitespace().collect(),
+            _ => line.split(char::from(separator)).map(str::trim).collect(),
+        };
+        let is_number = |field: &str| field.parse::<f64>().is_ok() || pattern(field).is_some();
+        if first && !fields.is_empty() && !fields.iter().any(|f| is_number(f)) {
+            return Ok(false);
+        }
+        if fields.len() != self.columns.len() {
+            return Err(format!("{} numbers, the model has {} inputs", fields.len(), self.columns.len()));
+        }
+        for (k, (field, kif)) in fields.iter().zip(&self.columns).enumerate() {
+            let what = |expected: &str| format!("field {}: {field:?} is not {expected}", k + 1);
+            match into {
+                Values::Reals(reals) => reals.push(field.parse().map_err(|_| what("a number"))?),
+                _ => into.push(code(field, *kif).ok_or_else(|| what("an integer code"))?),
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The bits that `0x...` writes.
+fn pattern(field: &str) -> Option<BigInt> {
+    let digits = field.strip_prefix("0x").or_else(|| field.strip_prefix("0X"))?;
+    if !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return None;
+    }
+    BigInt::parse_bytes(digits.as_bytes(), 16)
+}
+
+/// A code: a decimal integer, or `0x` and the bits of the type.
+fn code(field: &str, kif: Kif) -> Option<BigInt> {
+    match pattern(field) {
+        // What does not fit the type's bits stays as it is: it is refused with the other codes that do not fit.
+        Some(bits) if bits.bits() <= u64::from(kif.width()) => Some(alir_core::num::wrap(&bits, kif)),
+        Some(bits) => Some(bits),
+        None => field.parse().ok(),
+    }
+}
+
+/// Appends one line of reals.
+pub(super) fn write_reals(row: &[f64], text: &mut String) {
+    for (k, x) in row.iter().enumerate() {
+        // The debug form is the shortest that reads back as the same float64, with an exponent where it helps.
+        let _ = write!(text, "{}{x:?}", if k == 0 { "" } else { "," });
+    }
+    text.push('\n');
+}
+
+/// Appends one line of decimal codes.
+pub(super) fn write_integers<T: std::fmt::Display>(row: &[T], text: &mut String) {
+    for (k, code) in row.iter().enumerate() {
+        let _ = write!(text, "{}{code}", if k == 0 { "" } else { "," });
+    }
+    text.push('\n');
+}
+
+/// Appends one line of codes as `0x` and the bits of their types.
+pub(super) fn write_patterns<'a>(row: impl Iterator<Item = (&'a BigInt, Kif)>, text: &mut String) {
+    for (k, (code, kif)) in row.enumerate() {
+        let bits = alir_core::num::wrap(code, Kif { signed: false, int: kif.width() as i32, frac: 0 });
+        let digits = kif.width().div_ceil(4).max(1) as usize;
+        let _ = write!(text, "{}0x{bits:0digits$x}", if k == 0 { "" } else { "," });
+    }
+    text.push('\n');
+}

@@ -1,0 +1,983 @@
+//! Samples in files: npy, npz and CSV in, npy and CSV out, block by block.
+//!
+//! A [`Reader`] yields blocks of rows, so that memory does not grow with the number of samples; it trusts nothing that
+//! a header says. A [`Writer`] makes a file that appears whole or not at all. What the numbers mean is decided in
+//! between, with [`Port`]: reals become codes by floor and wrap, codes become reals by rounding to nearest even, both
+//! exactly. With *codes* on both sides the numbers are the integers on the module's ports themselves.
+
+pub mod array;
+mod convert;
+mod csv;
+mod npy;
+mod npz;
+
+pub use convert::{Port, input_ports, output_ports};
+pub use npy::half;
+pub use npz::write as write_npz;
+
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::files::Streamed;
+use alir_core::num::Kif;
+use csv::{CsvError, CsvReader};
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// Rows of numbers, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// float64, or what became float64 without loss.
+    Reals(Vec<f64>),
+    /// Integers of up to 64 bits.
+    Integers(Vec<i64>),
+    /// Integers beyond that.
+    Wide(Vec<BigInt>),
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values::Reals(Vec::new())
+    }
+}
+
+impl Values {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Reals(v) => v.len(),
+            Values::Integers(v) => v.len(),
+            Values::Wide(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An empty vector of reals, with the memory of this one where it has such.
+    fn take_reals(&mut self) -> Vec<f64> {
+        let Values::Reals(v) = self else { return Vec::new() };
+        v.clear();
+        std::mem::take(v)
+    }
+
+    /// An empty vector of integers, with the memory of this one where it has such.
+    fn take_integers(&mut self) -> Vec<i64> {
+        let Values::Integers(v) = self else { return Vec::new() };
+        v.clear();
+        std::mem::take(v)
+    }
+
+    /// Appends an integer; all become wide with the first that needs it.
+    fn push(&mut self, value: BigInt) {
+        match self {
+            Values::Integers(v) => match value.to_i64() {
+                Some(small) => v.push(small),
+                None => {
+                    let mut wide: Vec<BigInt> = v.iter().map(|&x| BigInt::from(x)).collect();
+                    wide.push(value);
+                    *self = Values::Wide(wide);
+                }
+            },
+            Values::Wide(v) => v.push(value),
+            Values::Reals(_) => unreachable!("integers are not appended to reals"),
+        }
+    }
+
+    /// The code on an input port that number `index` stands for; it is a code already if `codes`.
+    ///
+    /// # Errors
+    /// Why it has none, in words.
+    pub fn code(&self, index: usize, port: Port, codes: bool) -> Result<BigInt, String> {
+        let integer = match self {
+            Values::Reals(v) => {
+                let x = v[index];
+                if !codes {
+                    return port.code_of_real(x).ok_or_else(|| format!("{x} has no code"));
+                }
+                // Codes may come as floats, as long as they are integers.
+                let whole = x.is_finite() && x.fract() == 0.0;
+                let unit = Port { kif: Kif { signed: true, int: 1100, frac: 0 }, frac: 0 };
+                unit.code_of_real(x).filter(|_| whole).ok_or_else(|| format!("{x} is not an integer code"))?
+            }
+            Values::Integers(v) => BigInt::from(v[index]),
+            Values::Wide(v) => v[index].clone(),
+        };
+        if !codes {
+            return Ok(port.code_of_integer(&integer));
+        }
+        if port.kif.holds(&integer) {
+            return Ok(integer);
+        }
+        let (min, max) = (port.kif.min_code(), port.kif.max_code());
+        Err(format!("code {integer} is not of the port's type {}, which has {min} to {max}", port.kif))
+    }
+}
+
+/// Reads samples from a file or a pipe.
+pub struct Reader {
+    name: String,
+    columns: usize,
+    body: Body,
+    encoder: Option<RealEncoder>,
+    /// Samples that were given by [`Reader::read`], for messages.
+    given: u64,
+}
+
+/// What becomes of a real number before it is quantised by floor and wrap; `Err` says in words why nothing does.
+pub type RealEncoder = Box<dyn Fn(f64) -> Result<f64, String> + Send>;
+
+enum Body {
+    Npy(NpyBody),
+    Csv(CsvReader<Box<dyn io::BufRead + Send>>),
+}
+
+struct NpyBody {
+    header: npy::Header,
+    rows: u64,
+    done: u64,
+    source: NpySource,
+    /// Bytes of the block that is being read.
+    bytes: Vec<u8>,
+}
+
+enum NpySource {
+    /// C order, one sample after the other.
+    Stream(Box<dyn Read + Send>),
+    /// Fortran order, one element of all samples after the other, from this offset of the file.
+    Columns(File, u64),
+}
+
+impl Reader {
+    /// Opens `path`, `-` being stdin. Files that begin like npy or npz are that, others are CSV. `array` is the name of
+    /// the array in an npz file; one with a single array needs none.
+    ///
+    /// `columns` are the types of the input port, one a number of each row; `codes` says that the numbers are codes.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is an npy file that does not hold such rows.
+    pub fn open(path: &Path, array: Option<&str>, columns: &[Kif], codes: bool) -> Result<Reader, Diagnostic> {
+        let name = path.display().to_string();
+        if path.as_os_str() == "-" {
+            return Reader::from_stream(Box::new(io::stdin()), None, array, "stdin".into(), columns, codes);
+        }
+        let file = File::open(path).map_err(|e| cannot("read", &name, &e))?;
+        let meta = file.metadata().map_err(|e| cannot("read", &name, &e))?;
+        if meta.is_dir() {
+            return Err(
+                Diagnostic::error("E0701", Place::Whole, "this is a folder, not a file of samples").in_file(path)
+            );
+        }
+        let again = file.try_clone().map_err(|e| cannot("read", &name, &e))?;
+        let regular = meta.is_file().then_some((again, meta.len()));
+        let wants_npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let reader = Reader::from_stream(Box::new(file), regular, array, name, columns, codes)?;
+        if wants_npy && matches!(reader.body, Body::Csv(_)) {
+            let what = "this is no npy file: it does not begin with \\x93NUMPY";
+            return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(path));
+        }
+        Ok(reader)
+    }
+
+    /// Reads from any stream, as [`Reader::open`] does; `name` is for messages.
+    ///
+    /// # Errors
+    /// As [`Reader::open`].
+    pub fn from_reader(
+        stream: impl Read + Send + 'static,
+        name: &str,
+        columns: &[Kif],
+        codes: bool,
+    ) -> Result<Reader, Diagnostic> {
+        Reader::from_stream(Box::new(stream), None, None, name.into(), columns, codes)
+    }
+
+    /// One sample without numbers: what a program without inputs runs on.
+    ///
+    /// # Errors
+    /// None.
+    pub fn one_empty_row() -> Result<Reader, Diagnostic> {
+        Reader::from_reader(io::Cursor::new(npy::write_header("<f8", 1, 0)), "nothing", &[], false)
+    }
+
+    /// `regular` is the same file once more with its length, if it is one that can be read anywhere.
+    fn from_stream(
+        mut stream: Box<dyn Read + Send>,
+        regular: Option<(File, u64)>,
+        array: Option<&str>,
+        name: String,
+        columns: &[Kif],
+        codes: bool,
+    ) -> Result<Reader, Diagnostic> {
+        let mut prefix = Vec::new();
+        let io = |e: io::Error| cannot("read", &name, &e);
+        stream.by_ref().take(npy::MAGIC.len() as u64).read_to_end(&mut prefix).map_err(io)?;
+        if prefix.starts_with(npz::MAGIC) {
+            let wrong = |what: String| Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
+            let (file, length) = regular.ok_or_else(|| wrong("an npz file cannot be read from a pipe".into()))?;
+            let stream = npz::open(file, length, array).map_err(wrong)?;
+            return Reader::from_stream(stream, None, None, name, columns, codes);
+        }
+        if array.is_some() {
+            let what = "this is no npz file, so it has no arrays to choose from";
+            return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref()));
+        }
+        let body = if prefix == npy::MAGIC {
+            stream.by_ref().take((npy::PREFIX - prefix.len()) as u64).read_to_end(&mut prefix).map_err(io)?;
+            let body = NpyBody::open(prefix, stream, regular, columns.len());
+            Body::Npy(body.map_err(|error| error.at(&name))?)
+        } else {
+            let whole = io::Cursor::new(prefix).chain(stream);
+            Body::Csv(CsvReader::new(Box::new(BufReader::with_capacity(1 << 16, whole)), columns, codes))
+        };
+        Ok(Reader { name, columns: columns.len(), body, encoder: None, given: 0 })
+    }
+
+    /// Encodes all numbers that are read from now on.
+    #[must_use]
+    pub fn encoded(self, encoder: RealEncoder) -> Reader {
+        Reader { encoder: Some(encoder), ..self }
+    }
+
+    /// How many samples there are, if that is known before the end.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.body {
+            Body::Npy(npy) => Some(npy.rows),
+            Body::Csv(_) => None,
+        }
+    }
+
+    /// What messages call the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Replaces `block` by the next samples, at most `max_rows`; returns how many there are, 0 at the end.
+    ///
+    /// # Errors
+    /// If the file cannot be read, ends early or goes on after its end, or has something else than numbers.
+    pub fn read(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
+        let rows = self.read_body(max_rows, block)?;
+        if let Some(encoder) = &self.encoder {
+            let encode = |(index, x): (usize, f64)| {
+                encoder(x).map_err(|why| {
+                    let sample = self.given + (index / self.columns) as u64;
+                    let message = format!("sample {sample}, input {}: {why}", index % self.columns);
+                    Diagnostic::error("E0714", Place::Whole, message).in_file(self.name.as_ref())
+                })
+            };
+            let reals: Result<Vec<f64>, Diagnostic> = match &*block {
+                Values::Reals(v) => v.iter().copied().enumerate().map(encode).collect(),
+                Values::Integers(v) => v.iter().map(|&x| x as f64).enumerate().map(encode).collect(),
+                // Far beyond any type that is encoded exactly; only which end they lie at counts.
+                Values::Wide(v) => v.iter().map(|x| x.to_f64().unwrap_or(f64::NAN)).enumerate().map(encode).collect(),
+            };
+            *block = Values::Reals(reals?);
+        }
+        self.given += rows as u64;
+        Ok(rows)
+    }
+
+    fn read_body(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
+        match &mut self.body {
+            Body::Npy(npy) => npy.read(max_rows, self.columns, block).map_err(|error| error.at(&self.name)),
+            Body::Csv(csv) => csv.read(max_rows, block).map_err(|error| match error {
+                CsvError::Io(e) => cannot("read", &self.name, &e),
+                CsvError::Line(line, what) => Diagnostic::error("E0703", Place::Line { line, column: 1 }, what)
+                    .in_file(self.name.as_ref())
+                    .with_help("one line a sample, one number an input, separated by commas"),
+            }),
+        }
+    }
+}
+
+/// What can be wrong with an npy file.
+enum NpyError {
+    Io(io::Error),
+    Content(String, &'static str),
+}
+
+impl NpyError {
+    fn at(self, name: &str) -> Diagnostic {
+        match self {
+            NpyError::Io(e) => cannot("read", name, &e),
+            NpyError::Content(what, help) => {
+                let diagnostic = Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
+                if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+            }
+        }
+    }
+}
+
+impl From<io::Error> for NpyError {
+    fn from(e: io::Error) -> Self {
+        NpyError::Io(e)
+    }
+}
+
+impl From<String> for NpyError {
+    fn from(what: String) -> Self {
+        NpyError::Content(what, "")
+    }
+}
+
+impl NpyBody {
+    fn open(
+        mut start: Vec<u8>,
+        mut stream: Box<dyn Read + Send>,
+        regular: Option<(File, u64)>,
+        columns: usize,
+    ) -> Result<NpyBody, NpyError> {
+        let prefix = start.first_chunk().ok_or("the file ends inside its header".to_string())?;
+        let length = npy::header_length(prefix)?;
+        stream.by_ref().take((length - start.len()) as u64).read_to_end(&mut start)?;
+        if start.len() < length {
+            return Err("the file ends inside its header".to_string().into());
+        }
+        let header = npy::parse(&start)?;
+        let rows = rows_of_shape(&header, columns)?;
+        let row_bytes = (columns * header.scalar.size()) as u64;
+        // No file has as many samples as a hostile header can claim; without columns nothing else would stop them.
+        let limit = if columns == 0 { 1 << 32 } else { (1 << 62) / row_bytes };
+        if rows > limit {
+            return Err(format!("the header claims {rows} samples").into());
+        }
+        if let Some((_, size)) = regular {
+            let (held, need) = (size.saturating_sub(length as u64), rows * row_bytes);
+            if held < need {
+                let whole = held / row_bytes;
+                return Err(format!("the file is cut short: it claims {rows} samples and holds {whole}").into());
+            }
+            if held > need {
+                return Err(format!("{} bytes follow the array", held - need).into());
+            }
+        }
+        let one_dimension = columns <= 1 || rows <= 1;
+        let source = match regular {
+            _ if !header.fortran || one_dimension => NpySource::Stream(stream),
+            Some((file, _)) if header.shape.len() == 2 => NpySource::Columns(file, length as u64),
+            _ => {
+                let help = "save it with numpy.ascontiguousarray";
+                return Err(NpyError::Content("an array in Fortran order cannot be read here".into(), help));
+            }
+        };
+        Ok(NpyBody { header, rows, done: 0, source, bytes: Vec::new() })
+    }
+
+    fn read(&mut self, max_rows: usize, columns: usize, block: &mut Values) -> Result<usize, NpyError> {
+        let rows = (self.rows - self.done).min(max_rows as u64) as usize;
+        let (size, total) = (self.header.scalar.size(), self.rows);
+        if let (NpySource::Stream(stream), npy::Scalar::Float(8), false, true) =
+            (&mut self.source, self.header.scalar, self.header.big_endian, rows > 0)
+        {
+            // Numbers as this machine keeps them are read to where they are used.
+            let mut reals = if let Values::Reals(v) = block { std::mem::take(v) } else { Vec::new() };
+            reals.resize(rows * columns, 0.0);
+            let filled = npy::with_bytes(&mut reals, |bytes| fill(stream, bytes))?;
+            *block = Values::Reals(reals);
+            if filled < rows * columns * size {
+                let whole = self.done + (filled / (columns * size)) as u64;
+                return Err(format!("the file is cut short: it claims {total} samples and holds {whole}").into());
+            }
+            self.done += rows as u64;
+            return Ok(rows);
+        }
+        self.bytes.resize(rows * columns * size, 0);
+        match &mut self.source {
+            NpySource::Stream(stream) => {
+                let filled = fill(stream, &mut self.bytes)?;
+                if filled < self.bytes.len() {
+                    let whole = self.done + (filled / (columns * size)) as u64;
+                    return Err(format!("the file is cut short: it claims {total} samples and holds {whole}").into());
+                }
+                if rows == 0 && fill(stream, &mut [0])? > 0 {
+                    return Err("something follows the array".to_string().into());
+                }
+                decode(&self.bytes, &self.header, block);
+            }
+            NpySource::Columns(file, offset) => {
+                for (column, part) in self.bytes.chunks_exact_mut((rows * size).max(1)).enumerate() {
+                    let element = column as u64 * total + self.done;
+                    file.seek(SeekFrom::Start(*offset + element * size as u64))?;
+                    file.read_exact(part)?;
+                }
+                decode(&self.bytes, &self.header, block);
+                *block = match std::mem::take(block) {
+                    Values::Reals(v) => Values::Reals(transposed(&v, rows)),
+                    Values::Integers(v) => Values::Integers(transposed(&v, rows)),
+                    Values::Wide(v) => Values::Wide(transposed(&v, rows)),
+                };
+            }
+        }
+        self.done += rows as u64;
+        Ok(rows)
+    }
+}
+
+/// The number of samples that a shape means: [samples, inputs], [samples] of one input, or more dimensions whose
+/// product is the number of inputs.
+fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> {
+    let product = |dims: &[u64]| dims.iter().try_fold(1u64, |p, &d| p.checked_mul(d));
+    match header.shape.split_first() {
+        Some((&rows, rest)) if product(rest) == Some(columns as u64) => Ok(rows),
+        _ => Err(NpyError::Content(
+            format!("an array of shape {:?}, the model has {columns} inputs", header.shape),
+            "the shape is [samples, inputs]",
+        )),
+    }
+}
+
+/// Reads until `bytes` is full or the stream ends; returns how many came.
+fn fill(stream: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match stream.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+fn decode(bytes: &[u8], header: &npy::Header, block: &mut Values) {
+    if let npy::Scalar::Float(size) = header.scalar {
+        let mut reals = block.take_reals();
+        npy::decode_floats(bytes, size, header.big_endian, &mut reals);
+        *block = Values::Reals(reals);
+        return;
+    }
+    let mut integers = block.take_integers();
+    *block = match npy::decode_integers(bytes, header.scalar, header.big_endian, &mut integers) {
+        Some(()) => Values::Integers(integers),
+        None => Values::Wide(npy::decode_words(bytes, header.big_endian).map(BigInt::from).collect()),
+    };
+}
+
+/// Columns one after the other, `rows` long each, as rows one after the other.
+fn transposed<T: Clone>(columns: &[T], rows: usize) -> Vec<T> {
+    (0..rows).flat_map(|row| columns.iter().skip(row).step_by(rows).cloned()).collect()
+}
+
+/// Writes numbers of eight bytes in pieces, so that the file sees few and large ones.
+fn write_words<T: Copy>(out: &mut impl Write, numbers: &[T], bytes: impl Fn(T) -> [u8; 8]) -> io::Result<()> {
+    let mut piece = [0; 1 << 13];
+    for part in numbers.chunks(piece.len() / 8) {
+        let used = &mut piece[..part.len() * 8];
+        for (to, &from) in used.as_chunks_mut().0.iter_mut().zip(part) {
+            *to = bytes(from);
+        }
+        out.write_all(used)?;
+    }
+    Ok(())
+}
+
+/// Codes of types within int64.
+fn narrow(codes: &[BigInt]) -> Vec<i64> {
+    codes.iter().map(|code| code.to_i64().expect("a code of a type within int64")).collect()
+}
+
+fn cannot(doing: &str, name: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(name.as_ref())
+}
+
+/// Writes rows of numbers to a file that appears when it is finished.
+pub struct Writer {
+    name: String,
+    out: BufWriter<Out>,
+    form: Form,
+    columns: Vec<Kif>,
+    /// Rows written, and rows that the header already says.
+    rows: u64,
+    announced: u64,
+    text: String,
+    /// Whether the reader of stdout has gone away (`| head`), which is no error.
+    closed: bool,
+}
+
+enum Out {
+    Stdout(io::Stdout),
+    File(Streamed),
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Out::Stdout(out) => out.write(bytes),
+            Out::File(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Out::Stdout(out) => out.flush(),
+            Out::File(out) => out.flush(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    NpyReals,
+    NpyCodes,
+    CsvReals,
+    CsvCodes,
+    /// Codes beyond int64: hexadecimal bits.
+    CsvPatterns,
+    /// The same as decimal integers.
+    CsvIntegers,
+}
+
+impl Writer {
+    /// Begins `path`: npy by that extension, CSV by `.csv` and `.txt`, `-` is CSV on stdout.
+    ///
+    /// `columns` are the types of the output port; `codes` says that codes are written, not reals. `rows` is the
+    /// number of rows if it is known: a pipe needs it, and a file gets its place on the disk at once.
+    ///
+    /// # Errors
+    /// If the file cannot be made, its extension is not known, or npy cannot hold such codes.
+    pub fn create(path: &Path, columns: &[Kif], codes: bool, rows: Option<u64>) -> Result<Writer, Diagnostic> {
+        let fits = columns.iter().all(|kif| kif.width() <= 63 + u32::from(kif.signed));
+        let stdout = path.as_os_str() == "-";
+        let name = if stdout { "stdout".to_string() } else { path.display().to_string() };
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let form = match (extension.as_deref(), codes) {
+            (Some("npy"), false) => Form::NpyReals,
+            (Some("npy"), true) if fits => Form::NpyCodes,
+            (Some("npy"), true) => {
+                let what = "some output codes are wider than int64, which is the widest that npy holds";
+                let help = "write a .csv file: it has codes of any width";
+                return Err(Diagnostic::error("E0704", Place::Whole, what).in_file(name.as_ref()).with_help(help));
+            }
+            (Some("csv" | "txt"), false) => Form::CsvReals,
+            (Some("csv" | "txt"), true) if fits => Form::CsvCodes,
+            (Some("csv" | "txt"), true) => Form::CsvPatterns,
+            (_, false) if stdout => Form::CsvReals,
+            (_, true) if stdout => {
+                if fits {
+                    Form::CsvCodes
+                } else {
+                    Form::CsvPatterns
+                }
+            }
+            _ => {
+                let what = "the extension does not say what to write";
+                let help = "name a .npy or .csv file, or - for CSV on stdout";
+                return Err(Diagnostic::error("E0705", Place::Whole, what).in_file(name.as_ref()).with_help(help));
+            }
+        };
+        let out = if stdout {
+            Out::Stdout(io::stdout())
+        } else {
+            let mut file = Streamed::create(path).map_err(|e| cannot("write", &name, &e))?;
+            if matches!(form, Form::NpyReals | Form::NpyCodes)
+                && let Some(rows) = rows
+            {
+                let bytes = rows.saturating_mul(8 * columns.len() as u64).saturating_add(npy::HEADER_SIZE as u64);
+                file.reserve(bytes).map_err(|e| cannot("write", &name, &e))?;
+            }
+            Out::File(file)
+        };
+        let out = BufWriter::with_capacity(1 << 18, out);
+        let announced = rows.unwrap_or(0);
+        let mut writer = Writer {
+            name,
+            out,
+            form,
+            columns: columns.to_vec(),
+            rows: 0,
+            announced,
+            text: String::new(),
+            closed: false,
+        };
+        if let Some(header) = writer.header(announced) {
+            writer.out.write_all(&header).map_err(|e| cannot("write", &writer.name, &e))?;
+        }
+        Ok(writer)
+    }
+
+    /// [`Writer::create`] for codes that are integers: in CSV decimal whatever their width.
+    ///
+    /// # Errors
+    /// As [`Writer::create`].
+    pub fn create_integers(path: &Path, columns: &[Kif], rows: Option<u64>) -> Result<Writer, Diagnostic> {
+        let mut writer = Writer::create(path, columns, true, rows)?;
+        if writer.form == Form::CsvPatterns {
+            writer.form = Form::CsvIntegers;
+        }
+        Ok(writer)
+    }
+
+    fn header(&self, rows: u64) -> Option<Vec<u8>> {
+        let descr = match self.form {
+            Form::NpyReals => "<f8",
+            Form::NpyCodes => "<i8",
+            Form::CsvReals | Form::CsvCodes | Form::CsvPatterns | Form::CsvIntegers => return None,
+        };
+        Some(npy::write_header(descr, rows, self.columns.len()))
+    }
+
+    /// Appends the rows of a block except those whose numbers, in order, are in `left_out`. Reals go to a file of
+    /// reals, integers and wide ones to a file of codes.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    ///
+    /// # Panics
+    /// If the block is of another kind than the file, or a code is not of its type.
+    pub fn write(&mut self, block: &Values, left_out: &[usize]) -> Result<(), Diagnostic> {
+        let columns = self.columns.len();
+        let total = block.len().checked_div(columns).unwrap_or(0);
+        let mut first = 0;
+        // What lies between two rows that are left out goes out in one piece.
+        for &end in left_out.iter().chain([&total]) {
+            self.write_rows(block, first * columns..end * columns)?;
+            self.rows += (end - first) as u64;
+            first = end + 1;
+        }
+        Ok(())
+    }
+
+    /// Appends `rows` rows without columns, which are all the same.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write_empty_rows(&mut self, rows: usize) -> Result<(), Diagnostic> {
+        self.rows += rows as u64;
+        let lines = if matches!(self.form, Form::NpyReals | Form::NpyCodes) { 0 } else { rows };
+        (0..lines).try_for_each(|_| {
+            let written = self.out.write_all(b"\n");
+            self.check(written)
+        })
+    }
+
+    fn write_rows(&mut self, block: &Values, range: Range<usize>) -> Result<(), Diagnostic> {
+        let columns = self.columns.len().max(1);
+        self.text.clear();
+        let text = &mut self.text;
+        let written = match (self.form, block) {
+            (Form::NpyReals, Values::Reals(v)) => npy::write_reals(&mut self.out, &v[range]),
+            (Form::NpyCodes, Values::Integers(v)) => write_words(&mut self.out, &v[range], |x| x.to_le_bytes()),
+            (Form::NpyCodes, Values::Wide(v)) => write_words(&mut self.out, &narrow(&v[range]), |x| x.to_le_bytes()),
+            (form, block) => {
+                match (form, block) {
+                    (Form::CsvReals, Values::Reals(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_reals(row, text));
+                    }
+                    (Form::CsvCodes, Values::Integers(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(row, text));
+                    }
+                    (Form::CsvCodes, Values::Wide(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(&narrow(row), text));
+                    }
+                    (Form::CsvIntegers, Values::Wide(v)) => {
+                        v[range].chunks(columns).for_each(|row| csv::write_integers(row, text));
+                    }
+                    (Form::CsvPatterns, Values::Wide(v)) => {
+                        let kifs = || self.columns.iter().copied();
+                        v[range].chunks(columns).for_each(|row| csv::write_patterns(row.iter().zip(kifs()), text));
+                    }
+                    _ => panic!("a block of another kind than the file"),
+                }
+                self.out.write_all(text.as_bytes())
+            }
+        };
+        self.check(written)
+    }
+
+    fn check(&mut self, written: io::Result<()>) -> Result<(), Diagnostic> {
+        match written {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && matches!(self.out.get_ref(), Out::Stdout(_)) => {
+                self.closed = true;
+                Ok(())
+            }
+            other => other.map_err(|e| cannot("write", &self.name, &e)),
+        }
+    }
+
+    /// Rows so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether nobody reads any more what is written to stdout, so that going on is of no use.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Completes the file and puts it at its place. Without this nothing is left of it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn finish(mut self) -> Result<(), Diagnostic> {
+        let flushed = self.out.flush();
+        self.check(flushed)?;
+        if self.closed {
+            return Ok(());
+        }
+        let Writer { name, rows, announced, .. } = &self;
+        let (name, rows, announced) = (name.clone(), *rows, *announced);
+        let header = self.header(rows).filter(|_| rows != announced);
+        // What was reserved and not written goes back.
+        let size = |rows: u64| npy::HEADER_SIZE as u64 + 8 * rows * self.columns.len() as u64;
+        let shorter = (header.is_some() && rows < announced).then(|| size(rows));
+        let finish = || -> io::Result<()> {
+            let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            out.flush()?;
+            let Out::File(mut file) = out else { return Ok(()) };
+            if let Some(header) = header {
+                // The number of rows is known only now.
+                file.file().seek(SeekFrom::Start(0))?;
+                file.write_all(&header)?;
+            }
+            if let Some(length) = shorter {
+                file.file().set_len(length)?;
+            }
+            file.finish()
+        };
+        finish().map_err(|e| cannot("write", &name, &e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    const S8: Kif = Kif { signed: true, int: 7, frac: 0 };
+
+    fn npy_file(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+        let order = if fortran { "True" } else { "False" };
+        let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n");
+        let mut bytes = [npy::MAGIC, &[2, 0], &(text.len() as u32).to_le_bytes()].concat();
+        bytes.extend(text.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    /// All blocks of a reader, `max_rows` at a time.
+    fn read_all(mut reader: Reader, max_rows: usize) -> Result<Vec<Values>, String> {
+        let mut blocks = Vec::new();
+        loop {
+            let mut block = Values::default();
+            match reader.read(max_rows, &mut block).map_err(|e| e.to_string())? {
+                0 => return Ok(blocks),
+                rows => assert_eq!(rows * reader.columns, block.len()),
+            }
+            blocks.push(block);
+        }
+    }
+
+    fn piped(bytes: &[u8], columns: usize, codes: bool) -> Result<Vec<Values>, String> {
+        let stream = Cursor::new(bytes.to_vec());
+        let reader = Reader::from_reader(stream, "x", &vec![S8; columns], codes).map_err(|e| e.to_string())?;
+        read_all(reader, 2)
+    }
+
+    fn from_file(name: &str, bytes: &[u8], columns: usize) -> Result<Vec<Values>, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let reader = Reader::open(&path, None, &vec![S8; columns], false).map_err(|e| e.to_string())?;
+        read_all(reader, 2).map_err(|e| e.replace(&dir.path().display().to_string(), "DIR"))
+    }
+
+    fn little(numbers: &[f64]) -> Vec<u8> {
+        numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn npy_comes_in_blocks_of_rows() {
+        let file = npy_file("<f8", false, "(3, 2)", &little(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        let blocks = [Values::Reals(vec![1.0, 2.0, 3.0, 4.0]), Values::Reals(vec![5.0, 6.0])];
+        assert_eq!(piped(&file, 2, false).unwrap(), blocks);
+        assert_eq!(from_file("x.npy", &file, 2).unwrap(), blocks);
+        let one = npy_file("<f8", false, "(3,)", &little(&[1.0, 2.0, 3.0]));
+        assert_eq!(piped(&one, 1, false).unwrap(), [Values::Reals(vec![1.0, 2.0]), Values::Reals(vec![3.0])]);
+        // More dimensions than two are flattened: 3 x 1 x 2 is what 3 x 2 is.
+        let cube = npy_file("<f8", false, "(3, 1, 2)", &little(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        assert_eq!(piped(&cube, 2, false).unwrap(), blocks);
+    }
+
+    #[test]
+    fn fortran_order_is_turned() {
+        let file = npy_file("<f8", true, "(3, 2)", &little(&[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]));
+        let blocks = [Values::Reals(vec![1.0, 2.0, 3.0, 4.0]), Values::Reals(vec![5.0, 6.0])];
+        assert_eq!(from_file("x.npy", &file, 2).unwrap(), blocks);
+        assert!(piped(&file, 2, false).unwrap_err().contains("Fortran order"));
+    }
+
+    #[test]
+    fn elements_of_every_kind_and_order() {
+        let cases: [(&str, Vec<u8>, Values); 9] = [
+            (">f8", [1.5f64.to_be_bytes(), (-2.0f64).to_be_bytes()].concat(), Values::Reals(vec![1.5, -2.0])),
+            ("<f4", [0.1f32.to_le_bytes(), 2f32.to_le_bytes()].concat(), Values::Reals(vec![f64::from(0.1f32), 2.0])),
+            (">f2", vec![0x3c, 0, 0xc0, 0], Values::Reals(vec![1.0, -2.0])),
+            ("|i1", vec![0xff, 1], Values::Integers(vec![-1, 1])),
+            (">i2", vec![0xff, 0xfe, 0, 7], Values::Integers(vec![-2, 7])),
+            ("<u4", vec![0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0], Values::Integers(vec![0xffff_ffff, 1])),
+            ("<i8", [i64::MIN.to_le_bytes(), 3i64.to_le_bytes()].concat(), Values::Integers(vec![i64::MIN, 3])),
+            ("<u8", [7u64.to_le_bytes(), 3u64.to_le_bytes()].concat(), Values::Integers(vec![7, 3])),
+            (
+                "<u8",
+                [u64::MAX.to_le_bytes(), 3u64.to_le_bytes()].concat(),
+                Values::Wide(vec![u64::MAX.into(), 3.into()]),
+            ),
+        ];
+        for (descr, data, expected) in cases {
+            assert_eq!(piped(&npy_file(descr, false, "(1, 2)", &data), 2, false).unwrap(), [expected], "{descr}");
+        }
+    }
+
+    #[test]
+    fn files_that_lie_about_their_size_are_refused() {
+        let short = npy_file("<f8", false, "(4, 2)", &little(&[1.0; 5]));
+        let says = "the file is cut short: it claims 4 samples and holds 2";
+        assert!(piped(&short, 2, false).unwrap_err().contains(says));
+        assert!(from_file("x.npy", &short, 2).unwrap_err().contains(says));
+        let long = npy_file("<f8", false, "(2, 2)", &little(&[1.0; 5]));
+        assert!(piped(&long, 2, false).unwrap_err().contains("something follows the array"));
+        assert!(from_file("x.npy", &long, 2).unwrap_err().contains("8 bytes follow"));
+        // Products beyond 64 bits, and samples without a byte.
+        let huge = npy_file("<f8", false, "(18446744073709551615, 2)", &[]);
+        assert!(piped(&huge, 2, false).unwrap_err().contains("claims 18446744073709551615 samples"));
+        let wrapping = npy_file("<f8", false, "(1, 9223372036854775808, 4)", &[]);
+        assert!(piped(&wrapping, 2, false).unwrap_err().contains("the model has 2 inputs"));
+        let endless = npy_file("<f8", false, "(9999999999999, 0)", &[]);
+        assert!(piped(&endless, 0, false).unwrap_err().contains("claims 9999999999999 samples"));
+        assert!(piped(&short[..20], 2, false).unwrap_err().contains("inside its header"));
+        assert!(piped(&short[..8], 2, false).unwrap_err().contains("inside its header"));
+    }
+
+    #[test]
+    fn every_truncation_and_bit_flip_is_an_answer() {
+        let file = npy_file("<f8", false, "(3, 2)", &little(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+        for cut in 0..file.len() {
+            assert!(from_file("x.npy", &file[..cut], 2).is_err(), "cut at {cut}");
+        }
+        for bit in 0..file.len() * 8 {
+            let mut broken = file.clone();
+            broken[bit / 8] ^= 1 << (bit % 8);
+            // Some flips make another valid file; none may panic.
+            let _ = piped(&broken, 2, false);
+        }
+    }
+
+    #[test]
+    fn csv_with_and_without_a_heading() {
+        let expected = [Values::Reals(vec![1.0, -2.5, 3e-2, 4.0]), Values::Reals(vec![5.0, 6.0])];
+        for text in [
+            "1,-2.5\n3e-2,4\n5,6\n",
+            "x0,x1\n1, -2.5\r\n\r\n0.03,4\n5,6",
+            "# saved by numpy\n1;-2.5\n3e-2;4\n5;6\n",
+            "\u{feff}a\tb\n1\t-2.5\n3e-2\t4\n# half way\n5\t6\n",
+        ] {
+            assert_eq!(piped(text.as_bytes(), 2, false).unwrap(), expected, "{text}");
+        }
+        for text in ["1 -2.5\n3e-2  4\n5 6\n", "1,-2.5 # the first\n3e-2,4\n5,6"] {
+            assert_eq!(piped(text.as_bytes(), 2, false).unwrap(), expected, "{text}");
+        }
+        for nothing in ["", "# nothing\n", "a,b\n"] {
+            assert!(piped(nothing.as_bytes(), 2, false).unwrap_err().contains("ends without a sample"));
+        }
+    }
+
+    #[test]
+    fn csv_errors_name_line_and_field() {
+        let error = |text: &[u8]| piped(text, 2, false).unwrap_err();
+        assert!(
+            error(b"1,2\n3\n").starts_with("error[E0703] in x at line 2, column 1: 1 numbers, the model has 2 inputs")
+        );
+        assert!(
+            error(b"1,2\n3,four\n")
+                .starts_with("error[E0703] in x at line 2, column 1: field 2: \"four\" is not a number")
+        );
+        // A heading has no number at all.
+        assert!(
+            error(b"1,two\n").starts_with("error[E0703] in x at line 1, column 1: field 2: \"two\" is not a number")
+        );
+        assert!(error(b"1,2\n\xff\xfe\n").contains("line 2, column 1: this is not text"));
+        assert!(error(&[b'1'; 100_000]).contains("longer than"));
+    }
+
+    #[test]
+    fn csv_codes_are_decimal_or_bits() {
+        let wide = Kif { signed: false, int: 70, frac: 0 };
+        let reader = |text: &'static str| Reader::from_reader(text.as_bytes(), "x", &[S8, wide], true).unwrap();
+        let blocks = read_all(reader("-3,7\n0xff,0x7f\n1,0x200000000000000000\n"), 2).unwrap();
+        let big = BigInt::from(1) << 69;
+        assert_eq!(blocks, [Values::Integers(vec![-3, 7, -1, 127]), Values::Wide(vec![1.into(), big])]);
+        let error = read_all(reader("1.5,2\n"), 2).unwrap_err();
+        assert!(error.contains("field 1: \"1.5\" is not an integer code"), "{error}");
+        assert!(read_all(reader("0x+1,2\n"), 2).is_err());
+    }
+
+    #[test]
+    fn codes_must_be_of_the_ports_type() {
+        let port = Port { kif: S8, frac: 0 };
+        assert_eq!(Values::Integers(vec![-128]).code(0, port, true), Ok(BigInt::from(-128)));
+        let error = Values::Integers(vec![200]).code(0, port, true).unwrap_err();
+        assert_eq!(error, "code 200 is not of the port's type s8.0, which has -128 to 127");
+        assert_eq!(Values::Reals(vec![5.0]).code(0, port, true), Ok(BigInt::from(5)));
+        assert_eq!(Values::Reals(vec![5.5]).code(0, port, true).unwrap_err(), "5.5 is not an integer code");
+        assert_eq!(Values::Reals(vec![f64::NAN]).code(0, port, false).unwrap_err(), "NaN has no code");
+        // As reals they wrap.
+        assert_eq!(Values::Integers(vec![200]).code(0, port, false), Ok(BigInt::from(-56)));
+    }
+
+    fn written(name: &str, columns: &[Kif], codes: bool, write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        let mut writer = Writer::create(&path, columns, codes, None).unwrap();
+        write(&mut writer);
+        writer.finish().unwrap();
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let numbers = [0.1, -3.0, 1e300, 5e-324];
+        for name in ["y.npy", "y.csv"] {
+            let bytes = written(name, &[S8; 2], false, |w| w.write(&Values::Reals(numbers.to_vec()), &[]).unwrap());
+            assert_eq!(piped(&bytes, 2, false).unwrap(), [Values::Reals(numbers.to_vec())], "{name}");
+        }
+        let codes = [-1, 100, 7, 8, 9, 10];
+        let wide = Values::Wide(codes.map(BigInt::from).to_vec());
+        for name in ["y.npy", "y.csv"] {
+            let bytes = written(name, &[S8; 2], true, |w| {
+                w.write(&Values::Integers(codes.to_vec()), &[1]).unwrap();
+                w.write(&wide, &[0, 2]).unwrap();
+                assert_eq!(w.rows(), 3);
+            });
+            let blocks = [Values::Integers(vec![-1, 100, 9, 10]), Values::Integers(vec![7, 8])];
+            assert_eq!(piped(&bytes, 2, true).unwrap(), blocks, "{name}");
+        }
+    }
+
+    #[test]
+    fn wide_codes_are_hexadecimal_text() {
+        let wide = Kif { signed: true, int: 66, frac: 0 };
+        let text = written("y.csv", &[S8, wide], true, |w| {
+            w.write(&Values::Wide(vec![5.into(), (-1).into()]), &[]).unwrap();
+        });
+        assert_eq!(String::from_utf8(text).unwrap(), "0x05,0x7ffffffffffffffff\n");
+        let dir = tempfile::tempdir().unwrap();
+        let refused = Writer::create(&dir.path().join("y.npy"), &[wide], true, None).err().unwrap();
+        assert!(refused.message.contains("wider than int64"));
+        assert_eq!(Writer::create(&dir.path().join("y.dat"), &[S8], true, None).err().unwrap().code, "E0705");
+    }
+
+    #[test]
+    fn an_unfinished_file_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::create(&dir.path().join("y.npy"), &[S8], false, Some(3)).unwrap();
+        writer.write(&Values::Reals(vec![1.0]), &[]).unwrap();
+        drop(writer);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}

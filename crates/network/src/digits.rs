@@ -1,0 +1,39 @@
+//! Whole numbers as sums and differences of powers of two: how every front end writes a product with a constant.
+
+use alir_core::ir::{Term, ValueId};
+use num_bigint::BigInt;
+use num_traits::Signed;
+
+/// The digits -1 and 1 of a number in non-adjacent form, from the lowest: its place, and whether it is -1. No number
+/// has a form with fewer.
+pub(crate) fn signed(number: &BigInt) -> Vec<(u32, bool)> {
+    // Where the bits of 3n and n differ stands a digit of 2n = 3n - n.
+    let magnitude = number.magnitude();
+    let triple = magnitude * 3u32;
+    let place = |bit: u64| u32::try_from(bit - 1).expect("numbers of fewer than 2^32 bits");
+    (1..triple.bits().max(1))
+        .filter(|&bit| triple.bit(bit) != magnitude.bit(bit))
+        .map(|bit| (place(bit), magnitude.bit(bit) != number.is_negative()))
+        .collect()
+}
+
+/// The terms of a sum that make `value * 2^shift * factor`.
+pub(crate) fn terms(value: ValueId, factor: &BigInt, shift: i32) -> impl Iterator<Item = Term> {
+    signed(factor).into_iter().map(move |(place, neg)| Term { value, shift: shift + place as i32, neg })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_make_the_number(n in -100_000i64..100_000) {
+            let digits = signed(&n.into());
+            let sum: i64 = digits.iter().map(|(place, neg)| if *neg { -1 << place } else { 1 << place }).sum();
+            prop_assert_eq!(sum, n);
+            prop_assert!(digits.windows(2).all(|w| w[1].0 > w[0].0 + 1));
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! Calibration (section 3 of the contract): types of all buffers and weights from samples, so that the fixed-point
+//! network lies near the floating-point one.
+//!
+//! It starts with the contract's baseline rule: for each buffer a sign if any value is negative, the fewest integer
+//! bits that hold every value, all other bits behind the binary point. Then the point of each buffer and of each weight
+//! is moved, one at a time, as long as the mean error over the samples gets smaller: a few values saturate, all others
+//! get finer. A move that makes any output worse than the baseline is not taken.
+//!
+//! Networks are run in binary64 here, quantised as the contract says. With types of up to 16 bits every sum is exact;
+//! entries of tables are those of libm.
+
+use super::bind::{BoundNetwork, Constants, Operation, Step};
+use super::read::Graph;
+use crate::deviation::Deviation;
+use crate::function::Function;
+use crate::json::Value;
+use alir_core::num::Kif;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Bits of a calibrated type at most: tables have inputs of no more.
+pub const MAX_BITS: u32 = 16;
+
+/// Samples that a search looks at, at most; the report is about all.
+const SEARCHED: usize = 512;
+
+/// Times that every type is looked at.
+const SWEEPS: usize = 3;
+
+/// How many bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits {
+    /// Of buffers.
+    pub activations: u32,
+    /// Of weights.
+    pub weights: u32,
+}
+
+/// How far one buffer lies from its floating-point values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BufferError {
+    /// `LAYER:NAME` or `NAME`.
+    pub name: String,
+    /// Its type; `None` where it is kept exact.
+    pub kif: Option<Kif>,
+    /// Whether it is an output of the network.
+    pub output: bool,
+    /// Least and largest floating-point value.
+    pub range: (f64, f64),
+    /// Which part of the elements saturates.
+    pub saturated: f64,
+    /// Mean of the absolute error over samples and elements.
+    pub mean: f64,
+    /// Largest absolute error.
+    pub largest: f64,
+    /// Signal-to-noise ratio in dB; `None` where there is no error.
+    pub ratio: Option<f64>,
+}
+
+/// What calibration found.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The quantisation file.
+    pub file: String,
+    /// Buffers in the order of their writing, inputs first.
+    pub report: Vec<BufferError>,
+    /// Mean error of each output by the baseline rule, in the order of the outputs.
+    pub baseline: Vec<f64>,
+}
+
+/// Types by the names of buffers, of weights, of biases, and by the nodes of tables within nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Types {
+    buffers: BTreeMap<String, Kif>,
+    weights: BTreeMap<String, Kif>,
+    biases: BTreeMap<String, Kif>,
+    tables: BTreeMap<String, Kif>,
+}
+
+/// Which type a move is about.
+#[derive(Clone, Debug)]
+enum Key {
+    Buffer(String),
+    Weight(String),
+    Table(String),
+}
+
+/// Finds types for a program whose own types do not matter; `nodes` are settings of nodes (constants of norms) that the
+/// file keeps. A sample is a row with the elements of all inputs.
+///
+/// # Errors
+/// If a value is not finite, in words.
+pub fn calibrate(
+    graph: &Graph,
+    program: &BoundNetwork,
+    samples: &[Vec<f64>],
+    bits: Bits,
+    nodes: Option<&Value>,
+) -> Result<Calibration, String> {
+    let search = Search::new(graph, program, samples)?;
+    let baseline = search.baseline(bits);
+    let all = search.errors(&baseline, samples.len());
+    let found = search.improved(&baseline);
+    // What is better on a part of the samples has to be so on all of them.
+    let errors = search.errors(&found, samples.len());
+    let types = if errors.iter().zip(&all).all(|(x, y)| x <= y) { found } else { baseline };
+    Ok(Calibration { file: search.file(&types, nodes), report: search.report(&types), baseline: all })
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    program: &'a BoundNetwork,
+    samples: &'a [Vec<f64>],
+    /// Values of every slot of the floating-point network, sample by sample.
+    floats: Vec<Vec<Vec<f64>>>,
+    /// Least and largest value of the table within each step that has one.
+    tables: BTreeMap<String, (f64, f64)>,
+}
+
+/// Whether the table of a step is one inside of a node, and its key in the quantisation file.
+fn table_key(graph: &Graph, step: &Step) -> Option<String> {
+    let node = graph.nodes.get(step.node)?;
+    matches!(step.operation, Operation::Swiglu { .. }).then(|| format!("{}:{}:{}", node.layer, node.op, node.nth))
+}
+
+/// The least number of integer bits `i` with `|x| < 2^i`.
+fn integer_bits(x: f64) -> i32 {
+    let mut bits = x.abs().log2().floor() as i32 + 1;
+    // The logarithm is rounded.
+    while x.abs() >= 2f64.powi(bits) {
+        bits += 1;
+    }
+    while x.abs() < 2f64.powi(bits - 1) {
+        bits -= 1;
+    }
+    bits
+}
+
+/// The baseline rule: a sign if any value is negative, the fewest integer bits, all others behind the point.
+fn type_of((low, high): (f64, f64), bits: u32) -> Kif {
+    let most = low.abs().max(high.abs());
+    if most == 0.0 {
+        return Kif { signed: false, int: 1, frac: 0 };
+    }
+    let (signed, int) = (low < 0.0, integer_bits(most));
+    Kif { signed, int, frac: bits as i32 - i32::from(signed) - int }
+}
+
+fn joined(range: (f64, f64), x: f64) -> (f64, f64) {
+    (range.0.min(x), range.1.max(x))
+}
+
+/// To the nearest code, halves up or to even, with saturation; and whether it saturates.
+fn quantised(x: f64, kif: Kif, to_even: bool) -> (f64, bool) {
+    let step = 2f64.powi(-kif.frac);
+    let exact = x / step;
+    let code = if to_even { exact.round_ties_even() } else { (exact + 0.5).floor() };
+    let top = 2f64.powi(kif.int + kif.frac) - 1.0;
+    let bottom = if kif.signed { -top - 1.0 } else { 0.0 };
+    (code.clamp(bottom, top) * step, code < bottom || code > top)
+}
+
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph, program: &'a BoundNetwork, samples: &'a [Vec<f64>]) -> Result<Search<'a>, String> {
+        let mut search = Search { graph, program, samples, floats: Vec::new(), tables: BTreeMap::new() };
+        search.floats = samples.iter().map(|row| search.run(row, None).0).collect();
+        if search.floats.iter().flatten().flatten().any(|x| !x.is_finite()) {
+            return Err("a value of the floating-point network is not finite".into());
+        }
+        for step in &program.steps {
+            if let (Operation::Swiglu { x, .. }, Some(key)) = (&step.operation, table_key(graph, step)) {
+                let gates = search.floats.iter().flat_map(|slots| &slots[*x][..step.elements]);
+                let range = gates.fold((0.0, 0.0), |range, &x| joined(range, Function::Silu.approximate(x)));
+                search.tables.insert(key, range);
+            }
+        }
+        Ok(search)
+    }
+
+    /// Names of the slots' buffers, and the range of each over the samples.
+    fn ranges(&self) -> BTreeMap<String, (f64, f64)> {
+        let mut ranges: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        for (slot, group) in self.program.names.iter().enumerate() {
+            let range = ranges.entry(group.name.clone()).or_insert((0.0, 0.0));
+            *range = self.floats.iter().flat_map(|slots| &slots[slot]).fold(*range, |range, &x| joined(range, x));
+        }
+        ranges
+    }
+
+    fn baseline(&self, bits: Bits) -> Types {
+        let mut types = Types::default();
+        for (name, range) in self.ranges() {
+            types.buffers.insert(name, type_of(range, bits.activations));
+        }
+        for (key, range) in &self.tables {
+            types.tables.insert(key.clone(), type_of(*range, bits.activations));
+        }
+        for step in &self.program.steps {
+            if let Operation::Product { matrix: weights, .. } | Operation::Norm { factors: weights, .. } =
+                &step.operation
+            {
+                let range = weights.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
+                types.weights.insert(weights.name.clone(), type_of(range, bits.weights));
+            }
+        }
+        self.with_biases(types)
+    }
+
+    /// Biases get the type of what they are added to: its step, and integer bits for both.
+    fn with_biases(&self, mut types: Types) -> Types {
+        types.biases.clear();
+        for step in &self.program.steps {
+            let frac_of = |slot: usize| types.buffers[&self.program.names[slot].name].frac;
+            let (bias, frac) = match &step.operation {
+                Operation::Product { x, matrix, bias: Some(bias) } => {
+                    (bias, frac_of(*x) + types.weights[&matrix.name].frac)
+                }
+                Operation::Norm { x, factors, bias: Some(bias), .. } => {
+                    (bias, frac_of(*x) + types.weights[&factors.name].frac)
+                }
+                // The finer of what goes in and what comes out.
+                Operation::AddConstants { x, bias } => (bias, frac_of(*x).max(frac_of(step.slot))),
+                _ => continue,
+            };
+            let range = bias.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
+            let whole = type_of(range, 1).int + 1;
+            let frac = types.biases.get(&bias.name).map_or(frac, |known| known.frac.max(frac));
+            types.biases.insert(bias.name.clone(), Kif { signed: true, int: whole.max(1 - frac), frac });
+        }
+        types
+    }
+
+    /// Every slot for a sample, quantised by `types` if there are any; and how many elements of each saturate.
+    fn run(&self, row: &[f64], types: Option<(&Types, &Numbers)>) -> (Vec<Vec<f64>>, Vec<usize>) {
+        let program = self.program;
+        let mut slots: Vec<Vec<f64>> = vec![Vec::new(); program.slots];
+        let mut saturated = vec![0; program.slots];
+        let mut fill = |slots: &mut Vec<Vec<f64>>, slot: usize, mut values: Vec<f64>| {
+            if let Some((types, _)) = types {
+                let kif = types.buffers[&program.names[slot].name];
+                for value in &mut values {
+                    let (near, over) = quantised(*value, kif, false);
+                    *value = near;
+                    saturated[slot] += usize::from(over);
+                }
+            }
+            slots[slot] = values;
+        };
+        let mut rest = row.iter().copied();
+        for input in &program.inputs {
+            let values = rest.by_ref().take(input.elements).collect();
+            fill(&mut slots, input.slot, values);
+        }
+        for step in &program.steps {
+            let table = types.and_then(|(types, _)| types.tables.get(&table_key(self.graph, step)?).copied());
+            let values = computed(step, &slots, types.map(|t| t.1), table);
+            fill(&mut slots, step.slot, values);
+        }
+        (slots, saturated)
+    }
+
+    /// Constants by these types.
+    fn numbers(&self, types: &Types) -> Numbers {
+        let mut numbers = Numbers::default();
+        let mut add = |constants: &Constants, kif: Kif| {
+            numbers
+                .0
+                .entry(constants.name.clone())
+                .or_insert_with(|| constants.floats.iter().map(|&x| quantised(x, kif, true).0).collect());
+        };
+        for step in &self.program.steps {
+            match &step.operation {
+                Operation::Product { matrix: weights, bias, .. } | Operation::Norm { factors: weights, bias, .. } => {
+                    add(weights, types.weights[&weights.name]);
+                    if let Some(bias) = bias {
+                        add(bias, types.biases[&bias.name]);
+                    }
+                }
+                Operation::AddConstants { bias, .. } => add(bias, types.biases[&bias.name]),
+                _ => {}
+            }
+        }
+        numbers
+    }
+
+    /// The mean error of every output over the first samples.
+    fn errors(&self, types: &Types, samples: usize) -> Vec<f64> {
+        let numbers = self.numbers(types);
+        let outputs = &self.program.outputs;
+        let mut sums = vec![0.0; outputs.len()];
+        for (row, floats) in self.samples.iter().zip(&self.floats).take(samples) {
+            let (slots, _) = self.run(row, Some((types, &numbers)));
+            for (sum, &slot) in sums.iter_mut().zip(outputs) {
+                *sum += slots[slot].iter().zip(&floats[slot]).map(|(x, y)| (x - y).abs()).sum::<f64>();
+            }
+        }
+        let count = |slot: usize| (samples.min(self.samples.len()) * self.program.names[slot].size).max(1) as f64;
+        sums.iter().zip(outputs).map(|(sum, &slot)| sum / count(slot)).collect()
+    }
+
+    /// Types with a smaller mean error: each point is moved as long as that helps and no output gets worse than at
+    /// first.
+    fn improved(&self, baseline: &Types) -> Types {
+        let first = self.errors(baseline, SEARCHED);
+        let score =
+            |errors: &[f64]| errors.iter().zip(&first).map(|(x, y)| if *y > 0.0 { x / y } else { *x }).sum::<f64>();
+        let (mut best, mut least) = (baseline.clone(), score(&first));
+        let keys = [
+            baseline.buffers.keys().cloned().map(Key::Buffer).collect::<Vec<_>>(),
+            baseline.tables.keys().cloned().map(Key::Table).collect(),
+            baseline.weights.keys().cloned().map(Key::Weight).collect(),
+        ];
+        for _ in 0..SWEEPS {
+            let before = least;
+            for key in keys.iter().flatten() {
+                for by in [-1, 1] {
+                    while let Some(moved) = self.moved(&best, key, by) {
+                        let errors = self.errors(&moved, SEARCHED);
+                        if score(&errors) >= least || errors.iter().zip(&first).any(|(x, y)| x > y) {
+                            break;
+                        }
+                        (best, least) = (moved, score(&errors));
+                    }
+                }
+            }
+            if least >= before {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The same types with the point of one of them moved; none where it holds nothing but zero.
+    fn moved(&self, types: &Types, key: &Key, by: i32) -> Option<Types> {
+        let mut types = types.clone();
+        let kif = match key {
+            Key::Buffer(name) => types.buffers.get_mut(name),
+            Key::Weight(name) => types.weights.get_mut(name),
+            Key::Table(name) => types.tables.get_mut(name),
+        }?;
+        if kif.width() == 1 {
+            return None;
+        }
+        *kif = Kif { int: kif.int + by, frac: kif.frac - by, ..*kif };
+        Some(self.with_biases(types))
+    }
+
+    fn report(&self, types: &Types) -> Vec<BufferError> {
+        let numbers = self.numbers(types);
+        let slots = self.program.slots;
+        let (mut saturated, mut errors) = (vec![0usize; slots], vec![Deviation::default(); slots]);
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); slots];
+        for (row, floats) in self.samples.iter().zip(&self.floats) {
+            let (values, over) = self.run(row, Some((types, &numbers)));
+            for slot in 0..slots {
+                saturated[slot] += over[slot];
+                for (x, y) in values[slot].iter().zip(&floats[slot]) {
+                    errors[slot].add(*x, *y);
+                    ranges[slot] = joined(ranges[slot], *y);
+                }
+            }
+        }
+        let row = |slot: usize| {
+            let group = &self.program.names[slot];
+            let error = errors[slot];
+            BufferError {
+                name: group.name.clone(),
+                kif: types.buffers.get(&group.name).copied(),
+                output: self.program.outputs.contains(&slot),
+                range: ranges[slot],
+                saturated: saturated[slot] as f64 / error.count(),
+                mean: error.mean(),
+                largest: error.largest(),
+                ratio: error.ratio(),
+            }
+        };
+        let inputs = self.program.inputs.iter().map(|input| input.slot);
+        inputs.chain(self.program.steps.iter().map(|step| step.slot)).map(row).collect()
+    }
+
+    fn file(&self, types: &Types, nodes: Option<&Value>) -> String {
+        let entry = |kif: &Kif, round: &str| {
+            let Kif { signed, int, frac } = kif;
+            format!(
+                "{{\"type\": [{}, {int}, {frac}], \"round\": \"{round}\", \"overflow\": \"SAT\"}}",
+                u8::from(*signed)
+            )
+        };
+        let mut text = String::from("{\n \"format\": \"alir2hdl-quant\",\n \"version\": 1,\n \"buffers\": {\n");
+        let of = |types: &BTreeMap<String, Kif>, round: &'static str| {
+            types.iter().map(move |(name, kif)| (name.clone(), entry(kif, round))).collect::<Vec<_>>()
+        };
+        let mut entries: BTreeMap<String, String> = BTreeMap::new();
+        entries.extend(of(&types.biases, "RND_CONV"));
+        entries.extend(of(&types.weights, "RND_CONV"));
+        entries.extend(of(&types.buffers, "RND"));
+        let lines: Vec<String> = entries
+            .iter()
+            .map(|(name, entry)| format!("  {}: {entry}", Value::String(name.clone()).to_text()))
+            .collect();
+        let _ = write!(text, "{}\n }},\n \"nodes\": {{", lines.join(",\n"));
+        // What is given for nodes stays; tables within them are ours.
+        let mut lines: Vec<String> = Vec::new();
+        let given = nodes.and_then(Value::members).unwrap_or_default();
+        for (key, value) in given {
+            let own = types.tables.get(key).map(|kif| ("table".to_owned(), entry(kif, "RND_CONV")));
+            let kept = value.members().unwrap_or_default().iter().filter(|(name, _)| name != "table");
+            let kept = kept.map(|(name, value)| (name.clone(), value.to_text()));
+            let members: Vec<String> =
+                kept.chain(own).map(|(name, text)| format!("{}: {text}", Value::String(name).to_text())).collect();
+            lines.push(format!("\n  {}: {{{}}}", Value::String(key.clone()).to_text(), members.join(", ")));
+        }
+        for (key, kif) in types.tables.iter().filter(|(key, _)| given.iter().all(|(name, _)| name != *key)) {
+            let table = entry(kif, "RND_CONV");
+            lines.push(format!("\n  {}: {{\"table\": {table}}}", Value::String(key.clone()).to_text()));
+        }
+        let end = if lines.is_empty() { "" } else { "\n " };
+        let _ = write!(text, "{}{end}}}\n}}\n", lines.join(","));
+        text
+    }
+}
+
+/// Quantised constants by name.
+#[derive(Default)]
+struct Numbers(BTreeMap<String, Vec<f64>>);
+
+/// What a step computes before its result is quantised.
+fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
+    fn values<'a>(constants: &'a Constants, numbers: Option<&'a Numbers>) -> &'a [f64] {
+        numbers.map_or(constants.floats.as_slice(), |n| n.0[&constants.name].as_slice())
+    }
+    let silu = |x: f64| {
+        let y = Function::Silu.approximate(x);
+        table.map_or(y, |kif| quantised(y, kif, true).0)
+    };
+    let all = |value: &dyn Fn(usize) -> f64| (0..step.elements).map(value).collect::<Vec<f64>>();
+    match &step.operation {
+        Operation::Product { x, matrix, bias } => {
+            let (x, matrix) = (&slots[*x], values(matrix, numbers));
+            let bias = bias.as_ref().map(|bias| values(bias, numbers));
+            all(&|k| {
+                let row = &matrix[k * x.len()..(k + 1) * x.len()];
+                row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias.map_or(0.0, |bias| bias[k])
+            })
+        }
+        Operation::AddConstants { x, bias } => {
+            let bias = values(bias, numbers);
+            all(&|k| slots[*x][k] + bias[k])
+        }
+        Operation::Add { a, b } => all(&|k| slots[*a][k] + slots[*b][k]),
+        Operation::Relu { x } => all(&|k| slots[*x][k].max(0.0)),
+        Operation::Table { x, function } => all(&|k| function.approximate(slots[*x][k])),
+        Operation::Swiglu { x, .. } => all(&|k| silu(slots[*x][k]) * slots[*x][step.elements + k]),
+        Operation::Norm { x, mean, factors, bias } => {
+            let (mean, factors) = (mean.to_f64(), values(factors, numbers));
+            let bias = bias.as_ref().map(|bias| values(bias, numbers));
+            all(&|k| (slots[*x][k] - mean) * factors[k] + bias.map_or(0.0, |bias| bias[k]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_rule_takes_the_fewest_integer_bits() {
+        let kif = |signed, int, frac| Kif { signed, int, frac };
+        assert_eq!(type_of((0.0, 3.99), 8), kif(false, 2, 6));
+        assert_eq!(type_of((0.0, 4.0), 8), kif(false, 3, 5));
+        assert_eq!(type_of((-0.26, 0.1), 8), kif(true, -1, 8));
+        assert_eq!(type_of((-4.0, 0.0), 8), kif(true, 3, 4));
+        assert_eq!(type_of((0.0, 0.0), 8).width(), 1);
+    }
+
+    #[test]
+    fn halves_go_up_or_to_even_and_ends_are_told() {
+        let kif = Kif { signed: true, int: 1, frac: 1 };
+        let up = [-9.0, -0.25, 0.25, 0.75, 1.25, 9.0].map(|x| quantised(x, kif, false));
+        assert_eq!(up, [(-2.0, true), (0.0, false), (0.5, false), (1.0, false), (1.5, false), (1.5, true)]);
+        assert_eq!([0.25, 0.75, 1.25].map(|x| quantised(x, kif, true).0), [0.0, 1.0, 1.0]);
+    }
+}

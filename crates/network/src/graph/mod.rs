@@ -1,0 +1,180 @@
+//! IR v2 graphs: JSON files of buffers and nodes (section 2 of `docs/network.md`).
+//!
+//! - [`read`]: the file to a checked [`Graph`]: dimensions, sizes, aliases, conditions, what each node is.
+//! - [`select`]: which nodes run ([`Selection`]).
+//! - [`quant`]: the quantisation file ([`quant::QuantFile`]).
+//! - [`outline`]: what comes in, what goes out, how large it would be.
+//! - [`bind`]: graph, selection, quantisation and weights to a [`BoundNetwork`] in single-assignment form; sizes first.
+//! - [`calibrate`]: types from samples.
+//! - [`golden`]: what a [`BoundNetwork`] means, line by line in exact rational numbers.
+//! - [`lower`]: the program as ALIR.
+//! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
+
+pub mod bind;
+pub mod calibrate;
+pub mod golden;
+pub mod lower;
+pub mod outline;
+pub mod quant;
+mod read;
+mod select;
+pub mod transcribe;
+
+pub use bind::BoundNetwork;
+pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role};
+pub use select::Selection;
+
+/// Nodes or buffers of a graph at most.
+pub const MAX_RECORDS: usize = 65_536;
+
+/// Axes of a buffer at most.
+pub const MAX_AXES: usize = 32;
+
+/// Elements of a port at most.
+pub const MAX_PORT: u64 = 1 << 20;
+
+/// Weights of one tensor at most.
+pub const MAX_WEIGHTS: u64 = 1 << 24;
+
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use crate::json::{self, Value};
+use bind::WeightMap;
+use golden::Golden;
+use outline::Outline;
+use quant::QuantFile;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a graph, a quantisation file or a weight map at most.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// What stands beside a graph.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Files and folders of weights.
+    pub weights: Vec<PathBuf>,
+    /// The quantisation file.
+    pub quant: Option<PathBuf>,
+    /// Names of tensors.
+    pub weight_map: Option<PathBuf>,
+    /// Which nodes run.
+    pub nodes: Option<String>,
+    /// Which buffers are outputs.
+    pub output_buffers: Vec<String>,
+    /// Expected adders at most.
+    pub max_adders: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            weights: Vec::new(),
+            quant: None,
+            weight_map: None,
+            nodes: None,
+            output_buffers: Vec::new(),
+            max_adders: 2_000_000,
+        }
+    }
+}
+
+/// A graph with its quantisation and the part of it that is selected: everything but weights.
+pub struct Structure {
+    /// The graph.
+    pub graph: Graph,
+    /// Its quantisation.
+    pub quant: QuantFile,
+    /// The selected part.
+    pub outline: Outline,
+}
+
+impl Structure {
+    /// Checks a graph's bytes with the options beside it; `file` is the graph's name. The size is not judged.
+    ///
+    /// # Errors
+    /// What is wrong with the graph, the quantisation file, the selection.
+    pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
+        let (graph, quant) = Structure::read_graph(bytes, file, options)?;
+        Structure::of(graph, quant, options)
+    }
+
+    /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
+    /// network. Of a quantisation file the settings of nodes are taken, which are returned too.
+    ///
+    /// # Errors
+    /// What is wrong with the files, as by [`Structure::read`] and [`Structure::bind`].
+    pub fn floating(
+        bytes: &[u8],
+        file: &str,
+        options: &Options,
+    ) -> Result<(Structure, Golden, Option<Value>), Diagnostics> {
+        let (graph, _) = Structure::read_graph(bytes, file, options)?;
+        let mut nodes = None;
+        if let Some(path) = &options.quant {
+            // It was read, and is sound.
+            nodes = json::parse(&read_file(path)?, quant::MAX_VALUES).ok().and_then(|all| all.get("nodes").cloned());
+        }
+        let wide = "{\"type\": [1, 15, 16], \"overflow\": \"SAT\"}";
+        let text = format!(
+            "{{\"format\": \"alir2hdl-quant\", \"version\": 1, \"default\": {{\"weight\": {wide}, \"activation\": {wide}, \
+             \"table\": {wide}}}, \"nodes\": {}}}",
+            nodes.as_ref().map_or_else(|| "{}".into(), Value::to_text)
+        );
+        let quant = QuantFile::read(text.as_bytes(), &graph)?;
+        let structure = Structure::of(graph, quant, options)?;
+        let golden = structure.bind(options)?;
+        Ok((structure, golden, nodes))
+    }
+
+    fn of(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
+        let selection = match &options.nodes {
+            Some(text) => Selection::parse(text)?,
+            None => Selection::default(),
+        };
+        let outline = Outline::new(&graph, &selection, &options.output_buffers, &quant)?;
+        Ok(Structure { graph, quant, outline })
+    }
+
+    /// The graph and its quantisation alone, whatever is selected and supported.
+    ///
+    /// # Errors
+    /// What is wrong with the graph or the quantisation file.
+    pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
+        let graph = Graph::read(bytes, file)?;
+        let quant = match &options.quant {
+            Some(path) => QuantFile::read(&read_file(path)?, &graph).map_err(|e| e.in_file(path))?,
+            None => QuantFile::default(),
+        };
+        Ok((graph, quant))
+    }
+
+    /// Reads the weights: the network as a whole. The size is judged before.
+    ///
+    /// # Errors
+    /// A size beyond the limit; what is wrong with the weights.
+    pub fn bind(&self, options: &Options) -> Result<Golden, Diagnostics> {
+        self.outline.check_size(&self.graph, options.max_adders)?;
+        let map = match &options.weight_map {
+            Some(path) => bind::read_map(&read_file(path)?, &self.graph).map_err(|e| e.in_file(path))?,
+            None => WeightMap::default(),
+        };
+        let weights = super::weights::Weights::open(&options.weights)?;
+        let program = BoundNetwork::new(&self.graph, &self.outline, &self.quant, &weights, &map)?;
+        Ok(Golden::new(program))
+    }
+}
+
+/// The bytes of a file of moderate size.
+///
+/// # Errors
+/// If it cannot be read or is too large.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let wrong = |code, message: String| Diagnostic::error(code, Place::Whole, message).in_file(path);
+    let failed = |e: std::io::Error| wrong("E0001", format!("cannot read: {e}"));
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut bytes = Vec::new();
+    let read = std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES + 1), &mut bytes).map_err(failed)?;
+    if read as u64 > MAX_BYTES {
+        return Err(wrong("E2001", format!("more than {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,928 @@
+//! The graph file: every rule of the contract that concerns the structure alone.
+
+use super::{MAX_AXES, MAX_RECORDS};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use crate::exact::Rational;
+use crate::function::Function;
+use crate::json::{self, Value};
+use std::collections::{BTreeMap, HashMap};
+
+/// Values of a file at most; the graph of a language model has some 10,000.
+const MAX_VALUES: usize = 1 << 23;
+
+/// Names of the reserved dimensions by id.
+const RESERVED: [&str; 11] = [
+    "tokens",
+    "embed",
+    "aligned_embed",
+    "head_dim",
+    "aligned_head",
+    "num_heads",
+    "num_kv_heads",
+    "aligned_ctx",
+    "intermediate",
+    "aligned_intermediate",
+    "vocab",
+];
+
+/// Padded dimensions and what they pad.
+const PADDED: [(&str, &str); 4] = [
+    ("aligned_embed", "embed"),
+    ("aligned_head", "head_dim"),
+    ("aligned_intermediate", "intermediate"),
+    ("aligned_ctx", "context"),
+];
+
+/// Padding goes up to a multiple of this.
+const ALIGNMENT: u64 = 16;
+
+/// A named size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// Its number, if it has one.
+    pub id: Option<i64>,
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: u64,
+}
+
+/// What a buffer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Constants.
+    Weight,
+    /// Values between nodes.
+    Activation,
+    /// Of training; as an activation.
+    Grad,
+    /// What comes from outside.
+    Input,
+    /// What is made for outside.
+    Output,
+    /// Room that kernels use; never an output.
+    Scratch,
+}
+
+/// One axis of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// How many blocks lie one behind the other.
+    pub blocks: u64,
+    /// Elements of a block that mean something.
+    pub real: u64,
+    /// Elements of a block with its padding.
+    pub padded: u64,
+}
+
+impl Axis {
+    /// Elements that mean something.
+    pub fn size(&self) -> u64 {
+        self.blocks * self.real
+    }
+
+    /// Elements with padding.
+    pub fn padded_size(&self) -> u64 {
+        self.blocks * self.padded
+    }
+}
+
+/// A tensor of the network.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// Whether each layer has its own.
+    pub layered: bool,
+    /// What it is for.
+    pub role: Role,
+    /// The type that the graph gives to it; it means nothing here.
+    pub dtype: String,
+    /// Sizes as the file gives them, tokens and padding included.
+    pub sizes: Vec<u64>,
+    /// Axes for one token.
+    pub axes: Vec<Axis>,
+    /// The buffer whose storage this is: the end of its chain of aliases, or itself.
+    pub root: usize,
+    /// Whether its condition holds.
+    pub present: bool,
+}
+
+impl Buffer {
+    /// Elements for one token, without padding.
+    pub fn elements(&self) -> u64 {
+        self.axes.iter().map(Axis::size).product()
+    }
+
+    /// Sizes for one token, without padding.
+    pub fn shape(&self) -> Vec<u64> {
+        self.axes.iter().map(Axis::size).collect()
+    }
+}
+
+/// The two norms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Norm {
+    /// Without a mean, usually.
+    Rms,
+    /// With one.
+    Layer,
+}
+
+/// Buffer of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arg {
+    /// Index of the buffer.
+    pub buffer: usize,
+    /// Index of the binding in the node.
+    pub binding: usize,
+}
+
+/// A constant matrix times a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
+    /// The vector.
+    pub x: Arg,
+    /// The matrix, a row an output.
+    pub w: Arg,
+    /// Added, if it is there.
+    pub b: Option<Arg>,
+    /// The result.
+    pub y: Arg,
+}
+
+/// What a node computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Products of one vector, each to its own output.
+    Products(Vec<Product>),
+    /// `attn_proj`: the matrix as `[heads][embed][head_dim]`.
+    HeadProduct(Product),
+    /// `x + b`, `b` a weight.
+    BiasAdd {
+        /// The vector.
+        x: Arg,
+        /// The constants.
+        b: Arg,
+        /// The result.
+        y: Arg,
+    },
+    /// `a + b`.
+    Add {
+        /// First.
+        a: Arg,
+        /// Second.
+        b: Arg,
+        /// The result.
+        y: Arg,
+    },
+    /// `max(x, 0)`.
+    Relu {
+        /// The vector.
+        x: Arg,
+        /// The result.
+        y: Arg,
+    },
+    /// A function of each element.
+    Table {
+        /// Which.
+        function: Function,
+        /// The vector.
+        x: Arg,
+        /// The result.
+        y: Arg,
+    },
+    /// `silu(x[j]) * x[n + j]`.
+    Swiglu {
+        /// The vector of `2 n`.
+        x: Arg,
+        /// The result of `n`.
+        y: Arg,
+    },
+    /// `(x - mean) * g + beta`.
+    Norm {
+        /// Which.
+        norm: Norm,
+        /// The vector.
+        x: Arg,
+        /// Factors.
+        gamma: Arg,
+        /// Added, if it is there.
+        beta: Option<Arg>,
+        /// The result.
+        y: Arg,
+    },
+    /// What combinational logic cannot do or is not known, and why.
+    Unsupported(String),
+    /// What is supported with arguments that it has not.
+    Faulty(String),
+}
+
+/// A step of the network.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its index in the file.
+    pub index: usize,
+    /// Its layer; -1 if it belongs to none.
+    pub layer: i64,
+    /// The operation.
+    pub op: String,
+    /// The kernel.
+    pub kernel: String,
+    /// How many nodes of the same layer and operation stand before it.
+    pub nth: usize,
+    /// Whether its condition holds.
+    pub runs: bool,
+    /// Arguments and buffers in the order of the file.
+    pub bindings: Vec<(String, usize)>,
+    /// What it computes.
+    pub kind: Kind,
+}
+
+impl Node {
+    /// Where the node is in the file.
+    pub fn place(&self) -> String {
+        format!("nodes[{}]", self.index)
+    }
+
+    /// Which node it is, for people: `mlp_up (layer 0)`.
+    pub fn title(&self) -> String {
+        if self.layer < 0 { self.op.clone() } else { format!("{} (layer {})", self.op, self.layer) }
+    }
+}
+
+/// A checked graph.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    /// Named sizes, in the order of the file.
+    pub dimensions: Vec<Dimension>,
+    /// Tensors, in the order of the file.
+    pub buffers: Vec<Buffer>,
+    /// Steps, in the order of the file.
+    pub nodes: Vec<Node>,
+}
+
+impl Graph {
+    /// Reads and checks a graph; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// All problems of its records.
+    pub fn read(bytes: &[u8], file: &str) -> Result<Graph, Diagnostics> {
+        let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
+            let place = Place::Line { line: e.line, column: e.column };
+            let message = format!("this is no JSON file of a graph: {}", e.what);
+            Diagnostic::error("E2001", place, message).in_file(file.as_ref())
+        })?;
+        Reader::default().graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
+    }
+
+    /// Layers that the nodes belong to, in order.
+    pub fn layers(&self) -> Vec<i64> {
+        let mut layers: Vec<i64> = self.nodes.iter().map(|n| n.layer).filter(|&l| l >= 0).collect();
+        layers.sort_unstable();
+        layers.dedup();
+        layers
+    }
+
+    /// The buffer of a name.
+    pub fn buffer(&self, name: &str) -> Option<usize> {
+        self.buffers.iter().position(|b| b.name == name)
+    }
+}
+
+fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("E2002", Place::Path(place.into()), message)
+}
+
+#[derive(Default)]
+struct Reader {
+    config: BTreeMap<String, Rational>,
+    dimensions: Vec<Dimension>,
+    /// Values of dimensions by name, those that follow from others included.
+    values: HashMap<String, u64>,
+    buffers: Vec<Buffer>,
+    by_name: HashMap<String, usize>,
+    nodes: Vec<Node>,
+    problems: Vec<Diagnostic>,
+}
+
+/// Problems that are counted; the rest of a file that is wrong throughout tells nothing more.
+const MAX_PROBLEMS: usize = alir_core::diag::COUNTED;
+
+impl Reader {
+    fn graph(mut self, value: &Value) -> Result<Graph, Diagnostics> {
+        let members = value.members().ok_or_else(|| wrong("version", format!("{} is no graph", value.kind())))?;
+        match value.get("version") {
+            Some(Value::Number(text)) if text == "2" => {}
+            Some(other) => {
+                return Err(
+                    wrong("version", format!("version {} is not known; the integer 2 is", other.brief())).into()
+                );
+            }
+            None => return Err(wrong("version", "there is no version; a graph has the integer 2").into()),
+        }
+        debug_assert!(!members.is_empty());
+        self.config(value.get("config"))?;
+        for (index, record) in records(value, "dimensions")?.iter().enumerate() {
+            self.dimension(index, record)?;
+        }
+        self.derive_padded()?;
+        let buffers = records(value, "buffers")?;
+        let nodes = records(value, "nodes")?;
+        if nodes.is_empty() {
+            return Err(wrong("nodes", "a graph without nodes").into());
+        }
+        for (index, record) in buffers.iter().enumerate() {
+            if let Err(problem) = self.buffer(index, record) {
+                self.problems.push(problem);
+            }
+        }
+        self.stop_if_wrong()?;
+        self.aliases(buffers);
+        self.stop_if_wrong()?;
+        let mut seen: HashMap<(i64, String), usize> = HashMap::new();
+        for (index, record) in nodes.iter().enumerate() {
+            if let Err(problem) = self.node(index, record, &mut seen) {
+                self.problems.push(problem);
+            }
+        }
+        self.stop_if_wrong()?;
+        Ok(Graph { dimensions: self.dimensions, buffers: self.buffers, nodes: self.nodes })
+    }
+
+    fn stop_if_wrong(&mut self) -> Result<(), Diagnostics> {
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        self.problems.truncate(MAX_PROBLEMS);
+        Err(Diagnostics(std::mem::take(&mut self.problems)))
+    }
+
+    fn config(&mut self, value: Option<&Value>) -> Result<(), Diagnostic> {
+        let Some(value) = value else { return Ok(()) };
+        if *value == Value::Null {
+            return Ok(());
+        }
+        let members = value.members().ok_or_else(|| wrong("config", format!("{} is no object", value.kind())))?;
+        for (name, value) in members {
+            let number = value.number();
+            let number = number.ok_or_else(|| {
+                wrong(format!("config.{name}"), format!("{} is no number of moderate size", value.brief()))
+            })?;
+            self.config.insert(name.clone(), number);
+        }
+        Ok(())
+    }
+
+    fn dimension(&mut self, index: usize, record: &Value) -> Result<(), Diagnostic> {
+        let place = format!("dimensions[{index}]");
+        let name = text(record, "name", &place)?;
+        let id = match record.get("id") {
+            None | Some(Value::Null) => None,
+            Some(id) => {
+                Some(id.integer().ok_or_else(|| wrong(format!("{place}.id"), format!("{} is no id", id.brief())))?)
+            }
+        };
+        let value = record.get("value").ok_or_else(|| wrong(&place, "a dimension without a value"))?;
+        let value = value.integer().and_then(|v| u64::try_from(v).ok()).ok_or_else(|| {
+            wrong(format!("{place}.value"), format!("{} is no whole number from 0 up", value.brief()))
+        })?;
+        if self.dimensions.iter().any(|d| d.name == name) {
+            return Err(wrong(format!("{place}.name"), format!("the dimension {name:?} is given twice")));
+        }
+        if let Some(id) = id {
+            if let Some(other) = self.dimensions.iter().find(|d| d.id == Some(id)) {
+                let message = format!("the id {id} is given twice: it is {:?} too", other.name);
+                return Err(wrong(format!("{place}.id"), message));
+            }
+            let reserved = usize::try_from(id).ok().and_then(|id| RESERVED.get(id));
+            if let Some(reserved) = reserved.filter(|reserved| **reserved != name) {
+                return Err(wrong(format!("{place}.id"), format!("the id {id} means {reserved:?}, not {name:?}")));
+            }
+            if id < 0 {
+                return Err(wrong(format!("{place}.id"), format!("the id {id} is negative")));
+            }
+        }
+        self.values.insert(name.clone(), value);
+        self.dimensions.push(Dimension { id, name, value });
+        Ok(())
+    }
+
+    /// Padded dimensions that the table lacks.
+    fn derive_padded(&mut self) -> Result<(), Diagnostic> {
+        for (aligned, real) in PADDED {
+            let Some(&value) = self.values.get(real) else { continue };
+            match self.values.get(aligned) {
+                None => {
+                    let padded = value.checked_next_multiple_of(ALIGNMENT);
+                    let padded =
+                        padded.ok_or_else(|| wrong("dimensions", format!("{real} of {value} is too large")))?;
+                    self.values.insert(aligned.into(), padded);
+                }
+                Some(&padded) if padded < value => {
+                    return Err(wrong("dimensions", format!("{aligned} of {padded} is below {real} of {value}")));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The name of the dimension that an id stands for.
+    fn name_of_id(&self, id: i64) -> Option<String> {
+        if let Some(dimension) = self.dimensions.iter().find(|d| d.id == Some(id)) {
+            return Some(dimension.name.clone());
+        }
+        let reserved = usize::try_from(id).ok().and_then(|id| RESERVED.get(id))?;
+        // Only those that follow from others may be missing; and one may be there without its id.
+        self.values.contains_key(*reserved).then(|| (*reserved).to_string())
+    }
+
+    fn buffer(&mut self, index: usize, record: &Value) -> Result<(), Diagnostic> {
+        let place = format!("buffers[{index}]");
+        if record.members().is_none() {
+            return Err(wrong(place, format!("{} is no buffer", record.kind())));
+        }
+        let name = text(record, "name", &place)?;
+        if self.by_name.contains_key(&name) {
+            return Err(wrong(format!("{place}.name"), format!("the buffer {name:?} is given twice")));
+        }
+        // Later records refer to names: a buffer with another fault is still there.
+        self.by_name.insert(name.clone(), index);
+        let layered = match text(record, "scope", &place)?.as_str() {
+            "layer" => true,
+            "global" => false,
+            other => {
+                let message = format!("the scope {other:?} is not supported; there are global and layer");
+                return Err(wrong(format!("{place}.scope"), message));
+            }
+        };
+        let role = match text(record, "role", &place)?.as_str() {
+            "weight" => Role::Weight,
+            "activation" => Role::Activation,
+            "grad" => Role::Grad,
+            "input" => Role::Input,
+            "output" => Role::Output,
+            "scratch" => Role::Scratch,
+            other => {
+                let known = "weight, activation, grad, input, output, scratch";
+                return Err(wrong(
+                    format!("{place}.role"),
+                    format!("the role {other:?} is not known; there are {known}"),
+                ));
+            }
+        };
+        let dtype = match record.get("dtype") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => return Err(wrong(format!("{place}.dtype"), format!("{} is no dtype", other.kind()))),
+        };
+        match record.get("optional") {
+            None | Some(Value::Null | Value::Bool(_)) => {}
+            Some(Value::Number(text)) if text == "0" || text == "1" => {}
+            Some(other) => {
+                return Err(wrong(format!("{place}.optional"), format!("{} is neither 0 nor 1", other.brief())));
+            }
+        }
+        let present = self.condition(record.get("condition"), &format!("{place}.condition"))?;
+        let shape = record.get("shape").and_then(Value::elements);
+        let shape = shape.ok_or_else(|| wrong(format!("{place}.shape"), "the shape is no list of dimensions"))?;
+        if shape.len() > MAX_AXES {
+            return Err(wrong(format!("{place}.shape"), format!("{} axes; at most {MAX_AXES} are read", shape.len())));
+        }
+        let (mut sizes, mut axes) = (Vec::new(), Vec::new());
+        for (k, entry) in shape.iter().enumerate() {
+            let (size, axis) = self.axis(entry, &format!("{place}.shape[{k}]"))?;
+            sizes.push(size);
+            axes.extend(axis.or((role == Role::Weight).then_some(Axis { blocks: 1, real: size, padded: size })));
+        }
+        let total = |sizes: Vec<u64>| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
+        // Whole models are listed, so that sizes are large; only what is computed is limited.
+        let count = total(sizes.clone()).and_then(|n| n.checked_mul(8)).map(|n| n / 8);
+        let padded = total(axes.iter().map(Axis::padded_size).collect());
+        let (Some(count), Some(_)) = (count, padded) else {
+            return Err(wrong(format!("{place}.shape"), format!("the shape {sizes:?} has too many elements")));
+        };
+        if let Some(resolved) = record.get("resolved_shape") {
+            check_resolved(resolved, &sizes, count, &dtype).map_err(|m| wrong(format!("{place}.resolved_shape"), m))?;
+        }
+        self.buffers.push(Buffer { name, layered, role, dtype, sizes, axes, root: index, present });
+        Ok(())
+    }
+
+    /// The size of an entry as the file has it, and its axis for one token, which tokens have none.
+    fn axis(&self, entry: &Value, place: &str) -> Result<(u64, Option<Axis>), Diagnostic> {
+        let by_id = |id: &Value| {
+            let number = id.integer().ok_or_else(|| wrong(place, format!("{} is no id of a dimension", id.brief())))?;
+            self.name_of_id(number).ok_or_else(|| wrong(place, format!("there is no dimension {number}")))
+        };
+        if entry.members().is_none() {
+            return Err(wrong(place, format!("{} is no entry of a shape: {{dim, mult, div}}", entry.kind())));
+        }
+        let dim = match entry.get("dim") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(name.clone()),
+            Some(id) => Some(by_id(id)?),
+        };
+        let id = match entry.get("dim_id") {
+            None | Some(Value::Null) => None,
+            Some(id) => Some((id.brief(), by_id(id)?)),
+        };
+        let name = match (dim, id) {
+            (Some(dim), Some((id, name))) if dim != name => {
+                return Err(wrong(place, format!("dim is {dim:?}, but dim_id {id} is {name:?}")));
+            }
+            (Some(name), _) | (None, Some((_, name))) => name,
+            (None, None) => return Err(wrong(place, "neither dim nor dim_id says which dimension this is")),
+        };
+        let value = *self.values.get(&name).ok_or_else(|| {
+            wrong(place, format!("there is no dimension {name:?}")).with_help("dimensions lists those that there are")
+        })?;
+        let factor = |key: &str| match entry.get(key) {
+            None | Some(Value::Null) => Ok(1),
+            Some(v) => v
+                .integer()
+                .and_then(|v| u64::try_from(v).ok())
+                .filter(|&v| v > 0)
+                .ok_or_else(|| wrong(place, format!("{key} is {}; it is a whole number from 1 up", v.brief()))),
+        };
+        let (mult, div) = (factor("mult")?, factor("div")?);
+        let size = u128::from(value) * u128::from(mult) / u128::from(div);
+        let size = u64::try_from(size).map_err(|_| wrong(place, format!("the size {size} is too large")))?;
+        if name == "tokens" {
+            return Ok((size, None));
+        }
+        let real = PADDED.iter().find(|(aligned, _)| *aligned == name && div == 1);
+        let axis = match real.and_then(|(_, real)| self.values.get(*real)) {
+            Some(&real) => Axis { blocks: mult, real, padded: value },
+            None => Axis { blocks: 1, real: size, padded: size },
+        };
+        Ok((size, Some(axis)))
+    }
+
+    /// Whether a condition holds.
+    fn condition(&self, value: Option<&Value>, place: &str) -> Result<bool, Diagnostic> {
+        let text = match value {
+            None | Some(Value::Null) => return Ok(true),
+            Some(Value::String(text)) => text.trim(),
+            Some(other) => return Err(wrong(place, format!("{} is no condition", other.kind()))),
+        };
+        match text {
+            "" | "inference_only" | "decode_only" => return Ok(true),
+            "training_enabled" | "backward_only" | "prefill_only" => return Ok(false),
+            _ => {}
+        }
+        // Two characters before one, so that `>=` is not `>`.
+        let found =
+            [">=", "<=", "==", "!=", ">", "<"].iter().find_map(|op| text.split_once(op).map(|parts| (*op, parts)));
+        let Some((op, (name, number))) = found else {
+            return Ok(!self.named_number(text, place)?.is_zero());
+        };
+        let (name, number) = (name.trim(), number.trim());
+        if name == "mode" {
+            return match op {
+                "==" => Ok(number == "decode"),
+                "!=" => Ok(number != "decode"),
+                _ => Err(wrong(place, format!("{text:?}: a mode is compared by == or !="))),
+            };
+        }
+        let number = Rational::parse_decimal(number)
+            .ok_or_else(|| wrong(place, format!("{text:?}: {number:?} is no number")))?;
+        let value = self.named_number(name, place)?;
+        Ok(match op {
+            ">=" => value >= number,
+            "<=" => value <= number,
+            "==" => value == number,
+            "!=" => value != number,
+            ">" => value > number,
+            _ => value < number,
+        })
+    }
+
+    fn named_number(&self, name: &str, place: &str) -> Result<Rational, Diagnostic> {
+        if let Some(number) = self.config.get(name) {
+            return Ok(number.clone());
+        }
+        let value = self.values.get(name).map(|&value| Rational::from(num_bigint::BigInt::from(value)));
+        value.ok_or_else(|| wrong(place, format!("{name:?} is neither in config nor a dimension")))
+    }
+
+    /// Follows the chains of aliases to their ends.
+    fn aliases(&mut self, records: &[Value]) {
+        let mut next: Vec<Option<usize>> = vec![None; records.len()];
+        for (index, record) in records.iter().enumerate() {
+            let place = format!("buffers[{index}].alias_of");
+            match record.get("alias_of") {
+                None | Some(Value::Null) => {}
+                Some(Value::String(name)) => match self.by_name.get(name) {
+                    Some(&target) => next[index] = Some(target),
+                    None => self.problems.push(wrong(place, format!("there is no buffer {name:?}"))),
+                },
+                Some(other) => self.problems.push(wrong(place, format!("{} is no name of a buffer", other.kind()))),
+            }
+        }
+        for index in 0..records.len() {
+            let (mut end, mut steps) = (index, 0);
+            while let Some(target) = next[end].filter(|_| steps <= records.len()) {
+                (end, steps) = (target, steps + 1);
+            }
+            let place = format!("buffers[{index}].alias_of");
+            if steps > records.len() {
+                self.problems.push(wrong(place, "the aliases form a ring"));
+                if self.problems.len() >= MAX_PROBLEMS {
+                    return;
+                }
+                continue;
+            }
+            if end == index {
+                continue;
+            }
+            let (own, root) = (&self.buffers[index], &self.buffers[end]);
+            let problem = if own.elements() != root.elements() {
+                let (a, b) = (own.elements(), root.elements());
+                Some(format!("{:?} has {a} elements, but {:?}, whose storage it is, has {b}", own.name, root.name))
+            } else if (own.role == Role::Weight) != (root.role == Role::Weight) {
+                Some(format!("of {:?} and {:?} only one is a weight", own.name, root.name))
+            } else if !own.layered && root.layered {
+                Some(format!("{:?} is global, but {:?} exists once per layer", own.name, root.name))
+            } else {
+                None
+            };
+            match problem {
+                Some(message) => self.problems.push(wrong(place, message)),
+                None => self.buffers[index].root = end,
+            }
+        }
+    }
+
+    fn node(
+        &mut self,
+        index: usize,
+        record: &Value,
+        seen: &mut HashMap<(i64, String), usize>,
+    ) -> Result<(), Diagnostic> {
+        let place = format!("nodes[{index}]");
+        if record.members().is_none() {
+            return Err(wrong(place, format!("{} is no node", record.kind())));
+        }
+        let layer = match record.get("layer") {
+            None | Some(Value::Null) => -1,
+            Some(value) => value.integer().filter(|&l| (-1..=i64::from(i32::MAX)).contains(&l)).ok_or_else(|| {
+                wrong(
+                    format!("{place}.layer"),
+                    format!("{} is no layer; layers count from 0, -1 is none", value.brief()),
+                )
+            })?,
+        };
+        let op = text(record, "op", &place)?;
+        let kernel = match record.get("kernel") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => return Err(wrong(format!("{place}.kernel"), format!("{} is no kernel", other.kind()))),
+        };
+        let count = seen.entry((layer, op.clone())).or_insert(0);
+        let nth = *count;
+        *count += 1;
+        let runs = self.condition(record.get("condition"), &format!("{place}.condition"))?;
+        let given = record.get("bindings").and_then(Value::elements);
+        let given = given.ok_or_else(|| wrong(format!("{place}.bindings"), "the bindings are no list"))?;
+        let mut bindings: Vec<(String, usize)> = Vec::new();
+        for (k, binding) in given.iter().enumerate() {
+            let at = format!("{place}.bindings[{k}]");
+            let arg = text(binding, "arg", &at)?;
+            let name = text(binding, "buffer", &at)?;
+            let buffer = *self
+                .by_name
+                .get(&name)
+                .ok_or_else(|| wrong(format!("{at}.buffer"), format!("there is no buffer {name:?}")))?;
+            if bindings.iter().any(|(other, _)| *other == arg) {
+                return Err(wrong(format!("{at}.arg"), format!("the argument {arg:?} is bound twice")));
+            }
+            bindings.push((arg, buffer));
+        }
+        let kind = Call { reader: self, op: &op, kernel: &kernel, bindings: &bindings }.kind();
+        self.nodes.push(Node { index, layer, op, kernel, nth, runs, bindings, kind });
+        Ok(())
+    }
+}
+
+/// Names of the arguments in the order in which they are looked for.
+const X: &[&str] = &["input", "x", "in", "A", "a", "data"];
+const W: &[&str] = &["weight", "w", "W", "B", "gamma"];
+const B: &[&str] = &["bias", "b", "beta"];
+const Y: &[&str] = &["out", "output", "y", "C", "data"];
+
+/// A node that is being understood.
+struct Call<'a> {
+    reader: &'a Reader,
+    op: &'a str,
+    kernel: &'a str,
+    bindings: &'a [(String, usize)],
+}
+
+impl Call<'_> {
+    fn kind(&self) -> Kind {
+        match self.understood() {
+            Ok(kind) => kind,
+            Err(message) => Kind::Faulty(message),
+        }
+    }
+
+    fn understood(&self) -> Result<Kind, String> {
+        if let Some(why) = stateful(self.op) {
+            return Ok(Kind::Unsupported(why.into()));
+        }
+        if let Some(kind) = self.by_op()? {
+            return Ok(kind);
+        }
+        let starts = |prefix: &str| self.kernel.starts_with(prefix);
+        if starts("gemm_") || starts("fc_") || starts("linear") {
+            return self.linear();
+        }
+        if starts("relu_") {
+            return self.relu();
+        }
+        for function in [Function::Gelu, Function::Silu, Function::Sigmoid, Function::Tanh, Function::Exp] {
+            if starts(&format!("{}_", function.name())) {
+                return self.table(function);
+            }
+        }
+        Ok(Kind::Unsupported("it is not known".into()))
+    }
+
+    fn by_op(&self) -> Result<Option<Kind>, String> {
+        Ok(Some(match self.op {
+            "linear" | "fc" | "dense" | "gemm" | "matmul" | "lm_head" | "logits" => self.linear()?,
+            "mlp_up" => self.product(X, "w1", "b1", "fc1_out")?,
+            "mlp_down" => self.product(&["swiglu_out"], "w2", "b2", "mlp_out")?,
+            "qkv_project" => {
+                let x = self.need(X)?;
+                let mut all = Vec::new();
+                for (w, b, y) in [("wq", "bq", "q"), ("wk", "bk", "k"), ("wv", "bv", "v")] {
+                    all.push(Product { x, w: self.need_weight(&[w])?, b: self.bias(&[b])?, y: self.result(&[y])? });
+                }
+                Kind::Products(all)
+            }
+            "attn_proj" => {
+                let (x, w) = (self.need(&["attn_out"])?, self.need_weight(&["wo"])?);
+                Kind::HeadProduct(Product { x, w, b: self.bias(&["bo"])?, y: self.result(&["proj_tmp"])? })
+            }
+            "bias_add" => Kind::BiasAdd { x: self.need(X)?, b: self.need_weight(B)?, y: self.result(Y)? },
+            "residual_add" => Kind::Add { a: self.need(&["a"])?, b: self.need(&["b"])?, y: self.result(Y)? },
+            "relu" => self.relu()?,
+            "gelu" => self.table(Function::Gelu)?,
+            "silu" => self.table(Function::Silu)?,
+            "sigmoid" => self.table(Function::Sigmoid)?,
+            "tanh" => self.table(Function::Tanh)?,
+            "exp" => self.table(Function::Exp)?,
+            "swiglu" => Kind::Swiglu { x: self.need(&["fc1_out"])?, y: self.result(&["swiglu_out"])? },
+            "rmsnorm" => self.norm(Norm::Rms)?,
+            "layernorm" => self.norm(Norm::Layer)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    fn product(&self, x: &[&str], w: &str, b: &str, y: &str) -> Result<Kind, String> {
+        let (x, w) = (self.need(x)?, self.need_weight(&[w])?);
+        Ok(Kind::Products(vec![Product { x, w, b: self.bias(&[b])?, y: self.result(&[y])? }]))
+    }
+
+    fn linear(&self) -> Result<Kind, String> {
+        let (x, w) = (self.need(X)?, self.need_weight(W)?);
+        Ok(Kind::Products(vec![Product { x, w, b: self.bias(B)?, y: self.result(Y)? }]))
+    }
+
+    fn relu(&self) -> Result<Kind, String> {
+        Ok(Kind::Relu { x: self.need(X)?, y: self.result(Y)? })
+    }
+
+    fn table(&self, function: Function) -> Result<Kind, String> {
+        let fast = function == Function::Gelu && self.kernel.contains("fast");
+        let function = if fast { Function::GeluTanh } else { function };
+        Ok(Kind::Table { function, x: self.need(X)?, y: self.result(Y)? })
+    }
+
+    fn norm(&self, norm: Norm) -> Result<Kind, String> {
+        let (x, gamma) = (self.need(X)?, self.need_weight(&["gamma", "weight", "w", "W"])?);
+        Ok(Kind::Norm { norm, x, gamma, beta: self.bias(&["beta", "bias", "b"])?, y: self.result(Y)? })
+    }
+
+    fn find(&self, names: &[&str]) -> Option<Arg> {
+        names.iter().find_map(|name| {
+            let binding = self.bindings.iter().position(|(arg, _)| arg == name)?;
+            Some(Arg { buffer: self.bindings[binding].1, binding })
+        })
+    }
+
+    fn any(&self, names: &[&str]) -> Result<Arg, String> {
+        let one = if names.len() == 1 { "" } else { "one of " };
+        self.find(names).ok_or_else(|| format!("{} needs {one}{}", self.op, names.join(", ")))
+    }
+
+    fn buffer(&self, arg: Arg) -> &Buffer {
+        &self.reader.buffers[arg.buffer]
+    }
+
+    /// An argument with a value that changes.
+    fn need(&self, names: &[&str]) -> Result<Arg, String> {
+        let arg = self.any(names)?;
+        if self.buffer(arg).role == Role::Weight {
+            return Err(format!("{:?} is a weight, where a value that changes is needed", self.buffer(arg).name));
+        }
+        Ok(arg)
+    }
+
+    fn need_weight(&self, names: &[&str]) -> Result<Arg, String> {
+        let arg = self.any(names)?;
+        self.constant(arg)
+    }
+
+    fn constant(&self, arg: Arg) -> Result<Arg, String> {
+        if self.buffer(arg).role != Role::Weight {
+            return Err(format!("{:?} is no weight, and only constants multiply or shift here", self.buffer(arg).name));
+        }
+        Ok(arg)
+    }
+
+    /// A bias that is bound and whose condition holds.
+    fn bias(&self, names: &[&str]) -> Result<Option<Arg>, String> {
+        let Some(arg) = self.find(names) else { return Ok(None) };
+        let arg = self.constant(arg)?;
+        Ok(self.buffer(arg).present.then_some(arg))
+    }
+
+    fn result(&self, names: &[&str]) -> Result<Arg, String> {
+        let arg = self.any(names)?;
+        if self.buffer(arg).role == Role::Weight {
+            return Err(format!("it writes {:?}, which is a weight", self.buffer(arg).name));
+        }
+        Ok(arg)
+    }
+}
+
+/// Why an operation that needs more than one vector cannot be combinational.
+fn stateful(op: &str) -> Option<&'static str> {
+    Some(match op {
+        "attention" => "it needs the keys and values of other tokens and a softmax",
+        "rope" => "it needs the position of the token",
+        "softmax" => "it divides by a sum of its inputs' exponentials",
+        "embedding" => "it looks a token up in the whole vocabulary",
+        "kv_cache" => "it keeps state from one token to the next",
+        _ => return None,
+    })
+}
+
+/// The list of records under a key.
+fn records<'a>(value: &'a Value, key: &str) -> Result<&'a [Value], Diagnostic> {
+    let Some(list) = value.get(key) else { return Err(wrong(key, format!("there are no {key}"))) };
+    let elements = list.elements().ok_or_else(|| wrong(key, format!("{} is no list of {key}", list.kind())))?;
+    if elements.len() > MAX_RECORDS {
+        return Err(wrong(key, format!("{} {key}; at most {MAX_RECORDS} are read", elements.len())));
+    }
+    Ok(elements)
+}
+
+/// A member that is a string.
+fn text(record: &Value, key: &str, place: &str) -> Result<String, Diagnostic> {
+    match record.get(key) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => Err(wrong(format!("{place}.{key}"), format!("{} is no text", other.brief()))),
+        None => Err(wrong(place, format!("there is no {key}"))),
+    }
+}
+
+/// Holds what a producer resolved against the shape.
+fn check_resolved(resolved: &Value, sizes: &[u64], count: u64, dtype: &str) -> Result<(), String> {
+    let whole = |value: &Value| {
+        let size = value.integer().and_then(|v| u64::try_from(v).ok());
+        size.ok_or_else(|| format!("{} is no size", value.brief()))
+    };
+    let single = match resolved {
+        Value::Null => return Ok(()),
+        Value::Number(_) => whole(resolved)?,
+        Value::Array(list) if list.len() == 1 && sizes.len() != 1 => whole(&list[0])?,
+        Value::Array(list) if list.len() == 1 => {
+            // Of one axis the list of sizes and the list of a product are the same.
+            whole(&list[0])?
+        }
+        Value::Array(list) => {
+            let found: Vec<u64> = list.iter().map(whole).collect::<Result<_, _>>()?;
+            if found != sizes {
+                return Err(format!("{found:?}, but the shape gives {sizes:?}"));
+            }
+            return Ok(());
+        }
+        other => return Err(format!("{} is neither a size nor a list of them", other.kind())),
+    };
+    let bytes = match dtype {
+        "fp32" => 4,
+        "bf16" | "fp16" => 2,
+        "int8" => 1,
+        // Packed forms have sizes of their own.
+        _ => return Ok(()),
+    };
+    if single != count && Some(single) != count.checked_mul(bytes) {
+        return Err(format!("{single}, but the shape gives {sizes:?}, {count} elements of {bytes} bytes"));
+    }
+    Ok(())
+}

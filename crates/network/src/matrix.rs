@@ -1,0 +1,284 @@
+//! A constant matrix as a network of one layer: `y = x W`, exactly.
+//!
+//! `matrix.npy` has two axes, inputs and outputs; the inputs' type comes with the request. The product is made by
+//! [`alir_cmvm`], which also judges it: no program leaves here that was not compared with the matrix.
+
+use super::digits;
+use super::exact::Rational;
+use super::port::{Encoder, Group, InputElement, Meaning, Unit};
+use super::quantise::Quantiser;
+use super::solver::Missed;
+use alir_cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, Weight};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_interp::samples::array::{Array, Numbers};
+use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
+use alir_core::num::Interval;
+use num_bigint::BigInt;
+use std::io::Read;
+
+/// The first bytes of every npy file.
+pub const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Weights of one matrix at most.
+const MAX_WEIGHTS: u64 = 1 << 24;
+
+/// Axes of an array that is read to be told what is wrong with it.
+const MAX_AXES: usize = 32;
+
+/// Adders that a matrix is expected to take for each weight before anything is known of them: of eight bits, three.
+const ADDERS_A_WEIGHT: u64 = 3;
+
+/// Reads a matrix from an npy file; `name` is for messages.
+///
+/// # Errors
+/// `E1501` if this is no matrix of finite numbers, `E1502` if it would take more than `max_adders`.
+pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix, Diagnostic> {
+    let wrong = |what: String| Diagnostic::error("E1501", Place::Whole, what).in_file(name.as_ref());
+    let array = Array::read(reader, MAX_WEIGHTS, MAX_AXES).map_err(wrong)?;
+    let &[n_in, n_out] = array.shape.as_slice() else {
+        let what = format!("an array of shape {:?}, which is no matrix", array.shape);
+        return Err(wrong(what).with_help("a matrix has two axes: inputs and outputs"));
+    };
+    if array.is_empty() {
+        return Err(wrong(format!("an empty matrix of shape {:?}", array.shape)));
+    }
+    let expected = n_in * n_out * ADDERS_A_WEIGHT;
+    if expected > max_adders {
+        let what = format!("{} weights, about {expected} adders; at most {max_adders} are made", n_in * n_out);
+        return Err(Diagnostic::error("E1502", Place::Whole, what)
+            .in_file(name.as_ref())
+            .with_help(format!("split the matrix, or raise the limit: --max-adders {expected}")));
+    }
+    let weights: Vec<Weight> = match &array.numbers {
+        Numbers::Integers(v) => v.iter().map(|&x| Weight::new(x.into(), 0)).collect(),
+        Numbers::Words(v) => v.iter().map(|&x| Weight::new(x.into(), 0)).collect(),
+        Numbers::Floats(v) => {
+            let weight = |(at, &x): (usize, &f64)| {
+                let n_out = n_out as usize;
+                let what = || format!("the weight at row {}, column {} is {x}", at / n_out, at % n_out);
+                Weight::of_float(x).ok_or_else(|| wrong(what()).with_help("weights are finite numbers"))
+            };
+            v.iter().enumerate().map(weight).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Matrix::new(n_in as usize, n_out as usize, weights))
+}
+
+/// The product with a matrix: what it means, and as a program.
+#[derive(Clone, Debug)]
+pub struct Product {
+    matrix: Matrix,
+    inputs: Vec<InputElement>,
+    units: Vec<Unit>,
+    groups: (Vec<Group>, Vec<Group>),
+}
+
+impl Product {
+    /// The product of this matrix with inputs of this type.
+    pub fn new(matrix: Matrix, quantiser: Quantiser) -> Product {
+        let types = vec![quantiser; matrix.n_in()];
+        Product::with_types(matrix, types)
+    }
+
+    /// The product of this matrix with inputs of a type each.
+    ///
+    /// # Panics
+    /// If there is not a type for each row of the matrix.
+    pub fn with_types(matrix: Matrix, types: Vec<Quantiser>) -> Product {
+        assert_eq!(types.len(), matrix.n_in(), "a type for each input");
+        let element = |q: Quantiser| InputElement { kif: q.kif, unit: Unit::plain(), encoder: Encoder::Quantise(q) };
+        let group = |name: &str, size| vec![Group { name: name.into(), size }];
+        Product {
+            inputs: types.into_iter().map(element).collect(),
+            units: vec![Unit::plain(); matrix.n_out()],
+            groups: (group("x", matrix.n_in()), group("y", matrix.n_out())),
+            matrix,
+        }
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// The adders that compute it.
+    ///
+    /// # Errors
+    /// `E1503` for a latency below what is possible, `E1504` for numbers too wide.
+    pub fn solve(&self, options: &Options) -> Result<AdderGraph, Diagnostic> {
+        let inputs: Vec<Input> = self.inputs.iter().map(|i| Input::new(Interval::full(i.kif))).collect();
+        alir_cmvm::solve(&self.matrix, &inputs, options).map_err(|e| refused(&e))
+    }
+
+    /// These adders as a program, every value in the type of its exact range.
+    ///
+    /// # Errors
+    /// A mistake of ours if they do not compute the product; `E1504` for what `limits` do not allow.
+    pub fn model(&self, program: &AdderGraph, limits: Limits) -> Result<Model, Diagnostics> {
+        model(program, &self.report(program)?, limits)
+    }
+
+    /// Costs, times and intervals of these adders, which were compared with the matrix.
+    ///
+    /// # Errors
+    /// A mistake of ours if they do not compute the product.
+    pub fn report(&self, program: &AdderGraph) -> Result<Report, Diagnostic> {
+        alir_cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))
+    }
+}
+
+fn refused(error: &SolveError) -> Diagnostic {
+    match error {
+        SolveError::Latency { limit, least } => {
+            Missed { limit: *limit, least: *least, place: String::new() }.diagnostic()
+        }
+        SolveError::TooWide { .. } => Diagnostic::error("E1504", Place::Whole, error.to_string())
+            .with_help("round the matrix to fewer bits, or take a narrower --input-type"),
+    }
+}
+
+/// What is told of a program that is not the matrix.
+fn mistake(what: &str) -> Diagnostic {
+    let message = format!("the program made of a matrix was found wrong: {what}");
+    Diagnostic { severity: alir_core::diag::Severity::Bug, ..Diagnostic::error("E1507", Place::Whole, message) }
+}
+
+/// A program of adders as ALIR.
+fn model(program: &AdderGraph, report: &Report, limits: Limits) -> Result<Model, Diagnostics> {
+    let n_in = program.inputs.len();
+    let mut builder = Builder::new(vec![0; n_in]);
+    builder.limits(limits);
+    let node = |op, index: usize, cost: u64| Node {
+        op,
+        interval: report.intervals[index].clone(),
+        latency: report.times[index],
+        cost: cost as f64,
+        origin: index as u32,
+    };
+    for input in 0..n_in {
+        builder.push(node(Op::Input { input: input as u32 }, input, 0));
+    }
+    for (index, adder) in program.adders.iter().enumerate() {
+        let (a, b, shift) = (ValueId(adder.a), ValueId(adder.b), adder.shift);
+        let op = if adder.subtract { Op::Sub { a, b, shift } } else { Op::Add { a, b, shift } };
+        builder.push(node(op, n_in + index, report.costs[index]));
+    }
+    for output in &program.outputs {
+        builder.output(match output {
+            Some(o) => Output { source: Some(ValueId(o.value)), shift: o.shift, neg: o.negative },
+            None => Output { source: None, shift: 0, neg: false },
+        });
+    }
+    let wrong = |p: &alir_core::ir::Problem| Diagnostic::error("E1504", Place::Whole, p.to_string());
+    builder.finish().map_err(|problems| Diagnostics(problems.iter().map(wrong).collect()))
+}
+
+/// The range of whole multiples.
+fn multiple(x: &Interval, factor: &BigInt) -> Interval {
+    let (a, b) = (x.min.to_big() * factor, x.max.to_big() * factor);
+    if a < b { Interval::new(a, b, x.frac) } else { Interval::new(b, a, x.frac) }
+}
+
+impl Meaning for Product {
+    fn inputs(&self) -> &[InputElement] {
+        &self.inputs
+    }
+
+    fn input_groups(&self) -> &[Group] {
+        &self.groups.0
+    }
+
+    fn output_units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    fn output_groups(&self) -> &[Group] {
+        &self.groups.1
+    }
+
+    fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational> {
+        let values: Vec<Rational> =
+            codes.iter().zip(&self.inputs).map(|(code, input)| input.unit.value(code, input.kif.frac.into())).collect();
+        let product = |i: usize, o: usize| {
+            let weight = self.matrix.weight(i, o);
+            &Rational::of_code(&weight.mantissa.into(), -i64::from(weight.exponent)) * &values[i]
+        };
+        let sum = |o| (0..self.matrix.n_in()).fold(Rational::zero(), |sum, i| &sum + &product(i, o));
+        (0..self.matrix.n_out()).map(sum).collect()
+    }
+
+    /// Each output is one sum over the digits of its weights: nothing of the solver's.
+    fn specification(&self) -> Result<Model, String> {
+        let mut builder = Builder::new(vec![0; self.inputs.len()]);
+        builder.limits(Limits::derived());
+        let inputs: Vec<ValueId> = (0..)
+            .zip(&self.inputs)
+            .map(|(input, element)| builder.op(Op::Input { input }, Interval::full(element.kif)))
+            .collect();
+        for o in 0..self.matrix.n_out() {
+            // Of no type before the first term: a type of whole numbers would be finer than sums of even ones.
+            let (mut sum, mut range) = (Vec::new(), None::<Interval>);
+            for (i, &x) in inputs.iter().enumerate() {
+                let weight = self.matrix.weight(i, o);
+                if weight.mantissa == 0 {
+                    continue;
+                }
+                let zeros = weight.mantissa.trailing_zeros();
+                let (factor, shift) = (BigInt::from(weight.mantissa >> zeros), weight.exponent + zeros as i32);
+                sum.extend(digits::terms(x, &factor, shift));
+                let term = multiple(&Interval::full(self.inputs[i].kif), &factor).scaled(shift);
+                range = Some(match range {
+                    None => term,
+                    Some(range) => range.plus(&term),
+                });
+            }
+            let source = range.map(|range| builder.op(Op::Sum { terms: sum.into() }, range));
+            builder.output(Output { source, shift: 0, neg: false });
+        }
+        builder.finish().map_err(|problems| format!("the matrix as a program: {:?}", problems.first()))
+    }
+
+    fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {
+        let weight = |i, o| {
+            let weight = self.matrix.weight(i, o);
+            Rational::of_code(&weight.mantissa.into(), -i64::from(weight.exponent)).to_f64()
+        };
+        (0..self.matrix.n_out()).map(|o| reals.iter().enumerate().map(|(i, x)| x * weight(i, o)).sum()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_interp::{LookupMiss, golden};
+    use alir_core::num::SplitMix;
+
+    /// The plain program, and the solver's, are the product.
+    #[test]
+    fn programs_of_a_product_are_its_meaning() {
+        let weight = |mantissa, exponent| Weight { mantissa, exponent };
+        let weights = vec![weight(5, 0), weight(-7, 2), weight(0, 0), weight(0, 0), weight(-1, -3), weight(0, 0)];
+        for input_type in ["s5.2", "u4.-1", "s1.0", "s6.-3"] {
+            let product =
+                Product::new(Matrix::new(2, 3, weights.clone()), Quantiser::parse(input_type).expect("a type"));
+            let plain = product.specification().expect("a program");
+            let program = product.solve(&Options::default()).expect("no limit");
+            let solved = product.model(&program, Limits::default()).expect("a program");
+            assert_eq!(plain.output_intervals(), solved.output_intervals(), "{input_type}");
+            let mut rng = SplitMix::new(3);
+            for _ in 0..50 {
+                let codes = alir_core::ir::draw_inputs(&plain, &mut rng);
+                let meant = product.evaluate(&codes);
+                for model in [&plain, &solved] {
+                    let outputs = golden(model, &codes, LookupMiss::Zero).expect("no table");
+                    let values = outputs
+                        .iter()
+                        .enumerate()
+                        .map(|(o, code)| Rational::of_code(code, model.output_kif(o).frac.into()))
+                        .collect::<Vec<_>>();
+                    assert_eq!(values, meant, "{input_type}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! What a node computes, resolved to elements: which elements of its inputs make which element of its output.
+//!
+//! Strides, padding, broadcasting, axes and reshaping are settled here, once, by numbers of elements; what evaluates a
+//! network (the golden evaluator, the lowering, the plain translation that proofs start from) is left with arithmetic.
+
+use super::tensor::Tensor;
+use crate::exact::Rational;
+use crate::function::Function;
+use crate::quantise::Round;
+use num_bigint::BigInt;
+
+/// The number of an element within its tensor.
+pub type Element = u32;
+
+/// The computation of one node. `inputs` are those of its [`super::Step`]; every list has an entry for each element of
+/// the output.
+#[derive(Clone, Debug)]
+pub enum Kernel {
+    /// Elements are moved: input and element, or zero.
+    Move(Vec<Option<(u32, Element)>>),
+    /// Two operands.
+    Binary(Binary, Vec<Element>, Vec<Element>),
+    /// The smallest or largest of all operands.
+    Extreme {
+        /// Whether the largest.
+        max: bool,
+        /// For each input its elements.
+        parts: Vec<Vec<Element>>,
+    },
+    /// One operand, element by element.
+    Unary(Unary),
+    /// `factor * x + summand` by channel.
+    Scale {
+        /// The channel of each element.
+        channel: Vec<u32>,
+        /// By channel.
+        factor: Vec<Rational>,
+        /// By channel.
+        summand: Vec<Rational>,
+    },
+    /// Sums of products.
+    Dot(Dot),
+    /// The largest of some elements.
+    MaxOf(Vec<Vec<Element>>),
+    /// The sum of some elements times a factor.
+    SumOf(Vec<(Vec<Element>, Rational)>),
+    /// Rounding to codes.
+    Quant(Quant),
+    /// Rounding of codes to fewer bits.
+    Trunc(Trunc),
+}
+
+/// Operations of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// `a / b`; `b` is constant and nowhere zero.
+    Div,
+}
+
+/// Operations of one operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unary {
+    /// `-x`.
+    Neg,
+    /// `max(x, 0)`.
+    Relu,
+    /// `x` where it is positive, else the factor times `x`.
+    Leaky(Rational),
+    /// `min(max(x, low), high)`.
+    Clip(Option<Rational>, Option<Rational>),
+    /// The power of one to four.
+    Power(u32),
+    /// The binary64 nearest to the root. Constants only.
+    Root,
+    /// A real function, which the quantiser behind it decides.
+    Function(Function),
+}
+
+/// Sums of products of input 0 (or 1) and the other.
+#[derive(Clone, Debug)]
+pub struct Dot {
+    /// Which input is taken as the vector, 0 or 1; the other is the matrix.
+    pub vector: usize,
+    /// Sums with the same elements of the vector.
+    pub groups: Vec<Group>,
+    /// Factor of the sum.
+    pub factor: Rational,
+    /// Input 2 is added: its element for each element of the output, its factor.
+    pub bias: Option<(Vec<Element>, Rational)>,
+}
+
+/// Outputs that are sums over the same elements.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Elements of the vector, each with the number of its row in the matrix.
+    pub taps: Vec<(u32, Element)>,
+    /// Elements of the output.
+    pub outputs: Vec<Element>,
+    /// The matrix element of row `k` and output `n` is `start + k * row + n * column`.
+    pub start: u32,
+    /// See `start`.
+    pub row: u32,
+    /// See `start`.
+    pub column: u32,
+}
+
+impl Group {
+    /// The element of the matrix for a row and the n-th output.
+    pub fn weight(&self, row: u32, n: usize) -> usize {
+        self.start as usize + row as usize * self.row as usize + n * self.column as usize
+    }
+}
+
+/// Codes of a quantiser: `q` from `low` to `high`, its value `(q - z) * s`.
+#[derive(Clone, Debug)]
+pub struct Quant {
+    /// Elements of the operand.
+    pub operand: Vec<Element>,
+    /// For each element the number of its entry in `steps`.
+    pub step: Vec<u32>,
+    /// The different scales and zero points.
+    pub steps: Vec<Step>,
+    /// How `x/s + z` becomes a code.
+    pub codes: Codes,
+}
+
+/// Scale and zero point.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// Positive.
+    pub scale: Rational,
+    /// The code of zero.
+    pub zero: BigInt,
+}
+
+/// How a number becomes a code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Codes {
+    /// 1 if it is not negative, else -1.
+    Sign,
+    /// Clamped, then rounded.
+    Round {
+        /// Smallest code.
+        low: BigInt,
+        /// Largest code.
+        high: BigInt,
+        /// The mode.
+        round: Round,
+    },
+}
+
+/// `y = round(clamp(roundeven(x/s + z) / ratio))`, the value `(y - zero) * scale`.
+#[derive(Clone, Debug)]
+pub struct Trunc {
+    /// Elements of the operand.
+    pub operand: Vec<Element>,
+    /// For each element the number of its entry in `steps`.
+    pub step: Vec<u32>,
+    /// The different parameters.
+    pub steps: Vec<TruncStep>,
+    /// The mode.
+    pub round: Round,
+}
+
+/// Parameters of a truncation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TruncStep {
+    /// Scale and zero point of the operand.
+    pub from: Step,
+    /// What the code is divided by, a power of two.
+    pub ratio: Rational,
+    /// Smallest and largest quotient.
+    pub clamp: Option<(BigInt, BigInt)>,
+    /// Scale of the result.
+    pub scale: Rational,
+    /// Zero point of the result, which need not be whole.
+    pub zero: Rational,
+}
+
+/// The numbers of elements for each element of `shape` when a tensor of shape `from` is broadcast to it.
+pub(super) fn broadcast_elements(from: &[usize], shape: &[usize]) -> Vec<Element> {
+    let lead = shape.len() - from.len();
+    let mut strides = vec![0usize; shape.len()];
+    let mut stride = 1;
+    for axis in (0..from.len()).rev() {
+        if from[axis] != 1 {
+            strides[lead + axis] = stride;
+        }
+        stride *= from[axis];
+    }
+    strided(shape, &strides)
+}
+
+/// For each element of `shape`, in order, the sum of its coordinates times the strides.
+pub(super) fn strided(shape: &[usize], strides: &[usize]) -> Vec<Element> {
+    let count = shape.iter().product();
+    let mut result = Vec::with_capacity(count);
+    if count == 0 {
+        return result;
+    }
+    let mut coordinates = vec![0usize; shape.len()];
+    let mut at = 0usize;
+    loop {
+        result.push(at as Element);
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 {
+                return result;
+            }
+            axis -= 1;
+            coordinates[axis] += 1;
+            at += strides[axis];
+            if coordinates[axis] < shape[axis] {
+                break;
+            }
+            at -= strides[axis] * shape[axis];
+            coordinates[axis] = 0;
+        }
+    }
+}
+
+/// Row-major strides of a shape.
+pub(super) fn strides_of(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis];
+    }
+    strides
+}
+
+/// Windows over the spatial axes: for each output position the taps, each the number of the cell within the kernel and
+/// the position it reads; taps in the padding are left out.
+pub(super) struct Windows {
+    /// Taps of each output position.
+    pub(super) taps: Vec<Vec<(u32, u32)>>,
+}
+
+/// Geometry of one spatial axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    pub(super) size: usize,
+    pub(super) kernel: usize,
+    pub(super) stride: usize,
+    pub(super) dilation: usize,
+    pub(super) before: usize,
+    pub(super) out: usize,
+}
+
+impl Windows {
+    pub(super) fn new(axes: &[Axis]) -> Windows {
+        let sizes: Vec<usize> = axes.iter().map(|a| a.out).collect();
+        let kernel: Vec<usize> = axes.iter().map(|a| a.kernel).collect();
+        let mut taps = Vec::new();
+        for position in coordinates(&sizes) {
+            let mut here = Vec::new();
+            for (cell, offset) in coordinates(&kernel).enumerate() {
+                let mut at = Some(0usize);
+                for (axis, (&p, &o)) in axes.iter().zip(position.iter().zip(&offset)) {
+                    let read =
+                        (p * axis.stride + o * axis.dilation).checked_sub(axis.before).filter(|&r| r < axis.size);
+                    at = at.zip(read).map(|(at, read)| at * axis.size + read);
+                }
+                here.extend(at.map(|at| (cell as u32, at as u32)));
+            }
+            taps.push(here);
+        }
+        Windows { taps }
+    }
+}
+
+/// All coordinates within a shape, in row-major order.
+pub(super) fn coordinates(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<'_> {
+    let count: usize = shape.iter().product();
+    let strides = strides_of(shape);
+    (0..count).map(move |at| shape.iter().zip(&strides).map(|(&size, &stride)| at / stride % size).collect())
+}
+
+/// Entries of parameter tensors as a list without repetitions, and for each element the number of its entry.
+pub(super) fn distinct<T: Eq + std::hash::Hash + Clone>(
+    count: usize,
+    key_of: impl Fn(usize) -> (u32, u32),
+    make: impl Fn(usize) -> T,
+) -> (Vec<u32>, Vec<T>) {
+    // Two levels, so that numbers are compared once for each combination of entries and not for each element.
+    let mut by_key = rustc_hash::FxHashMap::default();
+    let mut by_value = rustc_hash::FxHashMap::default();
+    let mut all: Vec<T> = Vec::new();
+    let numbers = (0..count).map(|k| {
+        *by_key.entry(key_of(k)).or_insert_with(|| {
+            let value = make(k);
+            *by_value.entry(value.clone()).or_insert_with(|| {
+                all.push(value);
+                all.len() as u32 - 1
+            })
+        })
+    });
+    let numbers = numbers.collect();
+    (numbers, all)
+}
+
+/// The step of each element from the tensors of scales and zero points, broadcast to `shape`.
+pub(super) fn steps(scale: &Tensor, zero: &Tensor, shape: &[usize]) -> (Vec<u32>, Vec<Step>) {
+    let of_scale = broadcast_elements(&scale.shape, shape);
+    let of_zero = broadcast_elements(&zero.shape, shape);
+    distinct(
+        of_scale.len(),
+        |k| (of_scale[k], of_zero[k]),
+        |k| Step {
+            scale: scale.values[of_scale[k] as usize].clone(),
+            zero: zero.values[of_zero[k] as usize].numerator(),
+        },
+    )
+}

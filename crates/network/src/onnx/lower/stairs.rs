@@ -1,0 +1,631 @@
+//! Quantisers of integers: staircases with exact steps.
+//!
+//! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. It is described by its
+//! thresholds alone: the smallest integer for each further code. Whatever has these thresholds is right, so that the
+//! cheapest way is chosen by a count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a
+//! product with a constant that is checked against every threshold.
+
+use super::atoms::Atoms;
+use super::bits_of;
+use super::elem::{Elem, Wire};
+use crate::digits;
+use crate::exact::Rational;
+use crate::function::{Function, Functions};
+use crate::onnx::golden;
+use crate::onnx::kernel::{Codes, Step};
+use crate::quantise::Round;
+use num_bigint::BigInt;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Thresholds of one staircase at most.
+const MAX_STEPS: u32 = 65_536;
+/// Bits of the input of a table that stands for thresholds, at most.
+const MAX_DIRECT: u32 = 12;
+
+/// A quantiser and what it quantises.
+pub(super) struct Stair<'a> {
+    pub(super) wire: &'a Wire,
+    pub(super) step: &'a Step,
+    pub(super) codes: &'a Codes,
+}
+
+/// What a plan depends on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// `x/s + z` of the integer: factor and summand, then the ends.
+    gain: Rational,
+    bias: Rational,
+    ends: (Option<Rational>, Option<Rational>),
+    codes: Codes,
+    range: (BigInt, BigInt),
+    function: Option<Function>,
+}
+
+/// A staircase over the integers of a range: code `from` at the lowest one, then one code more, or less, at every
+/// threshold.
+struct Plan {
+    from: BigInt,
+    descending: bool,
+    method: Method,
+}
+
+enum Method {
+    Constant,
+    /// 1 from the threshold on.
+    Compare(BigInt),
+    /// `floor(sum / 2^shift)` from 0 to `most`.
+    Shift {
+        sum: Sum,
+        shift: u32,
+        most: BigInt,
+    },
+    /// The same, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
+    Tie {
+        sum: Sum,
+        shift: u32,
+        most: BigInt,
+        to_even: bool,
+    },
+    /// Entries from the lowest integer on.
+    Table(Vec<i32>),
+    /// The number of thresholds that are not above.
+    Search(Vec<BigInt>),
+    /// `floor((v * factor + summand) / 2^shift)` from 0 to `most`.
+    Product {
+        factor: BigInt,
+        summand: BigInt,
+        shift: u32,
+        most: BigInt,
+    },
+}
+
+/// `v + summand`, or `summand - v`.
+struct Sum {
+    summand: BigInt,
+    minus: bool,
+}
+
+impl Sum {
+    fn build(&self, atoms: &mut Atoms, v: u32) -> Result<u32, String> {
+        if self.minus { atoms.subtracted_from(&self.summand, v) } else { atoms.add_constant(v, &self.summand) }
+    }
+}
+
+/// Makes staircases, and remembers their plans: most elements of a tensor are quantised alike.
+#[derive(Default)]
+pub(super) struct Stairs {
+    plans: FxHashMap<Key, Rc<Plan>>,
+}
+
+impl Stairs {
+    /// The value of the code.
+    ///
+    /// # Errors
+    /// Too many steps, or values too wide.
+    pub(super) fn apply(&mut self, atoms: &mut Atoms, stair: &Stair) -> Result<Elem, String> {
+        let line = Line::of(stair, atoms);
+        if let Some(clipped) = line.only_clips(stair) {
+            return Ok(clipped);
+        }
+        let key = line.key(None);
+        let plan = match self.plans.get(&key) {
+            Some(plan) => plan.clone(),
+            None => {
+                let plan = Rc::new(line.plan()?);
+                self.plans.insert(key, plan.clone());
+                plan
+            }
+        };
+        finish(atoms, stair, &plan)
+    }
+
+    /// A quantiser of a real function: a table.
+    ///
+    /// # Errors
+    /// If the integer has more bits than tables may have, or an entry does not fit.
+    pub(super) fn table(
+        &mut self,
+        atoms: &mut Atoms,
+        stair: &Stair,
+        function: Function,
+        functions: &mut Functions,
+        most_bits: u32,
+    ) -> Result<Elem, String> {
+        let width = atoms.width(stair.wire.atom);
+        if width > most_bits {
+            return Err(format!(
+                "the table of {} would have {width} bits of input; at most {most_bits} are allowed (--max-table-bits): \
+                 quantise to fewer before",
+                function.name()
+            ));
+        }
+        let line = Line::of(stair, atoms);
+        let key = line.key(Some(function));
+        let plan = match self.plans.get(&key) {
+            Some(plan) => plan.clone(),
+            None => {
+                let plan = Rc::new(function_plan(stair, &line, function, functions)?);
+                self.plans.insert(key, plan.clone());
+                plan
+            }
+        };
+        finish(atoms, stair, &plan)
+    }
+}
+
+/// The code as an element.
+fn finish(atoms: &mut Atoms, stair: &Stair, plan: &Plan) -> Result<Elem, String> {
+    let from = stair.step.value(&plan.from);
+    let steps = plan.method.build(atoms, stair.wire.atom)?;
+    let Some(steps) = steps else { return Ok(Elem::Constant(from)) };
+    // The two codes of a sign are two apart.
+    let gap = if matches!(stair.codes, Codes::Sign) { 1 } else { 0 };
+    let unit = stair.step.scale.shifted(gap);
+    Ok(Elem::of(atoms, steps, if plan.descending { -&unit } else { unit }, from))
+}
+
+/// A quantiser as a function of the integer: `t = gain * v + bias`, clamped, then a code.
+struct Line {
+    gain: Rational,
+    bias: Rational,
+    ends: (Option<Rational>, Option<Rational>),
+    codes: Codes,
+    low: BigInt,
+    high: BigInt,
+}
+
+impl Line {
+    fn of(stair: &Stair, atoms: &Atoms) -> Line {
+        let Wire { atom, unit, offset, low, high } = stair.wire;
+        let zero = Rational::from(stair.step.zero.clone());
+        let scaled = |x: &Rational| x.checked_div(&stair.step.scale).expect("scales are positive");
+        let t = |x: &Rational| &scaled(x) + &zero;
+        let range = atoms.range(*atom);
+        Line {
+            gain: scaled(unit),
+            bias: t(offset),
+            ends: (low.as_ref().map(t), high.as_ref().map(t)),
+            codes: stair.codes.clone(),
+            low: range.0.clone(),
+            high: range.1.clone(),
+        }
+    }
+
+    fn key(&self, function: Option<Function>) -> Key {
+        Key {
+            gain: self.gain.clone(),
+            bias: self.bias.clone(),
+            ends: self.ends.clone(),
+            codes: self.codes.clone(),
+            range: (self.low.clone(), self.high.clone()),
+            function,
+        }
+    }
+
+    /// `t` at an integer.
+    fn at(&self, v: &BigInt) -> Rational {
+        let t = &(&self.gain * &v.clone().into()) + &self.bias;
+        let t = self.ends.0.as_ref().map_or(t.clone(), |low| low.max(&t).clone());
+        self.ends.1.as_ref().map_or(t.clone(), |high| high.min(&t).clone())
+    }
+
+    /// The code at an integer; those of a sign are 0 and 1.
+    fn code(&self, v: &BigInt) -> BigInt {
+        let t = self.at(v);
+        match &self.codes {
+            Codes::Sign => BigInt::from(u8::from(!t.is_negative())),
+            Codes::Round { low, high, round } => t.max(low.clone().into()).min(high.clone().into()).round(*round),
+        }
+    }
+
+    /// Where every `t` is whole, the quantiser only clips.
+    fn only_clips(&self, stair: &Stair) -> Option<Elem> {
+        let Codes::Round { low, high, .. } = &self.codes else { return None };
+        let whole = |end: &Option<Rational>| end.as_ref().is_none_or(Rational::is_integer);
+        if !self.gain.is_integer() || !self.bias.is_integer() || !whole(&self.ends.0) || !whole(&self.ends.1) {
+            return None;
+        }
+        let value = |code: &BigInt| stair.step.value(code);
+        Some(Elem::Wire(stair.wire.clone()).clip(Some(&value(low)), Some(&value(high))))
+    }
+
+    /// The smallest integer whose code is at least `j` (ascending), or the smallest whose code is below `j`
+    /// (descending); `j` lies within the codes that the ends allow.
+    fn threshold(&self, j: &BigInt) -> BigInt {
+        let (boundary, included) = boundary(&self.codes, j);
+        let v = (&boundary - &self.bias).checked_div(&self.gain).expect("not constant");
+        if self.gain.is_negative() {
+            // q >= j where v <= limit.
+            let last = if included { v.floor() } else { v.ceil() - 1 };
+            last + 1
+        } else if included {
+            v.ceil()
+        } else {
+            v.floor() + 1
+        }
+    }
+
+    fn plan(&self) -> Result<Plan, String> {
+        let (first, last) = (self.code(&self.low), self.code(&self.high));
+        let descending = last < first;
+        let count = (&last - &first).abs();
+        let from = if matches!(self.codes, Codes::Sign) { &first * 2 - 1 } else { first.clone() };
+        let plan = |method| Ok(Plan { from: from.clone(), descending, method });
+        // The i-th threshold, from 1: code `first + i`, or `first - i`, is reached there.
+        let threshold =
+            |i: &BigInt| if descending { self.threshold(&(&first - i + 1)) } else { self.threshold(&(&first + i)) };
+        if count.is_zero() {
+            return plan(Method::Constant);
+        }
+        if count.is_one() {
+            return plan(self.cheapest(vec![threshold(&count)]));
+        }
+        if let Some(method) = self.by_shift(&first, descending, &count, &threshold) {
+            if matches!(method, Method::Tie { to_even: false, .. })
+                && let Some(mirrored) = self.mirrored()
+            {
+                return Ok(mirrored);
+            }
+            let shift_cost = method.cost(&self.low, &self.high);
+            // Few integers: a table may be cheaper still.
+            let bits = bits_of(&(&self.high - &self.low));
+            let table = (bits <= 6).then(|| direct(&self.low, &self.high, &thresholds(&count, &threshold)));
+            return plan(match table {
+                Some(table) if table.cost(&self.low, &self.high) < shift_cost => table,
+                _ => method,
+            });
+        }
+        if count > BigInt::from(MAX_STEPS) {
+            return Err(format!(
+                "a quantiser with {count} steps whose scale is no power of two of its input's; at most {MAX_STEPS} are supported"
+            ));
+        }
+        plan(self.cheapest(thresholds(&count, &threshold)))
+    }
+
+    /// The plan over `-v`, if there ties go to even numbers of steps: that takes no further sums.
+    fn mirrored(&self) -> Option<Plan> {
+        let line = Line {
+            gain: -&self.gain,
+            bias: self.bias.clone(),
+            ends: self.ends.clone(),
+            codes: self.codes.clone(),
+            low: -&self.high,
+            high: -&self.low,
+        };
+        let (first, last) = (line.code(&line.low), line.code(&line.high));
+        let descending = last < first;
+        let count = (&last - &first).abs();
+        let threshold =
+            |i: &BigInt| if descending { line.threshold(&(&first - i + 1)) } else { line.threshold(&(&first + i)) };
+        match line.by_shift(&first, descending, &count, &threshold)? {
+            Method::Tie { sum, shift, most, to_even: true } => {
+                let sum = Sum { summand: sum.summand, minus: true };
+                Some(Plan { from: first, descending, method: Method::Tie { sum, shift, most, to_even: true } })
+            }
+            _ => None,
+        }
+    }
+
+    /// A shift, if the thresholds are evenly apart by a power of two, but for ties.
+    fn by_shift(
+        &self,
+        first: &BigInt,
+        descending: bool,
+        count: &BigInt,
+        threshold: &dyn Fn(&BigInt) -> BigInt,
+    ) -> Option<Method> {
+        let exponent = self.gain.abs().log2()?;
+        let shift = u32::try_from(-exponent).ok()?;
+        let Codes::Round { round, .. } = &self.codes else { return None };
+        // Where the i-th threshold lies beside i * 2^shift depends on the sign and on the parity of its code alone.
+        let beside = |i: &BigInt| threshold(i) - (i << shift);
+        let zero_at = if descending { first + 1u32 } else { -first };
+        let mut samples: Vec<BigInt> = vec![BigInt::one(), BigInt::from(2), count.clone(), count - 1];
+        samples.extend((-2..=2).map(|d| &zero_at + d));
+        samples.retain(|i| *i >= BigInt::one() && i <= count);
+        let beside_of: Vec<(bool, BigInt)> = samples.iter().map(|i| (i.bit(0), beside(i))).collect();
+        let of_parity = |odd: bool| beside_of.iter().filter(move |(o, _)| *o == odd).map(|(_, b)| b);
+        let odd = of_parity(true).next()?;
+        let even = of_parity(false).next()?;
+        if of_parity(true).any(|b| b != odd) || of_parity(false).any(|b| b != even) {
+            return None;
+        }
+        let most = count.clone();
+        if odd == even {
+            // floor((v - (T - i * 2^k)) / 2^k)
+            return Some(Method::Shift { sum: Sum { summand: -odd, minus: false }, shift, most });
+        }
+        if *round != Round::HalfEven || (odd - even).abs() != BigInt::one() || shift == 0 {
+            return None;
+        }
+        // Rounded up at ties; taken back where that reached the parity whose thresholds are one higher.
+        let (lower, to_even) = if odd > even { (even, true) } else { (odd, false) };
+        Some(Method::Tie { sum: Sum { summand: -lower, minus: false }, shift, most, to_even })
+    }
+
+    /// The cheapest way to count the thresholds that are not above the integer.
+    fn cheapest(&self, thresholds: Vec<BigInt>) -> Method {
+        let bits = bits_of(&(&self.high - &self.low));
+        let mut methods = Vec::new();
+        if bits <= MAX_DIRECT {
+            methods.push(direct(&self.low, &self.high, &thresholds));
+        }
+        if let [only] = thresholds.as_slice() {
+            methods.push(Method::Compare(only.clone()));
+        } else {
+            methods.extend(product(&self.gain.abs(), &thresholds, bits));
+            methods.push(Method::Search(thresholds));
+        }
+        let cost = |method: &Method| method.cost(&self.low, &self.high);
+        let best = (0..methods.len()).min_by_key(|&k| cost(&methods[k])).expect("at least one way");
+        methods.swap_remove(best)
+    }
+}
+
+fn thresholds(count: &BigInt, threshold: &dyn Fn(&BigInt) -> BigInt) -> Vec<BigInt> {
+    let count = count.to_u32().unwrap_or(0);
+    (1..=count).map(|i| threshold(&BigInt::from(i))).collect()
+}
+
+/// The number above which (or from which on, if it is included) codes are at least `j`.
+fn boundary(codes: &Codes, j: &BigInt) -> (Rational, bool) {
+    let Codes::Round { round, .. } = codes else { return (Rational::zero(), true) };
+    let positive = j.is_positive();
+    let whole = |j: &BigInt| Rational::from(j.clone());
+    let half = &whole(j) - &Rational::one().shifted(-1);
+    match round {
+        Round::Floor => (whole(j), true),
+        Round::Ceil => (whole(&(j - 1)), false),
+        Round::TowardZero => {
+            if positive {
+                (whole(j), true)
+            } else {
+                (whole(&(j - 1)), false)
+            }
+        }
+        Round::AwayFromZero => {
+            if positive {
+                (whole(&(j - 1)), false)
+            } else {
+                (whole(j), true)
+            }
+        }
+        Round::HalfUp => (half, true),
+        Round::HalfDown => (half, false),
+        Round::HalfAway => (half, positive),
+        Round::HalfTowardZero => (half, !positive),
+        Round::HalfEven => (half, !j.bit(0)),
+    }
+}
+
+/// A table of all integers.
+fn direct(low: &BigInt, high: &BigInt, thresholds: &[BigInt]) -> Method {
+    let mut entries = Vec::new();
+    let (mut v, mut passed) = (low.clone(), 0);
+    while v <= *high {
+        while passed < thresholds.len() && thresholds[passed] <= v {
+            passed += 1;
+        }
+        entries.push(passed as i32);
+        v += 1;
+    }
+    Method::Table(entries)
+}
+
+/// A product with a constant that steps at every threshold and nowhere else.
+fn product(gain: &Rational, thresholds: &[BigInt], bits: u32) -> Option<Method> {
+    let most = BigInt::from(thresholds.len());
+    let mut best: Option<(u32, Method)> = None;
+    for shift in 0..bits + 12 {
+        let ideal = gain.shifted(shift.into());
+        for factor in [ideal.floor(), ideal.ceil()] {
+            if !factor.is_positive() {
+                continue;
+            }
+            // i * 2^P <= T_i * C + D and (T_i - 1) * C + D < i * 2^P, for every i.
+            let ends = thresholds.iter().enumerate().map(|(i, t)| {
+                let reached: BigInt = (BigInt::from(i + 1) << shift) - t * &factor;
+                let before: BigInt = &reached + &factor - 1;
+                (reached, before)
+            });
+            let (mut least, mut largest): (Option<BigInt>, Option<BigInt>) = (None, None);
+            for (reached, before) in ends {
+                least = Some(least.map_or(reached.clone(), |l| l.max(reached)));
+                largest = Some(largest.map_or(before.clone(), |l| l.min(before)));
+            }
+            if let (Some(least), Some(largest)) = (least, largest)
+                && least <= largest
+            {
+                let digits = digits::signed(&factor).len() as u32;
+                let summand = fewest_ones(&least, &largest);
+                if best.as_ref().is_none_or(|(known, _)| digits < *known) {
+                    best = Some((digits, Method::Product { factor, summand, shift, most: most.clone() }));
+                }
+            }
+        }
+        // A little more precision may have fewer digits; much more does not.
+        if best.as_ref().is_some_and(|(_, m)| matches!(m, Method::Product { shift: first, .. } if shift >= first + 4)) {
+            break;
+        }
+    }
+    best.map(|(_, method)| method)
+}
+
+/// The number of a range with the most zeros at its end.
+fn fewest_ones(least: &BigInt, largest: &BigInt) -> BigInt {
+    let mut best = least.clone();
+    for shift in 0..largest.bits().max(least.bits()) {
+        let candidate = (largest >> shift) << shift;
+        if candidate < *least {
+            break;
+        }
+        best = candidate;
+    }
+    best
+}
+
+impl Method {
+    /// Look-up tables of six inputs, roughly.
+    fn cost(&self, low: &BigInt, high: &BigInt) -> u64 {
+        let width = u64::from(bits_of(&(high - low))).max(1);
+        let clamp = |most: &BigInt| 2 * most.bits();
+        match self {
+            Method::Constant => 0,
+            Method::Compare(_) => width,
+            Method::Shift { most, .. } => width + clamp(most),
+            Method::Tie { shift, most, .. } => width + clamp(most) + u64::from(*shift).div_ceil(5) + 1,
+            Method::Table(entries) => {
+                let bits = u64::from(32 - entries.last().copied().unwrap_or(0).leading_zeros());
+                bits * if width <= 6 { 1 } else { 1 << (width - 6) }
+            }
+            Method::Search(thresholds) => {
+                let bits = u64::from(usize::BITS - thresholds.len().leading_zeros());
+                let tables: u64 = (1..bits).map(|level| width * if level <= 6 { 1 } else { 1 << (level - 6) }).sum();
+                // Tables of few inputs share cells with the comparison.
+                bits * width + tables * 2 / 3
+            }
+            Method::Product { factor, shift, most, .. } => {
+                let digits = digits::signed(factor).len() as u64;
+                (digits - 1) * (width + factor.bits() / 2) + width + u64::from(*shift) + clamp(most)
+            }
+        }
+    }
+
+    /// The number of steps that are passed; `None` if there are none.
+    fn build(&self, atoms: &mut Atoms, v: u32) -> Result<Option<u32>, String> {
+        match self {
+            Method::Constant => Ok(None),
+            Method::Compare(threshold) => {
+                let below = atoms.add_constant(v, &-threshold)?;
+                let below = atoms.is_negative(below);
+                atoms.not(below).map(Some)
+            }
+            Method::Shift { sum, shift, most } => {
+                let sum = sum.build(atoms, v)?;
+                let steps = atoms.floor_shifted(sum, *shift)?;
+                saturated(atoms, steps, most).map(Some)
+            }
+            Method::Tie { sum, shift, most, to_even } => {
+                let sum = sum.build(atoms, v)?;
+                let steps = atoms.floor_shifted(sum, *shift)?;
+                let rest = atoms.bits(sum, 0, *shift)?;
+                let no_tie = atoms.any(rest)?;
+                let steps = if *to_even { odd_only(atoms, steps, no_tie)? } else { even_only(atoms, steps, no_tie)? };
+                saturated(atoms, steps, most).map(Some)
+            }
+            Method::Table(entries) => atoms.lookup(v, entries.clone()).map(Some),
+            Method::Search(thresholds) => search(atoms, v, thresholds).map(Some),
+            Method::Product { factor, summand, shift, most } => {
+                let product = atoms.times(v, factor)?;
+                let sum = atoms.add_constant(product, summand)?;
+                let steps = atoms.floor_shifted(sum, *shift)?;
+                saturated(atoms, steps, most).map(Some)
+            }
+        }
+    }
+}
+
+/// From 0 to `most`.
+fn saturated(atoms: &mut Atoms, steps: u32, most: &BigInt) -> Result<u32, String> {
+    let steps = atoms.relu(steps)?;
+    atoms.at_most(steps, most)
+}
+
+/// The number, made even where the bit is clear.
+fn odd_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
+    let above = atoms.floor_shifted(steps, 1)?;
+    let last = atoms.bits(steps, 0, 1)?;
+    let last = atoms.and(last, keep)?;
+    atoms.add((above, 1), (last, 0), false)
+}
+
+/// The number, less one where it is even and the bit is clear.
+fn even_only(atoms: &mut Atoms, steps: u32, keep: u32) -> Result<u32, String> {
+    // One less of an even number is what is left of the odd number below: (x + 1 made even) - 1.
+    let more = atoms.add_constant(steps, &BigInt::one())?;
+    let even = odd_only(atoms, more, keep)?;
+    atoms.add_constant(even, &BigInt::from(-1))
+}
+
+/// Binary search: each comparison's threshold is chosen by those before it.
+fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, String> {
+    let bits = usize::BITS - thresholds.len().leading_zeros();
+    let beyond = atoms.range(v).1 + 1u32;
+    let mut passed: Option<u32> = None;
+    for level in 0..bits {
+        let bit = bits - 1 - level;
+        let candidates: Vec<BigInt> = (0..1usize << level)
+            .map(|prefix| {
+                let steps = (prefix << (bit + 1)) | (1 << bit);
+                thresholds.get(steps - 1).unwrap_or(&beyond).clone()
+            })
+            .collect();
+        let below = match passed {
+            None => atoms.add_constant(v, &-&candidates[0])?,
+            Some(prefix) => {
+                let threshold = chosen(atoms, prefix, &candidates)?;
+                atoms.difference(v, threshold)?
+            }
+        };
+        let below = atoms.is_negative(below);
+        let reached = atoms.not(below)?;
+        passed = Some(match passed {
+            None => reached,
+            Some(prefix) => atoms.add((prefix, 1), (reached, 0), false)?,
+        });
+    }
+    let passed = passed.expect("at least one threshold");
+    Ok(passed)
+}
+
+/// The entry of that number; entries of more than 31 bits are put together from several tables.
+fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, String> {
+    const PART: u32 = 30;
+    // A comparison before may have only one outcome, so that fewer entries can be chosen.
+    let (low, high) = atoms.range(number);
+    let (low, high) = (low.to_usize().unwrap_or(0), high.to_usize().unwrap_or(0));
+    let entries = &entries[low..=high.min(entries.len() - 1)];
+    if entries.len() == 1 {
+        return atoms.constant(&entries[0]);
+    }
+    let least = entries.iter().min().expect("at least one").clone();
+    let mut rest: Vec<BigInt> = entries.iter().map(|e| e - &least).collect();
+    let mut sum = atoms.constant(&BigInt::ZERO)?;
+    let mut shift = 0;
+    while rest.iter().any(|r| !r.is_zero()) {
+        let mask = (BigInt::one() << PART) - 1;
+        let part: Vec<i32> = rest.iter().map(|r| (r & &mask).to_i32().unwrap_or(0)).collect();
+        let part = atoms.lookup(number, part)?;
+        let part = atoms.shifted(part, shift);
+        sum = if shift == 0 { part } else { atoms.add((sum, 0), (part, 0), false)? };
+        rest.iter_mut().for_each(|r| *r >>= PART);
+        shift += PART;
+    }
+    atoms.add_constant(sum, &least)
+}
+
+/// The table of a function's codes.
+fn function_plan(stair: &Stair, line: &Line, function: Function, functions: &mut Functions) -> Result<Plan, String> {
+    let gap = if matches!(stair.codes, Codes::Sign) { 2 } else { 1 };
+    let Wire { unit, offset, low, high, .. } = stair.wire;
+    let mut codes = Vec::new();
+    let mut v = line.low.clone();
+    while v <= line.high {
+        let x = &(&Rational::from(v.clone()) * unit) + offset;
+        let x = low.as_ref().map_or(x.clone(), |low| low.max(&x).clone());
+        let x = high.as_ref().map_or(x.clone(), |high| high.min(&x).clone());
+        codes.push(golden::code_of(stair.codes, stair.step, &x, Some(function), functions)?);
+        v += 1;
+    }
+    let from = codes.iter().min().expect("a range is not empty").clone();
+    let entry = |code: &BigInt| {
+        let steps: BigInt = (code - &from) / gap;
+        steps.to_i32().ok_or("an entry of a table of more than 32 bits")
+    };
+    let entries = codes.iter().map(entry).collect::<Result<Vec<i32>, _>>()?;
+    let method = if entries.iter().all(|&e| e == 0) { Method::Constant } else { Method::Table(entries) };
+    Ok(Plan { from, descending: false, method })
+}

@@ -1,0 +1,659 @@
+//! Bytes to a [`Network`]: one input, one output, what lies between in the order of use, every constant evaluated.
+
+use super::golden;
+use super::kernel::Kernel;
+use super::operators::{self, Build, Operand, Outcome, Resolved};
+use super::proto::{self, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
+use super::tensor::{self, Tensor};
+use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
+use crate::exact::Rational;
+use crate::function::Functions;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// Elements of a port at most.
+const MAX_PORT: usize = 1 << 20;
+/// Elements of all tensors together at most.
+const MAX_ALL_ELEMENTS: usize = 1 << 26;
+/// Constants of so many elements are looked at before the size of the network is judged: shapes, axes, bit widths.
+const SMALL: usize = 256;
+
+/// The network of a file.
+///
+/// # Errors
+/// What is wrong with the file or not supported, each with its place. Operators that are not supported are all named.
+pub fn read(bytes: &[u8], options: &Options) -> Result<Network, Vec<Refusal>> {
+    let model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
+    Reader::new(&model)?.network(options)
+}
+
+/// What `info` says of a file, whether it is supported or not.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Each operator, how many nodes there are of it, and whether it is supported.
+    pub operators: BTreeMap<String, (usize, bool)>,
+    /// Nodes that the output needs, in the order of the file: place, expected weights, expected adders; what is wrong,
+    /// if anything.
+    pub nodes: Vec<NodeSummary>,
+    /// Initialisers: name, shape, bytes.
+    pub buffers: Vec<(String, Vec<i64>, u64)>,
+    /// Why the file as a whole cannot be used.
+    pub refusals: Vec<Refusal>,
+}
+
+/// One line of a [`Summary`].
+#[derive(Clone, Debug)]
+pub struct NodeSummary {
+    /// `node NAME (OP)`.
+    pub place: String,
+    /// Whether the output needs it.
+    pub needed: bool,
+    /// Whether its operator is supported.
+    pub supported: bool,
+}
+
+/// What a file holds: works on every file that is ONNX at all.
+///
+/// # Errors
+/// If the bytes are no ONNX file.
+pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
+    let model = proto::decode(bytes).map_err(|e| Refusal::new("", e))?;
+    let mut summary = Summary::default();
+    let Some(graph) = &model.graph else {
+        return Err(Refusal::new("", "no ONNX file: it has no graph"));
+    };
+    for tensor in &graph.initializer {
+        let raw = tensor.raw_data.as_ref().map_or(0, Vec::len);
+        let typed = 4 * (tensor.float_data.len() + tensor.int32_data.len())
+            + 8 * (tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len());
+        summary.buffers.push((tensor.name.clone().unwrap_or_default(), tensor.dims.clone(), (raw + typed) as u64));
+    }
+    let needed = match Reader::new(&model) {
+        Ok(reader) => reader.needed.iter().copied().collect(),
+        Err(refusals) => {
+            summary.refusals = refusals;
+            BTreeSet::new()
+        }
+    };
+    for (index, node) in graph.node.iter().enumerate() {
+        let supported = operators::supported(node);
+        let operator = node.op_type.clone().unwrap_or_default();
+        let entry = summary.operators.entry(operator).or_insert((0, supported));
+        entry.0 += 1;
+        entry.1 &= supported;
+        summary.nodes.push(NodeSummary { place: place(index, node), needed: needed.contains(&index), supported });
+    }
+    Ok(summary)
+}
+
+/// `node NAME (OP)`, or its index where it has no name.
+fn place(index: usize, node: &NodeProto) -> String {
+    let operator = node.op_type.as_deref().unwrap_or("");
+    match node.name.as_deref() {
+        None | Some("") => format!("node {index} ({operator})"),
+        Some(name) => format!("node {name} ({operator})"),
+    }
+}
+
+/// Where a named tensor comes from.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Input,
+    Initialiser(&'a TensorProto),
+    /// The output of this number of a node.
+    Node(usize, usize),
+}
+
+struct Reader<'a> {
+    graph: &'a GraphProto,
+    origins: BTreeMap<&'a str, Origin<'a>>,
+    input: &'a str,
+    input_shape: Vec<usize>,
+    output: &'a str,
+    cut: Option<String>,
+    /// Nodes that the output needs, each after those it reads.
+    needed: Vec<usize>,
+    /// Tensors by name, as far as they are known.
+    names: BTreeMap<&'a str, usize>,
+    tensors: Vec<Draft<'a>>,
+    elements: usize,
+}
+
+/// A tensor while the network is being made.
+struct Draft<'a> {
+    name: &'a str,
+    shape: Vec<usize>,
+    state: State<'a>,
+    /// Bits of its elements, if a quantiser of constants made it.
+    bits: Option<u32>,
+    pending: Option<crate::function::Function>,
+}
+
+enum State<'a> {
+    /// In the file; not read yet.
+    File(&'a TensorProto),
+    Known(Tensor),
+    /// Made by a node from constants, later.
+    Constant,
+    /// Differs from sample to sample.
+    Computed,
+}
+
+/// A node between the two steps.
+struct Planned {
+    node: usize,
+    resolved: Resolved,
+    inputs: Vec<Option<usize>>,
+    output: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(model: &'a ModelProto) -> Result<Reader<'a>, Vec<Refusal>> {
+        let refused = |place: &str, message: String| vec![Refusal::new(place, message)];
+        let graph = model.graph.as_ref().ok_or_else(|| refused("", "no ONNX file: it has no graph".into()))?;
+        check_opset(model).map_err(|r| vec![r])?;
+        if !graph.sparse_initializer.is_empty() {
+            return Err(refused("graph.sparse_initializer", "sparse initialisers are not supported".into()));
+        }
+        let origins = origins(graph).map_err(|r| vec![r])?;
+        let (input, input_shape) = the_input(graph, &origins).map_err(|r| vec![r])?;
+        let [output] = graph.output.as_slice() else {
+            return Err(refused(
+                "graph.output",
+                format!("{} outputs; networks of one output are supported", graph.output.len()),
+            ));
+        };
+        let mut reader = Reader {
+            graph,
+            origins,
+            input,
+            input_shape,
+            output: output.name.as_deref().unwrap_or(""),
+            cut: None,
+            needed: Vec::new(),
+            names: BTreeMap::new(),
+            tensors: Vec::new(),
+            elements: 0,
+        };
+        reader.cut_off();
+        reader.needed = reader.order().map_err(|r| vec![r])?;
+        Ok(reader)
+    }
+
+    /// Cuts off what only chooses among the outputs: monotone functions and orders.
+    fn cut_off(&mut self) {
+        let mut seen = BTreeSet::new();
+        while let Some(&Origin::Node(index, _)) = self.origins.get(self.output) {
+            let node = &self.graph.node[index];
+            let operator = node.op_type.as_deref().unwrap_or("");
+            let last = operators::is_standard(node) && ["Softmax", "LogSoftmax", "ArgMax", "TopK"].contains(&operator);
+            let Some(input) = node.input.first().filter(|_| last && seen.insert(index)) else { return };
+            self.output = input;
+            self.cut.get_or_insert_with(|| operator.to_owned());
+        }
+    }
+
+    /// The nodes that the output needs, in an order in which each comes after those it reads: of those that can come,
+    /// the first of the file.
+    fn order(&self) -> Result<Vec<usize>, Refusal> {
+        let mut needed = BTreeSet::new();
+        let mut readers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut stack = Vec::new();
+        match self.origins.get(self.output) {
+            None => return Err(Refusal::new("graph.output", format!("output {} is made nowhere", self.output))),
+            Some(&Origin::Node(index, _)) => stack.push(index),
+            Some(_) => {}
+        }
+        while let Some(index) = stack.pop() {
+            if !needed.insert(index) {
+                continue;
+            }
+            let node = &self.graph.node[index];
+            for name in node.input.iter().filter(|name| !name.is_empty()) {
+                match self.origins.get(name.as_str()) {
+                    None => return Err(Refusal::new(place(index, node), format!("input {name} is made nowhere"))),
+                    Some(&Origin::Node(made_by, output)) => {
+                        if output > 0 {
+                            let message = format!(
+                                "input {name} is output {output} of {}; only the first output is \
+                                                   supported",
+                                place(made_by, &self.graph.node[made_by])
+                            );
+                            return Err(Refusal::new(place(index, node), message));
+                        }
+                        *open.entry(index).or_default() += 1;
+                        readers.entry(made_by).or_default().push(index);
+                        stack.push(made_by);
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        if let Some(&Origin::Node(index, output)) = self.origins.get(self.output)
+            && output > 0
+        {
+            let message = "the output is not the first one of this node, which is not supported";
+            return Err(Refusal::new(place(index, &self.graph.node[index]), message));
+        }
+        let mut ready: BinaryHeap<_> =
+            needed.iter().filter(|index| !open.contains_key(index)).map(|&index| Reverse(index)).collect();
+        let mut order = Vec::with_capacity(needed.len());
+        while let Some(Reverse(index)) = ready.pop() {
+            order.push(index);
+            needed.remove(&index);
+            for &reader in readers.get(&index).into_iter().flatten() {
+                let left = open.get_mut(&reader).expect("it reads something");
+                *left -= 1;
+                if *left == 0 {
+                    ready.push(Reverse(reader));
+                }
+            }
+        }
+        match needed.first() {
+            None => Ok(order),
+            Some(&index) => Err(Refusal::new(place(index, &self.graph.node[index]), "it is part of a ring of nodes")),
+        }
+    }
+
+    fn network(mut self, options: &Options) -> Result<Network, Vec<Refusal>> {
+        self.refuse_operators()?;
+        let input = self.tensor(self.input).map_err(|message| vec![Refusal::new("graph.input", message)])?;
+        let mut size = Size::default();
+        let mut planned = Vec::new();
+        for index in std::mem::take(&mut self.needed) {
+            let node = &self.graph.node[index];
+            let at = |message| vec![Refusal::new(place(index, node), message)];
+            planned.extend(self.plan(index, &mut size).map_err(at)?);
+        }
+        judge_size(&size, options)?;
+        let mut steps = Vec::new();
+        let mut functions = Functions::new();
+        for plan in planned {
+            let place = place(plan.node, &self.graph.node[plan.node]);
+            let built = self.build(plan, &mut functions);
+            steps.extend(built.map_err(|message| vec![Refusal::new(place, message)])?);
+        }
+        let output = self.tensor(self.output).map_err(|message| vec![Refusal::new("graph.output", message)])?;
+        if self.tensors[output].pending.is_some() {
+            return Err(vec![Refusal::new("graph.output", "a real function needs a Quant or BipolarQuant behind it")]);
+        }
+        if !matches!(self.tensors[output].state, State::Computed) {
+            return Err(vec![Refusal::new("graph.output", "the output does not depend on the input")]);
+        }
+        if tensor::elements(&self.tensors[output].shape).is_none_or(|n| n > MAX_PORT || n == 0) {
+            let message = format!(
+                "the output has the shape {:?}; 1 to {MAX_PORT} elements are supported",
+                self.tensors[output].shape
+            );
+            return Err(vec![Refusal::new("graph.output", message)]);
+        }
+        Ok(self.finish(input, output, steps, size))
+    }
+
+    fn finish(self, input: usize, output: usize, steps: Vec<Step>, size: Size) -> Network {
+        let port = |tensor: usize| Port {
+            name: self.tensors[tensor].name.to_owned(),
+            tensor,
+            shape: self.tensors[tensor].shape.clone(),
+        };
+        let (input, output) = (port(input), port(output));
+        let empty = || Tensor { shape: Vec::new(), values: Vec::new() };
+        let value = |draft: Draft| Value {
+            name: draft.name.to_owned(),
+            shape: draft.shape,
+            source: match draft.state {
+                State::Known(value) => ValueSource::Constant(value),
+                State::Computed => ValueSource::Computed,
+                // No step reads it: a constant of constants that are folded.
+                State::File(_) | State::Constant => ValueSource::Constant(empty()),
+            },
+            pending: draft.pending,
+            last_use: None,
+        };
+        let mut tensors: Vec<Value> = self.tensors.into_iter().map(value).collect();
+        for (number, step) in steps.iter().enumerate() {
+            for &read in &step.inputs {
+                tensors[read].last_use = Some(number);
+            }
+        }
+        // Constants that were folded into others are not needed any more.
+        for tensor in &mut tensors {
+            if tensor.last_use.is_none() && matches!(tensor.source, ValueSource::Constant(_)) {
+                tensor.source = ValueSource::Constant(empty());
+            }
+        }
+        Network { input, output, cut: self.cut, tensors, steps, size }
+    }
+
+    /// Names every operator that is not supported, not only the first.
+    fn refuse_operators(&self) -> Result<(), Vec<Refusal>> {
+        let bad = self.needed.iter().filter(|&&index| !operators::supported(&self.graph.node[index]));
+        let refusals: Vec<Refusal> =
+            bad.take(50).map(|&index| refused_operator(index, &self.graph.node[index])).collect();
+        if refusals.is_empty() { Ok(()) } else { Err(refusals) }
+    }
+
+    /// The index of a tensor; those of the file are entered when they are first asked for.
+    fn tensor(&mut self, name: &'a str) -> Result<usize, String> {
+        if let Some(&known) = self.names.get(name) {
+            return Ok(known);
+        }
+        let (shape, state) = match self.origins.get(name) {
+            Some(Origin::Input) => (self.input_shape.clone(), State::Computed),
+            Some(&Origin::Initialiser(proto)) => {
+                let shape = tensor::shape_of(proto).map_err(|e| format!("initialiser {name}: {e}"))?;
+                let small = tensor::elements(&shape).is_some_and(|count| count <= SMALL);
+                (shape, if small { State::Known(read_tensor(name, proto)?) } else { State::File(proto) })
+            }
+            _ => return Err(format!("input {name} is made nowhere")),
+        };
+        self.enter(name, shape, state)
+    }
+
+    fn enter(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
+        let count = tensor::elements(&shape).ok_or_else(|| format!("the shape {shape:?} is too large"))?;
+        self.elements = self.elements.saturating_add(count);
+        if self.elements > MAX_ALL_ELEMENTS {
+            return Err(format!("all tensors together have more than {MAX_ALL_ELEMENTS} elements"));
+        }
+        self.tensors.push(Draft { name, shape, state, bits: None, pending: None });
+        self.names.insert(name, self.tensors.len() - 1);
+        Ok(self.tensors.len() - 1)
+    }
+
+    /// The first step for a node: its shape and the size of its matrix. Small constants are folded at once.
+    fn plan(&mut self, index: usize, size: &mut Size) -> Result<Option<Planned>, String> {
+        let node = &self.graph.node[index];
+        let Some(name) = node.output.first().map(String::as_str).filter(|name| !name.is_empty()) else {
+            return Err("it has no output".to_owned());
+        };
+        if node.op_type.as_deref() == Some("Constant") {
+            let value = constant(node)?;
+            let state = match value {
+                Constant::Proto(proto) if tensor::elements(&tensor::shape_of(proto)?).is_none_or(|n| n > SMALL) => {
+                    State::File(proto)
+                }
+                Constant::Proto(proto) => State::Known(tensor::read(proto)?),
+                Constant::Value(value) => State::Known(value),
+            };
+            let shape = match &state {
+                State::File(proto) => tensor::shape_of(proto)?,
+                State::Known(value) => value.shape.clone(),
+                State::Constant | State::Computed => unreachable!("made above"),
+            };
+            self.enter(name, shape, state)?;
+            return Ok(None);
+        }
+        let mut inputs = Vec::with_capacity(node.input.len());
+        for name in &node.input {
+            inputs.push(if name.is_empty() { None } else { Some(self.tensor(name)?) });
+        }
+        while inputs.last() == Some(&None) {
+            inputs.pop();
+        }
+        let operand = |t: usize| Operand {
+            shape: &self.tensors[t].shape,
+            known: match &self.tensors[t].state {
+                State::Known(value) => Some(value),
+                _ => None,
+            },
+        };
+        let operands = inputs.iter().map(|t| t.map(operand)).collect();
+        let resolved = operators::resolve(&operators::Node { proto: node, operands })?;
+        let varies = inputs.iter().flatten().any(|&t| matches!(self.tensors[t].state, State::Computed));
+        let varies = varies && !matches!(resolved.result, Outcome::Value(_));
+        if varies && resolved.products > 0 {
+            size.matrices.push((place(index, node), resolved.products, self.weight_bits(&inputs)));
+        }
+        let pending = self.pending(node, &inputs)?;
+        let bits = self.bits_of(node, &inputs);
+        let small = tensor::elements(&resolved.shape).is_some_and(|n| n <= SMALL)
+            && inputs.iter().flatten().all(|&t| matches!(self.tensors[t].state, State::Known(_)));
+        let state = if varies { State::Computed } else { State::Constant };
+        let output = self.enter(name, resolved.shape.clone(), state)?;
+        self.tensors[output].pending = pending;
+        self.tensors[output].bits = bits;
+        let plan = Planned { node: index, resolved, inputs, output };
+        if small && !varies || matches!(plan.resolved.result, Outcome::Value(_)) {
+            // A fold that fails says so now as well as later.
+            self.build(plan, &mut Functions::new())?;
+            return Ok(None);
+        }
+        Ok(Some(plan))
+    }
+
+    /// The bits of a matrix's weights, as far as they are known without reading it.
+    fn weight_bits(&self, inputs: &[Option<usize>]) -> u32 {
+        let constants = inputs.iter().take(2).flatten().filter(|&&t| !matches!(self.tensors[t].state, State::Computed));
+        constants.filter_map(|&t| self.tensors[t].bits).next().unwrap_or(8)
+    }
+
+    /// The bits that the quantiser of a constant gives its elements; moves keep them.
+    fn bits_of(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Option<u32> {
+        let known = |input: usize| match &self.tensors[(*inputs.get(input)?)?].state {
+            State::Known(value) => value.single().and_then(|v| u32::try_from(v.numerator()).ok()),
+            _ => None,
+        };
+        match node.op_type.as_deref()? {
+            "Quant" | "IntQuant" => known(3),
+            "BipolarQuant" => Some(1),
+            "Transpose" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Identity" => {
+                self.tensors[(*inputs.first()?)?].bits
+            }
+            _ => None,
+        }
+    }
+
+    /// A real function waits for its quantiser: only moves may lie between.
+    fn pending(
+        &self,
+        node: &NodeProto,
+        inputs: &[Option<usize>],
+    ) -> Result<Option<crate::function::Function>, String> {
+        use crate::function::Function;
+        let before: Vec<_> = inputs.iter().flatten().map(|&t| self.tensors[t].pending).collect();
+        let waiting = before.iter().flatten().next().copied();
+        let operator = node.op_type.as_deref().unwrap_or("");
+        let own = match operator {
+            "Sigmoid" => Some(Function::Sigmoid),
+            "Tanh" => Some(Function::Tanh),
+            "Gelu" => Some(match node.attribute.iter().find(|a| a.name.as_deref() == Some("approximate")) {
+                Some(a) if a.s.as_deref() == Some(b"tanh") => Function::GeluTanh,
+                _ => Function::Gelu,
+            }),
+            _ => None,
+        };
+        let Some(function) = waiting else { return Ok(own) };
+        match operator {
+            "Quant" | "IntQuant" | "BipolarQuant" if before[1..].iter().all(Option::is_none) => Ok(None),
+            "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" | "Identity" | "Dropout" => Ok(waiting),
+            "Concat" if before.iter().all(|&b| b == waiting) => Ok(waiting),
+            "Shape" => Ok(None),
+            _ => Err(format!("{} needs a Quant or BipolarQuant behind it", function.name())),
+        }
+    }
+
+    /// The second step: the kernel, or the value of a constant.
+    fn build(&mut self, plan: Planned, functions: &mut Functions) -> Result<Option<Step>, String> {
+        let build: Build = match plan.resolved.result {
+            Outcome::Value(value) => {
+                self.tensors[plan.output].state = State::Known(value);
+                return Ok(None);
+            }
+            Outcome::Kernel(build) => build,
+        };
+        for &t in plan.inputs.iter().flatten() {
+            if let State::File(proto) = self.tensors[t].state {
+                self.tensors[t].state = State::Known(read_tensor(self.tensors[t].name, proto)?);
+            }
+        }
+        let inputs: Option<Vec<usize>> =
+            plan.resolved.inputs.iter().map(|&k| plan.inputs.get(k).copied().flatten()).collect();
+        let inputs = inputs.expect("a resolved node has the inputs that it names");
+        let values: Vec<Option<&Tensor>> = inputs
+            .iter()
+            .map(|&t| match &self.tensors[t].state {
+                State::Known(value) => Some(value),
+                _ => None,
+            })
+            .collect();
+        let kernel = build(&values)?;
+        let constants: Option<Vec<&Tensor>> = values.into_iter().collect();
+        if let Some(constants) = constants {
+            let pending = inputs.first().and_then(|&t| self.tensors[t].pending);
+            let value = golden::evaluate(&kernel, &constants, &plan.resolved.shape, pending, functions)?;
+            self.tensors[plan.output].state = State::Known(value);
+            return Ok(None);
+        }
+        if matches!(kernel, Kernel::Unary(super::kernel::Unary::Root)) {
+            return Err("roots of constants only are supported".to_owned());
+        }
+        let node = &self.graph.node[plan.node];
+        let operator = node.op_type.clone().unwrap_or_default();
+        Ok(Some(Step { place: place(plan.node, node), operator, kernel, inputs, output: plan.output }))
+    }
+}
+
+fn refused_operator(index: usize, node: &NodeProto) -> Refusal {
+    let operator = node.op_type.as_deref().unwrap_or("");
+    let domain = node.domain.as_deref().unwrap_or("");
+    let message = match operator {
+        "Softmax" | "LogSoftmax" | "ArgMax" | "TopK" if operators::is_standard(node) => {
+            format!("{operator} is supported at the end of a network only, where it is cut off")
+        }
+        "Quant" | "IntQuant" | "BipolarQuant" | "Trunc" => {
+            format!("{operator} of the domain {domain:?} is not supported; that of qonnx.custom_op.general is")
+        }
+        _ if operators::is_standard(node) => format!("{operator} is not supported"),
+        _ => format!("{operator} of the domain {domain:?} is not supported"),
+    };
+    Refusal::new(place(index, node), message)
+}
+
+fn read_tensor(name: &str, proto: &TensorProto) -> Result<Tensor, String> {
+    tensor::read(proto).map_err(|e| format!("initialiser {name}: {e}"))
+}
+
+enum Constant<'a> {
+    Proto(&'a TensorProto),
+    Value(Tensor),
+}
+
+/// The value of a node `Constant`.
+fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
+    let [attribute] = node.attribute.as_slice() else {
+        return Err("a constant has one attribute".to_owned());
+    };
+    let scalar = |value| Constant::Value(Tensor { shape: Vec::new(), values: vec![value] });
+    let float = |x: f32| Rational::of_f64(x.into()).ok_or("NaN or infinity");
+    Ok(match attribute.name.as_deref().unwrap_or("") {
+        "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is no tensor")?),
+        "value_float" => scalar(float(attribute.f.unwrap_or(0.0))?),
+        "value_int" => scalar(attribute.i.unwrap_or(0).into()),
+        "value_ints" => Constant::Value(Tensor::of_integers(attribute.ints.iter().copied())),
+        "value_floats" => {
+            let values = attribute.floats.iter().map(|&x| float(x)).collect::<Result<Vec<_>, _>>()?;
+            Constant::Value(Tensor { shape: vec![values.len()], values })
+        }
+        other => return Err(format!("the attribute {other} is not supported")),
+    })
+}
+
+fn check_opset(model: &ModelProto) -> Result<(), Refusal> {
+    let standard = model.opset_import.iter().filter(|o| matches!(o.domain.as_deref().unwrap_or(""), "" | "ai.onnx"));
+    let version = standard.map(|o| o.version.unwrap_or(0)).max();
+    match version {
+        Some(7..) => Ok(()),
+        Some(old) => Err(Refusal::new("opset_import", format!("opset {old}; 7 and up are supported"))),
+        None => Err(Refusal::new("opset_import", "the version of ONNX's own operators is missing")),
+    }
+}
+
+fn origins(graph: &GraphProto) -> Result<BTreeMap<&str, Origin<'_>>, Refusal> {
+    let mut origins = BTreeMap::new();
+    for tensor in &graph.initializer {
+        let name = tensor.name.as_deref().unwrap_or("");
+        if origins.insert(name, Origin::Initialiser(tensor)).is_some() {
+            return Err(Refusal::new("graph.initializer", format!("{name} is given twice")));
+        }
+    }
+    let mut inputs = BTreeSet::new();
+    for input in &graph.input {
+        let name = input.name.as_deref().unwrap_or("");
+        if !inputs.insert(name) {
+            return Err(Refusal::new("graph.input", format!("{name} is given twice")));
+        }
+        // Older files list the initialisers as inputs too.
+        origins.entry(name).or_insert(Origin::Input);
+    }
+    for (index, node) in graph.node.iter().enumerate() {
+        for (output, name) in node.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            if origins.insert(name, Origin::Node(index, output)).is_some() {
+                return Err(Refusal::new(place(index, node), format!("{name} is made twice")));
+            }
+        }
+    }
+    Ok(origins)
+}
+
+/// The input that is no initialiser, and its shape.
+fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Result<(&'a str, Vec<usize>), Refusal> {
+    let refused = |message: String| Refusal::new("graph.input", message);
+    let real: Vec<&ValueInfoProto> = graph
+        .input
+        .iter()
+        .filter(|input| matches!(origins.get(input.name.as_deref().unwrap_or("")), Some(Origin::Input)))
+        .collect();
+    let [input] = real.as_slice() else {
+        return Err(refused(format!("{} inputs; networks of one input are supported", real.len())));
+    };
+    let name = input.name.as_deref().unwrap_or("");
+    let kind = input.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
+    let kind = kind.ok_or_else(|| refused(format!("{name} is no tensor")))?;
+    let element = kind.elem_type.unwrap_or(0);
+    if element != 1 {
+        return Err(refused(format!("{name} has the type {}; it must be FLOAT", tensor::type_name(element))));
+    }
+    let dims = &kind.shape.as_ref().ok_or_else(|| refused(format!("{name} has no shape")))?.dim;
+    if dims.is_empty() || dims.len() > tensor::MAX_AXES {
+        return Err(refused(format!(
+            "{name} has {} axes; 1 to {} are supported, the first of them the batch",
+            dims.len(),
+            tensor::MAX_AXES
+        )));
+    }
+    let mut shape = Vec::new();
+    for (axis, dim) in dims.iter().enumerate() {
+        let size = dim.value.filter(|_| dim.parameter.as_deref().unwrap_or("").is_empty());
+        shape.push(match (axis, size) {
+            (0, None) => 1,
+            (0, Some(1)) => 1,
+            (0, Some(batch)) => {
+                return Err(refused(format!("{name} has a batch of {batch}"))
+                    .with_help("hardware takes one sample at a time: export the model with a batch of 1"));
+            }
+            (_, Some(size)) if (1..=MAX_PORT as i64).contains(&size) => size as usize,
+            (_, Some(size)) => return Err(refused(format!("{name} has the size {size} along axis {axis}"))),
+            (_, None) => return Err(refused(format!("{name} has no fixed size along axis {axis}"))),
+        });
+    }
+    if tensor::elements(&shape).is_none_or(|count| count > MAX_PORT) {
+        return Err(refused(format!("{name} has the shape {shape:?}; at most {MAX_PORT} elements are supported")));
+    }
+    Ok((name, shape))
+}
+
+fn judge_size(size: &Size, options: &Options) -> Result<(), Vec<Refusal>> {
+    if size.adders() <= options.max_adders {
+        return Ok(());
+    }
+    let (place, weights, _) = size.largest().expect("a size above the limit has a matrix");
+    let message = format!(
+        "{} weights, {} expected adders: above the limit of {}; this is the largest node, with {weights} weights",
+        size.weights(),
+        size.adders(),
+        options.max_adders
+    );
+    Err(vec![Refusal::new(place.clone(), message).with_help("a higher limit can be given: --max-adders N")])
+}

@@ -1,0 +1,208 @@
+//! Constant tensors: exact numbers with a shape, and how a file's tensors become them.
+
+use super::proto::TensorProto;
+use crate::exact::Rational;
+use num_bigint::BigInt;
+
+/// Axes of a tensor at most.
+pub(super) const MAX_AXES: usize = 32;
+/// Elements of a tensor at most.
+pub(super) const MAX_ELEMENTS: usize = 1 << 24;
+
+/// Exact numbers in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Sizes of the axes.
+    pub shape: Vec<usize>,
+    /// One number an element.
+    pub values: Vec<Rational>,
+}
+
+impl Tensor {
+    /// A vector of whole numbers.
+    pub(super) fn of_integers(values: impl IntoIterator<Item = i64>) -> Tensor {
+        let values: Vec<_> = values.into_iter().map(Rational::from).collect();
+        Tensor { shape: vec![values.len()], values }
+    }
+
+    /// The only element, if there is just one.
+    pub(super) fn single(&self) -> Option<&Rational> {
+        match self.values.as_slice() {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The elements as whole numbers of 64 bits.
+    pub(super) fn integers(&self) -> Option<Vec<i64>> {
+        let whole = |value: &Rational| value.is_integer().then(|| i64::try_from(value.numerator()).ok()).flatten();
+        self.values.iter().map(whole).collect()
+    }
+}
+
+/// Number of elements of a shape, if within [`MAX_ELEMENTS`].
+pub(super) fn elements(shape: &[usize]) -> Option<usize> {
+    let product = shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))?;
+    (product <= MAX_ELEMENTS).then_some(product)
+}
+
+/// The shape of a file's tensor.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn shape_of(proto: &TensorProto) -> Result<Vec<usize>, String> {
+    if proto.dims.len() > MAX_AXES {
+        return Err(format!("{} axes; at most {MAX_AXES} are supported", proto.dims.len()));
+    }
+    let shape: Option<Vec<usize>> = proto.dims.iter().map(|&d| usize::try_from(d).ok()).collect();
+    let shape = shape.ok_or_else(|| format!("a negative size in the shape {:?}", proto.dims))?;
+    elements(&shape).ok_or_else(|| format!("the shape {shape:?} has more than {MAX_ELEMENTS} elements"))?;
+    Ok(shape)
+}
+
+/// The numbers of a file's tensor.
+///
+/// # Errors
+/// What is wrong with it: a type that is not supported, too few or too many numbers, NaN, infinity, data in another
+/// file.
+pub(super) fn read(proto: &TensorProto) -> Result<Tensor, String> {
+    let shape = shape_of(proto)?;
+    if proto.data_location.unwrap_or(0) != 0 || !proto.external_data.is_empty() {
+        return Err("its data is in another file; save the model with its data inside".to_owned());
+    }
+    let count = elements(&shape).unwrap_or(0);
+    let values = numbers(proto, count)?;
+    if values.len() != count {
+        return Err(format!("{} numbers for the shape {shape:?}, which has {count}", values.len()));
+    }
+    Ok(Tensor { shape, values })
+}
+
+fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
+    let float = |x: f64| Rational::of_f64(x).ok_or_else(|| "NaN or infinity".to_owned());
+    let code = proto.data_type.unwrap_or(0);
+    let Some(kind) = DataType::of(code) else {
+        return Err(format!(
+            "data type {} is not supported (float, double, float16 and integers are)",
+            type_name(code)
+        ));
+    };
+    if let Some(raw) = &proto.raw_data {
+        let size = kind.bytes();
+        if count.checked_mul(size) != Some(raw.len()) {
+            return Err(format!("{} bytes for {count} numbers of {size} bytes", raw.len()));
+        }
+        return raw
+            .chunks_exact(size)
+            .map(|bytes| kind.number(bytes).ok_or_else(|| "NaN or infinity".to_owned()))
+            .collect();
+    }
+    match kind {
+        DataType::Float => proto.float_data.iter().map(|&x| float(x.into())).collect(),
+        DataType::Double => proto.double_data.iter().map(|&x| float(x)).collect(),
+        DataType::Float16 => proto
+            .int32_data
+            .iter()
+            .map(|&bits| u16::try_from(bits).ok().and_then(half).ok_or_else(|| "NaN or infinity".to_owned()))
+            .collect(),
+        DataType::Integer { signed: true, bytes: 8 } => Ok(proto.int64_data.iter().map(|&v| v.into()).collect()),
+        DataType::Integer { signed: false, bytes: 4 | 8 } => {
+            Ok(proto.uint64_data.iter().map(|&v| BigInt::from(v).into()).collect())
+        }
+        DataType::Integer { .. } => Ok(proto.int32_data.iter().map(|&v| i64::from(v).into()).collect()),
+    }
+}
+
+/// Types of elements that we read.
+#[derive(Clone, Copy)]
+enum DataType {
+    Float,
+    Double,
+    Float16,
+    Integer { signed: bool, bytes: usize },
+}
+
+impl DataType {
+    fn of(code: i32) -> Option<DataType> {
+        let integer = |signed, bytes| DataType::Integer { signed, bytes };
+        Some(match code {
+            1 => DataType::Float,
+            2 => integer(false, 1),
+            3 => integer(true, 1),
+            4 => integer(false, 2),
+            5 => integer(true, 2),
+            6 => integer(true, 4),
+            7 => integer(true, 8),
+            10 => DataType::Float16,
+            11 => DataType::Double,
+            12 => integer(false, 4),
+            13 => integer(false, 8),
+            _ => return None,
+        })
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            DataType::Float => 4,
+            DataType::Double => 8,
+            DataType::Float16 => 2,
+            DataType::Integer { bytes, .. } => bytes,
+        }
+    }
+
+    /// The number in so many little-endian bytes; `None` for NaN and infinity.
+    fn number(self, bytes: &[u8]) -> Option<Rational> {
+        match self {
+            DataType::Float => Rational::of_f64(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+            DataType::Double => Rational::of_f64(f64::from_le_bytes(bytes.try_into().ok()?)),
+            DataType::Float16 => half(u16::from_le_bytes(bytes.try_into().ok()?)),
+            DataType::Integer { signed: true, .. } => Some(BigInt::from_signed_bytes_le(bytes).into()),
+            DataType::Integer { signed: false, .. } => {
+                Some(BigInt::from_bytes_le(num_bigint::Sign::Plus, bytes).into())
+            }
+        }
+    }
+}
+
+/// The value of a float16; `None` for NaN and infinity.
+fn half(bits: u16) -> Option<Rational> {
+    let fraction = i64::from(bits & 0x3ff);
+    let (mantissa, exponent) = match (bits >> 10) & 0x1f {
+        0 => (fraction, -24),
+        0x1f => return None,
+        e => (fraction | 0x400, i64::from(e) - 25),
+    };
+    let magnitude = Rational::from(mantissa).shifted(exponent);
+    Some(if bits >> 15 == 1 { -&magnitude } else { magnitude })
+}
+
+/// The name of a data type of onnx.proto.
+pub(super) fn type_name(code: i32) -> String {
+    const NAMES: [&str; 24] = [
+        "UNDEFINED",
+        "FLOAT",
+        "UINT8",
+        "INT8",
+        "UINT16",
+        "INT16",
+        "INT32",
+        "INT64",
+        "STRING",
+        "BOOL",
+        "FLOAT16",
+        "DOUBLE",
+        "UINT32",
+        "UINT64",
+        "COMPLEX64",
+        "COMPLEX128",
+        "BFLOAT16",
+        "FLOAT8E4M3FN",
+        "FLOAT8E4M3FNUZ",
+        "FLOAT8E5M2",
+        "FLOAT8E5M2FNUZ",
+        "UINT4",
+        "INT4",
+        "FLOAT4E2M1",
+    ];
+    usize::try_from(code).ok().and_then(|k| NAMES.get(k)).map_or_else(|| code.to_string(), |name| (*name).to_owned())
+}

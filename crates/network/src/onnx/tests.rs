@@ -1,0 +1,534 @@
+//! Networks made for tests: the cases of the contract and random ones. Golden on real inputs = golden on codes =
+//! lowered program.
+
+use super::front::{self, Front};
+use super::lower::{self, Lowered};
+use super::proto::{
+    AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto, TensorProto,
+    TensorTypeProto, TypeProto, ValueInfoProto,
+};
+use super::{Network, OnnxMeaning, Options, read, run, run_codes};
+use alir_interp::{LookupMiss, Step, golden_steps};
+use alir_core::ir::Model;
+use crate::exact::Rational;
+use crate::port::Meaning;
+use crate::quantise::Quantiser;
+use num_bigint::BigInt;
+use proptest::prelude::*;
+use prost::Message;
+
+/// Small numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: u64) -> u64 {
+        // Knuth's MMIX generator; the high bits are the good ones.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.roll(from.len() as u64) as usize]
+    }
+
+    fn float(&mut self) -> f32 {
+        match self.roll(6) {
+            0 => self.roll(17) as f32 / 4.0 - 2.0,
+            1 => 0.0,
+            _ => (self.roll(20_001) as f32 / 10_000.0 - 1.0) * 1.7,
+        }
+    }
+
+    fn scale(&mut self) -> f32 {
+        match self.roll(3) {
+            0 => self.pick(&[0.11, 0.034, 0.5, 0.333_333_34, 0.76]),
+            _ => self.pick(&[0.0625, 0.125, 0.25, 0.5, 1.0]),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Maker {
+    graph: GraphProto,
+    count: usize,
+    last: String,
+    shape: Vec<i64>,
+    /// Tensors that may be used again.
+    earlier: Vec<(String, Vec<i64>)>,
+}
+
+fn attribute(name: &str) -> AttributeProto {
+    AttributeProto { name: Some(name.into()), ..Default::default() }
+}
+
+fn integer(name: &str, value: i64) -> AttributeProto {
+    AttributeProto { i: Some(value), kind: Some(2), ..attribute(name) }
+}
+
+fn integers(name: &str, values: &[i64]) -> AttributeProto {
+    AttributeProto { ints: values.to_vec(), kind: Some(7), ..attribute(name) }
+}
+
+fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto { s: Some(value.into()), kind: Some(3), ..attribute(name) }
+}
+
+impl Maker {
+    fn fresh(&mut self) -> String {
+        self.count += 1;
+        format!("t{}", self.count)
+    }
+
+    fn floats(&mut self, shape: &[i64], values: Vec<f32>) -> String {
+        let name = self.fresh();
+        let raw: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let tensor = TensorProto {
+            dims: shape.to_vec(),
+            data_type: Some(1),
+            raw_data: Some(raw),
+            name: Some(name.clone()),
+            ..Default::default()
+        };
+        self.graph.initializer.push(tensor);
+        name
+    }
+
+    fn random(&mut self, dice: &mut Dice, shape: &[i64]) -> String {
+        let count = shape.iter().product::<i64>();
+        self.floats(shape, (0..count).map(|_| dice.float()).collect())
+    }
+
+    fn node(&mut self, operator: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> String {
+        let output = self.fresh();
+        let quant = ["Quant", "IntQuant", "BipolarQuant", "Trunc"].contains(&operator);
+        self.graph.node.push(NodeProto {
+            input: inputs.iter().map(|&i| i.to_owned()).collect(),
+            output: vec![output.clone()],
+            name: Some(format!("{operator}_{output}")),
+            op_type: Some(operator.into()),
+            attribute: attributes,
+            domain: quant.then(|| "qonnx.custom_op.general".to_owned()),
+        });
+        output
+    }
+
+    /// A node on what was made last.
+    fn then(&mut self, operator: &str, more: &[&str], attributes: Vec<AttributeProto>) {
+        let mut inputs = vec![self.last.as_str()];
+        inputs.extend(more);
+        let inputs: Vec<String> = inputs.into_iter().map(str::to_owned).collect();
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        self.last = self.node(operator, &inputs, attributes);
+    }
+
+    fn quant(&mut self, dice: &mut Dice, name: &str, shape: &[i64], bits: u64, axis: Option<usize>) -> String {
+        let scale = match axis.filter(|_| dice.roll(3) == 0) {
+            None => {
+                let s = dice.scale();
+                self.floats(&[], vec![s])
+            }
+            Some(axis) => {
+                let mut sizes = vec![1; shape.len()];
+                sizes[axis] = shape[axis];
+                let scales = (0..shape[axis]).map(|_| dice.scale()).collect();
+                self.floats(&sizes, scales)
+            }
+        };
+        let signed = dice.roll(3) > 0;
+        let zero = if dice.roll(4) == 0 { dice.roll(5) as f32 - 2.0 } else { 0.0 };
+        let zero = self.floats(&[], vec![zero]);
+        let bits = self.floats(&[], vec![bits as f32]);
+        let mode = dice.pick(&["ROUND", "HALF_EVEN", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "half_down"]);
+        let narrow = i64::from(dice.roll(3) == 0);
+        let attributes = vec![integer("signed", signed.into()), integer("narrow", narrow), text("rounding_mode", mode)];
+        let operator = dice.pick(&["Quant", "IntQuant"]);
+        self.node(operator, &[name, &scale, &zero, &bits], attributes)
+    }
+
+    fn quantise(&mut self, dice: &mut Dice) {
+        let bits = 1 + dice.roll(6);
+        let axis = (self.shape.len() > 1).then_some(1);
+        let (last, shape) = (self.last.clone(), self.shape.clone());
+        self.last = self.quant(dice, &last, &shape, bits, axis);
+    }
+
+    /// One layer; what does not fit the shape is another one.
+    fn layer(&mut self, kind: u8, dice: &mut Dice) {
+        let shape = self.shape.clone();
+        let rank = shape.len();
+        match kind % 24 {
+            0 => self.quantise(dice),
+            1 => {
+                let s = dice.scale();
+                let scale = self.floats(&[], vec![s]);
+                self.then("BipolarQuant", &[&scale], vec![]);
+            }
+            2 | 3 => {
+                let (inner, outer) = (shape[rank - 1], 1 + dice.roll(4) as i64);
+                let weights = self.random(dice, &[inner, outer]);
+                let bits = 2 + dice.roll(3);
+                let weights = self.quant(dice, &weights, &[inner, outer], bits, Some(1));
+                self.then("MatMul", &[&weights], vec![]);
+                *self.shape.last_mut().unwrap() = outer;
+            }
+            4 if rank == 2 => {
+                let (inner, outer) = (shape[1], 1 + dice.roll(4) as i64);
+                let weights = self.random(dice, &[outer, inner]);
+                let weights = self.quant(dice, &weights, &[outer, inner], 3, Some(0));
+                let bias = self.random(dice, &[outer]);
+                self.then("Gemm", &[&weights, &bias], vec![integer("transB", 1)]);
+                self.shape = vec![1, outer];
+            }
+            5 | 6 if rank > 2 => self.convolution(dice),
+            7 if rank > 1 => {
+                let channels = shape[1];
+                let [gamma, beta, mean] = [0; 3].map(|_| self.random(dice, &[channels]));
+                let variance = (0..channels).map(|_| dice.roll(900) as f32 / 100.0).collect();
+                let variance = self.floats(&[channels], variance);
+                self.then("BatchNormalization", &[&gamma, &beta, &mean, &variance], vec![]);
+            }
+            8 => self.then("Relu", &[], vec![]),
+            9 => {
+                let alpha = AttributeProto { f: Some(dice.pick(&[0.25, 0.01, -0.5])), ..attribute("alpha") };
+                self.then("LeakyRelu", &[], vec![alpha]);
+            }
+            10 => {
+                let low = self.floats(&[], vec![dice.pick(&[-1.0, -0.3, 0.0])]);
+                let high = self.floats(&[], vec![dice.pick(&[0.5, 1.1, 2.0])]);
+                self.then("Clip", &[&low, &high], vec![]);
+            }
+            11 => self.then("Neg", &[], vec![]),
+            12 | 13 => {
+                let operator = dice.pick(&["Add", "Sub", "Mul", "Max", "Min"]);
+                let constant = self.random(dice, &shape[rank - 1..]);
+                self.then(operator, &[&constant], vec![]);
+            }
+            14 => {
+                let by = self.floats(&[], vec![dice.pick(&[3.0, 4.0, -0.7])]);
+                self.then("Div", &[&by], vec![]);
+            }
+            15 | 16 => {
+                let same: Vec<String> =
+                    self.earlier.iter().filter(|(_, s)| *s == shape).map(|(name, _)| name.clone()).collect();
+                let operator = dice.pick(&["Add", "Sub", "Mul", "Max", "Min", "Concat"]);
+                if same.is_empty() {
+                    return self.quantise(dice);
+                }
+                let other = same[dice.roll(same.len() as u64) as usize].clone();
+                if operator == "Concat" {
+                    self.then(operator, &[&other], vec![integer("axis", -1)]);
+                    self.shape[rank - 1] *= 2;
+                } else {
+                    self.then(operator, &[&other], vec![]);
+                }
+            }
+            17 => {
+                self.quantise(dice);
+                let operator = dice.pick(&["Sigmoid", "Tanh", "Gelu"]);
+                self.then(operator, &[], vec![]);
+                self.quantise(dice);
+            }
+            18 => self.truncation(dice),
+            19 if rank > 2 => {
+                let operator = dice.pick(&["MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"]);
+                if operator.starts_with("Global") {
+                    self.then(operator, &[], vec![]);
+                    self.shape[2..].fill(1);
+                } else {
+                    let kernel: Vec<i64> = shape[2..].iter().map(|&s| s.min(2)).collect();
+                    let include = integer("count_include_pad", dice.roll(2) as i64);
+                    let mut attributes =
+                        vec![integers("kernel_shape", &kernel), integers("strides", &vec![2; kernel.len()])];
+                    attributes.extend((operator == "AveragePool").then_some(include));
+                    self.then(operator, &[], attributes);
+                    for axis in 2..rank {
+                        self.shape[axis] = (shape[axis] - kernel[axis - 2]) / 2 + 1;
+                    }
+                }
+            }
+            20 if rank > 2 => {
+                self.then("Flatten", &[], vec![]);
+                self.shape = vec![shape[0], shape[1..].iter().product()];
+            }
+            21 => {
+                let perm: Vec<i64> = (0..rank as i64).rev().collect();
+                self.then("Transpose", &[], vec![integers("perm", &perm)]);
+                self.then("Transpose", &[], vec![integers("perm", &perm)]);
+            }
+            22 => {
+                let operator = dice.pick(&["ReduceMean", "ReduceSum"]);
+                self.then(operator, &[], vec![integers("axes", &[-1])]);
+                self.shape[rank - 1] = 1;
+            }
+            _ => {
+                let mut pads = vec![0; 2 * rank];
+                (pads[rank - 1], pads[2 * rank - 1]) = (1, 1);
+                self.then("Pad", &[], vec![integers("pads", &pads)]);
+                self.shape[rank - 1] += 2;
+            }
+        }
+    }
+
+    fn convolution(&mut self, dice: &mut Dice) {
+        let shape = self.shape.clone();
+        let channels = shape[1];
+        let groups = if dice.roll(3) == 0 { channels } else { 1 };
+        let outputs = groups * (1 + dice.roll(2) as i64);
+        let spatial = shape.len() - 2;
+        let kernel: Vec<i64> = (0..spatial).map(|_| 1 + dice.roll(3) as i64).collect();
+        let mut size = vec![outputs, channels / groups];
+        size.extend(&kernel);
+        let weights = self.random(dice, &size);
+        let weights = self.quant(dice, &weights, &size, 3, Some(0));
+        let strides: Vec<i64> = (0..spatial).map(|_| 1 + dice.roll(2) as i64).collect();
+        let pads: Vec<i64> = kernel.iter().map(|k| k / 2).collect();
+        let mut all_pads = pads.clone();
+        all_pads.extend(&pads);
+        let attributes = vec![integers("strides", &strides), integers("pads", &all_pads), integer("group", groups)];
+        let bias = self.random(dice, &[outputs]);
+        if dice.roll(2) == 0 {
+            self.then("Conv", &[&weights, &bias], attributes);
+        } else {
+            self.then("Conv", &[&weights], attributes);
+        }
+        self.shape[1] = outputs;
+        for axis in 0..spatial {
+            self.shape[axis + 2] = (shape[axis + 2] + 2 * pads[axis] - kernel[axis]) / strides[axis] + 1;
+        }
+    }
+
+    fn truncation(&mut self, dice: &mut Dice) {
+        let s = dice.scale();
+        let scale = self.floats(&[], vec![s]);
+        let zero = self.floats(&[], vec![dice.pick(&[0.0, 0.0, 3.0])]);
+        let from = self.floats(&[], vec![8.0]);
+        let mode = text("rounding_mode", dice.pick(&["FLOOR", "ROUND", "CEIL", "HALF_UP"]));
+        if dice.roll(2) == 0 {
+            let to = self.floats(&[], vec![dice.pick(&[4.0, 7.0, 8.0])]);
+            self.then("Trunc", &[&scale, &zero, &from, &to], vec![mode]);
+        } else {
+            let out = self.floats(&[], vec![s * dice.pick(&[1.0, 2.0, 8.0])]);
+            let to = self.floats(&[], vec![dice.pick(&[3.0, 5.0])]);
+            let signed = integer("signed", dice.roll(2) as i64);
+            self.then("Trunc", &[&scale, &zero, &from, &out, &to], vec![mode, signed]);
+        }
+    }
+
+    fn bytes(mut self, input_shape: &[i64]) -> Vec<u8> {
+        let dim = |&value: &i64| DimensionProto { value: Some(value), parameter: None };
+        let shape = ShapeProto { dim: input_shape.iter().map(dim).collect() };
+        let tensor = TensorTypeProto { elem_type: Some(1), shape: Some(shape) };
+        let kind = Some(TypeProto { tensor: Some(tensor) });
+        self.graph.input = vec![ValueInfoProto { name: Some("x".into()), kind }];
+        self.graph.output = vec![ValueInfoProto { name: Some(self.last), kind: None }];
+        let opset = OperatorSetIdProto { domain: None, version: Some(11) };
+        ModelProto { ir_version: Some(8), graph: Some(self.graph), opset_import: vec![opset] }.encode_to_vec()
+    }
+}
+
+/// A network of these layers: the file, and whether its input needs a type.
+fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
+    let mut dice = Dice(u64::from(form) + 77);
+    let input: Vec<i64> = match form % 4 {
+        0 | 1 => vec![1, 3],
+        2 => vec![1, 2, 4],
+        _ => vec![1, 2, 3, 3],
+    };
+    let mut maker = Maker { last: "x".into(), shape: input.clone(), ..Maker::default() };
+    if !typed {
+        if dice.roll(2) == 0 {
+            let by = maker.floats(&[], vec![1.3]);
+            maker.then("Mul", &[&by], vec![]);
+        }
+        maker.layer(if form.is_multiple_of(3) { 1 } else { 0 }, &mut dice);
+    }
+    for (number, &(kind, seed)) in layers.iter().enumerate() {
+        let mut dice = Dice(seed);
+        if maker.last != "x" || !typed {
+            maker.earlier.push((maker.last.clone(), maker.shape.clone()));
+        }
+        maker.layer(kind, &mut dice);
+        if number % 2 == 1 {
+            maker.quantise(&mut dice);
+        }
+    }
+    maker.bytes(&input)
+}
+
+/// Reads, lowers, and holds golden on reals, golden on codes and the program together.
+fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), TestCaseError> {
+    let network = read(bytes, &Options::default()).unwrap_or_else(|e| panic!("{}", e[0]));
+    let front = front::front(&network, input_type).unwrap_or_else(|e| panic!("{e}"));
+    let lowered = match lower::lower(&network, &front, &lower::Options::default()) {
+        Ok(lowered) => lowered,
+        // Products of products, and quantisers of them, may be beyond what hardware can be.
+        Err(lower::Refused::Latency(missed)) => panic!("no latency was asked: {missed:?}"),
+        Err(lower::Refused::Network(e)) => {
+            let known = ["bits", "steps", "entries"].iter().any(|word| e.message.contains(word));
+            prop_assert!(known, "{e}");
+            return Ok(());
+        }
+    };
+    let plain = specification(&network, &front, &lowered);
+    if let Err(e) = &plain {
+        let known = ["bits", "steps", "table too large", "no multiple"].iter().any(|word| e.contains(word));
+        prop_assert!(known, "{e}");
+    }
+    let mut dice = Dice(rows.into());
+    for _ in 0..rows {
+        let x: Vec<Rational> =
+            (0..network.input.elements()).map(|_| Rational::of_f64(f64::from(dice.float()) * 4.0).unwrap()).collect();
+        same_outputs(&network, &front, &lowered, plain.as_ref().ok(), input_type, &x)?;
+    }
+    Ok(())
+}
+
+fn specification(network: &Network, front: &Front, lowered: &Lowered) -> Result<Model, String> {
+    let types = lowered.model.output_intervals().to_vec();
+    OnnxMeaning::new(network.clone(), front.clone(), lowered.units.clone(), types).specification()
+}
+
+fn same_outputs(
+    network: &Network,
+    front: &Front,
+    lowered: &Lowered,
+    plain: Option<&Model>,
+    input_type: Option<Quantiser>,
+    x: &[Rational],
+) -> Result<(), TestCaseError> {
+    let codes: Vec<BigInt> = x.iter().zip(&front.inputs).map(|(x, input)| input.encoder.code(x)).collect();
+    let real: Vec<Rational> = match input_type {
+        Some(quantiser) => x.iter().map(|x| quantiser.value(x)).collect(),
+        None => x.to_vec(),
+    };
+    let expected = run(network, &real).unwrap();
+    prop_assert_eq!(&run_codes(network, front, &codes).unwrap(), &expected);
+    let mut broken = None;
+    let visit = |step: Step| {
+        if step.breaks_promise(&lowered.model) {
+            broken = Some(format!("{step:?}"));
+        }
+    };
+    let outputs = golden_steps(&lowered.model, &codes, LookupMiss::Error, visit);
+    let outputs = outputs.unwrap_or_else(|e| panic!("{e:?}"));
+    prop_assert_eq!(broken, None);
+    let value = |(j, code): (usize, &BigInt)| lowered.units[j].value(code, lowered.model.output_kif(j).frac.into());
+    let values: Vec<Rational> = outputs.iter().enumerate().map(value).collect();
+    prop_assert_eq!(values, expected);
+    if let Some(plain) = plain {
+        let codes = golden_steps(plain, &codes, LookupMiss::Error, |_| {});
+        prop_assert_eq!(&codes.unwrap_or_else(|e| panic!("{e:?}")), &outputs);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, max_shrink_iters: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn programs_mean_what_networks_mean(form in 0u8..12, layers in prop::collection::vec((0u8..24, any::<u64>()), 1..6)) {
+        held(&network_of(form, false, &layers), None, 6)?;
+    }
+
+    #[test]
+    fn programs_behind_a_typed_input_too(
+        form in 0u8..4,
+        kind in prop::sample::select(vec!["s6.3,RND_CONV,SAT", "u5.3,RND,SAT_SYM", "s4.-1", "s5.2,TRN,SAT_ZERO"]),
+        layers in prop::collection::vec((0u8..24, any::<u64>()), 1..6),
+    ) {
+        held(&network_of(form, true, &layers), Some(Quantiser::parse(kind).unwrap()), 6)?;
+    }
+
+    /// No file makes the reader panic or take more than it is.
+    #[test]
+    fn changed_files_are_read_or_refused(
+        form in 0u8..12,
+        layers in prop::collection::vec((0u8..24, any::<u64>()), 1..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..6),
+    ) {
+        let mut bytes = network_of(form, false, &layers);
+        for (at, value, kind) in changes {
+            if bytes.is_empty() {
+                break;
+            }
+            let at = at.index(bytes.len());
+            match kind {
+                0 => bytes[at] = value,
+                1 => bytes[at] ^= 1 << (value % 8),
+                2 => bytes.truncate(at),
+                _ => bytes.insert(at, value),
+            }
+        }
+        if let Ok(network) = read(&bytes, &Options { max_adders: 20_000 })
+            && let Ok(front) = front::front(&network, None)
+        {
+            let _ = lower::lower(&network, &front, &lower::Options { max_table_bits: 8, ..lower::Options::default() });
+        }
+    }
+}
+
+const CASES: u32 = 200;
+
+/// The rows of an npy file of doubles.
+fn rows_of(path: &std::path::Path) -> Vec<Vec<f64>> {
+    let bytes = std::fs::read(path).unwrap();
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let text = std::str::from_utf8(&bytes[10..10 + header]).unwrap();
+    assert!(text.contains("'<f8'") && text.contains("'fortran_order': False"), "{text}");
+    let (_, shape) = text.split_once("'shape': (").unwrap();
+    let (shape, _) = shape.split_once(')').unwrap();
+    let columns: usize = shape.split(',').nth(1).unwrap().trim().parse().unwrap();
+    let values: Vec<f64> =
+        bytes[10 + header..].chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
+    values.chunks_exact(columns).map(<[f64]>::to_vec).collect()
+}
+
+fn data(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/network").join(name)
+}
+
+#[test]
+fn cases_of_the_contract_have_their_outputs() {
+    for case in ["bipolar", "branches", "conv1d", "conv2d", "mlp_float_scales", "mlp_pow2"] {
+        let folder = data("qonnx").join(case);
+        let network = read(&std::fs::read(folder.join("model.onnx")).unwrap(), &Options::default()).unwrap();
+        let front = front::front(&network, None).unwrap();
+        let lowered = lower::lower(&network, &front, &lower::Options::default()).unwrap();
+        let plain = specification(&network, &front, &lowered).unwrap();
+        let (inputs, outputs) = (rows_of(&folder.join("inputs.npy")), rows_of(&folder.join("outputs.npy")));
+        assert_eq!(inputs.len(), outputs.len());
+        for (x, y) in inputs.iter().zip(&outputs) {
+            let x: Vec<Rational> = x.iter().map(|&x| Rational::of_f64(x).unwrap()).collect();
+            let expected: Vec<f64> = run(&network, &x).unwrap().iter().map(Rational::to_f64).collect();
+            assert_eq!(&expected, y, "{case}");
+            same_outputs(&network, &front, &lowered, Some(&plain), None, &x).unwrap();
+        }
+    }
+}
+
+#[test]
+fn broken_files_are_refused_with_their_place() {
+    let expected = [
+        ("o_batch", "graph.input", "batch of 8"),
+        ("o_bits", "node Quant_15 (Quant)", "bit width is 3.5"),
+        ("o_dangling", "node Add_16 (Add)", "ghost is made nowhere"),
+        ("o_garbage", "", "no ONNX file"),
+        ("o_lstm", "node LSTM_16 (LSTM)", "LSTM is not supported"),
+        ("o_no_input_type", "graph.input", "without a Quant"),
+        ("o_rounding", "node Quant_4 (Quant)", "NEAREST"),
+        ("o_scale_variable", "node 5 (Quant)", "scale must be constant"),
+        ("o_scale_zero", "node Quant_15 (Quant)", "positive"),
+        ("o_shapes", "node MatMul_17 (MatMul)", "do not go together"),
+        ("o_sigmoid_bare", "node MatMul_18 (MatMul)", "sigmoid needs a Quant"),
+        ("o_zero_point", "node Quant_4 (Quant)", "zero point is 0.5"),
+    ];
+    for (name, place, reason) in expected {
+        let bytes = std::fs::read(data("invalid").join(format!("{name}.onnx"))).unwrap();
+        let refused = match read(&bytes, &Options::default()) {
+            Err(all) => all[0].clone(),
+            Ok(network) => front::front(&network, None).unwrap_err(),
+        };
+        assert_eq!(refused.place, place, "{refused}");
+        assert!(refused.message.contains(reason), "{refused}");
+    }
+}

@@ -1,0 +1,302 @@
+//! Types, rounding and overflow: section 1 of the contract, once for all front ends.
+
+use super::exact::Rational;
+use alir_core::num::{Kif, wrap};
+use num_bigint::BigInt;
+
+/// Largest magnitude of integer and fractional bits of a type that is read: what ALIR programs may have too.
+const MAX_BITS_APART: i32 = 4096;
+
+/// How a real number becomes a whole one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Round {
+    /// Toward minus infinity (`TRN`; QONNX `FLOOR`).
+    Floor,
+    /// Toward plus infinity (QONNX `CEIL`).
+    Ceil,
+    /// Toward zero (`TRN_ZERO`; QONNX `DOWN`).
+    TowardZero,
+    /// Away from zero (QONNX `UP`).
+    AwayFromZero,
+    /// To the nearest, halves up (`RND`).
+    HalfUp,
+    /// To the nearest, halves down (`RND_MIN_INF`).
+    HalfDown,
+    /// To the nearest, halves away from zero (`RND_INF`; QONNX `HALF_UP`).
+    HalfAway,
+    /// To the nearest, halves toward zero (`RND_ZERO`; QONNX `HALF_DOWN`).
+    HalfTowardZero,
+    /// To the nearest, halves to the even neighbour (`RND_CONV`; QONNX `ROUND`, `HALF_EVEN`).
+    HalfEven,
+}
+
+impl Round {
+    /// The modes of types in the order of the contract's table, with their names.
+    pub const NAMED: [(&'static str, Round); 7] = [
+        ("TRN", Round::Floor),
+        ("TRN_ZERO", Round::TowardZero),
+        ("RND", Round::HalfUp),
+        ("RND_CONV", Round::HalfEven),
+        ("RND_INF", Round::HalfAway),
+        ("RND_ZERO", Round::HalfTowardZero),
+        ("RND_MIN_INF", Round::HalfDown),
+    ];
+
+    /// The mode of this name (`RND_CONV`).
+    pub fn parse(name: &str) -> Option<Round> {
+        Round::NAMED.iter().find(|(known, _)| *known == name).map(|(_, round)| *round)
+    }
+
+    /// The name: that of the contract's table, or `CEIL`, `UP`, which types cannot have.
+    pub fn name(self) -> &'static str {
+        match self {
+            Round::Ceil => "CEIL",
+            Round::AwayFromZero => "UP",
+            _ => Round::NAMED.iter().find(|(_, round)| *round == self).map_or("", |(name, _)| name),
+        }
+    }
+
+    /// How the negative of a number is rounded to the negative of what this mode makes of the number.
+    pub(super) fn mirrored(self) -> Round {
+        match self {
+            Round::Floor => Round::Ceil,
+            Round::Ceil => Round::Floor,
+            Round::HalfUp => Round::HalfDown,
+            Round::HalfDown => Round::HalfUp,
+            other => other,
+        }
+    }
+
+    /// The mode that rounds positive numbers alike, and the others by the same rule.
+    pub(super) fn of_positive(self) -> Round {
+        match self {
+            Round::TowardZero => Round::Floor,
+            Round::AwayFromZero => Round::Ceil,
+            Round::HalfAway => Round::HalfUp,
+            Round::HalfTowardZero => Round::HalfDown,
+            other => other,
+        }
+    }
+
+    /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other.
+    /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
+    pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
+        let half = BigInt::from(1) << (dropped - 1);
+        let below_half: BigInt = &half - 1;
+        let below_one: BigInt = &half * 2 - 1;
+        match self {
+            Round::Floor => (BigInt::ZERO, BigInt::ZERO),
+            Round::Ceil => (below_one.clone(), below_one),
+            Round::TowardZero => (below_one, BigInt::ZERO),
+            Round::AwayFromZero => (BigInt::ZERO, below_one),
+            Round::HalfUp => (half.clone(), half),
+            Round::HalfDown | Round::HalfEven => (below_half.clone(), below_half),
+            Round::HalfAway => (below_half, half),
+            Round::HalfTowardZero => (half, below_half),
+        }
+    }
+}
+
+/// What becomes of a code beyond its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Overflow {
+    /// Low bits, two's complement if signed.
+    Wrap,
+    /// The nearer end.
+    Saturate,
+    /// The nearer end; the lowest code of a signed type is that of minus the highest.
+    SaturateSymmetric,
+    /// Zero.
+    Zero,
+}
+
+impl Overflow {
+    /// All modes with their names.
+    pub const NAMED: [(&'static str, Overflow); 4] = [
+        ("WRAP", Overflow::Wrap),
+        ("SAT", Overflow::Saturate),
+        ("SAT_SYM", Overflow::SaturateSymmetric),
+        ("SAT_ZERO", Overflow::Zero),
+    ];
+
+    /// The mode of this name (`SAT_SYM`).
+    pub fn parse(name: &str) -> Option<Overflow> {
+        Overflow::NAMED.iter().find(|(known, _)| *known == name).map(|(_, overflow)| *overflow)
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        Overflow::NAMED.iter().find(|(_, overflow)| *overflow == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// A type with its rounding and overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Quantiser {
+    /// The type.
+    pub kif: Kif,
+    /// What happens below its step.
+    pub round: Round,
+    /// What happens beyond its ends.
+    pub overflow: Overflow,
+}
+
+impl Quantiser {
+    /// Smallest and largest code that can come out.
+    pub fn codes(&self) -> (BigInt, BigInt) {
+        let (low, high) = (self.kif.min_code(), self.kif.max_code());
+        match self.overflow {
+            Overflow::SaturateSymmetric if self.kif.signed => (-&high, high),
+            _ => (low, high),
+        }
+    }
+
+    /// What becomes of a code that may lie beyond the type.
+    pub fn overflow(&self, code: BigInt) -> BigInt {
+        let (low, high) = self.codes();
+        if low <= code && code <= high {
+            return code;
+        }
+        match self.overflow {
+            Overflow::Wrap => wrap(&code, self.kif),
+            Overflow::Saturate | Overflow::SaturateSymmetric => {
+                if code < low {
+                    low
+                } else {
+                    high
+                }
+            }
+            Overflow::Zero => BigInt::ZERO,
+        }
+    }
+
+    /// `quantise(x)` as a code: `overflow(round(x * 2^f))`.
+    pub fn code(&self, x: &Rational) -> BigInt {
+        self.overflow(self.rounded(x))
+    }
+
+    /// `round(x * 2^f)`, before the overflow.
+    pub fn rounded(&self, x: &Rational) -> BigInt {
+        x.shifted(self.kif.frac.into()).round(self.round)
+    }
+
+    /// `quantise(x)` as a value.
+    pub fn value(&self, x: &Rational) -> Rational {
+        Rational::of_code(&self.code(x), self.kif.frac.into())
+    }
+
+    /// Reads `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`, as `--input-type` has it; `TRN` and `WRAP` if not
+    /// given.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    pub fn parse(text: &str) -> Result<Quantiser, String> {
+        let mut parts = text.split(',').map(str::trim);
+        let kif = parse_type(parts.next().unwrap_or_default())?;
+        let round = match parts.next() {
+            Some(name) => Round::parse(name).ok_or_else(|| unknown_round(name))?,
+            None => Round::Floor,
+        };
+        let overflow = match parts.next() {
+            Some(name) => Overflow::parse(name).ok_or_else(|| unknown_overflow(name))?,
+            None => Overflow::Wrap,
+        };
+        match parts.next() {
+            None => Ok(Quantiser { kif, round, overflow }),
+            Some(more) => Err(format!("{more:?} follows the overflow mode")),
+        }
+    }
+}
+
+/// The message on a rounding mode that is not known.
+pub fn unknown_round(name: &str) -> String {
+    format!("{name:?} is no rounding; there are {}", Round::NAMED.map(|(name, _)| name).join(", "))
+}
+
+/// The message on an overflow mode that is not known.
+pub fn unknown_overflow(name: &str) -> String {
+    format!("{name:?} is no overflow mode; there are {}", Overflow::NAMED.map(|(name, _)| name).join(", "))
+}
+
+/// A type of 1 to 1024 bits from its parts.
+///
+/// # Errors
+/// Why there is no such type.
+pub fn type_of(signed: bool, int: i64, frac: i64) -> Result<Kif, String> {
+    let shown = || format!("[{}, {int}, {frac}]", u8::from(signed));
+    let most = i64::from(MAX_BITS_APART);
+    if int.checked_abs().is_none_or(|i| i > most) || frac.checked_abs().is_none_or(|f| f > most) {
+        return Err(format!("the type {} goes beyond {most} bits from the point", shown()));
+    }
+    let width = i64::from(signed) + int + frac;
+    if !(1..=1024).contains(&width) {
+        return Err(format!("the type {} has {width} bits; types have 1 to 1024", shown()));
+    }
+    Ok(Kif { signed, int: int as i32, frac: frac as i32 })
+}
+
+/// Reads `s8.5`, `u8.5`, `s4.-2`: width with sign, fractional bits.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn parse_type(text: &str) -> Result<Kif, String> {
+    let wrong = || format!("{text:?} is no type; one is \"s8.5\" or \"u8.5\": width with sign, fractional bits");
+    let signed = match text.as_bytes().first() {
+        Some(b's') => true,
+        Some(b'u') => false,
+        _ => return Err(wrong()),
+    };
+    let (width, frac) = text[1..].split_once('.').ok_or_else(wrong)?;
+    let digits = |text: &str| !text.is_empty() && text.len() <= 9 && text.bytes().all(|b| b.is_ascii_digit());
+    if !digits(width) || !digits(frac.strip_prefix('-').unwrap_or(frac)) {
+        return Err(wrong());
+    }
+    let (width, frac): (i64, i64) = (width.parse().map_err(|_| wrong())?, frac.parse().map_err(|_| wrong())?);
+    type_of(signed, width - frac - i64::from(signed), frac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quantised(text: &str, values: &[&str]) -> Vec<String> {
+        let q = Quantiser::parse(text).unwrap();
+        values.iter().map(|x| q.code(&Rational::parse(x).unwrap()).to_string()).collect()
+    }
+
+    #[test]
+    fn type_texts() {
+        assert_eq!(parse_type("s8.5"), Ok(Kif { signed: true, int: 2, frac: 5 }));
+        assert_eq!(parse_type("u8.10"), Ok(Kif { signed: false, int: -2, frac: 10 }));
+        assert_eq!(parse_type("s4.-2"), Ok(Kif { signed: true, int: 5, frac: -2 }));
+        for bad in ["8.5", "s", "s8", "s0.0", "s1025.0", "s8.5.1", "s-8.5", "s8.+5", "s8.99999", "\u{e9}8.5", "s 8.5"] {
+            assert!(parse_type(bad).is_err(), "{bad}");
+        }
+        assert!(type_of(true, 48, 1000).unwrap_err().contains("1049 bits"));
+        assert!(type_of(true, i64::MIN, 0).is_err());
+    }
+
+    #[test]
+    fn overflow_modes_at_both_ends() {
+        let beyond = ["-9", "-8", "-7", "7", "8", "-25"];
+        assert_eq!(quantised("s4.0", &beyond), ["7", "-8", "-7", "7", "-8", "7"]);
+        assert_eq!(quantised("s4.0,TRN,SAT", &beyond), ["-8", "-8", "-7", "7", "7", "-8"]);
+        assert_eq!(quantised("s4.0,TRN,SAT_SYM", &beyond), ["-7", "-7", "-7", "7", "7", "-7"]);
+        assert_eq!(quantised("s4.0,TRN,SAT_ZERO", &beyond), ["0", "-8", "-7", "7", "0", "0"]);
+        assert_eq!(quantised("u4.0,TRN,SAT_SYM", &["-1", "16", "15"]), ["0", "15", "15"]);
+    }
+
+    #[test]
+    fn rounding_carries_into_the_overflow() {
+        assert_eq!(quantised("s4.1,RND,WRAP", &["3.75"]), ["-8"]);
+        assert_eq!(quantised("s4.1,RND,SAT", &["3.75"]), ["7"]);
+        assert_eq!(quantised("s4.-2,RND_CONV,SAT", &["6", "10", "100"]), ["2", "2", "7"]);
+    }
+
+    #[test]
+    fn wrong_texts_say_what_there_is() {
+        assert!(Quantiser::parse("s8.5,ROUND").unwrap_err().contains("RND_MIN_INF"));
+        assert!(Quantiser::parse("s8.5,RND,CLIP").unwrap_err().contains("SAT_SYM"));
+        assert!(Quantiser::parse("s8.5,RND,SAT,1").unwrap_err().contains("follows"));
+    }
+}

@@ -1,0 +1,174 @@
+//! `compose`: a table that is read through other operations on one value becomes a table of that value.
+//!
+//! In `sin[3 x / 4]` the table has a word for every code of `3 x / 4`, which has two more bits than `x`; a table of `x`
+//! has a quarter of the words, and the multiplication goes. Function composition, as compilers fold it for constants
+//! (S. Muchnick, 1997, chapter 12), here over all codes of a variable; what stands between value and table may be any
+//! operations, other tables included, as long as they read nothing but this one value and constants. Of all values that
+//! the operand depends on in that way, the narrowest is taken, the farthest among equals; it must be narrower than the
+//! operand, or as wide and save more than wires.
+//!
+//! The new lookup takes as long as the old one, on an operand that is there earlier.
+
+use super::facts::{Facts, Known};
+use super::rewrite::rebuild;
+use alir_core::ir::{Model, Op, Table, TableId, ValueId};
+use alir_core::num::{Code, Interval};
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use rustc_hash::FxHashMap;
+
+/// Bits of the widest operand of a table that is made here.
+const MOST_BITS: u32 = 16;
+/// Steps back from a table's operand.
+const MOST_STEPS: usize = 16;
+/// Codes evaluated in a program, times operations: these, and four for each table entry.
+const SPARE_WORK: usize = 1 << 14;
+
+/// Composes tables with what stands before them.
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let facts = known.whole(model);
+    let sources = Sources::of(model);
+    let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
+    let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
+    rebuild(model, |rw, id| {
+        let node = model.node(id);
+        let Op::Lookup { x, table, base: _ } = &node.op else { return rw.keep(id) };
+        let Some(source) = narrowest_source(model, &sources, *x) else { return rw.keep(id) };
+        let Some((first, values)) = composed(model, facts, source, id, *x, &mut work) else { return rw.keep(id) };
+        let old = model.table(*table);
+        let (lo, hi) = values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
+        let new = *pool.entry((values, old.out.frac)).or_insert_with_key(|(values, _)| {
+            rw.table(Table {
+                entries: values.clone(),
+                out: Interval::new(i64::from(lo), i64::from(hi), old.out.frac),
+                hash: old.hash.clone(),
+                inp_width: old.inp_width,
+            })
+        });
+        let x = rw.typed(source);
+        let base = Code::from(BigInt::from(first));
+        rw.replace(id, Op::Lookup { x, table: new, base }, node.interval.clone())
+    })
+}
+
+/// What the lookup `id` of `x` reads for each code of `source`, and the first of these codes.
+fn composed(
+    model: &Model,
+    facts: &mut Facts,
+    source: ValueId,
+    id: ValueId,
+    x: ValueId,
+    work: &mut usize,
+) -> Option<(i128, Vec<i32>)> {
+    let range = facts.range(source)?;
+    let mut cone = between(model, source, x)?;
+    cone.push(id);
+    let cost = usize::try_from(range.hi - range.lo).ok()?.checked_mul(cone.len())?;
+    *work = work.checked_sub(cost)?;
+    let values = facts.function(model, source, &cone)?;
+    let values = values.iter().map(ToPrimitive::to_i32).collect::<Option<_>>()?;
+    Some((range.lo, values))
+}
+
+/// The narrowest value that `x` is a function of, if there is something to gain.
+fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<ValueId> {
+    let wires = |v: ValueId| matches!(model.node(v).op, Op::Quantise { .. });
+    let width = |v: ValueId| model.kif(v).width();
+    let (mut best, mut at, mut saves) = (None, x, false);
+    let mut least = width(x);
+    for _ in 0..MOST_STEPS {
+        let Some(next) = sources.source(model, at) else { break };
+        saves |= !wires(at);
+        at = next;
+        if width(at) < least || (width(at) == least && saves) {
+            least = width(at);
+            best = Some(at);
+        }
+    }
+    best.filter(|_| (1..=MOST_BITS).contains(&least))
+}
+
+/// Of each value the last one before it that it is a function of, if there is one: its immediate dominator in the graph
+/// of operands, found as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001), in one
+/// sweep, since operands come first.
+pub(super) struct Sources(Vec<Option<ValueId>>);
+
+impl Sources {
+    /// Finds them; what takes more than [`MOST_STEPS`] steps for a value is left out, which keeps this linear.
+    pub(super) fn of(model: &Model) -> Sources {
+        let mut found: Vec<Option<ValueId>> = Vec::with_capacity(model.nodes().len());
+        // What is computed from constants alone.
+        let mut fixed: Vec<bool> = Vec::with_capacity(model.nodes().len());
+        for node in model.nodes() {
+            let (mut common, mut left, mut none) = (None, MOST_STEPS, false);
+            node.op.for_each_operand(|o| {
+                if none || fixed[o.index()] {
+                    return;
+                }
+                common = Some(match common {
+                    None => o,
+                    Some(other) => match shared(&found, other, o, &mut left) {
+                        Some(shared) => shared,
+                        None => return none = true,
+                    },
+                });
+            });
+            fixed.push(common.is_none() && !matches!(node.op, Op::Input { .. }));
+            found.push(common.filter(|_| !none));
+        }
+        Sources(found)
+    }
+
+    /// That of a value, if at most [`MOST_STEPS`] operations stand between: what is made of it is evaluated for each of its
+    /// codes.
+    pub(super) fn source(&self, model: &Model, v: ValueId) -> Option<ValueId> {
+        let source = self.0[v.index()]?;
+        let mut open: Vec<ValueId> = Vec::new();
+        let read = |v: ValueId, open: &mut Vec<ValueId>| {
+            model.node(v).op.for_each_operand(|o| {
+                if !open.contains(&o) && !matches!(model.node(o).op, Op::Const { .. }) {
+                    open.push(o);
+                }
+            });
+        };
+        read(v, &mut open);
+        for _ in 0..MOST_STEPS {
+            if open == [source] {
+                return Some(source);
+            }
+            let last = *open.iter().max()?;
+            open.retain(|&o| o != last);
+            read(last, &mut open);
+        }
+        None
+    }
+}
+
+/// The last value that both are, or are functions of.
+fn shared(found: &[Option<ValueId>], mut a: ValueId, mut b: ValueId, left: &mut usize) -> Option<ValueId> {
+    while a != b {
+        *left = left.checked_sub(1)?;
+        let (early, late) = (a.min(b), a.max(b));
+        (a, b) = (early, found[late.index()]?);
+    }
+    Some(a)
+}
+
+/// The operations from `source`, which is not among them, to `x`, in order.
+pub(super) fn between(model: &Model, source: ValueId, x: ValueId) -> Option<Vec<ValueId>> {
+    let mut cone = vec![x];
+    let mut next = 0;
+    while let Some(&v) = cone.get(next) {
+        next += 1;
+        model.node(v).op.for_each_operand(|o| {
+            if o != source && !cone.contains(&o) && !matches!(model.node(o).op, Op::Const { .. }) {
+                cone.push(o);
+            }
+        });
+        if cone.len() > MOST_STEPS * MOST_STEPS || cone.iter().any(|&v| matches!(model.node(v).op, Op::Input { .. })) {
+            return None;
+        }
+    }
+    cone.sort_unstable();
+    Some(cone)
+}

@@ -1,0 +1,170 @@
+//! `cse`: equal operations are computed once.
+//!
+//! Value numbering (J. Cocke, J. T. Schwartz, 1970) on a form that is normalised for fixed-point arithmetic: the
+//! operands of a commutative operation are ordered, a common shift of a sum's terms is taken out, and the result's type
+//! is left out of the key. A second occurrence whose bits are all bits of the first becomes wires from it.
+
+use super::facts::Known;
+use super::rewrite::{Rewrite, rebuild};
+use alir_core::ir::{Model, Op, Term, UnaryBits, ValueId};
+use alir_core::num::Kif;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// Different types that are remembered of one operation: a few are normal, many would make the search quadratic.
+const MOST_TYPES: usize = 4;
+/// The same of wires.
+const MOST_WIRES: usize = 16;
+
+/// Merges equal operations.
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let mut seen = Seen::with_room_for(model.nodes().len());
+    rebuild(model, |rw, id| {
+        let op = rw.translated(id);
+        if matches!(op, Op::Quantise { .. }) {
+            return exact_copy(&mut seen, rw, id, op);
+        }
+        let kif = model.kif(id);
+        let (key, scale) = normalised(op.clone(), kif);
+        let hash = Seen::hash(&key);
+        let wanted = Wanted { kif, scale };
+        let mut same = 0;
+        for first in seen.like(hash, &key) {
+            same += 1;
+            if !first.serves(&wanted, || known.local(model).never_wraps(model, first.old)) {
+                continue;
+            }
+            let shift = scale.saturating_sub(first.scale);
+            if shift == 0 && rw.kif(first.value) == kif {
+                return first.value;
+            }
+            let (value, interval) = (first.value, model.node(id).interval.clone());
+            return rw.replace(id, Op::Quantise { x: value, shift }, interval);
+        }
+        let made = rw.keep_translated(id, op);
+        if same < MOST_TYPES {
+            seen.add(hash, First { key, value: made, old: id, kif, scale, next: None });
+        }
+        made
+    })
+}
+
+/// Wires are only merged with equal wires of the same type; there is nothing to gain from less.
+fn exact_copy(seen: &mut Seen, rw: &mut Rewrite<'_>, id: ValueId, op: Op) -> ValueId {
+    let kif = rw.old_kif(id);
+    let key = (op.clone(), false);
+    let hash = Seen::hash(&key);
+    let mut same = 0;
+    for first in seen.like(hash, &key) {
+        same += 1;
+        if first.kif == kif {
+            return first.value;
+        }
+    }
+    let made = rw.keep_translated(id, op);
+    if same < MOST_WIRES {
+        seen.add(hash, First { key, value: made, old: id, kif, scale: 0, next: None });
+    }
+    made
+}
+
+/// The operations that were seen. Only looked up, never walked: its order cannot be seen.
+struct Seen {
+    firsts: Vec<First>,
+    /// The oldest of each hash.
+    oldest: FxHashMap<u64, u32>,
+}
+
+impl Seen {
+    fn with_room_for(operations: usize) -> Seen {
+        let oldest = FxHashMap::with_capacity_and_hasher(operations, FxBuildHasher);
+        Seen { firsts: Vec::with_capacity(operations), oldest }
+    }
+
+    fn hash(key: &Key) -> u64 {
+        let mut hasher = FxHasher::default();
+        key.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Those of this key, the oldest first.
+    fn like<'a>(&'a self, hash: u64, key: &'a Key) -> impl Iterator<Item = &'a First> {
+        let first = |at: &u32| &self.firsts[*at as usize];
+        let oldest = self.oldest.get(&hash).map(first);
+        std::iter::successors(oldest, move |f| f.next.as_ref().map(first)).filter(move |f| f.key == *key)
+    }
+
+    fn add(&mut self, hash: u64, first: First) {
+        let new = self.firsts.len() as u32;
+        let mut last = *self.oldest.entry(hash).or_insert(new);
+        self.firsts.push(first);
+        while last != new {
+            last = *self.firsts[last as usize].next.get_or_insert(new);
+        }
+    }
+}
+
+/// What is computed, whatever the type of the result; and the one thing about it that is not in the operation: whether
+/// a not's result is signed.
+type Key = (Op, bool);
+
+/// An operation that was seen: its number is `2^scale` times the key's.
+struct First {
+    key: Key,
+    value: ValueId,
+    /// What it stands for.
+    old: ValueId,
+    kif: Kif,
+    scale: i32,
+    /// The next younger one of the same hash.
+    next: Option<u32>,
+}
+
+struct Wanted {
+    kif: Kif,
+    scale: i32,
+}
+
+impl First {
+    /// Whether every bit wanted is a bit of this one, or a repetition of its sign: that where it is `exact`, its type
+    /// holding the key's number (after dropping low bits).
+    fn serves(&self, wanted: &Wanted, exact: impl FnOnce() -> bool) -> bool {
+        // Bit weights of both in units of the key's number.
+        let bottom = |kif: &Kif, scale: i32| -i64::from(kif.frac) - i64::from(scale);
+        let top = |kif: &Kif, scale: i32| i64::from(kif.int) + i64::from(kif.signed) - i64::from(scale);
+        if self.kif.is_zero() || wanted.kif.is_zero() {
+            return self.kif.is_zero() && wanted.kif.is_zero();
+        }
+        bottom(&self.kif, self.scale) <= bottom(&wanted.kif, wanted.scale)
+            && (top(&wanted.kif, wanted.scale) <= top(&self.kif, self.scale) || exact())
+    }
+}
+
+/// The operation's key, and the power of two between its number and the key's.
+fn normalised(op: Op, kif: Kif) -> (Key, i32) {
+    let (op, scale) = match op {
+        Op::Add { a, b, shift } if a > b => match shift.checked_neg() {
+            // a + b 2^s = 2^s (b + a 2^-s)
+            Some(back) => (Op::Add { a: b, b: a, shift: back }, shift),
+            None => (Op::Add { a, b, shift }, 0),
+        },
+        Op::Mul { a, b } if a > b => (Op::Mul { a: b, b: a }, 0),
+        Op::Binary { op, a, b, shift } if a > b && shift == 0 => (Op::Binary { op, a: b, b: a, shift }, 0),
+        Op::Sum { mut terms } => {
+            terms.sort_by_key(|t| (t.value, t.shift, t.neg));
+            let scale = terms[0].shift;
+            let distance = |t: &Term| t.shift.checked_sub(scale);
+            if terms.iter().all(|t| distance(t).is_some()) {
+                terms.iter_mut().for_each(|t| t.shift -= scale);
+                (Op::Sum { terms }, scale)
+            } else {
+                (Op::Sum { terms }, 0)
+            }
+        }
+        // These say a code, not a number: the step of the result gives its weight.
+        op @ (Op::Const { .. } | Op::Unary { op: UnaryBits::Any | UnaryBits::All, .. }) => (op, -kif.frac),
+        other => (other, 0),
+    };
+    let signed_not = kif.signed && matches!(op, Op::Unary { op: UnaryBits::Not, .. });
+    ((op, signed_not), scale)
+}

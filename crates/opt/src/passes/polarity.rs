@@ -1,0 +1,398 @@
+//! `polarity`: sums are computed with the sign that costs fewer adder bits.
+//!
+//! In `a - b`, low bits that only `a` has are wires; low bits that only `b` has must be borrowed for, one adder bit
+//! each. Where every reader of the difference can as well take `b - a` (it adds, subtracts, or selects between such
+//! values), the cheaper of the two is computed and the readers turn their signs. The same choice makes most explicit
+//! negations vanish: a value that is only wanted negated is computed negated in the first place.
+//!
+//! Which values to turn is an Ising-like problem; it is solved by greedy single flips in a few sweeps over the program
+//! (the cost of a flip is local), which never leaves a program worse than it was. No negation is ever added.
+
+use super::facts::{Facts, Known, Range};
+use super::rewrite::Rewrite;
+use alir_core::ir::{Model, Op, Output, Term, ValueId};
+use alir_core::num::{Code, Interval};
+
+/// Turns signs where that saves adder bits.
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let plan = Plan::new(model, known.whole(model)).solve();
+    plan.turned.iter().any(|&t| t).then(|| plan.apply())
+}
+
+struct Plan<'a> {
+    model: &'a Model,
+    facts: &'a Facts,
+    /// Whether the value may be computed negated: its operation can, and so can all of its readers.
+    free: Vec<bool>,
+    /// Whether it is.
+    turned: Vec<bool>,
+    /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to
+    /// `first[v + 1]`.
+    readers: Vec<u32>,
+    first: Vec<u32>,
+    /// What the cost of each operation depends on.
+    shapes: Vec<Shape>,
+    /// How often an output shows the value as it is and negated.
+    shown: Vec<[u32; 2]>,
+}
+
+/// More than any adder: a choice that is not allowed.
+const FORBIDDEN: i64 = 1 << 40;
+/// How often the program is gone through.
+const SWEEPS: usize = 4;
+
+/// What the adder bits of an operation follow from, beside the choice.
+#[derive(Clone, Copy)]
+struct Shape {
+    kind: Kind,
+    /// Bits of the value and of its negative.
+    widths: [u32; 2],
+    /// Its operands, as far as their signs matter.
+    operands: [u32; 2],
+    /// Of a sum of two, how far the first operand's lowest bit is above the second's; of a sum with a constant, the low
+    /// bits that are the operand's.
+    low: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Neg,
+    Wires,
+    AddConst,
+    Add,
+    Sub,
+    /// Of any number of terms.
+    Sum,
+    /// Nothing that a sign changes.
+    Fixed,
+}
+
+impl<'a> Plan<'a> {
+    fn new(model: &'a Model, facts: &'a Facts) -> Plan<'a> {
+        let n = model.nodes().len();
+        let mut plan = Plan {
+            model,
+            facts,
+            free: vec![false; n],
+            turned: vec![false; n],
+            readers: Vec::new(),
+            first: vec![0; n + 1],
+            shapes: Vec::with_capacity(n),
+            shown: vec![[0; 2]; n],
+        };
+        let mut linear = vec![false; n];
+        for id in model.ids() {
+            plan.free[id.index()] = plan.can_turn(id);
+            plan.shapes.push(plan.shape(id));
+            linear[id.index()] = plan.takes_signs(id);
+            model.node(id).op.for_each_operand(|v| {
+                if linear[id.index()] {
+                    plan.first[v.index()] += 1;
+                } else {
+                    plan.free[v.index()] = false;
+                }
+            });
+        }
+        // Ends first; they become beginnings as the readers are put in, the last one first.
+        let mut sum = 0;
+        for end in &mut plan.first {
+            sum += *end;
+            *end = sum;
+        }
+        plan.readers = vec![0; sum as usize];
+        for id in model.ids().rev().filter(|id| linear[id.index()]) {
+            model.node(id).op.for_each_operand(|v| {
+                let place = &mut plan.first[v.index()];
+                *place -= 1;
+                plan.readers[*place as usize] = id.0;
+            });
+        }
+        for (j, out) in model.outputs().iter().enumerate() {
+            let Some(v) = out.source else { continue };
+            // An output that drops low bits or wraps wants the number itself.
+            let port = model.output_kif(j);
+            let whole = i64::from(model.kif(v).frac) - i64::from(out.shift) <= i64::from(port.frac);
+            if !whole {
+                plan.free[v.index()] = false;
+            }
+            plan.shown[v.index()][usize::from(out.neg)] += 1;
+        }
+        plan
+    }
+
+    /// Whether the operation is a sum that neither wraps nor drops bits, so that its negative is one too.
+    fn can_turn(&self, id: ValueId) -> bool {
+        let kif = self.model.kif(id);
+        let frac = |v: ValueId| i64::from(self.model.kif(v).frac);
+        let finest = match &self.model.node(id).op {
+            Op::Neg { x } => frac(*x),
+            Op::Add { a, b, shift } | Op::Sub { a, b, shift } => frac(*a).max(frac(*b) - i64::from(*shift)),
+            Op::AddConst { x, shift, .. } => frac(*x).max(i64::from(*shift)),
+            Op::Quantise { x, shift } => frac(*x) - i64::from(*shift),
+            _ => return false,
+        };
+        finest <= i64::from(kif.frac)
+            && self.facts.range(id).is_some_and(|r| r.lo != r.hi)
+            && self.facts.never_wraps(self.model, id)
+    }
+
+    /// Whether the operation can read its operands negated.
+    fn takes_signs(&self, id: ValueId) -> bool {
+        match self.model.node(id).op {
+            // These can if they can be turned, which `free` still says of the operation at hand.
+            Op::Neg { .. } | Op::Quantise { .. } => self.free[id.index()],
+            // Sums are exact before their one floor, whatever the signs of their terms.
+            Op::Add { .. } | Op::Sub { .. } | Op::Sum { .. } | Op::AddConst { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn both_widths(&self, id: ValueId) -> [u32; 2] {
+        let width = self.model.kif(id).width();
+        match self.facts.range(id) {
+            Some(r) => [width, interval_of(Range { lo: -r.hi, hi: -r.lo, zeros: r.zeros }, 0).kif().width()],
+            None => [width, width + 1],
+        }
+    }
+
+    fn shape(&self, id: ValueId) -> Shape {
+        let widths = self.both_widths(id);
+        let (kind, a, b, low) = match &self.model.node(id).op {
+            Op::Neg { x } => (Kind::Neg, *x, *x, 0),
+            Op::Quantise { x, .. } => (Kind::Wires, *x, *x, 0),
+            Op::AddConst { x, .. } => (Kind::AddConst, *x, *x, self.passed(id, *x, widths[0])),
+            Op::Add { a, b, shift } => (Kind::Add, *a, *b, self.lowest(*a, 0) - self.lowest(*b, *shift)),
+            Op::Sub { a, b, shift } => (Kind::Sub, *a, *b, self.lowest(*a, 0) - self.lowest(*b, *shift)),
+            Op::Sum { .. } => (Kind::Sum, id, id, 0),
+            _ => (Kind::Fixed, id, id, 0),
+        };
+        Shape { kind, widths, operands: [a.0, b.0], low }
+    }
+
+    fn solve(mut self) -> Plan<'a> {
+        // Where nothing around a value was turned since it was last looked at, it would be decided the same way.
+        let mut stale = self.free.clone();
+        for _ in 0..SWEEPS {
+            let mut changed = false;
+            for id in self.model.ids().rev() {
+                if !std::mem::take(&mut stale[id.index()]) {
+                    continue;
+                }
+                let before = self.around(id);
+                self.turned[id.index()] ^= true;
+                if self.around(id) < before {
+                    changed = true;
+                    self.depending(id, |v| stale[v.index()] = self.free[v.index()]);
+                } else {
+                    self.turned[id.index()] ^= true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        self
+    }
+
+    fn readers(&self, id: ValueId) -> &[u32] {
+        &self.readers[self.first[id.index()] as usize..self.first[id.index() + 1] as usize]
+    }
+
+    /// The other values that [`Self::around`] counts the sign of `id` for: its operands, its readers, and their
+    /// operands.
+    fn depending(&self, id: ValueId, mut visit: impl FnMut(ValueId)) {
+        self.model.node(id).op.for_each_operand(&mut visit);
+        for &reader in self.readers(id) {
+            visit(ValueId(reader));
+            self.model.node(ValueId(reader)).op.for_each_operand(|v| {
+                if v != id {
+                    visit(v);
+                }
+            });
+        }
+    }
+
+    /// Cost of a value and of everything that reads it.
+    fn around(&self, id: ValueId) -> i64 {
+        let [plain, negated] = self.shown[id.index()];
+        let turned = usize::from(self.turned[id.index()]);
+        let wrong = if turned == 1 { plain } else { negated };
+        // One negation serves all outputs that want the other sign; none is added where there was none.
+        let outputs = match (turned, wrong) {
+            (_, 0) => 0,
+            (0, _) => i64::from(self.shapes[id.index()].widths[0]),
+            _ => FORBIDDEN,
+        };
+        self.readers(id).iter().map(|&r| self.cost(ValueId(r))).sum::<i64>() + self.cost(id) + outputs
+    }
+
+    /// Adder bits of one operation under the present choice.
+    fn cost(&self, id: ValueId) -> i64 {
+        let Shape { kind, widths, operands: [a, b], low } = self.shapes[id.index()];
+        let own = self.turned[id.index()];
+        let (a, b) = (self.turned[a as usize], self.turned[b as usize]);
+        let width = i64::from(widths[usize::from(own)]);
+        match kind {
+            Kind::Fixed => 0,
+            Kind::Neg => {
+                if own == a {
+                    width
+                } else {
+                    0
+                }
+            }
+            // They follow their operand.
+            Kind::Wires => {
+                if own == a {
+                    0
+                } else {
+                    FORBIDDEN
+                }
+            }
+            // c - x has the constant's low bits for free, x + c those of x.
+            Kind::AddConst => width - if own == a { low } else { 0 },
+            Kind::Add | Kind::Sub => match (own ^ a, own ^ b ^ (kind == Kind::Sub)) {
+                (true, true) => FORBIDDEN,
+                (false, false) => width - low.abs().min(width),
+                (false, true) => width - (-low).clamp(0, width),
+                (true, false) => width - low.clamp(0, width),
+            },
+            // At least one term must be added; which one starts the chain is the lowering's choice.
+            Kind::Sum => match &self.model.node(id).op {
+                Op::Sum { terms }
+                    if terms.iter().all(|t| t.neg ^ self.turned[t.value.index()]) && !terms.iter().all(|t| t.neg) =>
+                {
+                    FORBIDDEN
+                }
+                _ => 0,
+            },
+        }
+    }
+
+    /// Low bits of `x + c` that are bits of `x`.
+    fn passed(&self, id: ValueId, x: ValueId, width: u32) -> i64 {
+        let Op::AddConst { value, shift, .. } = &self.model.node(id).op else { return 0 };
+        let zeros = value.to_i128().map_or(0, |v| i64::from(v.trailing_zeros()));
+        (zeros - i64::from(*shift) - self.lowest(x, 0)).clamp(0, i64::from(width))
+    }
+
+    /// Weight (exponent of two) of the lowest bit of `v * 2^shift` that is not always clear.
+    fn lowest(&self, v: ValueId, shift: i32) -> i64 {
+        let zeros = self.facts.range(v).map_or(0, |r| i64::from(r.zeros.min(126)));
+        zeros + i64::from(shift) - i64::from(self.model.kif(v).frac)
+    }
+
+    fn apply(self) -> Model {
+        let mut rw = Rewrite::new(self.model);
+        for id in self.model.ids() {
+            let new = match self.signed_op(&mut rw, id) {
+                Some((op, interval)) => rw.replace(id, op, interval),
+                None => rw.keep(id),
+            };
+            // For a turned value this is not its number, but none of its readers takes it for that.
+            rw.stands_for_next(new);
+        }
+        rw.finish_with(|out, source, number| Output {
+            source: source.map(number),
+            neg: out.neg ^ source.is_some_and(|v| self.turned[v.index()]),
+            ..*out
+        })
+    }
+
+    /// The operation on its (possibly turned) operands, if anything about it changes.
+    fn signed_op(&self, rw: &mut Rewrite<'_>, id: ValueId) -> Option<(Op, Interval)> {
+        let sign = |v: ValueId| self.turned[v.index()];
+        let own = sign(id);
+        let node = self.model.node(id);
+        let mut touched = own;
+        node.op.for_each_operand(|v| touched |= sign(v));
+        if !touched {
+            return None;
+        }
+        let interval = match (own, self.facts.range(id)) {
+            (true, Some(r)) => interval_of(Range { lo: -r.hi, hi: -r.lo, zeros: 0 }, node.interval.frac),
+            _ => node.interval.clone(),
+        };
+        let op = match &node.op {
+            Op::Neg { x } => {
+                let x_new = rw.number(*x);
+                if own == sign(*x) { Op::Neg { x: x_new } } else { Op::Quantise { x: x_new, shift: 0 } }
+            }
+            Op::Quantise { x, shift } => Op::Quantise { x: rw.number(*x), shift: *shift },
+            Op::AddConst { x, value, shift } => {
+                let x_new = rw.number(*x);
+                let value = if own { Code::from(-value.to_big()) } else { value.clone() };
+                if own == sign(*x) {
+                    Op::AddConst { x: x_new, value, shift: *shift }
+                } else {
+                    let interval = Interval::new(value.clone(), value.clone(), *shift);
+                    let constant = rw.push(Op::Const { value }, interval, 0.0, 0.0, node.origin);
+                    Op::Sub { a: constant, b: x_new, shift: 0 }
+                }
+            }
+            Op::Add { a, b, shift } | Op::Sub { a, b, shift } => {
+                let minus = matches!(node.op, Op::Sub { .. });
+                let (neg_a, neg_b) = (own ^ sign(*a), own ^ sign(*b) ^ minus);
+                let (a, b, shift) = (rw.number(*a), rw.number(*b), *shift);
+                match (neg_a, neg_b) {
+                    (false, false) => Op::Add { a, b, shift },
+                    (false, true) => Op::Sub { a, b, shift },
+                    _ => Op::Sum {
+                        terms: Box::new([
+                            Term { value: b, shift, neg: neg_b },
+                            Term { value: a, shift: 0, neg: neg_a },
+                        ]),
+                    },
+                }
+            }
+            Op::Sum { terms } => Op::Sum {
+                terms: terms
+                    .iter()
+                    .map(|t| Term { value: rw.number(t.value), neg: t.neg ^ sign(t.value), ..*t })
+                    .collect(),
+            },
+            _ => return None,
+        };
+        Some((op, interval))
+    }
+}
+
+fn interval_of(r: Range, frac: i32) -> Interval {
+    Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), frac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passes::Trust;
+    use alir_testing::random::{Profile, Recipe};
+
+    impl Plan<'_> {
+        /// [`Plan::solve`] with every value looked at in every sweep.
+        fn solve_plainly(mut self) -> Self {
+            for _ in 0..SWEEPS {
+                for id in self.model.ids().rev().filter(|id| self.free[id.index()]).collect::<Vec<_>>() {
+                    let before = self.around(id);
+                    self.turned[id.index()] ^= true;
+                    if self.around(id) >= before {
+                        self.turned[id.index()] ^= true;
+                    }
+                }
+            }
+            self
+        }
+    }
+
+    #[test]
+    fn what_nothing_was_turned_around_needs_no_second_look() {
+        let mut turned = 0;
+        for (seed, (_, profile)) in (0..600).zip(Profile::ALL.iter().cycle()) {
+            let model = Recipe::seeded(*profile, 150, seed).build();
+            let facts = Facts::of(&model, Trust::Types);
+            let (quick, plain) = (Plan::new(&model, &facts).solve(), Plan::new(&model, &facts).solve_plainly());
+            assert_eq!(quick.turned, plain.turned, "seed {seed}");
+            turned += quick.turned.iter().filter(|&&t| t).count();
+        }
+        assert!(turned > 1000, "{turned}");
+    }
+}

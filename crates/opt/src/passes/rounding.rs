@@ -1,0 +1,250 @@
+//! `rounding`: what rounds a ReLU's result is added before the ReLU, where it meets the bias.
+//!
+//! Networks round with `floor(max(v, 0) + c)`, `c` half a step of the result: an adder of its own behind each ReLU.
+//! With `0 <= c < step`, and `max(v, 0)` floored to nothing finer than `c`,
+//!
+//! `floor(max(v, 0) + c) = max(floor(v + c), 0)`,
+//!
+//! since for a negative `v` both are zero. `v` nearly always ends with a constant, which takes `c` in: the adder and the
+//! lowest bit of the ReLU are gone. This holds for the bits of the result below any power of two, too, so that results
+//! that wrap may do so.
+
+use super::facts::{Facts, Known, Range};
+use super::rewrite::{Rewrite, rebuild};
+use alir_core::ir::{Model, Op, ValueId};
+use alir_core::num::{Code, Interval, Kif};
+use num_bigint::BigInt;
+
+/// Moves rounding constants from behind ReLUs to before them, where that takes fewer adder bits.
+pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    let readers = Readers::of(model);
+    if !readers.any_quantised_constant {
+        return None;
+    }
+    let facts = known.local(model);
+    rebuild(model, |rw, id| match Rounding::find(model, facts, &readers, id) {
+        Some(rounding) => rounding.write(model, rw, id),
+        None => rw.keep(id),
+    })
+}
+
+/// Which bits of a value are read, as powers of two: those from `2^-frac` up to `2^top`, the latter not among them.
+#[derive(Clone, Copy)]
+struct Taken {
+    frac: i64,
+    top: i64,
+}
+
+/// Who reads the values of a program.
+struct Readers {
+    count: Vec<u32>,
+    /// What quantisers take of an addition of a constant that nothing else reads.
+    taken: Vec<Option<Taken>>,
+    any_quantised_constant: bool,
+}
+
+impl Readers {
+    fn of(model: &Model) -> Readers {
+        let n = model.nodes().len();
+        let mut count = vec![0u32; n];
+        let mut quantisers = vec![0u32; n];
+        let mut taken: Vec<Option<Taken>> = vec![None; n];
+        for id in model.ids() {
+            model.node(id).op.for_each_operand(|v| count[v.index()] += 1);
+            let Op::Quantise { x, shift } = model.node(id).op else { continue };
+            quantisers[x.index()] += 1;
+            let kif = model.kif(id);
+            if kif.is_zero() || !matches!(model.node(x).op, Op::AddConst { .. }) {
+                continue;
+            }
+            let frac = i64::from(kif.frac) + i64::from(shift);
+            let top = i64::from(kif.int) + i64::from(kif.signed) - i64::from(shift);
+            let all = taken[x.index()].get_or_insert(Taken { frac, top });
+            *all = Taken { frac: all.frac.max(frac), top: all.top.max(top) };
+        }
+        for out in model.outputs() {
+            if let Some(v) = out.source {
+                count[v.index()] += 1;
+            }
+        }
+        for v in 0..n {
+            if quantisers[v] != count[v] {
+                taken[v] = None;
+            }
+        }
+        let any_quantised_constant = taken.iter().any(Option::is_some);
+        Readers { count, taken, any_quantised_constant }
+    }
+}
+
+/// `addend * 2^-frac`, beside what it is added to.
+#[derive(Clone)]
+struct Constant {
+    addend: i128,
+    frac: i64,
+}
+
+impl Constant {
+    fn of(value: &Code, shift: i32) -> Option<Constant> {
+        let addend = value.to_i128().filter(|v| *v != 0 && v.unsigned_abs() < 1 << 90)?;
+        let zeros = addend.trailing_zeros();
+        Some(Constant { addend: addend >> zeros, frac: i64::from(shift) - i64::from(zeros) })
+    }
+
+    /// Its code with so many fractional bits, none of which is lost.
+    fn code(&self, frac: i64) -> Option<i128> {
+        let up = u32::try_from(frac - self.frac).ok().filter(|&up| up <= 100)?;
+        self.addend.checked_mul(1 << up).filter(|c| c.unsigned_abs() < 1 << 120)
+    }
+
+    fn plus(&self, other: &Constant) -> Option<Constant> {
+        let frac = self.frac.max(other.frac);
+        let addend = self.code(frac)?.checked_add(other.code(frac)?)?;
+        let zeros = if addend == 0 { 0 } else { addend.trailing_zeros() };
+        Some(Constant { addend: addend >> zeros, frac: frac - i64::from(zeros) })
+    }
+
+    /// Bits of an adder that adds it to a number of this type: none below its lowest bit.
+    fn adder_bits(&self, kif: Kif) -> i64 {
+        match self.addend {
+            0 => 0,
+            _ => (i64::from(kif.width()) - (i64::from(kif.frac) - self.frac).max(0)).max(0),
+        }
+    }
+}
+
+/// `base + constant` or `constant - base`.
+#[derive(Clone)]
+struct Affine {
+    base: ValueId,
+    negated: bool,
+    constant: Constant,
+}
+
+impl Affine {
+    /// What a value is, behind additions of constants and negations that lose nothing and that nobody else reads.
+    fn behind(model: &Model, facts: &Facts, readers: &Readers, value: ValueId) -> Affine {
+        let mut found = Affine { base: value, negated: false, constant: Constant { addend: 0, frac: 0 } };
+        while readers.count[found.base.index()] == 1 && facts.never_wraps(model, found.base) {
+            let frac = i64::from(model.kif(found.base).frac);
+            let finest = |x: ValueId| i64::from(model.kif(x).frac);
+            found = match &model.node(found.base).op {
+                Op::Neg { x } if finest(*x) <= frac => Affine { base: *x, negated: !found.negated, ..found },
+                Op::AddConst { x, value, shift } => {
+                    let Some(mut own) = Constant::of(value, *shift) else { break };
+                    if own.frac.max(finest(*x)) > frac {
+                        break;
+                    }
+                    own.addend = if found.negated { -own.addend } else { own.addend };
+                    let Some(constant) = found.constant.plus(&own) else { break };
+                    Affine { base: *x, negated: found.negated, constant }
+                }
+                _ => break,
+            };
+        }
+        found
+    }
+
+    /// Bits of the adder that computes it, in this type.
+    fn adder_bits(&self, kif: Kif) -> i64 {
+        if self.negated { i64::from(kif.width()) } else { self.constant.adder_bits(kif) }
+    }
+}
+
+/// A rounding that is to be moved.
+struct Rounding {
+    /// The new addition.
+    new: Affine,
+    /// Interval of the negative of what it reads, of the new addition, and of the new ReLU.
+    negative: Interval,
+    before: Interval,
+    after: Interval,
+    /// The ReLU, and what it reads.
+    relu: ValueId,
+    sum: ValueId,
+    /// Whether the sum had a constant that the new one takes in.
+    merged: bool,
+}
+
+impl Rounding {
+    /// The rounding whose addition `id` is, if there is one and moving it saves adder bits.
+    fn find(model: &Model, facts: &Facts, readers: &Readers, id: ValueId) -> Option<Rounding> {
+        let Op::AddConst { x: relu, ref value, shift } = model.node(id).op else { return None };
+        let Op::Relu { x: sum } = model.node(relu).op else { return None };
+        let taken = readers.taken[id.index()]?;
+        if readers.count[relu.index()] != 1 {
+            return None;
+        }
+        let (whole, rectified, source) = (model.kif(id), model.kif(relu), model.kif(sum));
+        // 0 <= c < step, and what is added to it is on its grid or finer.
+        let constant = Constant::of(value, shift)?;
+        let below_step =
+            constant.code(constant.frac.max(taken.frac))? < 1 << (constant.frac - taken.frac).clamp(0, 100);
+        if constant.addend < 0 || !below_step || constant.frac > i64::from(rectified.frac) {
+            return None;
+        }
+        if taken.frac > i64::from(rectified.frac).min(i64::from(whole.frac)) {
+            return None;
+        }
+        let top = |kif: Kif| i64::from(kif.int) + i64::from(kif.signed);
+        let holds = |v: ValueId| facts.never_wraps(model, v) || taken.top <= top(model.kif(v));
+        if !holds(relu) || !holds(id) {
+            return None;
+        }
+        let range = facts.range(sum)?;
+        let sum_read = Affine::behind(model, facts, readers, sum);
+        let added = |constant: &Constant, range: Range, frac: i64| -> Option<(Interval, i128)> {
+            let common = frac.max(constant.frac);
+            let range = range.align(frac, common)?;
+            let code = constant.code(common)?;
+            let (lo, hi) = (range.lo.checked_add(code)?, range.hi.checked_add(code)?);
+            let common = i32::try_from(common).ok()?;
+            Some((Interval::new(Code::of_i128(lo), Code::of_i128(hi), common), hi))
+        };
+        let (before, largest) = added(&constant, range, i64::from(source.frac))?;
+        let both = sum_read.constant.plus(&constant)?;
+        let step = i32::try_from(taken.frac).ok()?;
+        let after = match facts.never_wraps(model, relu) && facts.never_wraps(model, id) {
+            true => {
+                let down = u32::try_from(i64::from(before.frac) - taken.frac).ok()?.min(120);
+                Interval::new(Code::ZERO, Code::of_i128((largest >> down).max(0)), step)
+            }
+            false => {
+                let int = i32::try_from(taken.top).ok()?;
+                Interval::full(Kif { signed: false, int, frac: step })
+            }
+        };
+        let (wide, narrow) = (before.kif(), after.kif());
+        if narrow.is_zero() || wide.width() > 100 {
+            return None;
+        }
+        let was = sum_read.adder_bits(source) + i64::from(rectified.width()) + constant.adder_bits(whole);
+        let merged = sum_read.base != sum;
+        let new = Affine { constant: both, ..sum_read };
+        let is = new.adder_bits(wide) + i64::from(narrow.width());
+        let negative = match facts.range(new.base) {
+            Some(_) => facts.interval(model, new.base).negated(),
+            None => Interval::full(model.kif(new.base)).negated(),
+        };
+        (is < was).then_some(Rounding { new, negative, before, after, relu, sum, merged })
+    }
+
+    fn write(self, model: &Model, rw: &mut Rewrite<'_>, id: ValueId) -> ValueId {
+        // Where there was a constant the addition takes as long as before; else as long as the one that is moved.
+        let adder = if self.merged { self.sum } else { id };
+        let (delay, cost, origin) = (model.own_delay(adder), model.node(adder).cost, model.node(self.sum).origin);
+        let mut base = rw.number(self.new.base);
+        if self.new.negated {
+            base = rw.push(Op::Neg { x: base }, self.negative, 0.0, 0.0, origin);
+        }
+        let sum = match i32::try_from(self.new.constant.frac) {
+            Ok(shift) if self.new.constant.addend != 0 => {
+                let value = Code::from(BigInt::from(self.new.constant.addend));
+                rw.push(Op::AddConst { x: base, value, shift }, self.before, delay, cost, origin)
+            }
+            _ => rw.push(Op::Quantise { x: base, shift: 0 }, self.before, delay, cost, origin),
+        };
+        let (delay, cost, origin) = (model.own_delay(self.relu), model.node(self.relu).cost, model.node(id).origin);
+        rw.push(Op::Relu { x: sum }, self.after, delay, cost, origin)
+    }
+}

@@ -1,0 +1,277 @@
+//! What can be asked of the scheduler, what follows from it, and why it may be impossible.
+
+use super::bounds::{Labels, earliest, smallest_limit};
+use super::graph::Graph;
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::ir::{Model, ValueId};
+
+/// What to spare where stages alone are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Objective {
+    /// The smallest stage delay, then the fewest register bits.
+    #[default]
+    Delay,
+    /// The fewest register bits at 1.1 times the smallest stage delay.
+    Balanced,
+    /// The fewest register bits at 1.2 times the smallest stage delay.
+    Registers,
+}
+
+impl Objective {
+    /// What multiple of the smallest stage delay is allowed.
+    pub fn multiple(self) -> f64 {
+        match self {
+            Objective::Delay => 1.0,
+            Objective::Balanced => 1.1,
+            Objective::Registers => 1.2,
+        }
+    }
+}
+
+/// How long to look for fewer register bits. Effort is counted in steps, not in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// A legal and balanced schedule in linear time.
+    Fast,
+    /// The fewest register bits where that takes about a second, else the best found in about a second and five
+    /// microseconds an operation.
+    #[default]
+    Normal,
+    /// The fewest register bits, or the best found within about a minute.
+    Max,
+}
+
+impl Effort {
+    /// Steps of the search for a graph of so many vertices; `None` for no search at all. A step is an arc looked at,
+    /// ten to twenty nanoseconds.
+    pub(super) fn steps(self, vertices: usize) -> Option<u64> {
+        match self {
+            Effort::Fast => None,
+            Effort::Normal => Some(75_000_000 + 310 * vertices as u64),
+            Effort::Max => Some(4_000_000_000),
+        }
+    }
+}
+
+/// What is asked for. Without stages and without a bound the module is combinational.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Goal {
+    /// Number of stages. With a bound: exactly so many.
+    pub stages: Option<u32>,
+    /// Bound on the delay of every path between registers, in the units of the delays. Without stages: the fewest
+    /// that keep it.
+    pub max_stage_delay: Option<f64>,
+    /// Whether inputs are registered.
+    pub register_inputs: bool,
+    /// Whether outputs are held once more behind the last stage, which ends in registers anyway.
+    pub register_outputs: bool,
+    /// Time at which inputs arrive after the clock edge: belongs to the first stage, or to the world outside if inputs
+    /// are registered, where it still has to keep the bound.
+    pub input_delay: f64,
+    /// Time that is needed behind the last stage's logic: belongs to the last stage, or to the world outside if outputs
+    /// are held once more, where it still has to keep the bound.
+    pub output_delay: f64,
+    /// What to spare where stages alone are given.
+    pub objective: Objective,
+    /// How long to look.
+    pub effort: Effort,
+}
+
+impl Goal {
+    /// So many stages, everything else as by default.
+    pub fn stages(stages: u32) -> Goal {
+        Goal { stages: Some(stages), ..Goal::default() }
+    }
+
+    /// The fewest stages that keep this bound, everything else as by default.
+    pub fn max_stage_delay(bound: f64) -> Goal {
+        Goal { max_stage_delay: Some(bound), ..Goal::default() }
+    }
+
+    /// Whether no register is asked for behind the inputs.
+    pub fn is_combinational(&self) -> bool {
+        match self.stages {
+            Some(n) => n == 0,
+            None => self.max_stage_delay.is_none(),
+        }
+    }
+
+    /// Time of the world outside in the first stage.
+    pub(super) fn delay_before(&self) -> f64 {
+        if self.register_inputs { 0.0 } else { self.input_delay }
+    }
+
+    /// Time of the world outside in the last stage.
+    pub(super) fn delay_after(&self) -> f64 {
+        if self.register_outputs { 0.0 } else { self.output_delay }
+    }
+
+    /// Whether the numbers make sense.
+    pub(super) fn validate(&self) -> Result<(), Infeasible> {
+        let delays = [
+            ("--max-stage-delay", self.max_stage_delay.unwrap_or(0.0)),
+            ("--input-delay", self.input_delay),
+            ("--output-delay", self.output_delay),
+        ];
+        for (flag, value) in delays {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Infeasible::NotADelay { flag, value });
+            }
+        }
+        match self.stages {
+            Some(stages) if stages > MAX_STAGES => Err(Infeasible::TooManyStages { asked: stages, most: MAX_STAGES }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// More stages than this are taken for a mistake.
+const MAX_STAGES: u32 = 10_000;
+
+/// Why a goal cannot be reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Infeasible {
+    /// A delay that is negative, infinite or no number.
+    NotADelay {
+        /// The option.
+        flag: &'static str,
+        /// What it was given.
+        value: f64,
+    },
+    /// More stages than anybody wants.
+    TooManyStages {
+        /// Stages asked for.
+        asked: u32,
+        /// Most stages that can be asked for.
+        most: u32,
+    },
+    /// One operation alone is slower than the bound.
+    TooSlow {
+        /// The slowest operation; `None` if it is what lies outside (`--input-delay`, `--output-delay`).
+        operation: Option<ValueId>,
+        /// How long it takes.
+        delay: f64,
+        /// The bound.
+        bound: f64,
+    },
+    /// The bound needs more stages.
+    TooFewStages {
+        /// Stages asked for.
+        asked: u32,
+        /// The bound.
+        bound: f64,
+        /// Stages that are needed for it.
+        needed: u32,
+        /// Smallest bound for the stages asked for.
+        least: f64,
+    },
+}
+
+/// How the bound on a stage's delay was given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoundFlag<'a> {
+    /// The option.
+    pub name: &'a str,
+    /// What one unit of the delays is worth in the option's unit.
+    pub unit: f64,
+    /// What the option's value has above the bound itself, in its unit: the register's share of a clock period.
+    pub overhead: f64,
+}
+
+impl BoundFlag<'_> {
+    /// The bound as it is, in the unit of the delays.
+    pub const STAGE_DELAY: BoundFlag<'static> = BoundFlag { name: "--max-stage-delay", unit: 1.0, overhead: 0.0 };
+}
+
+impl Infeasible {
+    /// The message for the user.
+    ///
+    /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes
+    /// from. `given` tells how the bound was given: what is to be asked for instead is told in the same terms.
+    pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
+        let flag = |flag: &str| Place::Flag(flag.to_owned());
+        let bound_flag = given.name;
+        let in_unit = |delay: f64| if given.unit == 1.0 { delay } else { delay * given.unit };
+        let to_ask = |delay: f64| in_unit(delay) + given.overhead;
+        match *self {
+            Infeasible::NotADelay { flag: option, value } => {
+                Diagnostic::error("E0501", flag(option), format!("{value} is not a delay"))
+                    .with_help("a delay is a finite number, zero or above")
+            }
+            Infeasible::TooManyStages { asked, most } => {
+                Diagnostic::error("E0502", flag("--pipeline"), format!("{asked} stages are more than {most}"))
+                    .with_help(format!("ask for {most} or fewer"))
+            }
+            Infeasible::TooSlow { operation, delay, bound } => {
+                let (delay, bound, enough) = (in_unit(delay), in_unit(bound), to_ask(delay));
+                let who = match operation {
+                    Some(id) => {
+                        let node = model.node(id);
+                        format!("operation {} ({}) alone takes {delay}", node.origin, node.op.name())
+                    }
+                    None => format!("what lies outside (--input-delay, --output-delay) alone takes {delay}"),
+                };
+                Diagnostic::error("E0503", flag(bound_flag), format!("{who}, more than a stage's {bound}"))
+                    .with_help(format!("no number of stages helps; ask for {bound_flag} {enough} or more"))
+            }
+            Infeasible::TooFewStages { asked, bound, needed, least } => {
+                let (bound, least) = (in_unit(bound), to_ask(least));
+                let message = format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked));
+                Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
+                    0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),
+                    _ => format!("ask for {needed} stages, or for {bound_flag} {least}"),
+                })
+            }
+        }
+    }
+}
+
+fn plural(stages: u32) -> &'static str {
+    if stages == 1 { "stage" } else { "stages" }
+}
+
+/// What a goal means for a graph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// Number of stages, at least 1.
+    pub(super) stages: u32,
+    /// Bound on every path in the units of the delays, as asked for or as the objective allows.
+    pub(super) bound: f64,
+    /// The same in ticks, slack included.
+    pub(super) limit: i64,
+    /// The smallest bound possible for these stages, in ticks.
+    pub(super) smallest: i64,
+}
+
+/// Rounds of bisection that leave the smallest stage delay exact within one part in a million or so.
+const FAST_ROUNDS: u32 = 14;
+
+/// Finds the number of stages and the bound.
+pub(super) fn frame(graph: &Graph, goal: &Goal) -> Result<Frame, Infeasible> {
+    let rounds = if goal.effort == Effort::Fast { FAST_ROUNDS } else { u32::MAX };
+    let asked = goal.stages;
+    let Some(bound) = goal.max_stage_delay else {
+        let stages = asked.unwrap_or(0).max(1);
+        let smallest = smallest_limit(graph, stages, rounds);
+        let bound = graph.units(smallest) * goal.objective.multiple();
+        return Ok(Frame { stages, bound, limit: graph.limit(bound).max(smallest), smallest });
+    };
+    let limit = graph.limit(bound);
+    let (vertex, slowest) = graph.slowest();
+    if slowest > limit {
+        let (operation, delay) = (graph.op(vertex), graph.units(slowest));
+        return Err(Infeasible::TooSlow { operation, delay, bound });
+    }
+    let behind_registers = [(goal.register_inputs, goal.input_delay), (goal.register_outputs, goal.output_delay)];
+    if let Some((_, delay)) = behind_registers.into_iter().find(|&(is, delay)| is && graph.limit(delay) > limit) {
+        return Err(Infeasible::TooSlow { operation: None, delay, bound });
+    }
+    let needed = earliest(graph, limit, &mut Labels::default()).stages;
+    let stages = asked.map_or(needed, |n| n.max(1));
+    let smallest = smallest_limit(graph, stages, rounds);
+    if needed > stages || (asked == Some(0) && needed > 1) {
+        let (asked, least) = (asked.unwrap_or(0), graph.units(smallest));
+        return Err(Infeasible::TooFewStages { asked, bound, needed, least });
+    }
+    Ok(Frame { stages, bound, limit, smallest })
+}

@@ -1,0 +1,519 @@
+//! The timing graph: what has a stage of its own, what must come before what, and how long each takes.
+//!
+//! Vertices are the operations that some output depends on, without those that are mere wiring in no time (they sit
+//! wherever their operand does) and without constants. Vertex 0 is the outside world in front of the inputs, in
+//! stage 1; after the operations come the pinned vertices of the last stage: output negations and the outside world
+//! behind the outputs. Times are those of points ([`super::paths`]), each of which is of a vertex.
+//!
+//! Delays are integers here (*ticks*), so that sums do not depend on their order and every comparison is exact. A tick
+//! is small enough (2^-48 of the longest path or less) that the relative slack of 1e-9, which the specification
+//! grants to comparisons, hides the rounding.
+
+use super::delay::Delay;
+use super::paths::{From, Paths};
+use super::uses::{Reader, Root, Uses, live};
+use alir_core::ir::{Model, Op, ValueId};
+
+/// No vertex: constants and what no output depends on.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Part of the relative slack of 1e-9 that the scheduler uses; the rest is left to the checker's rounding.
+const SLACK: f64 = 0.9e-9;
+
+/// The timing graph of a program. Vertices are numbered in topological order.
+#[derive(Clone, Debug)]
+pub(super) struct Graph {
+    times: Times<i64>,
+    /// Arcs out of each point: where to, and how long.
+    out: Vec<(u32, i64)>,
+    out_start: Vec<u32>,
+    preds: Adjacency,
+    succs: Adjacency,
+    /// Vertex of each operation, or of the operand that it is wiring of, or [`NONE`].
+    pub(super) vertex: Vec<u32>,
+    /// First of the vertices that are pinned to the last stage.
+    pub(super) first_pinned: u32,
+    /// Vertex of each negated output, ascending by output.
+    negations: Vec<(u32, u32)>,
+    /// Operation of each vertex between the world and the pinned ones.
+    op: Vec<ValueId>,
+    /// Delay units in a tick.
+    tick: f64,
+}
+
+/// Neighbours of each vertex in one direction.
+#[derive(Clone, Debug, Default)]
+struct Adjacency {
+    start: Vec<u32>,
+    to: Vec<u32>,
+}
+
+impl Adjacency {
+    fn of(&self, v: u32) -> &[u32] {
+        &self.to[self.start[v as usize] as usize..self.start[v as usize + 1] as usize]
+    }
+
+    fn reversed(&self) -> Adjacency {
+        let n = self.start.len() - 1;
+        let mut start = vec![0u32; n + 1];
+        for &t in &self.to {
+            start[t as usize + 1] += 1;
+        }
+        for i in 0..n {
+            start[i + 1] += start[i];
+        }
+        let mut next = start.clone();
+        let mut to = vec![0u32; self.to.len()];
+        for v in 0..n as u32 {
+            for &t in self.of(v) {
+                to[next[t as usize] as usize] = v;
+                next[t as usize] += 1;
+            }
+        }
+        Adjacency { start, to }
+    }
+}
+
+/// Delay of what lies outside of the pipeline, in the model's units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Outside {
+    /// Time at which unregistered inputs arrive.
+    pub(super) before: f64,
+    /// Time that is needed behind the last operation.
+    pub(super) after: f64,
+}
+
+/// Points of vertices, and arcs between them; in delays, and then in ticks.
+#[derive(Clone, Debug)]
+struct Times<T> {
+    /// First point of each vertex, and the end.
+    first: Vec<u32>,
+    /// Vertex of each point.
+    vertex: Vec<u32>,
+    alone: Vec<T>,
+    behind: Vec<T>,
+    /// First arc into each point, and the end.
+    start: Vec<u32>,
+    arcs: Vec<(u32, T)>,
+}
+
+impl<T> Times<T> {
+    fn new() -> Times<T> {
+        let (first, start) = (vec![0], vec![0]);
+        Times { first, vertex: Vec::new(), alone: Vec::new(), behind: Vec::new(), start, arcs: Vec::new() }
+    }
+
+    /// Adds a point of the vertex that is being made, and gives its number.
+    fn push(&mut self, alone: T, behind: T, arcs: impl IntoIterator<Item = (u32, T)>) -> u32 {
+        self.vertex.push(self.first.len() as u32 - 1);
+        self.alone.push(alone);
+        self.behind.push(behind);
+        self.arcs.extend(arcs);
+        self.start.push(self.arcs.len() as u32);
+        self.vertex.len() as u32 - 1
+    }
+
+    /// Ends the points of the vertex that is being made.
+    fn end_vertex(&mut self) {
+        self.first.push(self.vertex.len() as u32);
+    }
+
+    fn points_of(&self, v: u32) -> std::ops::Range<u32> {
+        self.first[v as usize]..self.first[v as usize + 1]
+    }
+
+    fn arcs(&self, point: u32) -> &[(u32, T)] {
+        &self.arcs[self.start[point as usize] as usize..self.start[point as usize + 1] as usize]
+    }
+}
+
+/// Makes points of vertices from those of a program's elements.
+struct Points<'a> {
+    paths: &'a Paths,
+    times: Times<f64>,
+    /// The point that each of the program's points is, or [`NONE`].
+    of: Vec<u32>,
+    arcs: Vec<(u32, f64)>,
+}
+
+impl Points<'_> {
+    /// Collects the arcs into a point of the program.
+    fn collect(&mut self, point: u32) {
+        self.arcs.clear();
+        for arc in self.paths.arcs(point) {
+            let from = match arc.from {
+                From::Inputs => 0,
+                From::Point(p) => self.of[p as usize],
+            };
+            if from != NONE && !self.arcs.contains(&(from, arc.time)) {
+                self.arcs.push((from, arc.time));
+            }
+        }
+    }
+
+    /// Whether an element's points are others', because it takes no time; makes them that if so.
+    fn are_others(&mut self, element: usize) -> bool {
+        let points = self.paths.points_of(element);
+        let mut others = Vec::with_capacity(points.len());
+        for point in points.clone() {
+            self.collect(point);
+            match self.arcs[..] {
+                [] => others.push(NONE),
+                [(from, 0.0)] => others.push(from),
+                _ => return false,
+            }
+        }
+        for (point, other) in points.zip(others) {
+            self.of[point as usize] = other;
+        }
+        true
+    }
+
+    /// Makes points of the element's, of the vertex that is being made; `after`: what follows in the same stage.
+    fn make(&mut self, element: usize, after: f64) {
+        for point in self.paths.points_of(element) {
+            self.collect(point);
+            let known = self.paths.point(point);
+            let made = self.times.push(known.alone, known.behind + after, self.arcs.drain(..));
+            self.of[point as usize] = made;
+        }
+    }
+}
+
+impl Graph {
+    /// The graph of a program. `uses` says which operations make or read bits and so need a stage of their own.
+    pub(super) fn new(model: &Model, delay: &dyn Delay, uses: &Uses, outside: Outside) -> Graph {
+        let n = model.nodes().len();
+        let mut live = live(model);
+        let mut matters = vec![false; n];
+        for class in uses.classes() {
+            if let Root::Op(v) = class.root {
+                matters[v.index()] = true;
+            }
+            for reader in uses.readers(class) {
+                if let Reader::Op(v) = reader {
+                    matters[v.index()] = true;
+                }
+            }
+        }
+        uses.edges().iter().for_each(|edge| matters[edge.op.index()] = true);
+        let paths = delay.paths(model);
+        let mut points = Points { paths: &paths, times: Times::new(), of: vec![NONE; paths.len()], arcs: Vec::new() };
+        points.times.push(outside.before, 0.0, []);
+        points.times.end_vertex();
+        let mut vertex = vec![NONE; n];
+        let mut op = Vec::new();
+        let mut preds = Adjacency { start: vec![0, 0], to: Vec::new() };
+        for id in model.ids() {
+            let i = id.index();
+            if matches!(model.node(id).op, Op::Const { .. }) {
+                live[i] = false;
+            }
+            if !live[i] {
+                continue;
+            }
+            let from = preds.to.len();
+            model.node(id).op.for_each_operand(|v| {
+                let u = vertex[v.index()];
+                if u != NONE && !preds.to[from..].contains(&u) {
+                    preds.to.push(u);
+                }
+            });
+            if matches!(model.node(id).op, Op::Input { .. }) {
+                preds.to.push(0);
+            }
+            let is_wiring = paths.own_delay(id) == 0.0 && !matters[i] && preds.to.len() - from <= 1;
+            if is_wiring && points.are_others(i) {
+                vertex[i] = preds.to.get(from).copied().unwrap_or(NONE);
+                preds.to.truncate(from);
+                continue;
+            }
+            if preds.to.len() == from {
+                preds.to.push(0);
+            }
+            vertex[i] = op.len() as u32 + 1;
+            op.push(id);
+            points.make(i, 0.0);
+            points.times.end_vertex();
+            preds.start.push(preds.to.len() as u32);
+        }
+        let first_pinned = op.len() as u32 + 1;
+        let mut negations = Vec::new();
+        let mut shown = vec![false; first_pinned as usize];
+        for (j, out) in model.outputs().iter().enumerate() {
+            let Some(v) = out.source else { continue };
+            // A constant waits for nobody, like an input.
+            let u = if vertex[v.index()] == NONE { 0 } else { vertex[v.index()] };
+            if out.neg {
+                negations.push((j as u32, first_pinned + negations.len() as u32));
+                preds.to.push(u);
+                preds.start.push(preds.to.len() as u32);
+                // Pinned to the same stage as the world behind it, whose delay it takes along.
+                points.make(n + j, outside.after);
+                points.times.end_vertex();
+            } else {
+                shown[u as usize] = true;
+            }
+        }
+        preds.to.extend((0..first_pinned).filter(|&v| shown[v as usize]));
+        preds.start.push(preds.to.len() as u32);
+        let mut at_ports: Vec<u32> = paths.shown().iter().map(|&p| points.of[p as usize]).collect();
+        at_ports.retain(|&p| p != NONE);
+        at_ports.sort_unstable();
+        at_ports.dedup();
+        let mut times = points.times;
+        let after: Vec<_> = at_ports.iter().map(|&p| (p, times.behind[p as usize] + outside.after)).collect();
+        times.push(outside.after, 0.0, after);
+        times.end_vertex();
+        let succs = preds.reversed();
+        let (times, tick) = ticks(&times);
+        let (out_start, out) = out_of(&times);
+        Graph { times, out, out_start, preds, succs, vertex, first_pinned, negations, op, tick }
+    }
+
+    /// Number of vertices.
+    pub(super) fn len(&self) -> usize {
+        self.times.first.len() - 1
+    }
+
+    /// Number of points.
+    pub(super) fn points(&self) -> usize {
+        self.times.vertex.len()
+    }
+
+    /// What it takes to look at the time of every point, in steps.
+    pub(super) fn work(&self) -> u64 {
+        match self.points() == self.len() {
+            true => self.len() as u64,
+            false => (self.points() + self.times.arcs.len()) as u64,
+        }
+    }
+
+    /// The points of a vertex.
+    pub(super) fn points_of(&self, v: u32) -> std::ops::Range<u32> {
+        self.times.points_of(v)
+    }
+
+    /// The vertex of a point.
+    pub(super) fn vertex_of(&self, point: u32) -> u32 {
+        self.times.vertex[point as usize]
+    }
+
+    /// The arcs into a point: where from, and how long.
+    pub(super) fn arcs(&self, point: u32) -> &[(u32, i64)] {
+        self.times.arcs(point)
+    }
+
+    /// When a point is there with nothing of its stage before its vertex.
+    pub(super) fn alone(&self, point: u32) -> i64 {
+        self.times.alone[point as usize]
+    }
+
+    /// What is needed behind a point before its stage ends.
+    pub(super) fn behind(&self, point: u32) -> i64 {
+        self.times.behind[point as usize]
+    }
+
+    /// Times the points of a vertex in this stage, where those of what it needs are known; the longest path that ends
+    /// with it.
+    pub(super) fn arrive(&self, v: u32, in_stage: u32, stage: &[u32], arrivals: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            let mut at = self.alone(point);
+            for &(from, time) in self.arcs(point) {
+                if stage[self.vertex_of(from) as usize] == in_stage {
+                    at = at.max(arrivals[from as usize] + time);
+                }
+            }
+            arrivals[point as usize] = at;
+            longest = longest.max(at + self.behind(point));
+        }
+        longest
+    }
+
+    /// The same with nothing of the stage before the vertex.
+    pub(super) fn arrive_alone(&self, v: u32, arrivals: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            arrivals[point as usize] = self.alone(point);
+            longest = longest.max(self.alone(point) + self.behind(point));
+        }
+        longest
+    }
+
+    /// Times the ways from the points of a vertex in this stage to the stage's end, where those from what needs it are
+    /// known; the longest path that begins with it.
+    pub(super) fn leave(&self, v: u32, in_stage: u32, stage: &[u32], ways: &mut [i64]) -> i64 {
+        let mut longest = 0;
+        for point in self.points_of(v) {
+            let mut way = self.behind(point);
+            let range = self.out_start[point as usize] as usize..self.out_start[point as usize + 1] as usize;
+            for &(to, time) in &self.out[range] {
+                if stage[self.vertex_of(to) as usize] == in_stage {
+                    way = way.max(time + ways[to as usize]);
+                }
+            }
+            ways[point as usize] = way;
+            longest = longest.max(self.alone(point) + way);
+        }
+        longest
+    }
+
+    /// The same with nothing of the stage behind the vertex.
+    pub(super) fn leave_alone(&self, v: u32, ways: &mut [i64]) {
+        for point in self.points_of(v) {
+            ways[point as usize] = self.behind(point);
+        }
+    }
+
+    /// What a vertex needs.
+    pub(super) fn preds(&self, v: u32) -> &[u32] {
+        self.preds.of(v)
+    }
+
+    /// What needs a vertex.
+    pub(super) fn succs(&self, v: u32) -> &[u32] {
+        self.succs.of(v)
+    }
+
+    /// Whether a vertex has its place in the last stage.
+    #[cfg(test)]
+    pub(super) fn is_pinned_last(&self, v: u32) -> bool {
+        v >= self.first_pinned
+    }
+
+    /// The operation of a vertex, if it has one.
+    pub(super) fn op(&self, v: u32) -> Option<ValueId> {
+        (v > 0 && v < self.first_pinned).then(|| self.op[v as usize - 1])
+    }
+
+    /// The operations of two vertices, if both have one.
+    pub(super) fn ops(&self, u: u32, v: u32) -> Option<(ValueId, ValueId)> {
+        Some((self.op(u)?, self.op(v)?))
+    }
+
+    /// The reader at a label behind the inputs; edges of multiplier blocks are numbered behind the vertices.
+    pub(super) fn reader(&self, v: u32) -> Reader {
+        match self.op(v) {
+            None if v as usize >= self.len() => Reader::Edge(v - self.len() as u32),
+            Some(id) => Reader::Op(id),
+            None => {
+                let at = self.negations.binary_search_by_key(&v, |&(_, vertex)| vertex);
+                at.map_or(Reader::Port, |i| Reader::Negation(self.negations[i].0))
+            }
+        }
+    }
+
+    /// The label of what makes root bits.
+    pub(super) fn of_root(&self, root: Root) -> u32 {
+        match root {
+            Root::Input(_) => 0,
+            Root::Op(v) => self.vertex[v.index()],
+            Root::Negation(j) => self.of_negation(j),
+            Root::Edge(edge) => self.len() as u32 + edge,
+        }
+    }
+
+    /// The label of a reader; `None` for the output port, which reads behind the last stage.
+    pub(super) fn of_reader(&self, reader: Reader) -> Option<u32> {
+        match reader {
+            Reader::Op(v) => Some(self.vertex[v.index()]),
+            Reader::Negation(j) => Some(self.of_negation(j)),
+            Reader::Port => None,
+            Reader::Edge(edge) => Some(self.len() as u32 + edge),
+        }
+    }
+
+    /// The vertex of a negated output.
+    fn of_negation(&self, j: u32) -> u32 {
+        let at = self.negations.binary_search_by_key(&j, |&(k, _)| k);
+        at.map_or(NONE, |i| self.negations[i].1)
+    }
+
+    /// The largest sum of ticks that a bound on delays allows; sums are compared with the specification's slack.
+    pub(super) fn limit(&self, delay: f64) -> i64 {
+        // `as` saturates, and takes NaN to 0.
+        (delay * (1.0 + SLACK) / self.tick).floor() as i64
+    }
+
+    /// Ticks in the model's units.
+    pub(super) fn units(&self, ticks: i64) -> f64 {
+        ticks as f64 * self.tick
+    }
+
+    /// The largest own delay and the vertex that has it.
+    pub(super) fn slowest(&self) -> (u32, i64) {
+        let mut slowest = (0, 0);
+        for point in 0..self.points() as u32 {
+            let own = self.alone(point) + self.behind(point);
+            if own > slowest.1 {
+                slowest = (self.vertex_of(point), own);
+            }
+        }
+        slowest
+    }
+}
+
+/// The arcs out of each point.
+fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
+    let points = times.vertex.len();
+    let mut start = vec![0u32; points + 1];
+    for &(from, _) in &times.arcs {
+        start[from as usize + 1] += 1;
+    }
+    for i in 0..points {
+        start[i + 1] += start[i];
+    }
+    let mut next = start.clone();
+    let mut out = vec![(0, 0); times.arcs.len()];
+    for point in 0..points as u32 {
+        for &(from, time) in times.arcs(point) {
+            out[next[from as usize] as usize] = (point, time);
+            next[from as usize] += 1;
+        }
+    }
+    (start, out)
+}
+
+/// Delays as integers, and what one of them is worth: a power of two, so that the usual dyadic latencies are exact.
+fn ticks(times: &Times<f64>) -> (Times<i64>, f64) {
+    let own = times.alone.iter().zip(&times.behind).map(|(alone, behind)| alone + behind);
+    let largest = own.chain(times.arcs.iter().map(|arc| arc.1)).fold(0.0, f64::max);
+    let (scale, per_scale) = match largest {
+        0.0 => (1.0, 1.0),
+        _ => {
+            let scale = power_of_two_above(largest);
+            let mut arrival = vec![0.0f64; times.vertex.len()];
+            let mut longest = 1.0f64;
+            for point in 0..arrival.len() {
+                let arcs = times.arcs(point as u32).iter();
+                let at = arcs.map(|&(from, time)| arrival[from as usize] + time / scale).fold(0.0, f64::max);
+                arrival[point] = at.max(times.alone[point] / scale);
+                longest = longest.max(arrival[point] + times.behind[point] / scale);
+            }
+            (scale, (1u64 << 50) as f64 / power_of_two_above(longest))
+        }
+    };
+    let to_ticks = |delay: &f64| (delay / scale * per_scale).round() as i64;
+    let ticks = Times {
+        first: times.first.clone(),
+        vertex: times.vertex.clone(),
+        alone: times.alone.iter().map(to_ticks).collect(),
+        behind: times.behind.iter().map(to_ticks).collect(),
+        start: times.start.clone(),
+        arcs: times.arcs.iter().map(|(from, time)| (*from, to_ticks(time))).collect(),
+    };
+    (ticks, scale / per_scale)
+}
+
+/// The smallest power of two above a positive finite number (or the largest there is).
+fn power_of_two_above(x: f64) -> f64 {
+    let mut p = 1.0f64;
+    while p <= x && p < f64::MAX / 4.0 {
+        p *= 2.0;
+    }
+    while p > 2.0 * x && p > f64::MIN_POSITIVE * 1e20 {
+        p /= 2.0;
+    }
+    p
+}

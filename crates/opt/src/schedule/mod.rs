@@ -1,0 +1,441 @@
+//! In which pipeline stage each operation is computed.
+//!
+//! With `N` stages, operations of stage `s` (from 1) use values that were held in the registers of boundary
+//! `s - 1` or computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is
+//! held in boundary `N`. A value made in stage `s` and last used in stage `t` is held in boundaries `s .. t`
+//! (`t` not included); one that an output shows is held to boundary `N`.
+//!
+//! [`schedule`] finds the smallest stage delay or the fewest stages that a [`Goal`] allows, and then the fewest
+//! register bits, with a proof of how few there can be ([`Certificate`]). [`check`] and [`check_certificate`] are
+//! written without a look at how either was found.
+//!
+//! | file | what |
+//! |---|---|
+//! | `delay` | how long each operation takes |
+//! | `paths` | how long consecutive operations take |
+//! | `uses` | which bits can be held, and who reads them |
+//! | `graph` | the timing graph, in integers |
+//! | `bounds` | earliest and latest stages, smallest stage delay |
+//! | `goal` | what can be asked for, and why it may be impossible |
+//! | `cost` | register bits of a schedule |
+//! | `flow`, `exact` | the fewest register bits |
+//! | `certificate` | the proof of it, and its judge |
+//! | `random` | legal schedules for tests |
+//! | `show` | a schedule for people |
+//! | `check` | the independent judge |
+//!
+//! Nothing here depends on time: effort is counted in steps, so the same request gives the same schedule on every
+//! machine.
+
+mod bounds;
+mod certificate;
+mod check;
+mod cost;
+mod delay;
+mod exact;
+mod flow;
+mod goal;
+mod graph;
+mod paths;
+mod random;
+mod show;
+#[cfg(test)]
+mod testing;
+mod uses;
+
+pub use flow::{FlowNetwork, Saturated};
+
+pub use certificate::{Certificate, check_certificate};
+pub use check::check;
+pub use delay::{ByWidth, Delay, LatencyFields, default_delay};
+pub use goal::{BoundFlag, Effort, Goal, Infeasible, Objective};
+pub use paths::{Arc, From, Paths, Point};
+pub use random::random;
+pub use show::{HeldBits, PathElement, PathStep, ScheduleView, StageView, view};
+pub use uses::{Class, Edge, Reader, Root, Uses, UsesBuilder};
+
+use alir_core::diag::Diagnostics;
+use alir_core::ir::{Model, ValueId};
+use bounds::{Labels, earliest, latest};
+use cost::Cost;
+use exact::{Reason, fewest_registers};
+use goal::Frame;
+use graph::{Graph, NONE, Outside};
+
+/// A pipeline: how many stages, and which operation goes where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// Number of stages; 0 for a combinational module (then every entry of `stage` is 1).
+    pub stages: u32,
+    /// Whether the inputs are registered too (boundary 0), which adds one to the latency.
+    pub register_inputs: bool,
+    /// Whether one more layer of registers, without any logic in front, follows the last stage, which adds one to the
+    /// latency.
+    pub register_outputs: bool,
+    /// Stage of each operation, 1 to `max(stages, 1)`.
+    pub stage: Vec<u32>,
+}
+
+impl Schedule {
+    /// No registers.
+    pub fn combinational(operations: usize) -> Schedule {
+        Schedule { stages: 0, register_inputs: false, register_outputs: false, stage: vec![1; operations] }
+    }
+
+    /// The last boundary: what the output ports show is read behind it. 0 if there are no registers but those of
+    /// inputs.
+    pub fn boundaries(&self) -> u32 {
+        self.stages + u32::from(self.register_outputs)
+    }
+
+    /// Rising edges from input to result.
+    pub fn latency(&self) -> u32 {
+        self.boundaries() + u32::from(self.register_inputs)
+    }
+}
+
+/// A schedule with what is known about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Who goes where.
+    pub schedule: Schedule,
+    /// The longest path of each stage, in the units of the delays; one entry for a combinational module.
+    pub stage_delays: Vec<f64>,
+    /// The bound that every stage keeps.
+    pub max_stage_delay: f64,
+    /// The smallest bound that this number of stages allows.
+    pub smallest_stage_delay: f64,
+    /// Register bits, input registers and the layer behind the outputs included.
+    pub register_bits: u64,
+    /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input
+    /// registers and the layer behind the outputs are never counted here.
+    pub bits_in_blocks: u64,
+    /// What a bit outside of multiplier blocks counts, where one within counts 1 ([`Uses::weight`]).
+    pub weight: u64,
+    /// No schedule with these stages and this bound has register bits that [count](Outcome::counted) less than this.
+    pub lower_bound: u64,
+    /// The proof of the lower bound; none for a combinational module and with [`Effort::Fast`], where the bound is
+    /// only that outputs are held.
+    pub certificate: Option<Certificate>,
+}
+
+impl Outcome {
+    /// What the register bits count: those outside of multiplier blocks as often as they weigh.
+    pub fn counted(&self) -> u64 {
+        self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
+    }
+
+    /// How far what the register bits count may be above the least possible, as a share of the lower bound; 0 if it is
+    /// that.
+    pub fn gap(&self) -> f64 {
+        match (self.counted(), self.lower_bound) {
+            (bits, bound) if bits <= bound => 0.0,
+            (_, 0) => f64::INFINITY,
+            (bits, bound) => (bits - bound) as f64 / bound as f64,
+        }
+    }
+
+    /// Lets [`check`] judge the schedule against the goal and against the bound that it claims to keep, and
+    /// [`check_certificate`] the proof, if there is one.
+    ///
+    /// # Errors
+    /// As theirs.
+    pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Vec<f64>, Diagnostics> {
+        let goal = Goal { max_stage_delay: Some(self.max_stage_delay), stages: Some(self.schedule.stages), ..*goal };
+        let delays = check(model, delay, &goal, &self.schedule)?;
+        if let Some(certificate) = &self.certificate {
+            check_certificate(model, delay, &goal, uses, certificate)?;
+        }
+        Ok(delays)
+    }
+}
+
+/// Finds a schedule for a goal. `uses` is the account of the bits to be held: that of the hardware (`netlist::uses`),
+/// or a plainer one.
+///
+/// # Errors
+/// If no schedule can keep what the goal asks for.
+pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
+    goal.validate()?;
+    let outside = Outside { before: goal.delay_before(), after: goal.delay_after() };
+    let graph = Graph::new(model, delay, uses, outside);
+    let frame = goal::frame(&graph, goal)?;
+    let mut early = Labels::default();
+    earliest(&graph, frame.limit, &mut early);
+    pin(&graph, frame.stages, &mut early.stage);
+    let cost = Cost::new(&graph, uses);
+    let edges = uses.edge_bits(goal);
+    let found = if goal.is_combinational() {
+        Found { stage: early.stage, lower_bound: 0, certificate: None }
+    } else {
+        best(&graph, &cost, goal, frame, early, edges)
+    };
+    let (all, bits_in_blocks) = match goal.is_combinational() {
+        true => (0, 0),
+        false => cost.all_and_within(&found.stage, frame.stages),
+    };
+    Ok(Outcome {
+        stage_delays: stage_delays(&graph, &found.stage, frame.stages),
+        schedule: Schedule {
+            stages: if goal.is_combinational() { 0 } else { frame.stages },
+            register_inputs: goal.register_inputs,
+            register_outputs: goal.register_outputs,
+            stage: operation_stages(model, &graph, &found.stage),
+        },
+        max_stage_delay: frame.bound,
+        smallest_stage_delay: graph.units(frame.smallest),
+        register_bits: all + edges,
+        bits_in_blocks,
+        weight: cost.weight,
+        lower_bound: found.lower_bound + cost.weight * edges,
+        certificate: found.certificate,
+    })
+}
+
+/// A schedule of the vertices; the bound is without input registers and the layer behind the outputs.
+struct Found {
+    stage: Vec<u32>,
+    lower_bound: u64,
+    certificate: Option<Certificate>,
+}
+
+/// The schedule with the fewest register bits that the effort allows, between the earliest and the latest one.
+fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, edges: u64) -> Found {
+    let (limit, stages) = (frame.limit, frame.stages);
+    let mut late = Labels::default();
+    latest(graph, limit, stages, &mut late);
+    let bits = |stage: &[u32]| cost.bits(stage, stages);
+    let mut stage = if bits(&late.stage) < bits(&early.stage) { late.stage.clone() } else { early.stage.clone() };
+    let Some(effort) = goal.effort.steps(graph.len()) else {
+        return Found { stage, lower_bound: cost.trivial_bound(), certificate: None };
+    };
+    let solution = fewest_registers(graph, cost, limit, stages, &early, &late, effort);
+    if bits(&solution.stage) < bits(&stage) {
+        stage = solution.stage;
+    }
+    let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + cost.weight * edges);
+    Found { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
+}
+
+/// The proof in terms of operations. What is fixed to a stage takes part in no inequality but as a reader.
+fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -> Certificate {
+    let mut certificate = Certificate { lower_bound, ..Certificate::default() };
+    for &(reason, m) in multipliers {
+        match reason {
+            Reason::Order(u, v) => certificate.order.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
+            Reason::Path(u, v) => certificate.path.extend(graph.ops(u, v).map(|(u, v)| (u, v, m))),
+            Reason::Use(class, reader) => certificate.last_use.push((class, graph.reader(reader), m)),
+            Reason::Edge(edge, is_latest) => certificate.edge.push((edge, is_latest, m)),
+            Reason::Held(class, reader) => certificate.held.push((class, graph.reader(reader), m)),
+            Reason::Window => {}
+        }
+    }
+    certificate
+}
+
+/// Puts what is pinned to the last stage there.
+fn pin(graph: &Graph, stages: u32, stage: &mut [u32]) {
+    stage[graph.first_pinned as usize..].fill(stages);
+}
+
+/// The longest path of each stage in the model's units.
+fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
+    let mut longest = vec![0i64; stages.max(1) as usize];
+    let mut arrivals = vec![0i64; graph.points()];
+    for v in 0..graph.len() as u32 {
+        let s = stage[v as usize];
+        let length = graph.arrive(v, s, stage, &mut arrivals);
+        let slot = &mut longest[s as usize - 1];
+        *slot = (*slot).max(length);
+    }
+    longest.into_iter().map(|t| graph.units(t)).collect()
+}
+
+/// Stage of each operation: that of its vertex; the first for constants; for what no output depends on, that of its
+/// latest operand.
+fn operation_stages(model: &Model, graph: &Graph, stage: &[u32]) -> Vec<u32> {
+    let mut all: Vec<u32> = Vec::with_capacity(model.nodes().len());
+    for id in model.ids() {
+        let vertex = graph.vertex[id.index()];
+        all.push(if vertex != NONE { stage[vertex as usize] } else { latest_operand(model, id, &all) });
+    }
+    all
+}
+
+fn latest_operand(model: &Model, id: ValueId, stage: &[u32]) -> u32 {
+    let mut latest = 1;
+    model.node(id).op.for_each_operand(|v| latest = latest.max(stage[v.index()]));
+    latest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{Overlapping, chain, random_model};
+    use super::*;
+
+    fn plain(model: &Model, goal: &Goal) -> Result<Outcome, Infeasible> {
+        schedule(model, &LatencyFields, goal, &Uses::whole_values(model))
+    }
+
+    #[test]
+    fn a_bound_alone_gives_the_fewest_stages() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let stages = |bound| plain(&model, &Goal::max_stage_delay(bound)).map(|o| o.schedule.stages);
+        assert_eq!([9.0, 8.0, 5.0, 4.0, 3.0].map(|d| stages(d).unwrap()), [1, 2, 2, 3, 3]);
+        // A printed delay can be typed back.
+        assert_eq!(stages(5.0 - 4e-9), Ok(2));
+        let slow = stages(2.5).unwrap_err();
+        assert_eq!(slow, Infeasible::TooSlow { operation: Some(ValueId(1)), delay: 3.0, bound: 2.5 });
+    }
+
+    #[test]
+    fn what_is_impossible_names_what_is_possible() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
+        let error = plain(&model, &goal).unwrap_err();
+        assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
+        let text = error.diagnostic(&model, &BoundFlag::STAGE_DELAY).to_string();
+        assert!(text.contains("2 stages asked, 3 needed") && text.contains("--max-stage-delay 5"), "{text}");
+        let text =
+            error.diagnostic(&model, &BoundFlag { name: "--clock-period", unit: 0.5, overhead: 0.25 }).to_string();
+        assert!(text.contains("stage delay of 2") && text.contains("--clock-period 2.75"), "{text}");
+        assert!(plain(&model, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
+    }
+
+    #[test]
+    fn delays_outside_belong_to_the_first_and_the_last_stage() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let outer = Goal { input_delay: 2.0, output_delay: 1.5, ..Goal::stages(2) };
+        let outcome = plain(&model, &outer).unwrap();
+        assert_eq!(outcome.stage_delays, [6.0, 6.5]);
+        // Registered inputs keep the world outside away from the first stage.
+        let inner = Goal { register_inputs: true, ..outer };
+        let outcome = plain(&model, &inner).unwrap();
+        assert_eq!(outcome.stage_delays, [6.0, 4.5]);
+    }
+
+    #[test]
+    fn registered_outputs_are_held_once_more_and_keep_the_world_behind_them_away() {
+        let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
+        let goal = Goal { output_delay: 1.5, ..Goal::stages(2) };
+        let without = plain(&model, &goal).unwrap();
+        let with = plain(&model, &Goal { register_outputs: true, ..goal }).unwrap();
+        assert_eq!((without.stage_delays, with.stage_delays), (vec![6.0, 4.5], vec![4.0, 5.0]));
+        assert_eq!((without.schedule.latency(), with.schedule.latency()), (2, 3));
+        assert_eq!(with.register_bits, without.register_bits + 4);
+        // The world behind must keep the bound too.
+        let slow = Goal { register_outputs: true, output_delay: 5.5, ..Goal::max_stage_delay(5.0) };
+        assert_eq!(plain(&model, &slow), Err(Infeasible::TooSlow { operation: None, delay: 5.5, bound: 5.0 }));
+    }
+
+    #[test]
+    fn every_outcome_passes_the_checker() {
+        for seed in 0..300 {
+            let model = random_model(seed, 30).model;
+            for stages in 0..5 {
+                for objective in [Objective::Delay, Objective::Registers] {
+                    let register_inputs = seed % 2 == 0;
+                    let goal = Goal {
+                        register_inputs,
+                        register_outputs: seed % 3 == 0,
+                        objective,
+                        output_delay: 0.5,
+                        ..Goal::stages(stages)
+                    };
+                    let outcome = plain(&model, &goal).unwrap();
+                    let uses = Uses::whole_values(&model);
+                    let delays = outcome.check(&model, &LatencyFields, &goal, &uses).unwrap();
+                    assert_eq!(delays, outcome.stage_delays, "seed {seed}");
+                    assert!(outcome.lower_bound <= outcome.register_bits, "seed {seed}");
+                }
+            }
+        }
+    }
+
+    /// Every legal way to put the operations into stages: the smallest longest stage, and the fewest register bits of
+    /// those that keep a bound.
+    fn by_hand(model: &Model, delay: &dyn Delay, goal: &Goal, bound: Option<f64>) -> (f64, u64) {
+        let (stages, uses) = (goal.stages.unwrap(), Uses::whole_values(model));
+        let n = model.nodes().len();
+        let (mut smallest, mut fewest) = (f64::INFINITY, u64::MAX);
+        let mut stage = vec![1u32; n];
+        loop {
+            let is_constant = |i: usize| matches!(model.nodes()[i].op, alir_core::ir::Op::Const { .. });
+            if !(0..n).any(|i| is_constant(i) && stage[i] > 1) {
+                let goal = Goal { max_stage_delay: bound, ..*goal };
+                let schedule =
+                    Schedule { stages, register_inputs: false, register_outputs: false, stage: stage.clone() };
+                if let Ok(delays) = check(model, delay, &goal, &schedule) {
+                    smallest = smallest.min(delays.into_iter().fold(0.0, f64::max));
+                    let seen = view(model, delay, &goal, &uses, &schedule);
+                    fewest = fewest.min(seen.stages.iter().map(|s| s.held.total()).sum());
+                }
+            }
+            let Some(i) = (0..n).find(|&i| stage[i] < stages) else { return (smallest, fewest) };
+            stage[i] += 1;
+            stage[..i].fill(1);
+        }
+    }
+
+    #[test]
+    fn paths_that_overlap_are_cut_at_the_true_minimum_with_the_fewest_bits() {
+        let mut overlaps = 0;
+        for seed in 0..150 {
+            let model = random_model(seed, 5).model;
+            let delay = Overlapping::new(&model, seed);
+            let uses = Uses::whole_values(&model);
+            for stages in 1..4 {
+                let goal = Goal { input_delay: 0.25 * (seed % 3) as f64, output_delay: 0.25, ..Goal::stages(stages) };
+                let outcome = schedule(&model, &delay, &goal, &uses).unwrap();
+                outcome.check(&model, &delay, &goal, &uses).unwrap();
+                let (smallest, _) = by_hand(&model, &delay, &goal, None);
+                assert_eq!(outcome.smallest_stage_delay, smallest, "seed {seed}, {stages} stages");
+                let (_, fewest) = by_hand(&model, &delay, &goal, Some(smallest));
+                assert_eq!((outcome.register_bits, outcome.lower_bound), (fewest, fewest), "seed {seed}, {stages}");
+                overlaps += usize::from(stages == 1 && smallest < delays_in_a_row(&model, &delay));
+            }
+        }
+        assert!(overlaps > 40, "only {overlaps} programs have paths that overlap");
+    }
+
+    /// The longest path where the own delays of operations add up.
+    fn delays_in_a_row(model: &Model, delay: &dyn Delay) -> f64 {
+        let mut at = vec![0.0f64; model.nodes().len()];
+        for id in model.ids() {
+            let mut start = 0.0f64;
+            model.node(id).op.for_each_operand(|v| start = start.max(at[v.index()]));
+            at[id.index()] = start + delay.own_delay(model, id);
+        }
+        model.outputs().iter().filter_map(|out| out.source).map(|v| at[v.index()]).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn larger_programs_with_paths_that_overlap_pass_the_checker() {
+        for seed in 0..150 {
+            let model = random_model(seed, 60).model;
+            let delay = Overlapping::new(&model, seed);
+            let uses = Uses::whole_values(&model);
+            for stages in [1, 2, 3, 5] {
+                for objective in [Objective::Delay, Objective::Registers] {
+                    let goal = Goal {
+                        register_inputs: seed % 2 == 0,
+                        register_outputs: seed % 3 == 0,
+                        input_delay: 0.5,
+                        output_delay: 0.25,
+                        objective,
+                        ..Goal::stages(stages)
+                    };
+                    let outcome = schedule(&model, &delay, &goal, &uses).unwrap();
+                    let delays = outcome.check(&model, &delay, &goal, &uses).unwrap();
+                    assert_eq!(delays, outcome.stage_delays, "seed {seed}");
+                    assert_eq!(outcome.gap(), 0.0, "seed {seed}");
+                    let view = view(&model, &delay, &goal, &uses, &outcome.schedule);
+                    for (stage, delay) in view.stages.iter().zip(&outcome.stage_delays) {
+                        let sum: f64 = stage.path.iter().map(|step| step.delay).sum();
+                        assert!((sum - delay).abs() <= 1e-9, "seed {seed}: {sum} and {delay}");
+                    }
+                }
+            }
+        }
+    }
+}

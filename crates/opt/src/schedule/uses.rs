@@ -1,0 +1,316 @@
+//! Which bits exist, who makes them and who reads them: what a register can be asked to hold.
+//!
+//! A value is a run of bits, but a register need not hold the value: most operations pass some bits of an operand
+//! through unchanged (a quantisation passes nothing else, an addition those below the other operand), sign extension
+//! repeats one bit, and constants are everywhere. So the cost of a schedule is counted on *root bits*, bits made by
+//! a gate or brought by an input port, each followed through all wiring to the gates that read it. Root bits that are
+//! read by the same gates form a [`Class`]; all its bits cross the same boundaries.
+//!
+//! Bits of a root that nobody reads are in no class. Operations that no output depends on read nothing.
+//!
+//! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold
+//! takes no flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an
+//! [`Edge`] of the block, which may be some stages behind the product or before the multiplication that reads a factor.
+//!
+//! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
+//! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
+
+use super::goal::Goal;
+use alir_core::ir::{Model, Op, ValueId};
+
+/// Who makes root bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Root {
+    /// An input port element.
+    Input(u32),
+    /// An operation.
+    Op(ValueId),
+    /// The negation in front of an output element.
+    Negation(u32),
+    /// A multiplier block, at this [`Edge`] behind its product.
+    Edge(u32),
+}
+
+/// Who reads bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reader {
+    /// An operation, in its stage.
+    Op(ValueId),
+    /// The negation in front of an output element, in the last stage.
+    Negation(u32),
+    /// The output port, behind the last register.
+    Port,
+    /// A multiplier block, at this [`Edge`] before one of its factors.
+    Edge(u32),
+}
+
+/// Where bits leave a multiplier block or enter it: in any stage from `from` to `to` after that of the multiplication,
+/// because the block has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up
+/// to its stage (`to` is 0). A product leaves no later than anybody reads any of its bits, and a factor enters no
+/// earlier than all of its bits are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The multiplication.
+    pub op: ValueId,
+    /// The earliest stage, from that of the multiplication.
+    pub from: i32,
+    /// The latest stage, from that of the multiplication.
+    pub to: i32,
+}
+
+/// Root bits with the same maker and the same readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Who makes them.
+    pub root: Root,
+    /// How many.
+    pub bits: u32,
+    readers: (u32, u32),
+}
+
+/// All bits worth holding, by class.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    classes: Vec<Class>,
+    readers: Vec<Reader>,
+    edges: Vec<Edge>,
+    /// Number of the classes that are of the account without blocks; they come first.
+    plain: usize,
+    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    weight: u32,
+    /// Input bits that anybody reads.
+    input_bits: u64,
+    /// Bits that output ports show.
+    output_bits: u64,
+}
+
+impl Uses {
+    /// The classes of the account without blocks, by root, and then those of the account of what is outside of blocks.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    /// The classes of the account without blocks.
+    pub fn all_bits(&self) -> &[Class] {
+        &self.classes[..self.plain]
+    }
+
+    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// This account, without blocks, and that of the bits `outside` of blocks. A bit outside counts `weight`, one
+    /// within 1: not nothing, since synthesis may make a product of logic after all. Each class of the second account
+    /// has `weight` - 1 times its bits, because the first one counts them too.
+    pub fn and_blocks(mut self, outside: Uses, weight: u32) -> Uses {
+        let shift = self.readers.len() as u32;
+        self.weight = weight;
+        self.readers.extend(outside.readers);
+        self.classes.extend(outside.classes.into_iter().map(|class| Class {
+            bits: class.bits * (weight - 1),
+            readers: (class.readers.0 + shift, class.readers.1 + shift),
+            ..class
+        }));
+        self.edges = outside.edges;
+        self
+    }
+
+    /// The readers of a class, ascending.
+    pub fn readers(&self, class: &Class) -> &[Reader] {
+        &self.readers[class.readers.0 as usize..class.readers.1 as usize]
+    }
+
+    /// The edges of multiplier blocks, as the second account's roots and readers number them.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Bits of input registers, where inputs are registered: the input bits that anybody reads.
+    pub fn input_bits(&self) -> u64 {
+        self.input_bits
+    }
+
+    /// Bits of a layer of registers at the outputs: all bits that are shown, each once.
+    pub fn output_bits(&self) -> u64 {
+        self.output_bits
+    }
+
+    /// Bits of the registers before the first stage and behind the last one, as the goal has them.
+    pub(super) fn edge_bits(&self, goal: &Goal) -> u64 {
+        let inputs = if goal.register_inputs { self.input_bits } else { 0 };
+        inputs + if goal.register_outputs { self.output_bits } else { 0 }
+    }
+
+    /// The plain view as a reference: whole values, each operation a root, each operand read with all its bits.
+    pub fn whole_values(model: &Model) -> Uses {
+        let live = live(model);
+        let mut reads = UsesBuilder::default();
+        let n = model.nodes().len() as u32;
+        for id in model.ids().filter(|id| live[id.index()]) {
+            if let Op::Input { input } = model.node(id).op {
+                let width = model.input_kifs()[input as usize].width();
+                reads.read(n + input, 0, width, Reader::Op(id));
+            }
+            model.node(id).op.for_each_operand(|v| {
+                if !matches!(model.node(v).op, Op::Const { .. }) {
+                    reads.read(v.0, 0, model.kif(v).width(), Reader::Op(id));
+                }
+            });
+        }
+        for (j, out) in model.outputs().iter().enumerate() {
+            let Some(v) = out.source else { continue };
+            if matches!(model.node(v).op, Op::Const { .. }) {
+                continue;
+            }
+            let root = n + model.n_inputs() as u32 + j as u32;
+            if out.neg {
+                reads.read(v.0, 0, model.kif(v).width(), Reader::Negation(j as u32));
+                reads.read(root, 0, model.output_kif(j).width(), Reader::Port);
+            } else {
+                reads.read(v.0, 0, model.kif(v).width(), Reader::Port);
+            }
+        }
+        finish(reads, model)
+    }
+}
+
+/// Which operations an output depends on.
+pub(super) fn live(model: &Model) -> Vec<bool> {
+    let mut live = vec![false; model.nodes().len()];
+    for v in model.outputs().iter().filter_map(|o| o.source) {
+        live[v.index()] = true;
+    }
+    for id in model.ids().rev() {
+        if live[id.index()] {
+            model.node(id).op.for_each_operand(|v| live[v.index()] = true);
+        }
+    }
+    live
+}
+
+/// The classes where makers are numbered: operations, then inputs, then outputs.
+fn finish(reads: UsesBuilder, model: &Model) -> Uses {
+    let (n, inputs) = (model.nodes().len() as u32, model.n_inputs() as u32);
+    reads.finish((n + inputs) as usize + model.outputs().len(), Vec::new(), |r| match r {
+        r if r < n => Root::Op(ValueId(r)),
+        r if r < n + inputs => Root::Input(r - n),
+        r => Root::Negation(r - n - inputs),
+    })
+}
+
+/// One reader of bits `lo .. lo + width` of a root.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    lo: u32,
+    width: u32,
+    reader: Reader,
+}
+
+/// Collects who reads which bits, and sorts the bits into classes.
+///
+/// Bits are named by the number of what makes them (a net, an operation, as the caller likes) and their place in it.
+#[derive(Clone, Debug, Default)]
+pub struct UsesBuilder {
+    roots: Vec<u32>,
+    reads: Vec<Read>,
+}
+
+impl UsesBuilder {
+    /// Notes that `reader` reads bits `lo .. lo + width` of the maker with this number.
+    pub fn read(&mut self, maker: u32, lo: u32, width: u32, reader: Reader) {
+        if width > 0 {
+            self.roots.push(maker);
+            self.reads.push(Read { lo, width, reader });
+        }
+    }
+
+    /// The classes, `makers` numbers having been used; `root` says which of them is what, and `edges` are those of
+    /// multiplier blocks.
+    pub fn finish(self, makers: usize, edges: Vec<Edge>, root: impl Fn(u32) -> Root) -> Uses {
+        let roots = makers;
+        // Counting sort by root.
+        let mut start = vec![0u32; roots + 1];
+        for &r in &self.roots {
+            start[r as usize + 1] += 1;
+        }
+        for i in 0..roots {
+            start[i + 1] += start[i];
+        }
+        let mut sorted = vec![Read { lo: 0, width: 0, reader: Reader::Port }; self.reads.len()];
+        let mut next = start.clone();
+        for (&r, &read) in self.roots.iter().zip(&self.reads) {
+            sorted[next[r as usize] as usize] = read;
+            next[r as usize] += 1;
+        }
+        let mut uses = Uses { edges, weight: 1, ..Uses::default() };
+        let mut split = Split::default();
+        for r in 0..roots as u32 {
+            let reads = &sorted[start[r as usize] as usize..start[r as usize + 1] as usize];
+            if reads.is_empty() {
+                continue;
+            }
+            split.classes(root(r), reads, &mut uses);
+        }
+        uses.plain = uses.classes.len();
+        uses.input_bits =
+            uses.classes.iter().filter(|c| matches!(c.root, Root::Input(_))).map(|c| u64::from(c.bits)).sum();
+        let shown = uses.classes.iter().filter(|c| uses.readers(c).contains(&Reader::Port));
+        uses.output_bits = shown.map(|c| u64::from(c.bits)).sum();
+        uses
+    }
+}
+
+/// Scratch for splitting a root's bits into classes.
+#[derive(Default)]
+struct Split {
+    cuts: Vec<u32>,
+    set: Vec<Reader>,
+}
+
+impl Split {
+    fn classes(&mut self, root: Root, reads: &[Read], uses: &mut Uses) {
+        let (lo, width) = (reads[0].lo, reads[0].width);
+        if reads.iter().all(|r| (r.lo, r.width) == (lo, width)) {
+            // Everybody reads the same bits, as most roots are read.
+            self.set.clear();
+            self.set.extend(reads.iter().map(|r| r.reader));
+            self.count_each_once();
+            return self.class(root, width, uses);
+        }
+        self.cuts.clear();
+        self.cuts.extend(reads.iter().flat_map(|r| [r.lo, r.lo + r.width]));
+        self.cuts.sort_unstable();
+        self.cuts.dedup();
+        let first = uses.classes.len();
+        for i in 1..self.cuts.len() {
+            let (lo, hi) = (self.cuts[i - 1], self.cuts[i]);
+            self.set.clear();
+            self.set.extend(reads.iter().filter(|r| r.lo <= lo && hi <= r.lo + r.width).map(|r| r.reader));
+            if self.set.is_empty() {
+                continue;
+            }
+            self.count_each_once();
+            self.set.sort_unstable();
+            self.set.dedup();
+            let known = uses.classes[first..].iter().position(|c| uses.readers(c) == self.set);
+            match known {
+                Some(k) => uses.classes[first + k].bits += hi - lo,
+                None => self.class(root, hi - lo, uses),
+            }
+        }
+    }
+
+    fn count_each_once(&mut self) {
+        self.set.sort_unstable();
+        self.set.dedup();
+    }
+
+    /// A class with the readers in `set`.
+    fn class(&self, root: Root, bits: u32, uses: &mut Uses) {
+        let start = uses.readers.len() as u32;
+        uses.readers.extend_from_slice(&self.set);
+        let readers = (start, uses.readers.len() as u32);
+        uses.classes.push(Class { root, bits, readers });
+    }
+}

@@ -1,0 +1,1854 @@
+//! Certificates for `alir2hdl-check`: what it needs to be told, found by search over its own gates.
+//!
+//! The checker builds a program and what was made of it value by value. Here the same is done, and each bit of a value that
+//! is no gate of the program yet is compared with those that have the same samples: by all assignments of a few leaves,
+//! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and makes the values
+//! above it the same gates.
+
+use super::engine::{CLAUSES, STEP};
+use super::lrat::Lemma;
+use super::sat;
+use alir_formats::{self, Target};
+use alir_core::ir::Model;
+use alir_core::num::SplitMix;
+use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
+use alir2hdl_check::clocks::{Presence, Rhythm};
+use alir2hdl_check::graph::{Graph, Lit};
+use alir2hdl_check::induction::Induction;
+use alir2hdl_check::machine::Machine;
+use alir2hdl_check::program::{Image, Program, Type};
+use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
+use alir2hdl_check::sums::Sum;
+use alir2hdl_check::text::Text;
+use alir2hdl_check::{AT_THE_END, Compared, Made, Side};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::hash::{Hash, Hasher};
+
+/// Gates with the same samples that are tried for one bit.
+const CANDIDATES: usize = 3;
+/// As many of them are tried for all assignments of values that both are made of.
+const NEAR: usize = 64;
+/// Leaves of which all assignments are tried.
+const LEAVES: usize = 12;
+/// Most leaves over which two gates are compared.
+const FRONTIER: usize = 64;
+/// Levels below two gates that are looked at, one after another; the last one is all of them.
+const LEVELS: [usize; 10] = [1, 2, 3, 4, 6, 9, 14, 25, 50, usize::MAX];
+/// Levels from which on the solver is asked.
+const ASKED: usize = 9;
+
+/// Words of assignments for which values are looked at.
+const WORDS: usize = 8;
+/// How often what was found is written again without images that nothing was made of.
+const REWRITTEN: usize = 4;
+/// Steps of the solver for a record that is written again.
+const ASKED_AGAIN: u64 = 1_000_000;
+
+/// Values of gates for random assignments of the inputs.
+#[derive(Clone)]
+struct Samples {
+    words: Vec<[u64; WORDS]>,
+    random: SplitMix,
+}
+
+/// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest may
+/// lead the search astray.
+const SEEDS: [u64; 2] = [1, 2];
+
+impl Samples {
+    fn new(seed: u64) -> Samples {
+        // The constant, and what nothing is known of.
+        Samples { words: vec![[0; WORDS]; 2], random: SplitMix::new(seed) }
+    }
+
+    /// Values of the gates that were made since.
+    fn extend(&mut self, g: &Graph) {
+        for node in self.words.len()..g.count() {
+            let words = match g.made_of(node as u32) {
+                Some((a, b)) => {
+                    let (p, q) = (self.of(a), self.of(b));
+                    std::array::from_fn(|i| p[i] & q[i])
+                }
+                None => std::array::from_fn(|_| self.random.word()),
+            };
+            self.words.push(words);
+        }
+    }
+
+    fn of(&self, lit: Lit) -> [u64; WORDS] {
+        self.words[lit.node()].map(|word| if lit.is_negated() { !word } else { word })
+    }
+}
+
+/// What one comparison of two gates may take.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    /// Gates of the cone.
+    gates: usize,
+    /// Steps of the solver.
+    steps: u64,
+}
+
+/// Without the solver.
+const BY_TRIAL: Effort = Effort { gates: 1_500, steps: 0 };
+/// For a bit of a value.
+const OF_VALUE: Effort = Effort { gates: 1_500, steps: 2_000 };
+/// For a bit of a value that shows an image of another one.
+const OF_LIKE: Effort = Effort { gates: 3_000, steps: 20_000 };
+/// For a bit of an output.
+const OF_OUTPUT: Effort = Effort { gates: 60_000, steps: 100_000 };
+/// What a step may take in all: steps of the solver, and gates that are looked at.
+const OF_STEP: (u64, u64) = (150_000, 100_000_000);
+
+/// What a value is for the assignments that are looked at.
+#[derive(Clone)]
+struct Shown {
+    /// The same for all images of it.
+    direction: u64,
+    /// The first code, and by how much the first other one is more.
+    first: i128,
+    step: i128,
+    frac: i64,
+}
+
+impl Shown {
+    /// Nothing of a value that is always the same, or has too many bits.
+    fn of(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
+        if bits.len() > 100 {
+            return None;
+        }
+        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| samples.of(bit)).collect();
+        let code = |at: usize| {
+            let bit = |i: usize| i128::from(words[i][at / 64] >> (at % 64) & 1);
+            let raw = (0..bits.len()).fold(0, |code, i| code | bit(i) << i);
+            if kind.signed && !bits.is_empty() { raw - (bit(bits.len() - 1) << bits.len()) } else { raw }
+        };
+        let (first, mut step) = (code(0), 0i128);
+        let mut hash = FxHasher::default();
+        for at in 1..64 * WORDS {
+            let more = code(at) - first;
+            if step == 0 {
+                step = more;
+            }
+            // By which odd number, and power of two, it is more than the first other one.
+            let zeros = |v: i128| i64::from(v.trailing_zeros());
+            let odd = if more == 0 { 0 } else { (more >> zeros(more)) * step.signum() };
+            (odd, if more == 0 { 0 } else { zeros(more) - zeros(step) }).hash(&mut hash);
+        }
+        (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
+    }
+
+    /// What this is of a value that has shown an image of it: an image, times two to the power of minus a number.
+    fn as_image_of(&self, other: &Shown, of: (usize, usize)) -> Option<(Image, i64)> {
+        let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
+        let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
+        let frac = self.frac.max(other.frac - shift);
+        let at = |v: i128, from: i64| {
+            u32::try_from(frac - from).ok().filter(|&up| up < 60).and_then(|up| v.checked_mul(1 << up))
+        };
+        let (own, its) = (at(self.first, self.frac)?, at(other.first, other.frac - shift)?);
+        let plus = own.checked_add(if minus { its } else { -its })?;
+        let zeros = if plus == 0 { 0 } else { plus.trailing_zeros() };
+        let (constant, point) =
+            (i64::try_from(plus >> zeros).ok()?, if plus == 0 { -shift } else { frac - i64::from(zeros) });
+        Some((Image { of, minus, shift: shift + point, constant }, point))
+    }
+}
+
+/// What all images of a sum have in common, if it is more than a term: its terms up to one factor.
+fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
+    let (_, first) = sum.terms.first_key_value().filter(|_| sum.terms.len() > 1)?;
+    let zeros = sum.terms.values().fold(0, |all, factor| all | factor).trailing_zeros();
+    Some(sum.terms.iter().map(|(&term, factor)| (term, (factor >> zeros) * first.signum())).collect())
+}
+
+/// Values by their direction: the program's number, theirs, and what they show.
+type ByDirection = FxHashMap<u64, Vec<((usize, usize), Shown)>>;
+
+/// A value that is known to be in its range.
+#[derive(Clone)]
+struct Ranged {
+    /// Its program and number, if the range is not all that its bits can be.
+    value: Option<(usize, usize)>,
+    /// Its gates.
+    nodes: Vec<u32>,
+}
+
+/// What a step's places have got so far.
+#[derive(Clone)]
+struct Recorder {
+    places: BTreeMap<usize, Place>,
+    /// Bits of the value whose place this is.
+    bits: Vec<Lit>,
+    /// What is left of [`OF_STEP`].
+    steps: u64,
+    gates: u64,
+    /// What there was of these.
+    most: u64,
+    how: How,
+    /// Units of work of the solver.
+    spent: u64,
+}
+
+/// How equalities are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// What shows them is kept.
+    Recorded,
+    /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is kept.
+    Within {
+        /// One of so many.
+        part: u64,
+        /// Units of work.
+        most: u64,
+    },
+}
+
+impl Recorder {
+    fn new(how: How) -> Recorder {
+        let (places, (mut steps, mut gates)) = (BTreeMap::new(), OF_STEP);
+        if let How::Within { most, .. } = how {
+            (steps, gates) = (steps.min(most / ASKING), gates.min(most / UNITS.1));
+        }
+        Recorder { places, bits: Vec::new(), steps, gates, most: gates, how, spent: 0 }
+    }
+
+    /// Whether as much was looked at as may be.
+    fn is_done(&self) -> bool {
+        self.gates == 0 || self.steps == 0
+    }
+
+    /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all assignments of at
+    /// most so many leaves, else by the solver within so many steps. Keeps the record, and applies it.
+    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
+        let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
+        let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
+        if own == other {
+            return true;
+        }
+        asked.ranges.sort_unstable();
+        asked.ranges.dedup();
+        let (mut ranges, mut is_first) = (asked.ranges, true);
+        loop {
+            let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
+            let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
+            let Ok(question) = Question::of(g, own, &record) else { return false };
+            if self.how != How::Recorded {
+                let by_trial = record.leaves.len() <= most;
+                let holds = if by_trial { question.exhaust().is_ok() } else { self.is_refuted(&question, steps) };
+                if holds {
+                    g.merge(own, other);
+                }
+                return holds;
+            }
+            let needed = if record.leaves.len() <= most {
+                question.exhaust().ok()
+            } else {
+                let found = if is_first {
+                    self.refuted(&question, steps)
+                } else {
+                    sat::refutation(&question.clauses(), &mut ASKED_AGAIN.clone())
+                };
+                found.and_then(|lemmas| {
+                    let needed = question.follow(&lemmas).ok();
+                    record.reason = Reason::Clauses(lemmas);
+                    needed
+                })
+            };
+            let Some(needed) = needed else { return false };
+            if needed.iter().all(|&needed| needed) {
+                g.merge(own, other);
+                self.places.entry(at).or_default().records.push(record);
+                return true;
+            }
+            is_first = false;
+            // Where one of several would do, none of them is needed, and all but one may go.
+            let unneeded = needed.iter().filter(|&&needed| !needed).count();
+            let all: Vec<(usize, usize)> =
+                record.ranges.iter().zip(&needed).filter(|(_, needed)| **needed).map(|(&range, _)| range).collect();
+            let without = |ranges: &[(usize, usize)], g: &Graph| {
+                let leaves = reached(g, [own, other], &asked.leaves, ranges)?;
+                let record = Record { ranges: ranges.to_vec(), leaves, ..record.clone() };
+                (record.leaves.len() <= most && Question::of(g, own, &record).ok()?.exhaust().is_ok()).then_some(())
+            };
+            ranges = if unneeded == 1 || record.leaves.len() > most || without(&all, g).is_some() {
+                all
+            } else {
+                let last = needed.iter().rposition(|&needed| !needed);
+                let kept = record.ranges.iter().enumerate().filter(|(i, _)| Some(*i) != last);
+                kept.map(|(_, &range)| range).collect()
+            };
+        }
+    }
+
+    /// Clauses that refute that two literals differ.
+    fn refuted(&mut self, question: &Question, steps: u64) -> Option<Vec<Lemma>> {
+        self.asked(question, steps, sat::refutation)
+    }
+
+    /// Whether it is refuted that two literals differ.
+    fn is_refuted(&mut self, question: &Question, steps: u64) -> bool {
+        let asked = |clauses: &[Vec<i32>], steps: &mut u64| sat::is_refuted(clauses, steps).then_some(());
+        self.asked(question, steps, asked).is_some()
+    }
+
+    /// What the solver says within so many steps.
+    fn asked<T>(
+        &mut self,
+        question: &Question,
+        steps: u64,
+        ask: impl FnOnce(&[Vec<i32>], &mut u64) -> Option<T>,
+    ) -> Option<T> {
+        let part = if let How::Within { part, .. } = self.how { part } else { 1 };
+        let given = (steps / part).min(self.steps);
+        let clauses = question.clauses();
+        if given == 0 {
+            return None;
+        }
+        let mut left = given;
+        let found = ask(&clauses, &mut left);
+        self.steps -= given - left;
+        self.gates = self.gates.saturating_sub(7 * clauses.len() as u64);
+        // A gate has three clauses.
+        let gates = clauses.len() as u64 / 3;
+        self.spent += CLAUSES * gates + (given - left) * (STEP.0 + gates / STEP.1);
+        found
+    }
+}
+
+/// What a record is to show.
+struct Asked {
+    /// A bit of the value, and what it is.
+    pair: (Lit, Lit),
+    /// Gates that it may be shown over.
+    leaves: Vec<u32>,
+    /// Values whose ranges may be used.
+    ranges: Vec<(usize, usize)>,
+}
+
+/// Those of some leaves that two literals and ranges are functions of, in order; nothing if they are no functions of these.
+fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
+    let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
+    let mut stack: Vec<u32> = pair.iter().map(|&lit| g.root(lit).node() as u32).collect();
+    for &range in ranges {
+        stack.extend(g.sums.value(range)?.bits.iter().map(|&bit| g.root(bit).node() as u32));
+    }
+    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    while let Some(node) = stack.pop() {
+        if node == 0 || !seen.insert(node) {
+            continue;
+        }
+        if leaves.contains(&node) {
+            found.push(node);
+            continue;
+        }
+        let (a, b) = g.operands(node)?;
+        stack.extend([a.node() as u32, b.node() as u32]);
+    }
+    found.sort_unstable();
+    Some(found)
+}
+
+/// The search for the records of one step.
+#[derive(Clone)]
+struct Search {
+    samples: Samples,
+    seed: u64,
+    recorder: Recorder,
+    /// Values of the program before, and of the one that is built.
+    before: ByDirection,
+    own: ByDirection,
+    /// Values that are in their ranges.
+    ranges: Vec<Ranged>,
+    /// Which of these have a gate.
+    ranges_of: FxHashMap<u32, Vec<usize>>,
+    /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one another
+    /// these are the gates of the oldest one, which those of the others are made of.
+    sums: FxHashSet<u32>,
+    /// Those gates by what all images of the value have in common: the terms up to one factor.
+    oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
+    /// Gates of the values that an operation is made of, if it is no sum.
+    operands: FxHashSet<u32>,
+    /// Pairs that were looked at without success in this step.
+    failed: FxHashSet<(Lit, Lit)>,
+    /// Number of gates ahead of the step.
+    start: usize,
+    /// Gates of values of the first side, and those made since, by their samples or the complements.
+    by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
+    /// Those that are among them.
+    known: FxHashSet<u32>,
+}
+
+/// Samples up to the complement, and whether it is that.
+fn normal(samples: [u64; WORDS]) -> ([u64; WORDS], bool) {
+    if samples[0] & 1 == 1 { (samples.map(|word| !word), true) } else { (samples, false) }
+}
+
+impl Search {
+    fn new(seed: u64) -> Search {
+        Search {
+            samples: Samples::new(seed),
+            seed,
+            recorder: Recorder::new(How::Recorded),
+            by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
+            known: FxHashSet::default(),
+            before: ByDirection::default(),
+            own: ByDirection::default(),
+            ranges: Vec::new(),
+            ranges_of: FxHashMap::default(),
+            sums: FxHashSet::default(),
+            oldest: FxHashMap::default(),
+            operands: FxHashSet::default(),
+            failed: FxHashSet::default(),
+            start: 0,
+        }
+    }
+
+    /// Begins with a step over the gates that are there.
+    fn begin(&mut self, how: How, g: &Graph) {
+        self.recorder = Recorder::new(how);
+        self.start = g.count();
+        self.failed.clear();
+        // Texts have signals, not operations.
+        self.operands.clear();
+    }
+
+    fn sampled(&mut self, g: &Graph, lit: Lit) -> [u64; WORDS] {
+        self.samples.extend(g);
+        self.samples.of(lit)
+    }
+
+    fn learn(&mut self, g: &Graph, bits: &[Lit]) {
+        for &bit in bits {
+            let bit = g.root(bit);
+            if bit.is_known() && self.known.insert(bit.node() as u32) {
+                let (key, flip) = normal(self.sampled(g, bit));
+                self.by_samples.entry(key).or_default().push(bit.flipped(flip));
+            }
+        }
+    }
+
+    /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with their
+    /// fractional bits.
+    fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
+        let sum = program.sum(g, at);
+        self.operands.clear();
+        if sum.is_none() {
+            let own = g.sums.programs.len() - 1;
+            for &value in &program.operations[at].operands {
+                self.know_range(g, (own, value), true);
+                let bits = g.sums.own()[value].bits.iter().map(|&bit| g.root(bit).node() as u32);
+                self.operands.extend(bits.filter(|&node| node != 0));
+            }
+        }
+        let (mut likes, mut found) = (Vec::new(), None);
+        let Some(shown) = shown else { return likes };
+        for values in [&self.before, &self.own] {
+            for (of, other) in values.get(&shown.direction).map_or(&[][..], Vec::as_slice) {
+                let Some((image, point)) = shown.as_image_of(other, *of) else { continue };
+                let Ok((value, own)) = image.sum(g) else { continue };
+                if (image.minus, image.constant) == (false, 0) {
+                    let mut bits = value.bits.clone();
+                    if !value.kind.signed {
+                        bits.push(Lit::FALSE);
+                    }
+                    likes.push((bits, value.kind.frac + point));
+                } else if found.is_none() && sum.as_ref().is_none_or(|sum| sum.is_moved(&own)) {
+                    found = Some((image, point));
+                }
+            }
+        }
+        if likes.is_empty()
+            && let Some((image, point)) = found
+        {
+            self.know_range(g, image.of, false);
+            let known = image.sum(g).ok().and_then(|(_, sum)| g.sums.known(&sum));
+            let like = known.or_else(|| {
+                let like = image.make(g).ok()?;
+                self.learn(g, &like.0);
+                self.recorder.places.entry(at).or_default().images.push(image);
+                Some(like)
+            });
+            likes.extend(like.map(|(bits, frac)| (bits, frac + point)));
+        }
+        likes
+    }
+
+    /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if it is only
+    /// for the range.
+    fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
+        let Some(value) = g.sums.value(of) else { return };
+        let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
+        let mut nodes: Vec<u32> = nodes.into_iter().filter(|&node| node != 0).collect();
+        nodes.sort_unstable();
+        if let Some(direction) = value.sum.as_ref().and_then(direction) {
+            let oldest = self.oldest.entry(direction).or_default();
+            if oldest.is_empty() || nodes.last() < oldest.last() {
+                oldest.iter().for_each(|node| _ = self.sums.remove(node));
+                self.sums.extend(&nodes);
+                oldest.clone_from(&nodes);
+            }
+        }
+        let Some(last) = nodes.last() else { return };
+        let same = self.ranges_of.get(last).map_or(&[][..], Vec::as_slice);
+        let is_known = same.iter().any(|&known| self.ranges[known].nodes == nodes);
+        if is_known || (for_range && nodes.len() == 1) {
+            return;
+        }
+        let all = match value.kind {
+            Type { width: 100.., .. } => None,
+            Type { signed: true, width, .. } => Some((-1i128 << width >> 1, (1 << width >> 1) - 1)),
+            Type { width, .. } => Some((0, (1 << width) - 1)),
+        };
+        let is_less = value.range.is_some() && value.range != all;
+        nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
+        self.ranges.push(Ranged { value: is_less.then_some(of), nodes });
+    }
+
+    /// The gates that some gates are made of, as far as those where `ends` says so, or inputs: these are added to the
+    /// leaves. Nothing if there are too many.
+    fn deepened(
+        &mut self,
+        g: &Graph,
+        nodes: &[u32],
+        ends: impl Fn(&Search, u32) -> bool,
+        (seen, leaves): &mut (FxHashSet<u32>, Vec<u32>),
+    ) -> bool {
+        let mut stack: Vec<(u32, bool)> = nodes.iter().map(|&node| (node, true)).collect();
+        while let Some((node, is_first)) = stack.pop() {
+            if node == 0 || !seen.insert(node) {
+                continue;
+            }
+            match g.operands(node) {
+                Some((a, b)) if is_first || !ends(self, node) => {
+                    stack.extend([a, b].map(|lit| (lit.node() as u32, false)));
+                }
+                _ => leaves.push(node),
+            }
+            if leaves.len() > FRONTIER || seen.len() > OF_VALUE.gates {
+                return false;
+            }
+        }
+        self.recorder.gates = self.recorder.gates.saturating_sub(seen.len() as u64);
+        true
+    }
+
+    /// Shows that two literals are equal over gates of values, where these are in their ranges.
+    fn equal_over_values(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
+        // Gates of before this step that the newer one is made of.
+        let (x, y) = (pair.0.node() as u32, pair.1.node() as u32);
+        let mut found = Default::default();
+        if x.max(y) as usize >= self.start
+            && self.deepened(g, &[x.max(y)], |search, node| (node as usize) < search.start, &mut found)
+            && let Some(cone) = between(g, [x, y], &found.1)
+        {
+            found.0.extend(cone);
+            if self.over(g, at, pair, found, false, effort) {
+                return true;
+            }
+        }
+        // What the operation is made of: gates that only some of its bits make may be older than the step, too.
+        let mut found = Default::default();
+        if self.operands.len() <= LEAVES
+            && self.deepened(g, &[x, y], |search, node| search.operands.contains(&node), &mut found)
+            && self.over(g, at, pair, found, false, effort)
+        {
+            return true;
+        }
+        // Sums that both are made of.
+        let mut found = Default::default();
+        self.deepened(
+            g,
+            &[x, y],
+            |search, node| (node as usize) < search.start && search.sums.contains(&node),
+            &mut found,
+        ) && self.over(g, at, pair, found, true, effort)
+    }
+
+    /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which the
+    /// two do not depend on every bit.
+    fn over(
+        &mut self,
+        g: &mut Graph,
+        at: usize,
+        pair: (Lit, Lit),
+        mut found: (FxHashSet<u32>, Vec<u32>),
+        more: bool,
+        effort: Effort,
+    ) -> bool {
+        let mut nodes: Vec<u32> = if more { found.1.clone() } else { found.0.iter().copied().collect() };
+        nodes.sort_unstable();
+        let known = nodes.iter().filter_map(|node| self.ranges_of.get(node)).flatten();
+        // Values of which most bits are there first: others would take their place.
+        let missing = |known: usize| self.ranges[known].nodes.iter().filter(|node| !found.0.contains(node)).count();
+        let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
+        let mut ranges = Vec::new();
+        for (_, known) in known {
+            let Ranged { nodes, value } = self.ranges[known].clone();
+            if nodes.iter().any(|node| !found.0.contains(node)) {
+                let mut wider = found.clone();
+                let is_leaf = |node: &u32| self.sums.contains(node) || g.operands(*node).is_none();
+                if !nodes.iter().all(is_leaf) {
+                    continue;
+                }
+                wider.1.extend(nodes.into_iter().filter(|&node| wider.0.insert(node)));
+                if !more || wider.1.len() > FRONTIER {
+                    continue;
+                }
+                found = wider;
+            }
+            ranges.extend(value);
+        }
+        self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
+    }
+
+    /// Whether bits are shown to be those of a value that was shown to be like it, as one of them is.
+    fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) -> bool {
+        let mut pairs: Vec<Vec<(Lit, Lit)>> = likes
+            .iter()
+            .map(|(like, point)| {
+                let bit = |(i, &bit): (i64, &Lit)| match usize::try_from(i + point - frac) {
+                    Ok(place) => (bit, like.get(place).or(like.last()).copied().unwrap_or(Lit::FALSE)),
+                    Err(_) => (bit, Lit::FALSE),
+                };
+                (0..).zip(bits).map(bit).collect()
+            })
+            .collect();
+        // Those that are the most of it already.
+        let open = |pairs: &Vec<(Lit, Lit)>| pairs.iter().filter(|(x, y)| g.root(*x) != g.root(*y)).count();
+        pairs.sort_by_cached_key(open);
+        pairs
+            .into_iter()
+            .take(CANDIDATES)
+            .any(|pairs| pairs.into_iter().all(|pair| self.becomes_equal(g, at, pair, OF_LIKE)))
+    }
+
+    /// Whether a literal of the value is another one, or is shown to be if their samples say so.
+    fn becomes_equal(&mut self, g: &mut Graph, at: usize, (own, other): (Lit, Lit), effort: Effort) -> bool {
+        let (x, y) = (g.root(own), g.root(other));
+        let is_alike = |search: &mut Search| x.is_known() && search.sampled(g, x) == search.sampled(g, y);
+        x == y || (is_alike(self) && self.equal(g, at, (x, y), effort))
+    }
+
+    /// Looks for a known gate that a bit of this value is equal to.
+    fn place(&mut self, g: &mut Graph, at: usize, bit: Lit) {
+        let bit = g.root(bit);
+        if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
+            return;
+        }
+        if self.recorder.how != How::Recorded && self.recorder.is_done() {
+            return;
+        }
+        let (key, flip) = normal(self.sampled(g, bit));
+        let candidates = self.by_samples.get(&key).cloned().unwrap_or_default();
+        let pair = |old: &Lit| (bit, old.flipped(flip));
+        // Many gates are hardly ever true: what is made of the same gates of before stands right behind these.
+        let below = self.newest_below(g, bit);
+        let mut near = candidates.clone();
+        near.sort_by_key(|old| (old.node() < below, old.node()));
+        if near.len() > NEAR && !self.operands.is_empty() && self.operands.len() <= LEAVES {
+            near.retain(|old| self.is_of_operands(g, *old));
+        }
+        let _ = near.iter().take(NEAR).any(|old| self.equal_over_values(g, at, pair(old), BY_TRIAL))
+            || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
+    }
+
+    /// Whether a gate is a function of what the operation is made of.
+    fn is_of_operands(&mut self, g: &Graph, gate: Lit) -> bool {
+        // A gate is made of older ones.
+        let oldest = self.operands.iter().copied().min().unwrap_or(0);
+        let (mut seen, mut stack, mut is_function) = (FxHashSet::default(), vec![gate.node() as u32], true);
+        while let Some(node) = stack.pop() {
+            if node == 0 || self.operands.contains(&node) || !seen.insert(node) {
+                continue;
+            }
+            match g.operands(node).filter(|_| node > oldest && seen.len() < OF_VALUE.gates) {
+                Some((a, b)) => stack.extend([a.node() as u32, b.node() as u32]),
+                None => {
+                    is_function = false;
+                    break;
+                }
+            }
+        }
+        self.recorder.gates = self.recorder.gates.saturating_sub(seen.len() as u64);
+        is_function
+    }
+
+    /// The newest gate of before this step that a bit is made of.
+    fn newest_below(&self, g: &Graph, bit: Lit) -> usize {
+        let (mut seen, mut stack, mut newest) = (FxHashSet::default(), vec![bit.node()], 0);
+        while let Some(node) = stack.pop() {
+            if node < self.start {
+                newest = newest.max(node);
+            } else if seen.len() < FRONTIER && seen.insert(node) {
+                stack.extend(g.operands(node as u32).into_iter().flat_map(|(a, b)| [a.node(), b.node()]));
+            }
+        }
+        newest
+    }
+
+    /// Shows that two literals are equal, if that is possible with this effort, and makes them so.
+    fn equal(&mut self, g: &mut Graph, at: usize, pair: (Lit, Lit), effort: Effort) -> bool {
+        let mut size = 0;
+        if !self.failed.insert(pair) {
+            return false;
+        }
+        if self.equal_over_values(g, at, pair, effort) {
+            return true;
+        }
+        for levels in LEVELS {
+            let Some(cut) = self.cut(g, pair, levels, effort.gates) else { return false };
+            if cut.gates == size {
+                continue;
+            }
+            size = cut.gates;
+            let is_tried = cut.leaves.len() <= LEAVES;
+            if is_tried {
+                let words = 1 << cut.leaves.len().saturating_sub(6);
+                self.recorder.gates = self.recorder.gates.saturating_sub(size as u64 * words);
+            }
+            if is_tried || cut.is_whole || levels >= ASKED {
+                // Leaves that are no inputs may be what makes them differ: less is given to that.
+                let steps = if cut.is_whole { effort.steps } else { effort.steps / 8 };
+                let asked = Asked { pair, leaves: cut.leaves, ranges: Vec::new() };
+                if self.recorder.shown(g, at, asked, LEAVES, steps) {
+                    return true;
+                }
+            }
+            if cut.is_whole {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken all
+    /// that it may.
+    fn cut(&mut self, g: &Graph, pair: (Lit, Lit), levels: usize, most: usize) -> Option<Cut> {
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        let mut cut = Cut { leaves: Vec::new(), gates: 0, is_whole: true };
+        let mut level = vec![pair.0.node() as u32, pair.1.node() as u32];
+        for deep in 0.. {
+            self.recorder.gates = self.recorder.gates.saturating_sub(level.len() as u64);
+            if self.recorder.gates == 0 || cut.gates > most {
+                return None;
+            }
+            let mut next = Vec::new();
+            for node in level {
+                if node == 0 || !seen.insert(node) {
+                    continue;
+                }
+                match g.operands(node) {
+                    Some((a, b)) if deep < levels => {
+                        cut.gates += 1;
+                        next.extend([a.node() as u32, b.node() as u32]);
+                    }
+                    operands => {
+                        cut.is_whole &= operands.is_none();
+                        cut.leaves.push(node);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            level = next;
+        }
+        Some(cut)
+    }
+}
+
+/// The gates between two gates and some leaves; nothing if they are no functions of these.
+fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> {
+    let (mut seen, mut stack) = (FxHashSet::default(), pair.to_vec());
+    while let Some(node) = stack.pop() {
+        if node != 0 && !leaves.contains(&node) && seen.insert(node) {
+            let (a, b) = g.operands(node)?;
+            stack.extend([a.node() as u32, b.node() as u32]);
+        }
+    }
+    Some(seen)
+}
+
+/// The gates within some levels below others.
+struct Cut {
+    /// Where they end.
+    leaves: Vec<u32>,
+    /// How many there are.
+    gates: usize,
+    /// Whether the leaves are inputs.
+    is_whole: bool,
+}
+
+/// What a certificate begins with.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    Program(&'a Program),
+    /// A state machine, its text, and what is known of registers.
+    Machine(&'a Machine, &'a Text<'a>, &'a Induction),
+}
+
+impl Origin<'_> {
+    /// Its gates.
+    fn compared(&self, made: Made<'_>) -> Result<Compared, String> {
+        match *self {
+            Origin::Program(model) => Compared::of(model, made),
+            Origin::Machine(machine, text, induction) => Compared::of_machine(machine, text, (induction, true), made),
+        }
+    }
+}
+
+/// The model's gates, and a search that knows them.
+///
+/// # Errors
+/// What the checker objects to.
+fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), String> {
+    let search = RefCell::new(Search::new(seed));
+    let compared = origin.compared(&mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+        let Some(bits) = bits else { return Ok(()) };
+        let mut search = search.borrow_mut();
+        search.learn(g, bits);
+        search.samples.extend(g);
+        // The last program that is begun is the one that is made.
+        let (number, kind) = match origin {
+            Origin::Program(model) => (0, model.operations[at].kind),
+            Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
+        };
+        if let Some(shown) = Shown::of(&search.samples, bits, kind) {
+            search.own.entry(shown.direction).or_default().push(((number, at), shown));
+        }
+        Ok(())
+    })?;
+    Ok((compared, search))
+}
+
+/// Drops the image of a place if nothing was made of it; whether that was so.
+fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
+    let is_unused = !std::mem::take(&mut g.sums.unused).is_empty();
+    place.filter(|_| is_unused).into_iter().for_each(|place| place.images.clear());
+    is_unused
+}
+
+/// What the checker needs to see that this is the model, over what was built before; and whether it has images that nothing
+/// was made of, which are not among it.
+///
+/// # Errors
+/// What the checker objects to.
+fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> Result<(Step, bool), String> {
+    let how = search.borrow().recorder.how;
+    search.borrow_mut().begin(how, &compared.graph);
+    let own = std::mem::take(&mut search.borrow_mut().own);
+    search.borrow_mut().before = own;
+    // What its values will show.
+    let mut all = Vec::new();
+    let mut samples = Samples::new(search.borrow().seed);
+    let mut show = |program: &Program, g: &Graph, at: usize, bits: Option<&[Lit]>| {
+        samples.extend(g);
+        all.extend(bits.map(|bits| Shown::of(&samples, bits, program.operations[at].kind)));
+        Ok(())
+    };
+    match side {
+        Side::Program(program) => {
+            Compared::of(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
+        }
+        Side::Beside(program, _) => {
+            compared.clone().follow(side, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
+        }
+        Side::Text(..) => {}
+    }
+    let (mut likes, mut has_unused) = (Vec::new(), false);
+    compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+        let mut search = search.borrow_mut();
+        let Some(bits) = bits else {
+            has_unused |= at > 0 && drop_unused(g, search.recorder.places.get_mut(&(at - 1)));
+            if let Some((program, shown)) = side.program().zip(all.get(at)) {
+                likes = search.prepare(g, program, at, shown.as_ref());
+            }
+            return Ok(());
+        };
+        if let Some(Some(shown)) = all.get_mut(at).map(Option::take) {
+            let of = (g.sums.programs.len() - 1, at);
+            search.own.entry(shown.direction).or_default().push((of, shown));
+        }
+        search.recorder.bits = bits.to_vec();
+        match side.program() {
+            Some(program)
+                if !likes.is_empty() && search.place_all(g, at, bits, program.operations[at].kind.frac, &likes) => {}
+            _ => bits.iter().for_each(|&bit| search.place(g, at, bit)),
+        }
+        search.learn(g, bits);
+        Ok(())
+    })?;
+    let mut search = search.borrow_mut();
+    let g = &mut compared.graph;
+    has_unused |= drop_unused(g, search.recorder.places.get_mut(&all.len().saturating_sub(1)));
+    // What is open at the outputs gets more: most of it where nothing follows.
+    let effort = if matches!(side, Side::Text(..)) { OF_OUTPUT } else { OF_LIKE };
+    let pairs: Vec<(Lit, Lit)> = compared.found.concat().into_iter().zip(compared.expected.concat()).collect();
+    search.recorder.bits = compared.found.concat();
+    search.failed.clear();
+    for pair in pairs {
+        search.becomes_equal(g, AT_THE_END, pair, effort);
+    }
+    Ok((Step { places: finished(&mut search.recorder), ..Step::default() }, has_unused))
+}
+
+/// What was recorded, without places that have nothing.
+fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
+    let mut places = std::mem::take(&mut recorder.places);
+    places.retain(|_, place| *place != Place::default());
+    places
+}
+
+/// The same gates in two graphs, of which the second one is made without some of the images.
+struct Renamed<'a> {
+    old: &'a Graph,
+    /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked at.
+    inputs: Vec<u32>,
+    looked_at: usize,
+    names: FxHashMap<u32, Lit>,
+}
+
+impl Renamed<'_> {
+    /// What a literal of the old graph is in the new one; nothing if it is not there.
+    fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
+        // Inputs that were made since, in their order.
+        for node in self.looked_at as u32..g.count() as u32 {
+            if node > 1 && g.made_of(node).is_none() {
+                self.names.insert(self.inputs.pop()?, Lit(node << 1));
+            }
+        }
+        self.looked_at = g.count();
+        let mut failed: FxHashSet<u32> = FxHashSet::default();
+        let mut stack = vec![lit.node() as u32];
+        while let Some(&node) = stack.last() {
+            if self.names.contains_key(&node) || failed.contains(&node) {
+                stack.pop();
+                continue;
+            }
+            let root = self.old.root(Lit(node << 1));
+            let needed: Vec<Lit> = match self.old.made_of(node) {
+                Some((a, b)) => vec![a, b],
+                None => Vec::new(),
+            };
+            if let Some(open) = needed
+                .iter()
+                .map(|lit| lit.node() as u32)
+                .find(|node| !self.names.contains_key(node) && !failed.contains(node))
+            {
+                stack.push(open);
+                continue;
+            }
+            let of = |lit: Lit| self.names.get(&(lit.node() as u32)).map(|name| name.flipped(lit.is_negated()));
+            let found = match needed[..] {
+                [a, b] => of(a).zip(of(b)).and_then(|(a, b)| g.known(a, b).1),
+                _ => None,
+            };
+            if let Some(name) = found.or_else(|| of(root).filter(|_| root.node() as u32 != node)) {
+                self.names.insert(node, name);
+            } else if root.node() as u32 != node && !failed.contains(&(root.node() as u32)) {
+                stack.push(root.node() as u32);
+            } else {
+                failed.insert(node);
+            }
+        }
+        self.names.get(&(lit.node() as u32)).map(|name| name.flipped(lit.is_negated()))
+    }
+}
+
+/// The records again without the images that were dropped, over gates that have other numbers without them; and whether
+/// others are of no use now.
+fn rewritten(
+    origin: &Origin<'_>,
+    sides: &[Side<'_>],
+    old: &Graph,
+    steps: &[Step],
+) -> Result<(Compared, Vec<Step>, bool), String> {
+    let inputs = (2..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
+    let mut renamed =
+        Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
+    let mut compared = origin.compared(&mut |_, _, _| Ok(()))?;
+    let (mut out, mut has_unused) = (Vec::new(), false);
+    for (side, step) in sides.iter().zip(steps) {
+        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(How::Recorded) };
+        let mut again = |g: &mut Graph, recorder: &mut Recorder, at: usize| {
+            for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
+                let Some(other) = renamed.name(g, record.other) else { continue };
+                let leaf = |&leaf: &u32| renamed.name(g, Lit(leaf << 1)).map(|lit| lit.node() as u32);
+                let Some(leaves) = record.leaves.iter().map(leaf).collect() else { continue };
+                let Some(&bit) = recorder.bits.get(record.bit) else { continue };
+                let asked = Asked { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
+                if asked.pair.0 != asked.pair.1 {
+                    let most = if record.reason == Reason::Exhaustion { MOST_LEAVES } else { 0 };
+                    recorder.shown(g, at, asked, most, ASKED_AGAIN);
+                }
+            }
+        };
+        let mut last = None;
+        compared.follow(side, &mut |g: &mut Graph, at, bits: Option<&[Lit]>| {
+            match bits {
+                None => {
+                    has_unused |= last.is_some_and(|last| drop_unused(g, recorder.places.get_mut(&last)));
+                    last = Some(at);
+                    for image in step.places.get(&at).map_or(&[][..], |place| &place.images) {
+                        if image.make(g).is_ok() {
+                            recorder.places.entry(at).or_default().images.push(image.clone());
+                        }
+                    }
+                }
+                Some(bits) => {
+                    recorder.bits = bits.to_vec();
+                    again(g, &mut recorder, at);
+                }
+            }
+            Ok(())
+        })?;
+        has_unused |= last.is_some_and(|last| drop_unused(&mut compared.graph, recorder.places.get_mut(&last)));
+        recorder.bits = compared.found.concat();
+        again(&mut compared.graph, &mut recorder, AT_THE_END);
+        out.push(Step { places: finished(&mut recorder), ..step.clone() });
+    }
+    Ok((compared, out, has_unused))
+}
+
+/// Whether each output is the same gates on both sides.
+fn shown(compared: &Compared) -> Vec<bool> {
+    (0..compared.expected.len()).map(|output| compared.is_shown(output)).collect()
+}
+
+/// A certificate, and which outputs it shows.
+pub struct Recorded {
+    /// What the checker replays.
+    pub certificate: Certificate,
+    /// Whether it shows each output; of a state machine each equality that it needs.
+    pub shown: Vec<bool>,
+    /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of programs.
+    pub(super) claimed: Vec<Option<usize>>,
+}
+
+/// A program with its file name, or the text.
+type Named<'a> = (Option<&'a String>, Side<'a>);
+
+/// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of is
+/// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones may be compared with these.
+fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
+    let (mut compared, mut search) = begin(origin, seed)?;
+    let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
+    for (at, &(name, side)) in all.iter().enumerate() {
+        let before = (at + 1 < all.len()).then(|| (compared.clone(), search.clone()));
+        let (made, unused) = step(&mut compared, &search, &side)?;
+        match before {
+            Some(before)
+                if made.places.is_empty() && !(keep_bare && compared.graph.count() > before.0.graph.count()) =>
+            {
+                (compared, search) = before;
+            }
+            before => {
+                has_unused |= unused;
+                sides.push((name, side));
+                let is_bare = before.is_some() && made.places.is_empty();
+                let feeds = if let Side::Beside(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
+                steps.push(Step { program: name.cloned(), is_bare, feeds, ..made });
+            }
+        }
+    }
+    drop(search);
+    let named = sides;
+    let sides: Vec<Side<'_>> = named.iter().map(|side| side.1).collect();
+    let mut last = None;
+    for _ in 0..REWRITTEN {
+        if !has_unused {
+            break;
+        }
+        let (again, made, unused) = rewritten(origin, &sides, &compared.graph, &steps)?;
+        // Numbers of gates are those of the first writing still.
+        for (old, new) in steps.iter_mut().zip(&made) {
+            for (at, place) in &mut old.places {
+                place.images = new.places.get(at).map_or(Vec::new(), |place| place.images.clone());
+            }
+        }
+        (last, has_unused) = (Some((again, made)), unused);
+    }
+    let (compared, steps) = last.unwrap_or((compared, steps));
+    if has_unused {
+        return Err("images that nothing is made of".into());
+    }
+    // Images that were left out may have been all that there was of a program.
+    let is_needed = |at: usize| at + 1 == steps.len() || steps[at].is_bare == steps[at].places.is_empty();
+    if !(0..steps.len()).all(is_needed) {
+        let needed = named.into_iter().enumerate().filter(|&(at, _)| is_needed(at));
+        return recorded(origin, &needed.map(|(_, side)| side).collect::<Vec<_>>(), seed, keep_bare);
+    }
+    let certificate = Certificate { steps, ..Certificate::default() };
+    Ok(Recorded { shown: shown(&compared), claimed: compared.claimed, certificate })
+}
+
+/// Records a certificate for a text, over programs between with their file names if there are any: that one of several
+/// ways which shows the most outputs. `rhythm` is that of a text that does not take a sample at every clock.
+///
+/// # Errors
+/// What the checker objects to in the text or a program.
+pub fn record(
+    model: &Program,
+    between: &[(String, Program)],
+    text: &Text<'_>,
+    rhythm: Option<&Rhythm>,
+) -> Result<Recorded, String> {
+    let text = (None, Side::Text(text, rhythm));
+    let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
+    let sides: Vec<_> = programs.chain([text]).collect();
+    // What shared copies compute is told by the last program, whether something is recorded of it or not.
+    let mut ways = vec![(0, SEEDS[0], rhythm.is_some()), (0, SEEDS[0], rhythm.is_none()), (0, SEEDS[1], false)];
+    if between.is_empty() {
+        ways.remove(1);
+    } else {
+        ways.push((between.len(), SEEDS[0], false));
+    }
+    let origin = Origin::Program(model);
+    let mut best =
+        best_of(ways.into_iter().map(|(from, seed, keep_bare)| recorded(&origin, &sides[from..], seed, keep_bare)))?;
+    best.certificate.rhythm = rhythm.cloned();
+    Ok(best)
+}
+
+/// A program beside a state machine: its file name, and the elements of the machine that its inputs are.
+pub type Beside = (String, Program, Vec<usize>);
+
+/// Records a certificate for the text of a state machine.
+///
+/// # Errors
+/// What the checker objects to in the text or the induction.
+pub(super) fn record_machine(
+    machine: &Machine,
+    beside: &[Beside],
+    text: &Text<'_>,
+    induction: &Induction,
+) -> Result<Recorded, String> {
+    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::Beside(program, feeds)));
+    let sides: Vec<_> = programs.chain([(None, Side::Text(text, None))]).collect();
+    // Most machines need no program, but pipelines whose registers were moved.
+    let mut ways = vec![(0, false), (beside.len(), false), (0, true)];
+    if induction.depth == 0 {
+        ways.swap(0, 1);
+    }
+    ways.truncate(if beside.is_empty() { 1 } else { ways.len() });
+    let origin = Origin::Machine(machine, text, induction);
+    let mut best =
+        best_of(ways.into_iter().map(|(from, keep_bare)| recorded(&origin, &sides[from..], SEEDS[0], keep_bare)))?;
+    best.certificate.induction = Some(induction.clone());
+    Ok(best)
+}
+
+/// What shows the most; nothing is tried behind what shows all.
+fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recorded, String> {
+    let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
+    let mut best: Option<Recorded> = None;
+    for found in ways {
+        let found = found?;
+        let is_whole = count(&found) == found.shown.len();
+        if best.as_ref().is_none_or(|best| count(&found) > count(best)) {
+            best = Some(found);
+        }
+        if is_whole {
+            break;
+        }
+    }
+    best.ok_or_else(|| "nothing was recorded".to_owned())
+}
+
+/// A program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
+fn read_program(model: &Model) -> Option<Program> {
+    let mut bytes = Vec::new();
+    alir_formats::prepare(model, Target::Alir4).ok()?.write(&mut bytes).ok()?;
+    Program::read(&bytes).ok()
+}
+
+/// Units of work for an operation of a program, and for a gate that is looked at.
+const UNITS: (u64, u64) = (3_000, 2);
+/// Units of work for a step of the solver, with what is looked at before.
+const ASKING: u64 = 2 * STEP.0;
+/// Parts of the solver's steps with which equalities are looked for one after another: most need few.
+const PARTS: [u64; 2] = [10, 1];
+
+/// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work. About so many
+/// are taken for what is looked at of a program. No program is made that would take more than are left of `all`: then there are no
+/// gates. Nothing is recorded.
+pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
+    let (mut spent, mut last) = (0, None);
+    for part in PARTS {
+        let left = all.saturating_sub(spent);
+        let Some(mut shared) = Shared::within(model, How::Within { part, most: most.min(left) }, left) else { break };
+        let follows = programs.iter().all(|program| {
+            let follows = spent + UNITS.0 * program.nodes().len() as u64 <= all && shared.follow(program);
+            spent += shared.spent();
+            follows
+        });
+        if follows && shared.compared.open().next().is_none() {
+            return (true, Some(shared), spent);
+        }
+        last = follows.then_some(shared).or(last);
+    }
+    (false, last, spent)
+}
+
+/// The gates of a program, and of all that was compared with it.
+pub(super) struct Shared {
+    compared: Compared,
+    search: RefCell<Search>,
+    /// Units of work for what was made and nobody has counted.
+    unpaid: u64,
+}
+
+impl Shared {
+    /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are left.
+    pub(super) fn of(program: &Model, left: u64) -> Option<Shared> {
+        Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
+    }
+
+    /// The same, where what is equal to them is looked for in this way.
+    fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
+        let unpaid = UNITS.0 * program.nodes().len() as u64;
+        if unpaid > left {
+            return None;
+        }
+        let (compared, search) = begin(&Origin::Program(&read_program(program)?), SEEDS[0]).ok()?;
+        search.borrow_mut().recorder = Recorder::new(how);
+        Some(Shared { compared, search, unpaid })
+    }
+
+    /// Adds those of another one; whether that takes no more than it may.
+    fn follow(&mut self, program: &Model) -> bool {
+        self.unpaid += UNITS.0 * program.nodes().len() as u64;
+        read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
+    }
+
+    /// Whether a text, as the checker reads it clock by clock, is the program, within about so many units of work.
+    pub(super) fn is_text(&mut self, source: &str, top: &str, rhythm: &Rhythm, most: u64) -> bool {
+        self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
+        let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.of(top) });
+        let Ok(text) = text else { return false };
+        let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(rhythm)));
+        made.is_ok() && self.compared.open().next().is_none()
+    }
+
+    /// Begins with a design, within about so many units of work.
+    pub(super) fn begin(&mut self, most: u64) {
+        self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
+    }
+
+    /// Whether as much was looked at as may be.
+    pub(super) fn is_done(&mut self) -> bool {
+        self.search.get_mut().recorder.is_done()
+    }
+
+    /// The units of work that were spent since, and what nobody has counted before.
+    pub(super) fn spent(&mut self) -> u64 {
+        let recorder = &self.search.get_mut().recorder;
+        std::mem::take(&mut self.unpaid) + recorder.spent + UNITS.1 * (recorder.most - recorder.gates)
+    }
+
+    /// The gates.
+    pub(super) fn graph(&mut self) -> &mut Graph {
+        &mut self.compared.graph
+    }
+
+    /// Bits of an input element.
+    pub(super) fn input(&self, element: usize) -> &[Lit] {
+        &self.compared.inputs[element]
+    }
+
+    /// Bits of an output of the first program.
+    pub(super) fn output(&self, output: usize) -> Vec<Lit> {
+        self.compared.expected[output].clone()
+    }
+
+    /// Looks for gates that bits of a design's signal are equal to; the signal's bits after that.
+    pub(super) fn placed(&mut self, bits: &[Lit]) -> Vec<Lit> {
+        let (g, search) = (&mut self.compared.graph, self.search.get_mut());
+        search.recorder.bits = bits.to_vec();
+        bits.iter().for_each(|&bit| search.place(g, 0, bit));
+        search.learn(g, bits);
+        bits.iter().map(|&bit| g.root(bit)).collect()
+    }
+
+    /// Whether an output is what it should be, with all that is left of the work.
+    pub(super) fn are_equal(&mut self, expected: &[Lit], found: &[Lit]) -> bool {
+        let (g, search) = (&mut self.compared.graph, self.search.get_mut());
+        search.recorder.bits = found.to_vec();
+        search.failed.clear();
+        found.iter().zip(expected).all(|(&own, &other)| search.becomes_equal(g, AT_THE_END, (own, other), OF_OUTPUT))
+    }
+}
+
+/// A line of numbers.
+fn numbers(out: &mut String, word: &str, numbers: &[usize]) {
+    out.push_str(word);
+    numbers.iter().for_each(|number| _ = write!(out, " {number}"));
+    out.push('\n');
+}
+
+/// The lines of the file of a certificate.
+pub fn text(certificate: &Certificate) -> String {
+    let mut out = format!("{HEAD}\n");
+    if let Some(case) = &certificate.case {
+        let bits: String = case.iter().map(|&bit| if bit { '1' } else { '0' }).collect();
+        let _ = writeln!(out, "case {bits}");
+    }
+    if let Some(top) = &certificate.top {
+        let _ = writeln!(out, "top {top}");
+    }
+    if let Some(Induction { settled, depth, classes, zeros }) = &certificate.induction {
+        let _ = writeln!(out, "clocks {settled} {depth}");
+        let classes = classes.iter().map(|class| ("same", class)).chain([("zero", zeros)]);
+        for (word, bits) in classes.filter(|(_, bits)| !bits.is_empty()) {
+            numbers(&mut out, word, bits);
+        }
+    }
+    if let Some(Rhythm { interval, latency, presence }) = &certificate.rhythm {
+        let _ = writeln!(out, "every {interval} {latency}{}", if *presence == Presence::Held { " held" } else { "" });
+        if let Presence::Beats(beats) = presence {
+            numbers(&mut out, "beats", &beats.iter().flat_map(|&(beat, low)| [beat, low]).collect::<Vec<_>>());
+        }
+    }
+    for step in &certificate.steps {
+        let word = if step.is_bare { "between" } else { "step" };
+        let _ = writeln!(out, "{word} {}", step.program.as_deref().unwrap_or("text"));
+        if !step.feeds.is_empty() {
+            numbers(&mut out, "feeds", &step.feeds);
+        }
+        for (at, place) in &step.places {
+            let _ = writeln!(out, "at {at}");
+            for Image { of, minus, shift, constant } in &place.images {
+                let minus = u8::from(*minus);
+                let _ = writeln!(out, "image {} {} {minus} {shift} {constant}", of.0, of.1);
+            }
+            for record in &place.records {
+                let word = if record.reason == Reason::Exhaustion { "all" } else { "clauses" };
+                let _ = write!(out, "{word} {} {}", record.bit, record.other.0);
+                for leaf in &record.leaves {
+                    let _ = write!(out, " {leaf}");
+                }
+                for (i, range) in record.ranges.iter().enumerate() {
+                    let _ = write!(out, "{}{} {}", if i == 0 { " / " } else { " " }, range.0, range.1);
+                }
+                out.push('\n');
+                let Reason::Clauses(lemmas) = &record.reason else { continue };
+                for (literals, hints) in lemmas {
+                    for literal in literals {
+                        let _ = write!(out, "{literal} ");
+                    }
+                    out.push('0');
+                    for hint in hints {
+                        let _ = write!(out, " {hint}");
+                    }
+                    out.push_str(" 0\n");
+                }
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_interp::{LookupMiss, golden};
+    use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, ValueId};
+    use alir_core::num::{Interval, Kif, wrap};
+    use alir_testing::random::{self, Profile, Recipe};
+    use num_bigint::BigInt;
+
+    /// Small programs, and some of any width.
+    fn drawn(seed: u64) -> Model {
+        if seed.is_multiple_of(4) { random::model(seed) } else { Recipe::seeded(Profile::TINY, 24, seed).build() }
+    }
+
+    /// The checker's gates of a program, for random inputs, are what the golden interpreter says.
+    #[test]
+    fn the_checkers_gates_agree_with_the_golden_interpreter() {
+        let (mut compared_outputs, mut recorded) = (0, 0);
+        for seed in 0..300 {
+            let model = drawn(seed);
+            let Some(same) = read_program(&model) else { continue };
+            let Ok(mut compared) = Compared::of(&same, &mut |_, _, _| Ok(())) else { continue };
+            compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
+            compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
+            // Ranges that are known by then may make other gates of it; a record shows that those are the same.
+            if compared.open().next().is_some() {
+                let (mut again, search) = begin(&Origin::Program(&same), 1).unwrap();
+                step(&mut again, &search, &Side::Program(&same)).unwrap();
+                assert_eq!(again.open().next(), None, "seed {seed}: a program is itself");
+                recorded += 1;
+            }
+        }
+        assert!(compared_outputs > 10_000 && recorded < 10, "{compared_outputs} {recorded}");
+    }
+
+    /// So are those of a text, as it is read, in both languages with all kinds of ports.
+    #[test]
+    fn the_checkers_reading_of_texts_agrees_with_the_golden_interpreter() {
+        use alir_hw::netlist::{Options, PortNames, Ports, ResetOptions, lower};
+        use alir_hdl::Language;
+        let mut compared_outputs = 0;
+        for seed in 0..160u64 {
+            let model = drawn(seed);
+            let Some(same) = read_program(&model) else { continue };
+            let (optimised, _) = alir_opt::passes::run(&model, alir_opt::passes::pipeline((seed % 3) as u8));
+            let schedule = match seed / 3 % 4 {
+                0 => alir_opt::schedule::Schedule::combinational(optimised.nodes().len()),
+                stages => alir_opt::schedule::random(&optimised, stages as u32, seed.is_multiple_of(2), seed),
+            };
+            let bit = |at: u32| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (32 + at) & 1 == 1;
+            let reset = ResetOptions { asynchronous: bit(0), active_high: bit(1), data: bit(2) };
+            let netlist = lower(
+                &optimised,
+                &schedule,
+                &Options {
+                    ports: if bit(3) { Ports::Split } else { Ports::Packed },
+                    valid: bit(4),
+                    enable: bit(5),
+                    reset: bit(6).then_some(reset),
+                    names: PortNames { reset: if bit(1) { "rst" } else { "rst_n" }.into(), ..PortNames::default() },
+                    ..Options::default()
+                },
+            );
+            let emitted = alir_hw::emit::Options { keep_names: bit(7), use_dsp: bit(8), ..Default::default() };
+            for language in [Language::Verilog, Language::Vhdl] {
+                let text = alir_hw::emit::text(&netlist, language, &emitted);
+                let what = format!("seed {seed}\n{text}");
+                let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
+                let mut compared = Compared::of(&same, &mut |_, _, _| Ok(())).unwrap();
+                let built = compared.follow(&Side::Text(&read, None), &mut |_, _, _| Ok(()));
+                built.unwrap_or_else(|why| panic!("{why}: {what}"));
+                compared_outputs += agrees(&model, &compared, &what);
+                let has_flags = compared.expected.len() > model.outputs().len();
+                assert!(has_flags == bit(4) && (!has_flags || compared.is_shown(model.outputs().len())), "{what}");
+                let latency = netlist.interface.latency;
+                let clocks = if latency == 0 { "combinational".into() } else { format!("after {latency} clocks") };
+                // Constants are of no clock.
+                let is_constant = compared.found.iter().flatten().all(|&bit| compared.graph.root(bit).node() == 0);
+                assert!(is_constant || compared.statement.starts_with(&clocks), "{}: {what}", compared.statement);
+            }
+        }
+        assert!(compared_outputs > 50_000, "{compared_outputs}");
+    }
+
+    /// Values of gates for 64 assignments.
+    fn values(g: &Graph) -> Vec<u64> {
+        let mut random = SplitMix::new(7);
+        g.values(|| random.word())
+    }
+
+    fn of(values: &[u64], lit: Lit) -> u64 {
+        values[lit.node()] ^ if lit.is_negated() { u64::MAX } else { 0 }
+    }
+
+    /// Whether all gates are what they are known to be.
+    fn assert_sound(g: &Graph, what: &str) {
+        let values = values(g);
+        for node in 0..g.count() as u32 {
+            assert_eq!(values[node as usize], of(&values, g.root(Lit(node << 1))), "{what}: gate {node}");
+        }
+    }
+
+    /// For 64 assignments, the second side is what the golden interpreter says; how many outputs.
+    fn agrees(model: &Model, compared: &Compared, what: &str) -> usize {
+        let values = values(&compared.graph);
+        let code = |bits: &[Lit], kif: Kif, at: usize| {
+            let mut raw = BigInt::ZERO;
+            for (i, &bit) in bits.iter().enumerate() {
+                raw.set_bit(i as u64, of(&values, bit) >> at & 1 == 1);
+            }
+            wrap(&raw, kif)
+        };
+        for at in 0..64 {
+            let inputs: Vec<BigInt> =
+                compared.inputs.iter().zip(model.input_kifs()).map(|(bits, &kif)| code(bits, kif, at)).collect();
+            for (j, expected) in golden(model, &inputs, LookupMiss::Zero).unwrap().iter().enumerate() {
+                assert_eq!(code(&compared.found[j], model.output_kif(j), at), *expected, "output {j} of {what}");
+            }
+        }
+        64 * model.outputs().len()
+    }
+
+    fn kif(signed: bool, int: i32, frac: i32) -> Kif {
+        Kif { signed, int, frac }
+    }
+
+    /// A program of three inputs of seven bits; `made` gives the value of its only output.
+    fn of_three(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
+        let mut b = Builder::new(vec![0; 3]);
+        let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
+        let source = Some(made(&mut b, inputs));
+        b.output(Output { source, shift: 0, neg: false });
+        read_program(&b.finish().expect("a program")).expect("JSON has words for it")
+    }
+
+    /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
+    fn rounded_behind() -> Program {
+        of_three(|b, [x, y, z]| {
+            let sum = b.op(Op::Add { a: y, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::Sub { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::AddConst { x: sum, value: 1.into(), shift: 0 }, Interval::full(kif(true, 9, 0)));
+            let positive = b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, 0)));
+            // What it is for numbers that the sum never is does not matter: it overflows there.
+            let more = b.op(Op::AddConst { x: positive, value: 1.into(), shift: 0 }, Interval::full(kif(false, 8, 0)));
+            b.op(Op::Quantise { x: more, shift: 0 }, Interval::full(kif(false, 9, -3)))
+        })
+    }
+
+    /// All is added ahead of the rectifier, by taking the negative of the sum from it.
+    fn rounded_ahead(plus: i64) -> Program {
+        of_three(move |b, [x, y, z]| {
+            let sum = b.op(Op::Sub { a: z, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
+            let sum = b.op(Op::Sub { a: sum, b: y, shift: 0 }, Interval::full(kif(true, 8, 0)));
+            let constant = b.op(Op::Const { value: plus.into() }, Interval::full(kif(true, 6, 0)));
+            let sum = b.op(Op::Sub { a: constant, b: sum, shift: 0 }, Interval::full(kif(true, 9, 0)));
+            b.op(Op::Relu { x: sum }, Interval::full(kif(false, 9, -3)))
+        })
+    }
+
+    fn replayed(first: &Program, second: &Program, made: &Step) -> Result<bool, String> {
+        let mut compared = Compared::of(first, &mut |_, _, _| Ok(())).unwrap();
+        compared.replay(&Side::Program(second), made)?;
+        Ok(compared.open().next().is_none())
+    }
+
+    /// The only step from one program to another one, and whether it shows all outputs.
+    fn made(first: &Program, second: &Program) -> (Step, bool) {
+        let Recorded { mut certificate, shown, .. } =
+            recorded(&Origin::Program(first), &[(None, Side::Program(second))], 1, false).unwrap();
+        (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
+    }
+
+    /// A value that is the negative of another one and a constant is its image, and what both are made into is compared over
+    /// the one, where it is in its range.
+    #[test]
+    fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
+        let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
+        let (step, is_shown) = made(&first, &second);
+        assert!(is_shown);
+        assert_eq!(replayed(&first, &second, &step), Ok(true));
+        let images = step.places.values().flat_map(|place| &place.images).filter(|image| image.minus).count();
+        let ranges = step.places.values().flat_map(|place| &place.records).filter(|r| !r.ranges.is_empty()).count();
+        assert!(images > 0 && ranges > 0, "{images} images, {ranges} records with ranges");
+        // A sum that is one more is no such thing.
+        assert_ne!(replayed(&first, &other, &step), Ok(true));
+        assert_ne!(replayed(&first, &other, &made(&first, &other).0), Ok(true));
+    }
+
+    /// Each image and each record with another number, with more than it needs or with less: refused, but where the
+    /// definition of an image is another one that is of use as well.
+    #[test]
+    fn what_is_not_needed_or_does_not_hold_is_refused() {
+        let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
+        let (right, _) = made(&first, &second);
+        let mut refused = 0;
+        let mut corrupted = |change: &dyn Fn(&mut Step), what: &str| {
+            let mut step = right.clone();
+            change(&mut step);
+            if step == right {
+                return;
+            }
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let replay = again.replay(&Side::Program(&second), &step);
+            assert!(replay.is_err(), "{what}: {step:?}");
+            assert_sound(&again.graph, what);
+            assert_ne!(replayed(&first, &other, &step), Ok(true), "{what}");
+            refused += 1;
+        };
+        for (&at, place) in &right.places {
+            for i in 0..place.images.len() {
+                let mut change = |what: &str, change: &dyn Fn(&mut Image)| {
+                    corrupted(&|step| change(&mut step.places.get_mut(&at).unwrap().images[i]), what);
+                };
+                change("no such value", &|image| image.of.1 = 1_000);
+                change("no such program", &|image| image.of.0 = 7);
+                change("another value", &|image| image.of.1 = 0);
+                change("a shift beyond the limit", &|image| image.shift = i64::MIN);
+                change("another shift", &|image| image.shift += 1);
+                change("another sign", &|image| image.minus = !image.minus);
+                change("a constant that is even", &|image| image.constant = 2);
+                change("another constant", &|image| {
+                    image.constant = if image.constant == 0 { 1 } else { -image.constant }
+                });
+            }
+            for i in 0..place.records.len() {
+                let mut change = |what: &str, change: &dyn Fn(&mut Record)| {
+                    corrupted(&|step| change(&mut step.places.get_mut(&at).unwrap().records[i]), what);
+                };
+                change("the complement", &|record| record.other = !record.other);
+                change("no such bit", &|record| record.bit = 1_000);
+                change("leaves left out", &|record| record.leaves.truncate(1));
+                change("leaves out of order", &|record| record.leaves.reverse());
+                change("a leaf that is not there", &|record| record.leaves.push(1_000_000));
+                change("ranges left out", &|record| record.ranges.clear());
+                change("a range that is not there", &|record| record.ranges.push((9, 9)));
+                change("a range that is not needed", &|record| record.ranges.insert(0, (0, 0)));
+                let twice = |step: &mut Step| {
+                    let records = &mut step.places.get_mut(&at).unwrap().records;
+                    records.push(records[i].clone());
+                };
+                corrupted(&twice, "a record twice");
+            }
+            let moved = |step: &mut Step| _ = step.places.remove(&at).map(|place| step.places.insert(1_000, place));
+            corrupted(&moved, "a place that is not there");
+        }
+        assert!(refused > 30, "{refused}");
+    }
+
+    /// Records by clauses: a literal, a hint or a clause more or less is refused.
+    #[test]
+    fn clauses_say_what_is_needed_and_nothing_else() {
+        let mut g = Graph::new();
+        let bits: Vec<Lit> = (0..10).map(|_| g.input()).collect();
+        let xor = |g: &mut Graph, bits: &[Lit]| bits.iter().fold(Lit::FALSE, |all, &bit| g.xor(all, bit));
+        let forwards = xor(&mut g, &bits);
+        let backwards = bits.iter().rev().copied().collect::<Vec<_>>();
+        let backwards = xor(&mut g, &backwards);
+        let leaves: Vec<u32> = bits.iter().map(|bit| bit.node() as u32).collect();
+        let record = Record { bit: 0, other: forwards, leaves, ranges: vec![], reason: Reason::Exhaustion };
+        let question = Question::of(&g, backwards, &record).unwrap();
+        let lemmas = sat::refutation(&question.clauses(), &mut 1_000_000).expect("they are equal");
+        assert!(lemmas.len() > 20, "{}", lemmas.len());
+        assert_eq!(question.follow(&lemmas), Ok(vec![]));
+        let mut refused = 0;
+        for at in 0..lemmas.len() {
+            let mut corrupted = |change: &dyn Fn(&mut Vec<Lemma>)| {
+                let mut other = lemmas.clone();
+                change(&mut other);
+                assert!(question.follow(&other).is_err(), "{at}: {:?} {:?}", lemmas[at], other.get(at));
+                refused += 1;
+            };
+            corrupted(&|all| drop(all.remove(at)));
+            corrupted(&|all| all.insert(at, all[at].clone()));
+            corrupted(&|all| _ = all[at].1.pop());
+            corrupted(&|all| _ = all[at].1.remove(0));
+            corrupted(&|all| all[at].1.push(1));
+            corrupted(&|all| all[at].1.insert(0, 1));
+            corrupted(&|all| all[at].1[0] = 0);
+            corrupted(&|all| all[at].0.push(1_000_000));
+            if let Some(&last) = lemmas[at].0.last() {
+                corrupted(&|all| _ = all[at].0.pop());
+                corrupted(&|all| all[at].0.push(last));
+                corrupted(&|all| *all[at].0.last_mut().unwrap() = -last);
+            }
+        }
+        assert!(refused > 200, "{refused}");
+    }
+
+    /// An exclusive or of a gate that is found to be the complement of an older one is made of other gates than that of the older
+    /// one, and is found all the same.
+    #[test]
+    fn an_exclusive_or_is_one_gate_whichever_operand_is_negated() {
+        let mut g = Graph::new();
+        let [a, b, c, d] = [0; 4].map(|_| g.input());
+        let (old, new) = (g.and(a, b), g.and(c, d));
+        let first = g.xor(new, a);
+        g.merge(new, !old);
+        let count = g.count();
+        assert_eq!((g.xor(old, a), g.xor(old, !a), g.count()), (!first, first, count));
+    }
+
+    /// Two terms that are found to be the same after sums were made of them are one from the next program on.
+    #[test]
+    fn terms_that_become_the_same_are_one_in_the_next_program() {
+        let bit = Interval::full(kif(false, 1, 0));
+        let and = |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::And, a: x, b: y, shift: 0 }, bit.clone());
+        let first = of_three(|b, [x, y, z]| {
+            let (p, q) = (and(b, x, x), and(b, y, y));
+            let term = and(b, p, q);
+            let sum = b.op(Op::Add { a: term, b: y, shift: 0 }, Interval::full(kif(true, 7, 0)));
+            b.op(Op::Add { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)))
+        });
+        let second = of_three(|b, [x, y, z]| {
+            let (p, q) = (and(b, x, x), and(b, y, y));
+            let both = and(b, p, q);
+            let other = b.op(Op::Binary { op: BinaryBits::Xor, a: p, b: both, shift: 0 }, bit.clone());
+            // The same as `p`.
+            let again = b.op(Op::Binary { op: BinaryBits::Or, a: both, b: other, shift: 0 }, bit.clone());
+            let term = and(b, again, q);
+            let sum = b.op(Op::Add { a: y, b: z, shift: 0 }, Interval::full(kif(true, 7, 0)));
+            b.op(Op::Add { a: sum, b: term, shift: 0 }, Interval::full(kif(true, 8, 0)))
+        });
+        let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+        let (p, q) = (compared.inputs[0][0], compared.inputs[1][0]);
+        let mut again = Lit::FALSE;
+        compared
+            .follow(&Side::Program(&second), &mut |_, at, bits: Option<&[Lit]>| {
+                again = bits.filter(|_| at == 7).map_or(again, |bits| bits[0]);
+                Ok(())
+            })
+            .unwrap();
+        assert_ne!(compared.graph.root(again), p);
+        assert!(!compared.is_shown(0));
+        let leaves = vec![p.node() as u32, q.node() as u32];
+        let record = Record { bit: 0, other: p, leaves, ranges: vec![], reason: Reason::Exhaustion };
+        record.apply(&mut compared.graph, again).unwrap();
+        // The sums are not looked at again in this program.
+        assert!(!compared.is_shown(0));
+        let found = compared.found[0].clone();
+        compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
+        let same = |(&x, &y): (&Lit, &Lit)| compared.graph.root(x) == compared.graph.root(y);
+        assert!(found.iter().zip(&compared.expected[0]).all(same));
+    }
+
+    /// The low and the high bits of a number, added to something one after the other, are the number added to it: known from the
+    /// next program on. Other bits of it are not.
+    #[test]
+    fn a_number_that_was_taken_apart_is_its_halves() {
+        let full = |signed, int, frac| Interval::full(kif(signed, int, frac));
+        let whole =
+            |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::Xor, a: x, b: y, shift: 0 }, full(true, 6, 0));
+        let first = of_three(|b, [x, y, z]| {
+            let number = whole(b, x, y);
+            b.op(Op::Add { a: number, b: z, shift: 0 }, full(true, 8, 0))
+        });
+        let halves = |of_low: i32| {
+            of_three(move |b, [x, y, z]| {
+                let number = whole(b, x, y);
+                let high = b.op(Op::Quantise { x: number, shift: 0 }, full(true, 6, -3));
+                let low = b.op(Op::Quantise { x: number, shift: 0 }, full(false, of_low, 0));
+                let sum = b.op(Op::Add { a: low, b: z, shift: 0 }, full(true, 8, 0));
+                b.op(Op::Add { a: sum, b: high, shift: 0 }, full(true, 8, 0))
+            })
+        };
+        for (of_low, is_same) in [(3, true), (2, false)] {
+            let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            compared.follow(&Side::Program(&halves(of_low)), &mut |_, _, _| Ok(())).unwrap();
+            let found = compared.found[0].clone();
+            assert!(!compared.is_shown(0));
+            compared.follow(&Side::Program(&first), &mut |_, _, _| Ok(())).unwrap();
+            let same = |(&x, &y): (&Lit, &Lit)| compared.graph.root(x) == compared.graph.root(y);
+            assert_eq!(found.iter().zip(&compared.expected[0]).all(same), is_same, "{of_low}");
+        }
+    }
+
+    /// Programs that optimisation leaves are shown to be the one before, and only what is equal becomes one gate.
+    #[test]
+    fn optimised_programs_are_shown_one_after_another() {
+        let (mut outputs, mut shown, mut images, mut ranges, mut gone_over) = (0, 0, 0, 0, 0);
+        for seed in 0..60 {
+            let model = drawn(4 * seed + 1);
+            let Some(first) = read_program(&model) else { continue };
+            let mut current = model;
+            let mut programs = Vec::new();
+            for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
+                let (next, _) = alir_opt::passes::run(&current, &[name]);
+                let Some(second) = read_program(&next).filter(|_| next != current) else { continue };
+                programs.push(second);
+                current = next;
+            }
+            let names: Vec<String> = (0..programs.len()).map(|i| i.to_string()).collect();
+            let sides: Vec<_> = names.iter().map(Some).zip(programs.iter().map(Side::Program)).collect();
+            let Ok(found) = recorded(&Origin::Program(&first), &sides, 1, false) else { continue };
+            gone_over += programs.len() - found.certificate.steps.len();
+            outputs += found.shown.len();
+            shown += found.shown.iter().filter(|&&shown| shown).count();
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            for (at, step) in found.certificate.steps.iter().enumerate() {
+                let is_last = at + 1 == found.certificate.steps.len();
+                assert!(is_last || !step.places.is_empty(), "seed {seed}: a program that nothing is recorded of");
+                let (_, side) = sides.iter().find(|side| side.0 == step.program.as_ref()).expect("one of them");
+                images += step.places.values().map(|place| place.images.len()).sum::<usize>();
+                let records = step.places.values().flat_map(|place| &place.records);
+                ranges += records.filter(|record| !record.ranges.is_empty()).count();
+                again.replay(side, step).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            }
+            assert_sound(&again.graph, &format!("seed {seed}"));
+            assert!((0..found.shown.len()).all(|output| again.is_shown(output) == found.shown[output]), "seed {seed}");
+        }
+        assert!(shown * 20 >= outputs * 19 && images > 20 && ranges > 0, "{shown} of {outputs}, {images}, {ranges}");
+        assert!(gone_over > 20, "{gone_over}");
+    }
+
+    /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not, and
+    /// work that is spent ends it.
+    #[test]
+    fn programs_are_shown_without_records() {
+        let (mut tried, mut shown, mut differ) = (0, 0, 0);
+        for seed in 0..60 {
+            let model = drawn(4 * seed + 1);
+            let mut programs = vec![model.clone()];
+            for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
+                programs.push(alir_opt::passes::run(programs.last().unwrap(), &[name]).0);
+            }
+            if read_program(&model).is_none() || programs.iter().any(|made| read_program(made).is_none()) {
+                continue;
+            }
+            let (is_shown, _, spent) = shows(&model, &programs, u64::MAX, u64::MAX);
+            tried += 1;
+            shown += u32::from(is_shown);
+            let nothing = shows(&model, &programs, u64::MAX, 0);
+            assert!(spent > 0 && !nothing.0 && nothing.2 == 0);
+            let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
+                continue;
+            };
+            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX, u64::MAX).0 {
+                let mut rng = SplitMix::new(seed);
+                for _ in 0..200 {
+                    let codes = alir_core::ir::draw_inputs(&model, &mut rng);
+                    let golden = |m: &Model| alir_interp::golden(m, &codes, alir_interp::LookupMiss::Zero).unwrap();
+                    assert_eq!(golden(&model), golden(&other), "seed {seed}");
+                }
+            } else {
+                differ += 1;
+            }
+        }
+        assert!(shown * 20 >= tried * 19 && tried > 30 && differ > 10, "{shown} of {tried}, {differ}");
+    }
+
+    /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.
+    #[test]
+    fn only_what_is_equal_becomes_one_gate() {
+        for seed in 0..200 {
+            let model = drawn(seed);
+            let mut other = alir_core::ir::Builder::like(&model);
+            // One operation of the second program is another one.
+            let changed = (seed as usize * 7) % model.nodes().len().max(1);
+            for (at, node) in model.nodes().iter().enumerate() {
+                let mut node = node.clone();
+                if at == changed {
+                    node.op = match node.op {
+                        alir_core::ir::Op::Add { a, b, shift } => alir_core::ir::Op::Sub { a, b, shift },
+                        alir_core::ir::Op::Sub { a, b, shift } => alir_core::ir::Op::Add { a, b, shift },
+                        alir_core::ir::Op::Relu { x } => alir_core::ir::Op::Quantise { x, shift: 0 },
+                        alir_core::ir::Op::Quantise { x, .. } => alir_core::ir::Op::Relu { x },
+                        op => op,
+                    };
+                }
+                other.push(node);
+            }
+            for &output in model.outputs() {
+                other.output(output);
+            }
+            for table in model.tables() {
+                other.table(table.clone());
+            }
+            let Ok(other) = other.finish() else { continue };
+            let (Some(first), Some(second)) = (read_program(&model), read_program(&other)) else { continue };
+            let name = "other".to_owned();
+            let Ok(found) = recorded(&Origin::Program(&first), &[(Some(&name), Side::Program(&second))], 1, false)
+            else {
+                continue;
+            };
+            // The same records make the same gates equal, in the file's form too.
+            let mut certificate = found.certificate;
+            certificate.steps.push(Step::default());
+            let read = Certificate::read(&text(&certificate));
+            if certificate.steps[0].places.is_empty() {
+                assert!(read.is_err_and(|why| why.contains("a program that nothing is recorded of")), "seed {seed}");
+                continue;
+            }
+            let read = read.unwrap();
+            assert_eq!(read, certificate);
+            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            again.replay(&Side::Program(&second), &read.steps[0]).unwrap();
+            assert_sound(&again.graph, &format!("seed {seed}"));
+            assert_eq!(super::shown(&again), found.shown, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,685 @@
+//! A form that is zero for all values of a few others, shown box by box.
+//!
+//! A box gives each of these values an interval. On it every atom is a linear form of the values plus something between
+//! two bounds: exact where a condition has one outcome, a choice takes one side, a floor does not step. A box on which
+//! the form is not seen to be zero is halved; one value each is the smallest box, on which everything is known. So a
+//! piecewise linear function of many bits, such as a rounding with its ends or a search among thresholds, takes as many
+//! boxes as it has pieces.
+
+use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Table, add, mul};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range as Span;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Most values that a box has.
+const VALUES: usize = 4;
+/// Points tried before any box: values that are no functions of each other show here that they are not independent.
+const POINTS: u64 = 24;
+/// Names replaced by what they stand for, to find the values; most of them at a time, and most that are no bits.
+const STEPS: usize = 4_000;
+const MAX_SPOKEN: usize = 1_000;
+const MAX_WIDE: usize = 20;
+/// Entries of a table looked at for one argument.
+const ENTRIES: i128 = 256;
+
+/// `sum of slopes * values + something from low to high`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Part {
+    slopes: [i128; VALUES],
+    low: i128,
+    high: i128,
+}
+
+impl Part {
+    fn between(low: i128, high: i128) -> Part {
+        Part { slopes: [0; VALUES], low, high }
+    }
+
+    fn constant(value: i128) -> Part {
+        Part::between(value, value)
+    }
+
+    fn as_const(&self) -> Option<i128> {
+        (self.low == self.high && self.slopes == [0; VALUES]).then_some(self.low)
+    }
+
+    /// Whether it is known on the whole box.
+    fn is_exact(&self) -> bool {
+        self.low == self.high
+    }
+
+    fn plus(&self, factor: i128, other: &Part) -> OrOverflow<Part> {
+        let mut out = *self;
+        for (slope, more) in out.slopes.iter_mut().zip(&other.slopes) {
+            if *more != 0 {
+                *slope = add(*slope, mul(factor, *more)?)?;
+            }
+        }
+        let (a, b) = (mul(factor, other.low)?, mul(factor, other.high)?);
+        out.low = add(out.low, a.min(b))?;
+        out.high = add(out.high, a.max(b))?;
+        Ok(out)
+    }
+
+    /// Bounds on a box.
+    fn range(&self, on: &Bounds) -> OrOverflow<Range> {
+        let mut out = (self.low, self.high);
+        for (&slope, &(lo, hi)) in self.slopes.iter().zip(on) {
+            if slope != 0 {
+                let (a, b) = (mul(slope, lo)?, mul(slope, hi)?);
+                out = (add(out.0, a.min(b))?, add(out.1, a.max(b))?);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The same on a box of which some values are known.
+    fn settled(mut self, on: &Bounds) -> OrOverflow<Part> {
+        for (slope, &(lo, hi)) in self.slopes.iter_mut().zip(on) {
+            if lo == hi && *slope != 0 {
+                let fixed = mul(*slope, lo)?;
+                *slope = 0;
+                self.low = add(self.low, fixed)?;
+                self.high = add(self.high, fixed)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// What is left of a line if it is divided by `2^m` becomes the line: given back is what it was divided to.
+    fn take_multiple(&mut self, m: u32) -> OrOverflow<Part> {
+        let size = super::power(m)?;
+        let out = Part { slopes: self.slopes.map(|slope| slope >> m), low: self.low >> m, high: self.low >> m };
+        for slope in &mut self.slopes {
+            *slope = slope.rem_euclid(size);
+        }
+        self.low = self.low.rem_euclid(size);
+        self.high = self.low;
+        Ok(out)
+    }
+
+    /// The only value on which it depends.
+    fn only_value(&self) -> Option<usize> {
+        let mut values = (0..VALUES).filter(|&i| self.slopes[i] != 0);
+        values.next().filter(|_| values.next().is_none())
+    }
+}
+
+/// A box: an interval for each value.
+type Bounds = [Range; VALUES];
+
+/// What an atom does with the sums that it is made of.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Kind {
+    Floor(u32),
+    Negative,
+    Zero,
+    Positive,
+    Product,
+    And(Range),
+    Table(Arc<Table>, Range),
+}
+
+impl Kind {
+    /// The atom on a box, of what its sums are there.
+    fn of(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
+        let truth = |yes: bool| Part::constant(i128::from(yes));
+        let x = &parts[0];
+        Ok(match self {
+            Kind::Floor(m) => {
+                let size = super::power(*m)?;
+                if x.slopes.iter().all(|slope| slope % size == 0) {
+                    Part { slopes: x.slopes.map(|slope| slope >> m), low: x.low >> m, high: x.high >> m }
+                } else {
+                    let (lo, hi) = x.range(on)?;
+                    Part::between(lo >> m, hi >> m)
+                }
+            }
+            Kind::Negative => match x.range(on)? {
+                (0.., _) => truth(false),
+                (_, ..0) => truth(true),
+                _ => Part::between(0, 1),
+            },
+            Kind::Zero => match x.range(on)? {
+                (0, 0) => truth(true),
+                (lo, hi) if lo > 0 || hi < 0 => truth(false),
+                // A line that passes zero between two whole numbers.
+                _ if x.is_exact() && x.only_value().is_some_and(|i| x.low % x.slopes[i] != 0) => truth(false),
+                _ => Part::between(0, 1),
+            },
+            Kind::Positive => match x.range(on)? {
+                (0.., _) => *x,
+                (_, ..=0) => Part::constant(0),
+                (_, hi) => Part::between(0, hi),
+            },
+            Kind::Product => {
+                let mut out = Part::constant(1);
+                for x in parts {
+                    out = product(&out, x, on)?;
+                }
+                out
+            }
+            Kind::And(bounds) => {
+                let mut both = Some(-1);
+                let mut bounds = *bounds;
+                for part in parts {
+                    both = both.zip(part.as_const()).map(|(x, y)| x & y);
+                    let (lo, hi) = part.range(on)?;
+                    if lo >= 0 {
+                        bounds = (bounds.0.max(0), bounds.1.min(hi));
+                    }
+                }
+                both.map_or(Part::between(bounds.0, bounds.1), Part::constant)
+            }
+            Kind::Table(table, whole) => {
+                let (lo, hi) = x.range(on)?;
+                let entry = |v: i128| {
+                    let index = usize::try_from(v - table.first).ok();
+                    index.and_then(|i| table.values.get(i)).copied().unwrap_or(0)
+                };
+                if hi - lo < ENTRIES {
+                    let ends = (lo..=hi).map(entry).fold((i128::MAX, i128::MIN), |e, v| (e.0.min(v), e.1.max(v)));
+                    Part::between(ends.0, ends.1)
+                } else {
+                    Part::between(whole.0, whole.1)
+                }
+            }
+        })
+    }
+
+    /// Entries of tables that are looked at for it.
+    fn entries(&self, x: &Part, on: &Bounds) -> u64 {
+        match (self, x.range(on)) {
+            (Kind::Table(..), Ok((lo, hi))) if hi - lo < ENTRIES => (hi - lo) as u64 / 8,
+            _ => 0,
+        }
+    }
+
+    /// Where the atom changes, for an argument that is a line of one value: the last number before.
+    fn step(&self, line: &Part, value: usize, (lo, hi): Range) -> Option<i128> {
+        let (slope, start) = (line.slopes[value], line.low);
+        // The last number on the lower side of the place where the line reaches a height.
+        let before = |height: i128| {
+            let rest = height.checked_sub(start)?;
+            Some(if slope > 0 { -(-rest).div_euclid(slope) - 1 } else { (-rest).div_euclid(-slope) })
+        };
+        let at = match self {
+            Kind::Negative | Kind::Positive => before(0)?,
+            Kind::Zero => {
+                let at = before(0)?;
+                if at < lo { at + 1 } else { at }
+            }
+            Kind::Floor(m) => {
+                let middle = lo + (hi - lo) / 2;
+                let height = slope.checked_mul(middle)?.checked_add(start)?;
+                let below = (height >> m) << m;
+                let at = before(below)?;
+                if (lo..hi).contains(&at) { at } else { before(below.checked_add(1 << m)?)? }
+            }
+            _ => return None,
+        };
+        (lo..hi).contains(&at).then_some(at)
+    }
+}
+
+fn product(x: &Part, y: &Part, on: &Bounds) -> OrOverflow<Part> {
+    let zero = Part::constant(0);
+    match (x.as_const(), y.as_const()) {
+        (Some(x), _) => zero.plus(x, y),
+        (_, Some(y)) => zero.plus(y, x),
+        _ => {
+            let (x, y) = (x.range(on)?, y.range(on)?);
+            let ends = [mul(x.0, y.0)?, mul(x.0, y.1)?, mul(x.1, y.0)?, mul(x.1, y.1)?];
+            let low = ends.into_iter().fold(i128::MAX, i128::min);
+            Ok(Part::between(low, ends.into_iter().fold(i128::MIN, i128::max)))
+        }
+    }
+}
+
+/// What is known on a box, and multiples of atoms that are not known there: a span of [`Pieces::terms`].
+#[derive(Clone)]
+struct Sum {
+    known: Part,
+    terms: Span<usize>,
+}
+
+struct Node {
+    kind: Kind,
+    sums: Span<usize>,
+}
+
+/// A form on a box: all atoms that are not known there, each after those that it is made of. What is known on a box is
+/// known on its parts: these have fewer atoms.
+struct Pieces {
+    nodes: Vec<Node>,
+    /// What the atoms are made of.
+    sums: Vec<Sum>,
+    terms: Vec<(u32, i128)>,
+    form: Sum,
+}
+
+impl Pieces {
+    /// Everything above some values. Nothing if the form speaks of something else too.
+    fn above(t: &LinearForms, d: FormId, values: &Values) -> OrOverflow<Option<Pieces>> {
+        let atoms = t.needed(&[d], |a| values.contains(a));
+        if atoms.iter().any(|&a| matches!(t.atom(a), Atom::Free(_))) {
+            return Ok(None);
+        }
+        let place: FxHashMap<AtomId, u32> = atoms.iter().enumerate().map(|(i, &a)| (a, i as u32)).collect();
+        let nothing = Sum { known: Part::constant(0), terms: 0..0 };
+        let mut out = Pieces { nodes: Vec::new(), sums: Vec::new(), terms: Vec::new(), form: nothing };
+        for &a in &atoms {
+            let begin = out.sums.len();
+            let (forms, factors) = t.parts(a);
+            for f in forms {
+                let sum = out.sum(t, f, values, &place)?;
+                out.sums.push(sum);
+            }
+            for b in factors {
+                let known = Part { slopes: values.slopes(b, 1), ..Part::constant(0) };
+                let start = out.terms.len();
+                out.terms.extend(place.get(&b).map(|&i| (i, 1)));
+                out.sums.push(Sum { known, terms: start..out.terms.len() });
+            }
+            let kind = match t.atom(a) {
+                Atom::Free(_) => return Ok(None),
+                // A name: the number itself.
+                Atom::Value(_) => Kind::Floor(0),
+                Atom::Floor(_, m) => Kind::Floor(*m),
+                Atom::Negative(_) => Kind::Negative,
+                Atom::Zero(_) => Kind::Zero,
+                Atom::Positive(_) => Kind::Positive,
+                Atom::If(..) | Atom::Product(..) | Atom::Monomial(_) => Kind::Product,
+                Atom::And(_) => Kind::And(t.atom_range(a)),
+                Atom::Table(_, table) => Kind::Table(table.clone(), t.atom_range(a)),
+            };
+            out.nodes.push(Node { kind, sums: begin..out.sums.len() });
+        }
+        out.form = out.sum(t, d, values, &place)?;
+        Ok(Some(out))
+    }
+
+    fn sum(&mut self, t: &LinearForms, f: FormId, values: &Values, place: &FxHashMap<AtomId, u32>) -> OrOverflow<Sum> {
+        let mut known = Part::constant(t.constant_of(f));
+        let start = self.terms.len();
+        for (a, factor) in t.terms(f) {
+            match place.get(&a) {
+                Some(&i) => self.terms.push((i, factor)),
+                None => known = known.plus(1, &Part { slopes: values.slopes(a, factor), ..Part::constant(0) })?,
+            }
+        }
+        Ok(Sum { known, terms: start..self.terms.len() })
+    }
+
+    /// Units of work for one look at all of it.
+    fn price(&self) -> u64 {
+        (self.nodes.len() + self.sums.len() + self.terms.len() + 4) as u64
+    }
+
+    /// A sum on a box on which the atoms are known so far.
+    fn total(&self, sum: &Sum, on: &Bounds, parts: &[Part]) -> OrOverflow<Part> {
+        let mut out = sum.known.settled(on)?;
+        for &(i, factor) in &self.terms[sum.terms.clone()] {
+            out = out.plus(factor, &parts[i as usize])?;
+        }
+        Ok(out)
+    }
+
+    /// The form on a box, and in `look` all that it is made of; with the entries of tables that were looked at.
+    fn on(&self, on: &Bounds, look: &mut Look) -> OrOverflow<(Part, u64)> {
+        look.atoms.clear();
+        look.sums.clear();
+        let mut entries = 0;
+        for node in &self.nodes {
+            let begin = look.sums.len();
+            for sum in &self.sums[node.sums.clone()] {
+                let part = self.total(sum, on, &look.atoms)?;
+                look.sums.push(part);
+            }
+            let parts = &look.sums[begin..];
+            entries += node.kind.entries(&parts[0], on);
+            let part = node.kind.of(parts, on)?;
+            look.atoms.push(part);
+        }
+        Ok((self.total(&self.form, on, &look.atoms)?, entries))
+    }
+
+    /// Whether lines are multiplied.
+    fn multiplies(&self, look: &Look) -> bool {
+        let is_line = |part: &&Part| part.is_exact() && part.slopes != [0; VALUES];
+        let products = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Product));
+        products.map(|node| &look.sums[node.sums.clone()]).any(|parts| parts.iter().filter(is_line).count() > 1)
+    }
+
+    /// The same form on this box and all of its parts.
+    fn within(&self, on: &Bounds, look: &Look) -> OrOverflow<Pieces> {
+        // Which atoms matter: what is known has no parts any more.
+        let mut matters = vec![false; self.nodes.len()];
+        let mark = |matters: &mut Vec<bool>, sum: &Sum| {
+            for &(i, _) in &self.terms[sum.terms.clone()] {
+                matters[i as usize] |= !look.atoms[i as usize].is_exact();
+            }
+        };
+        mark(&mut matters, &self.form);
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            if matters[i] {
+                for sum in &self.sums[node.sums.clone()] {
+                    mark(&mut matters, sum);
+                }
+            }
+        }
+        // Where each atom is in the new form, and what it is more than that.
+        let mut place: Vec<(u32, Part)> = vec![(0, Part::constant(0)); self.nodes.len()];
+        let mut out = Pieces {
+            nodes: Vec::new(),
+            sums: Vec::new(),
+            terms: Vec::new(),
+            form: Sum { known: Part::constant(0), terms: 0..0 },
+        };
+        let mut same: FxHashMap<(Kind, Part), u32> = FxHashMap::default();
+        for (i, node) in self.nodes.iter().enumerate().filter(|(i, _)| matters[*i]) {
+            let begin = out.sums.len();
+            for sum in &self.sums[node.sums.clone()] {
+                let sum = self.rest(sum, on, look, &place, &mut out.terms)?;
+                out.sums.push(sum);
+            }
+            let at = out.nodes.len() as u32;
+            place[i] = (at, Part::constant(0));
+            // Atoms of one line are one atom; floors of lines apart by multiples of what they are divided by, too.
+            if let [sum] = &mut out.sums[begin..]
+                && sum.terms.is_empty()
+                && matches!(node.kind, Kind::Floor(_) | Kind::Negative | Kind::Zero | Kind::Positive)
+            {
+                if let Kind::Floor(m) = node.kind {
+                    place[i].1 = sum.known.take_multiple(m)?;
+                }
+                if let Some(&known) = same.get(&(node.kind.clone(), sum.known)) {
+                    place[i].0 = known;
+                    out.sums.truncate(begin);
+                    continue;
+                }
+                same.insert((node.kind.clone(), sum.known), at);
+            }
+            out.nodes.push(Node { kind: node.kind.clone(), sums: begin..out.sums.len() });
+        }
+        out.form = self.rest(&self.form, on, look, &place, &mut out.terms)?;
+        Ok(out)
+    }
+
+    /// A sum on this box: what is known there, and the rest by the new places of atoms.
+    fn rest(
+        &self,
+        sum: &Sum,
+        on: &Bounds,
+        look: &Look,
+        place: &[(u32, Part)],
+        terms: &mut Vec<(u32, i128)>,
+    ) -> OrOverflow<Sum> {
+        let (mut known, start) = (sum.known.settled(on)?, terms.len());
+        for &(i, factor) in &self.terms[sum.terms.clone()] {
+            let part = &look.atoms[i as usize];
+            if part.is_exact() {
+                known = known.plus(factor, part)?;
+                continue;
+            }
+            let (at, more) = &place[i as usize];
+            known = known.plus(factor, more)?;
+            match terms[start..].iter().position(|t| t.0 == *at) {
+                Some(there) => {
+                    let total = add(terms[start + there].1, factor)?;
+                    terms[start + there].1 = total;
+                    if total == 0 {
+                        terms.swap_remove(start + there);
+                    }
+                }
+                None => terms.push((*at, factor)),
+            }
+        }
+        Ok(Sum { known, terms: start..terms.len() })
+    }
+
+    /// A value, and the last number of it that goes to the lower half: where one of the atoms changes, if that is seen.
+    fn cut(&self, on: &Bounds) -> Option<(usize, i128)> {
+        // Of the atoms made of nothing that is unknown the one in the middle, so that there are as many on both sides.
+        let ready = |node: &&Node| self.sums[node.sums.clone()].iter().all(|sum| sum.terms.is_empty());
+        let nodes: Vec<&Node> = self.nodes.iter().filter(ready).collect();
+        if let Some(node) = nodes.get(nodes.len() / 2) {
+            let argument = &self.sums[node.sums.start].known;
+            if let Some(i) = argument.only_value()
+                && node.sums.len() == 1
+                && let Some(at) = node.kind.step(argument, i, on[i])
+            {
+                return Some((i, at));
+            }
+            let weight = |i: usize| {
+                let slopes = self.sums[node.sums.clone()].iter().map(|sum| sum.known.slopes[i].unsigned_abs());
+                slopes.fold(0, u128::saturating_add).saturating_mul((on[i].1 - on[i].0) as u128)
+            };
+            let heaviest = (0..VALUES).max_by_key(|&i| weight(i)).filter(|&i| weight(i) > 0);
+            if let Some(i) = heaviest {
+                return Some((i, middle(on[i])));
+            }
+        }
+        let widest = (0..VALUES).max_by_key(|&i| on[i].1 - on[i].0)?;
+        (on[widest].0 < on[widest].1).then(|| (widest, middle(on[widest])))
+    }
+}
+
+fn middle((lo, hi): Range) -> i128 {
+    lo + (hi - lo) / 2
+}
+
+/// What everything is on a box: atoms, and the sums that they are made of.
+#[derive(Default)]
+struct Look {
+    atoms: Vec<Part>,
+    sums: Vec<Part>,
+}
+
+/// The values of boxes, in order.
+struct Values(Vec<AtomId>);
+
+impl Values {
+    fn contains(&self, a: AtomId) -> bool {
+        self.0.contains(&a)
+    }
+
+    fn slopes(&self, a: AtomId, factor: i128) -> [i128; VALUES] {
+        let mut out = [0; VALUES];
+        if let Some(i) = self.0.iter().position(|&b| b == a) {
+            out[i] = factor;
+        }
+        out
+    }
+}
+
+impl LinearForms {
+    /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows;
+    /// names are replaced by what they stand for, the newest first, until such are found. It never says that a form is
+    /// not zero. It takes about `units` of work at most.
+    ///
+    /// # Errors
+    /// [`Overflow`] where numbers grow too large.
+    pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
+        // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
+        if self.multiplies_values(d) {
+            return Ok(false);
+        }
+        let mut values = self.spoken(d)?;
+        let most = self.work().saturating_add(units);
+        for _ in 0..STEPS {
+            if values.len() <= VALUES && self.on_boxes(d, width, &values, most)? {
+                return Ok(true);
+            }
+            let names = values.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
+            let Some(newest) = names.max() else { return Ok(false) };
+            let Atom::Value(x) = *self.atom(newest) else { return Ok(false) };
+            if self.multiplies_values(x) {
+                return Ok(false);
+            }
+            values.remove(&newest);
+            values.extend(self.spoken(x)?);
+            self.charge(values.len() as u64);
+            let wide = values.iter().filter(|&&a| self.atom_range(a) != (0, 1)).count();
+            if values.len() > MAX_SPOKEN || wide > MAX_WIDE || self.work() > most || self.is_spent() {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The same for these values, until so many units of work were done.
+    fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
+        let mut values: Vec<AtomId> = values.iter().copied().collect();
+        values.sort_unstable();
+        let mut whole: Bounds = [(0, 0); VALUES];
+        for (range, &a) in whole.iter_mut().zip(&values) {
+            *range = self.atom_range(a);
+        }
+        let Some(pieces) = Pieces::above(self, d, &Values(values))? else { return Ok(false) };
+        let modulus = super::power(width)?;
+        let mut look = Look::default();
+        let mut rng = alir_core::num::SplitMix::new(0x62_6f_78);
+        for _ in 0..POINTS {
+            let point = whole.map(|(lo, hi)| {
+                let at = lo + (u128::from(rng.word()) % ((hi - lo) as u128 + 1)) as i128;
+                (at, at)
+            });
+            self.charge(pieces.price());
+            let (found, _) = pieces.on(&point, &mut look)?;
+            if found.as_const().is_none_or(|v| v % modulus != 0) {
+                return Ok(false);
+            }
+        }
+        // Numbers that are multiplied are linear on no box but the smallest ones.
+        pieces.on(&whole, &mut look)?;
+        if pieces.multiplies(&look) {
+            return Ok(false);
+        }
+        let mut open = vec![(whole, Rc::new(pieces))];
+        while let Some((on, pieces)) = open.pop() {
+            let (found, entries) = pieces.on(&on, &mut look)?;
+            self.charge(pieces.price() + entries);
+            if self.work() > most || self.is_spent() {
+                return Ok(false);
+            }
+            let same = found.slopes.iter().all(|slope| slope % modulus == 0);
+            if found.is_exact() && found.low % modulus == 0 && same {
+                continue;
+            }
+            let (lo, hi) = found.range(&on)?;
+            // No multiple of the modulus between the ends.
+            let none = lo.div_euclid(modulus) == hi.div_euclid(modulus) && lo.rem_euclid(modulus) != 0;
+            if none || found.is_exact() {
+                return Ok(false);
+            }
+            let pieces = Rc::new(pieces.within(&on, &look)?);
+            // Atoms that are one another may have fallen away.
+            if pieces.form.terms.is_empty() {
+                open.push((on, pieces));
+                continue;
+            }
+            let Some((value, at)) = pieces.cut(&on) else { return Ok(false) };
+            let (lo, hi) = on[value];
+            for half in [(at + 1, hi), (lo, at)] {
+                let mut part = on;
+                part[value] = half;
+                open.push((part, pieces.clone()));
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a proof gives one question in its first round.
+    const WORK: u64 = 100_000;
+
+    fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
+        let d = t.sub(f, g).unwrap();
+        t.vanishes_on_boxes(d, 20, WORK).unwrap()
+    }
+
+    /// A number of 25 bits.
+    fn wide() -> (LinearForms, FormId) {
+        let mut t = LinearForms::default();
+        let x = t.free((-(1 << 24), (1 << 24) - 1)).unwrap();
+        (t, x)
+    }
+
+    #[test]
+    fn the_larger_of_two_is_one_value_and_what_it_is_beyond_the_other() {
+        let mut t = LinearForms::default();
+        let [x, y] = [(); 2].map(|()| t.free((-60, 60)).unwrap());
+        let d = t.sub(x, y).unwrap();
+        let less = t.negative(d).unwrap();
+        let chosen = t.mux(less, y, x).unwrap();
+        let more = t.positive(d).unwrap();
+        let sum = t.add(y, more).unwrap();
+        assert!(equal(&mut t, chosen, sum));
+        assert!(!equal(&mut t, chosen, x));
+    }
+
+    /// How many of the thresholds are not above.
+    fn passed(t: &mut LinearForms, x: FormId, thresholds: impl Iterator<Item = i128>) -> FormId {
+        let mut count = t.constant(0);
+        for threshold in thresholds {
+            let room = t.offset(x, -threshold).unwrap();
+            let below = t.negative(room).unwrap();
+            count = t.linear(count, -1, below).and_then(|c| t.offset(c, 1)).unwrap();
+        }
+        count
+    }
+
+    /// `min(max(x, 0), most)`.
+    fn within(t: &mut LinearForms, x: FormId, most: i128) -> FormId {
+        let above = t.positive(x).unwrap();
+        let room = t.offset(above, -most).unwrap();
+        let fits = t.negative(room).unwrap();
+        let top = t.constant(most);
+        t.mux(fits, above, top).unwrap()
+    }
+
+    #[test]
+    fn a_product_with_a_constant_counts_thresholds() {
+        let (mut t, x) = wide();
+        // Steps of about 1024.6.
+        let product = t.scale(x, 2).and_then(|p| t.scale(p, 67_075_177)).and_then(|p| t.floor(p, 37)).unwrap();
+        let by_product = within(&mut t, product, 4);
+        let steps = |i: i128| ((1i128 << 36) * i + 67_075_176) / 67_075_177;
+        let by_thresholds = passed(&mut t, x, (1..=4).map(steps));
+        assert!(equal(&mut t, by_product, by_thresholds));
+        // One of them is another.
+        let wrong = passed(&mut t, x, (1..=4).map(|i| steps(i) + i128::from(i == 3)));
+        assert!(!equal(&mut t, by_product, wrong));
+    }
+
+    #[test]
+    fn halves_go_to_even_numbers_in_two_ways() {
+        let (mut t, x) = wide();
+        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit behind the point; and rounded up, one taken away where that met a half.
+        let whole = t.floor(x, 15).unwrap();
+        let odd = |t: &mut LinearForms, y: FormId| {
+            let half = t.floor(y, 1).unwrap();
+            t.linear(y, -2, half).unwrap()
+        };
+        let bit = odd(&mut t, whole);
+        let moved = t.add(x, bit).and_then(|m| t.offset(m, (1 << 14) - 1)).unwrap();
+        let first = t.floor(moved, 15).unwrap();
+        let up = t.offset(x, 1 << 14).unwrap();
+        let count = t.floor(up, 15).unwrap();
+        let rest = t.linear(up, -(1 << 15), count).unwrap();
+        let tie = t.zero(rest).unwrap();
+        let last = odd(&mut t, count);
+        let less = t.times(tie, last).unwrap();
+        let second = t.sub(count, less).unwrap();
+        let (first, second) = (within(&mut t, first, 100), within(&mut t, second, 100));
+        assert!(equal(&mut t, first, second));
+        let wrong = within(&mut t, count, 100);
+        assert!(!equal(&mut t, first, wrong));
+    }
+}

@@ -1,0 +1,331 @@
+//! Registers that correspond as long as the machine's are defined.
+//!
+//! A register without a first value, or one that loads from such a register, may hold anything for as long as an enable
+//! likes, so that no bit of the file need equal it in every cycle. What matters is less: whenever the machine's element
+//! is defined, the file's bit is the machine's. Each element has a flag for that, which `docs/fsm.md` carries along
+//! with the values. The correspondence "if the flag is set, the bits are equal" is proposed by simulation, where all
+//! flags are set, and shown by induction like others.
+//!
+//! What an element holds while it is not defined reaches no flag and no value that is defined: a choice by a condition
+//! that is not defined is not defined itself. So it may be taken for what the file holds.
+
+use super::classes::States;
+use super::model::{self, Cells};
+use super::search::{Runs, WORDS, free_inputs, one_cycle, outputs, random};
+use super::{MachineReport, Pair, renew};
+use alir_core::ir::machine::SignalId;
+use alir_core::num::SplitMix;
+use crate::aig::Lit;
+use crate::engine::{Engine, Outcome};
+
+/// Pairs of bits up to which a correspondence is looked for.
+const MOST_PAIRS: usize = 4_000_000;
+
+/// Bits of the machine, bits of the file, and flags of the machine's elements.
+struct Guarded {
+    states: States,
+    /// Each element of a register of the machine that has bits, and its first bit.
+    elements: Vec<(SignalId, usize)>,
+    /// The element that each bit of the machine is of.
+    element: Vec<usize>,
+    /// For each bit of the machine bits of the file that it may equal while it is defined, and whether complemented;
+    /// the last one is supposed to.
+    twins: Vec<Vec<(usize, bool)>>,
+    /// The same for each bit of the file.
+    owners: Vec<Vec<(usize, bool)>>,
+    /// Constants that bits of the machine are while they are defined.
+    constant: Vec<Option<bool>>,
+    /// Constants that bits of the file always are.
+    fixed: Vec<Option<bool>>,
+    /// Flags that are always set.
+    always: Vec<bool>,
+}
+
+/// Both sides after one cycle from any state that corresponds.
+struct Cycle {
+    machine: Vec<Lit>,
+    flags: Vec<Lit>,
+    file: Vec<Lit>,
+}
+
+/// Proves that both sides are equal where the machine is defined. Returns what stays open.
+///
+/// # Errors
+/// If the file has a combinational loop.
+pub(super) fn prove(
+    pair: &Pair<'_>,
+    report: &mut MachineReport,
+    e: &mut Engine,
+    new: &dyn Fn() -> Engine,
+) -> Result<Option<String>, String> {
+    let Some(mut guarded) = propose(pair, &mut new())? else {
+        return Ok(Some("there are too many registers without a first value".into()));
+    };
+    guarded.start(pair);
+    loop {
+        renew(e, new);
+        report.rounds += 1;
+        let inputs = free_inputs(e, pair);
+        let (state, file) = guarded.state(pair, e);
+        let machine = model::step(e, pair.machine, &inputs, &state);
+        for (block, bits) in pair.machine.blocks().iter().zip(&machine.blocks) {
+            block.model.ids().for_each(|id| e.add_cut(bits.op(id)));
+        }
+        let step = pair.file.step(e, pair.machine, pair.ports, &inputs, &file, Some(&machine.blocks))?;
+        e.spend(2 * e.words.aig.gates() as u64);
+        let cycle = guarded.after(pair, &machine.next, &step.next);
+        if guarded.refuted(e, &cycle) {
+            if e.left == 0 {
+                return Ok(Some(e.limit_reached()));
+            }
+            continue;
+        }
+        report.bits = e.counts;
+        report.gates = e.words.aig.gates();
+        report.operations_matched = step.matched.len() as u64;
+        for shown in outputs(pair, &machine, &step) {
+            let mut masked =
+                |word: &[Lit]| -> Vec<Lit> { word.iter().map(|&l| e.words.aig.and(l, shown.defined)).collect() };
+            let (a, b) = (masked(&shown.machine), masked(&shown.file));
+            if e.equal(&a, &b) != Outcome::Equal {
+                let name = &pair.machine.signal(shown.port).name;
+                return Ok(Some(format!(
+                    "element {} of {name:?}, where it is defined, is not shown to be equal",
+                    shown.element
+                )));
+            }
+        }
+        return Ok(None);
+    }
+}
+
+/// What simulation proposes: bits that were the same whenever the machine's was defined. Nothing if there are too many.
+fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
+    let states = States::new(pair);
+    let (mut elements, mut element) = (Vec::new(), Vec::new());
+    for id in model::registers(pair.machine) {
+        for (k, kif) in pair.machine.signal(id).elements.iter().enumerate().filter(|(_, kif)| !kif.is_zero()) {
+            element.extend((0..kif.width()).map(|_| elements.len()));
+            elements.push((id, k));
+        }
+    }
+    let inputs = free_inputs(e, pair);
+    let n_inputs = e.words.aig.inputs().len();
+    let bits: Vec<Lit> = (0..states.len()).map(|_| e.words.aig.input("state")).collect();
+    let flags: Vec<Lit> = elements.iter().map(|_| e.words.aig.input("defined")).collect();
+    let mut state = states.cells(pair, &bits);
+    elements.iter().zip(&flags).for_each(|(&(id, k), &flag)| state[id.index()][k].defined = flag);
+    let machine = model::step(e, pair.machine, &inputs, &state);
+    let file = pair.file.step(e, pair.machine, pair.ports, &inputs, &bits[states.model()..], None)?;
+    let next = states.next(pair, &machine.next, &file.next);
+    let next_flags: Vec<Lit> = elements.iter().map(|&(id, k)| machine.next[id.index()][k].defined).collect();
+
+    let (model, total) = (states.model(), states.len());
+    if model * (total - model) > MOST_PAIRS {
+        return Ok(None);
+    }
+    let mut rng = SplitMix::new(0x6775_6172_6465_6431);
+    let mut values: Vec<Runs> = states.power_on(pair, || std::array::from_fn(|_| rng.word()));
+    let all = |set: bool| -> Runs { [if set { u64::MAX } else { 0 }; WORDS] };
+    let starts = |&(id, _): &(SignalId, usize)| all(pair.machine.signal(id).reset_to.is_some());
+    let mut defined: Vec<Runs> = elements.iter().map(starts).collect();
+    let mut always = vec![true; elements.len()];
+    let whole = || (0..total - model).flat_map(|f| [(f, false), (f, true)]).collect();
+    let mut twins: Vec<Vec<(usize, bool)>> = (0..model).map(|_| whole()).collect();
+    // Whether each bit can be always 0, and always 1; for the machine's while they are defined.
+    let mut constants = vec![[true; 2]; total];
+    let styles: Vec<Runs> = (0..n_inputs).map(|_| std::array::from_fn(|_| rng.word() % 8)).collect();
+    let cycles = (400_000_000 / (e.words.aig.len() * WORDS).max(1)).clamp(24, 256);
+    for _ in 0..cycles {
+        always.iter_mut().zip(&defined).for_each(|(always, flags)| *always &= *flags == all(true));
+        for bit in 0..total {
+            let flags = if bit < model { defined[element[bit]] } else { all(true) };
+            if flags == all(false) {
+                continue;
+            }
+            let differs = |other: &Runs, inverted: bool| {
+                let flip = if inverted { u64::MAX } else { 0 };
+                (0..WORDS).any(|i| (values[bit][i] ^ other[i] ^ flip) & flags[i] != 0)
+            };
+            let [zero, one] = &mut constants[bit];
+            *zero &= !differs(&all(false), false);
+            *one &= !differs(&all(true), false);
+            if bit < model {
+                twins[bit].retain(|&(f, inverted)| !differs(&values[model + f], inverted));
+            }
+        }
+        let applied: Vec<Runs> = styles.iter().map(|style| random(&mut rng, style)).collect();
+        let sim = one_cycle(&e.words.aig, [&applied, &values, &defined], &mut rng);
+        values = next.iter().map(|&l| sim.value(l)).collect();
+        defined = next_flags.iter().map(|&l| sim.value(l)).collect();
+    }
+    // The last of a list is tried first: the bit in the register with the name, then the earliest.
+    let mut owners: Vec<Vec<(usize, bool)>> = vec![Vec::new(); total - model];
+    for (bit, twins) in twins.iter_mut().enumerate().rev() {
+        twins.sort_by_key(|&(f, inverted)| (states.speaks_of(f, bit), !inverted, std::cmp::Reverse(f)));
+        twins.iter().for_each(|&(f, inverted)| owners[f].push((bit, inverted)));
+    }
+    let constant = |[zero, one]: [bool; 2]| if zero { Some(false) } else { one.then_some(true) };
+    Ok(Some(Guarded {
+        elements,
+        element,
+        twins,
+        owners,
+        constant: constants[..model].iter().copied().map(constant).collect(),
+        fixed: constants[model..].iter().copied().map(constant).collect(),
+        always,
+        states,
+    }))
+}
+
+/// Something that shall hold after the cycle: where `when` holds, both literals are equal.
+struct Claim {
+    what: What,
+    when: Lit,
+    pair: (Lit, Lit),
+}
+
+/// What is given up if it does not.
+#[derive(Clone, Copy)]
+enum What {
+    Twin(usize),
+    Owner(usize),
+    Constant(usize),
+    Fixed(usize),
+    Always(usize),
+}
+
+impl Guarded {
+    /// Gives up what does not hold at power-on.
+    fn start(&mut self, pair: &Pair<'_>) {
+        let model = self.states.model();
+        let first = |bit: usize| self.states.first_value(pair, bit);
+        let (mut lost, mut always) = (Vec::new(), Vec::new());
+        for bit in 0..model {
+            // Without a first value nothing is said about it.
+            let Some(value) = first(bit) else { continue };
+            if self.constant[bit].is_some_and(|c| c != value) {
+                lost.push(What::Constant(bit));
+            }
+            self.twins[bit].retain(|&(f, inverted)| first(model + f) == Some(value != inverted));
+        }
+        for f in 0..self.fixed.len() {
+            let value = first(model + f);
+            if self.fixed[f].is_some_and(|c| value != Some(c)) {
+                lost.push(What::Fixed(f));
+            }
+            self.owners[f].retain(|&(m, inverted)| first(m).is_none_or(|v| value == Some(v != inverted)));
+        }
+        for (element, (id, _)) in self.elements.iter().enumerate() {
+            if pair.machine.signal(*id).reset_to.is_none() {
+                always.push(What::Always(element));
+            }
+        }
+        lost.into_iter().chain(always).for_each(|what| self.lose(what));
+    }
+
+    /// Gives something up; the next candidate takes its place.
+    fn lose(&mut self, what: What) {
+        match what {
+            What::Twin(bit) => drop(self.twins[bit].pop()),
+            What::Owner(f) => drop(self.owners[f].pop()),
+            What::Constant(bit) => self.constant[bit] = None,
+            What::Fixed(f) => self.fixed[f] = None,
+            What::Always(element) => self.always[element] = false,
+        }
+    }
+
+    /// The bit of the file that a bit of the machine is supposed to equal, unless it is a constant.
+    fn twin(&self, bit: usize) -> Option<(usize, bool)> {
+        self.twins[bit].last().copied().filter(|_| self.constant[bit].is_none())
+    }
+
+    /// Whether a bit of the file is said by its owner's flag rather than by a leaf of its own.
+    fn second(&self, f: usize) -> Option<(usize, bool)> {
+        let owner = self.owners[f].last().copied().filter(|_| self.fixed[f].is_none());
+        owner.filter(|&(m, _)| self.twin(m).is_none_or(|(first, _)| first != f))
+    }
+
+    /// Any state that corresponds.
+    fn state(&self, pair: &Pair<'_>, e: &mut Engine) -> (Cells, Vec<Lit>) {
+        let free = |e: &mut Engine| e.words.aig.input("state");
+        let own: Vec<Lit> = self.fixed.iter().map(|c| c.map_or_else(|| free(e), Lit::constant)).collect();
+        let mut machine = Vec::with_capacity(self.twins.len());
+        for (bit, constant) in self.constant.iter().enumerate() {
+            machine.push(match (constant, self.twin(bit)) {
+                (Some(c), _) => Lit::constant(*c),
+                (None, Some((f, inverted))) => own[f].xor(inverted),
+                (None, None) => free(e),
+            });
+        }
+        let flags: Vec<Lit> = self.always.iter().map(|&a| if a { Lit::TRUE } else { free(e) }).collect();
+        let mut file = own;
+        for (f, bit) in file.iter_mut().enumerate() {
+            if let Some((m, inverted)) = self.second(f) {
+                let flag = flags[self.element[m]];
+                *bit = e.words.mux(flag, &[machine[m].xor(inverted)], &[*bit])[0];
+            }
+        }
+        let mut state = self.states.cells(pair, &machine);
+        self.elements.iter().zip(&flags).for_each(|(&(id, k), &flag)| state[id.index()][k].defined = flag);
+        (state, file)
+    }
+
+    /// What both sides are after the cycle.
+    fn after(&self, pair: &Pair<'_>, machine: &Cells, file: &[Lit]) -> Cycle {
+        let mut all = self.states.next(pair, machine, file);
+        let file = all.split_off(self.states.model());
+        let flags = self.elements.iter().map(|&(id, k)| machine[id.index()][k].defined).collect();
+        Cycle { machine: all, flags, file }
+    }
+
+    /// Gives up what the cycle does not preserve. Returns whether there was any.
+    fn refuted(&mut self, e: &mut Engine, cycle: &Cycle) -> bool {
+        let mut claims = Vec::new();
+        for (bit, &next) in cycle.machine.iter().enumerate() {
+            let when = cycle.flags[self.element[bit]];
+            if let Some((f, inverted)) = self.twin(bit) {
+                claims.push(Claim { what: What::Twin(bit), when, pair: (next, cycle.file[f].xor(inverted)) });
+            }
+            if let Some(c) = self.constant[bit] {
+                claims.push(Claim { what: What::Constant(bit), when, pair: (next, Lit::constant(c)) });
+            }
+        }
+        for (f, &next) in cycle.file.iter().enumerate() {
+            if let Some((m, inverted)) = self.second(f) {
+                let when = cycle.flags[self.element[m]];
+                claims.push(Claim { what: What::Owner(f), when, pair: (next, cycle.machine[m].xor(inverted)) });
+            }
+            if let Some(c) = self.fixed[f] {
+                claims.push(Claim { what: What::Fixed(f), when: Lit::TRUE, pair: (next, Lit::constant(c)) });
+            }
+        }
+        for (element, &flag) in cycle.flags.iter().enumerate().filter(|(element, _)| self.always[*element]) {
+            claims.push(Claim { what: What::Always(element), when: Lit::TRUE, pair: (flag, Lit::TRUE) });
+        }
+        let claims: Vec<(What, Lit, Lit)> = claims
+            .into_iter()
+            .map(|c| (c.what, e.words.aig.and(c.pair.0, c.when), e.words.aig.and(c.pair.1, c.when)))
+            .filter(|(_, a, b)| a != b)
+            .collect();
+        e.simulate();
+        let mut lost: Vec<What> =
+            claims.iter().filter(|(_, a, b)| e.signature(*a) != e.signature(*b)).map(|c| c.0).collect();
+        if lost.is_empty() {
+            for &(what, a, b) in &claims {
+                match e.equal(&[a], &[b]) {
+                    Outcome::Equal => continue,
+                    Outcome::Unknown => lost.push(what),
+                    Outcome::Differs(pattern) => {
+                        let values = e.evaluate(&pattern);
+                        let seen = |l: Lit| values[l.node() as usize] != l.is_negated();
+                        lost.extend(claims.iter().filter(|c| seen(c.1) != seen(c.2)).map(|c| c.0));
+                    }
+                }
+                break;
+            }
+        }
+        lost.iter().for_each(|&what| self.lose(what));
+        !lost.is_empty()
+    }
+}

@@ -1,0 +1,322 @@
+//! The proof for stateful designs: a file against a machine, for every input in every cycle from power-on.
+//!
+//! Both sides are brought to gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the text). Then bits
+//! of registers on both sides that always are the same (or complements, or constant) are found: [`search`] proposes
+//! classes by simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock
+//! edge preserves, which is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on
+//! structural similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes
+//! allow, they are equal for ever. Names decide nothing.
+//!
+//! A register without a first value may start as any value: for the machine one that agrees with the file is enough,
+//! for the file every one must agree. Pipelines whose registers do not correspond are compared in another way ([`flow`]);
+//! registers that differ only while they are undefined are compared while they are defined ([`guarded`]). A difference
+//! that is reported has been confirmed by the golden simulator.
+
+mod bench;
+mod classes;
+mod file;
+mod flow;
+mod guarded;
+mod model;
+mod port_pairs;
+mod recorded;
+mod search;
+
+pub use bench::testbench;
+pub use recorded::{beside, case, record};
+
+use super::aig::Aig;
+use super::engine::{Counts, Engine, Limits, WORK};
+use super::gauge::Gauge;
+use super::sat::Solver;
+use alir_core::ir::machine::Machine;
+use alir_hdl::Rtl;
+use classes::Classes;
+use file::FileRegisters;
+use num_bigint::BigInt;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What is asked of a proof.
+#[derive(Clone, Debug)]
+pub struct MachineRequest {
+    /// Limits of each question.
+    pub limits: Limits,
+    /// Units of work for the whole run.
+    pub work: u64,
+    /// Cycles from power-on in which a difference is looked for if there is no proof.
+    pub depth: u32,
+    /// Whether SAT questions are kept for a certificate.
+    pub keep_questions: bool,
+    /// Where it is written how far the proof is.
+    pub gauge: Option<Arc<Gauge>>,
+}
+
+impl Default for MachineRequest {
+    fn default() -> Self {
+        MachineRequest { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, gauge: None }
+    }
+}
+
+/// The result for a state machine.
+pub type Verdict = super::equiv::Verdict<CounterexampleTrace>;
+
+/// Inputs from power-on after which machine and file differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterexampleTrace {
+    /// The cycle in which an output differs, the last one of `inputs`.
+    pub cycle: usize,
+    /// For each cycle the codes on the input ports, element by element in the order of the ports.
+    #[serde(serialize_with = "as_strings")]
+    pub inputs: Vec<Vec<BigInt>>,
+    /// The file's name of the output port.
+    pub output: String,
+    /// The element.
+    pub element: usize,
+    /// Its code by the machine.
+    #[serde(serialize_with = "as_string")]
+    pub expected: BigInt,
+    /// Its code by the file.
+    #[serde(serialize_with = "as_string")]
+    pub found: BigInt,
+}
+
+fn as_string<S: serde::Serializer>(v: &BigInt, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(v)
+}
+
+fn as_strings<S: serde::Serializer>(all: &[Vec<BigInt>], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_seq(all.iter().map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>()))
+}
+
+/// How each bit of a register of the machine was proved; a bit is counted once, under the first field that applies.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RegisterReport {
+    /// The machine's name.
+    pub name: String,
+    /// Bits that the machine declares.
+    pub bits: u32,
+    /// Bits that are always constant.
+    pub constant: u32,
+    /// Bits that a register of the file holds.
+    pub held: u32,
+    /// Bits that no register of the file holds: no output depends on them.
+    pub absent: u32,
+    /// Bits of pipelines that were compared as functions of what enters them, wherever the file's registers stand.
+    pub piped: u32,
+    /// The registers of the file.
+    pub file: Vec<String>,
+}
+
+/// A proof's result with what it covered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MachineReport {
+    /// The result.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The machine's registers: next-state functions, resets and power-on values agree for every bit that is held.
+    pub registers: Vec<RegisterReport>,
+    /// Register bits of the file.
+    pub register_bits: u64,
+    /// Register bits of the machine.
+    pub register_bits_in_machine: u64,
+    /// Operations of blocks whose signals were found in the file and proved equal.
+    pub operations_matched: u64,
+    /// Times that the classes of equal bits were refined.
+    pub rounds: u32,
+    /// Bits by method.
+    pub bits: Counts,
+    /// Gates of one cycle of both sides together.
+    pub gates: usize,
+    /// What else the statement says, or assumes.
+    pub notes: Vec<String>,
+    /// What a certificate can be made of; nothing if it was proved in a way that has none.
+    #[serde(skip)]
+    pub correspondence: Option<Correspondence>,
+}
+
+/// A bit of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RegisterBit {
+    /// Of the machine: its signal, element and bit.
+    Machine(String, usize, usize),
+    /// Of the file: its register and bit.
+    File(String, usize),
+}
+
+/// Bits of registers that are the same, which an induction over clocks begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Correspondence {
+    /// Clocks from power-on after which they are.
+    pub settled: usize,
+    /// Loads until what is not among them has left the pipelines.
+    pub depth: usize,
+    /// Bits that are the same, each with whether it is complemented.
+    pub classes: Vec<Vec<(RegisterBit, bool)>>,
+    /// Bits that are zero, or one if complemented.
+    pub constant: Vec<(RegisterBit, bool)>,
+}
+
+/// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered
+/// the last questions, for a certificate.
+pub fn prove(
+    machine: &Machine,
+    rtl: &Rtl,
+    request: &MachineRequest,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (MachineReport, Engine) {
+    let new_engine = || {
+        let mut e = Engine::new(solver());
+        e.limits = request.limits;
+        e.left = request.work;
+        e.keep_questions = request.keep_questions;
+        if let Some(gauge) = &request.gauge {
+            gauge.begin(request.work);
+        }
+        e.gauge = request.gauge.clone();
+        e
+    };
+    let mut report = MachineReport {
+        verdict: Verdict::Proved,
+        registers: Vec::new(),
+        register_bits: 0,
+        register_bits_in_machine: machine.register_bits(),
+        operations_matched: 0,
+        rounds: 0,
+        bits: Counts::default(),
+        gates: 0,
+        notes: Vec::new(),
+        correspondence: None,
+    };
+    let (ports, file) = match port_pairs::find(machine, rtl).and_then(|ports| Ok((ports, FileRegisters::new(rtl)?))) {
+        Ok(found) => found,
+        Err(reason) => {
+            report.verdict = Verdict::Differs { reason, counterexample: None };
+            return (report, new_engine());
+        }
+    };
+    report.register_bits = file.bits() as u64;
+    for (port, name) in &ports.by_order {
+        report.notes.push(format!("{name} is taken for port {port:?}, by its place among the ports"));
+    }
+    let pair = Pair { machine, file: &file, ports: &ports };
+    let mut e = new_engine();
+    match pair.decide(&mut report, &mut e, &new_engine, request.depth) {
+        Ok(verdict) => report.verdict = verdict,
+        Err(reason) => report.verdict = Verdict::Differs { reason, counterexample: None },
+    }
+    if model::registers(machine).any(|id| machine.signal(id).reset_to.is_none()) {
+        report.notes.push(
+            "registers without a first value start as anything; where outputs depend on that, nothing is compared"
+                .into(),
+        );
+    }
+    (report, e)
+}
+
+/// Machine and file side by side as one graph with registers, for other provers: its output is 1 in a cycle in which an
+/// output differs where the machine defines it. Inputs called `undefined` stand for what the language leaves open;
+/// registers of the file without a first value have none here, those of the machine have a flag that tells whether they
+/// are defined.
+///
+/// # Errors
+/// Why the file cannot be the machine.
+pub fn product(machine: &Machine, rtl: &Rtl, solver: Box<dyn Solver>) -> Result<Aig, String> {
+    let (ports, file) = (port_pairs::find(machine, rtl)?, FileRegisters::new(rtl)?);
+    let mut e = Engine::new(solver);
+    search::product(&Pair { machine, file: &file, ports: &ports }, &mut e)?;
+    Ok(e.words.aig)
+}
+
+/// A new engine, which has only as much work left as the one before.
+fn renew(e: &mut Engine, new: &dyn Fn() -> Engine) {
+    let (left, spent) = (e.left, e.spent);
+    *e = new();
+    (e.left, e.spent) = (left, spent);
+}
+
+/// One over this part of all work is spent on comparing registers one by one before pipelines are looked for.
+const QUICK: u64 = 20;
+
+/// Both sides.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    machine: &'a Machine,
+    file: &'a FileRegisters<'a>,
+    ports: &'a port_pairs::PortPairs,
+}
+
+impl Pair<'_> {
+    /// The verdict, or why the file is no hardware at all.
+    fn decide(
+        &self,
+        report: &mut MachineReport,
+        e: &mut Engine,
+        new_engine: &dyn Fn() -> Engine,
+        depth: u32,
+    ) -> Result<Verdict, String> {
+        let simulated = match search::simulate(self, &mut new_engine())? {
+            search::Simulated::Differs(counterexample) => return Ok(differs(*counterexample)),
+            search::Simulated::Classes(partition) => partition,
+        };
+        let pipes = flow::pipes(self, &simulated);
+        let mut open = None;
+        if !pipes.is_empty() {
+            // Registers that stand where the machine has them are compared one by one with little work; others never are.
+            let all = e.left;
+            e.left = all / QUICK;
+            let mut classes = Classes::new(self, simulated.clone());
+            open = classes.settle(self, report, e, new_engine, true)?;
+            e.give_back(all - all / QUICK);
+            if open.is_none() {
+                report.registers = classes.report(self);
+                report.correspondence = Some(classes.correspondence(self));
+                return Ok(Verdict::Proved);
+            }
+            match flow::prove(self, &simulated, &pipes, report, e, new_engine) {
+                Ok(()) => return Ok(Verdict::Proved),
+                Err(flow::Open { shown: Some(counterexample), .. }) => return Ok(differs(*counterexample)),
+                Err(flow::Open { reason, .. }) => open = Some(reason),
+            }
+        }
+        let mut classes = Classes::new(self, simulated.clone());
+        let mut outcome = classes.settle(self, report, e, new_engine, false)?;
+        let mut settled = 0;
+        let undefined = model::registers(self.machine).any(|id| self.machine.signal(id).reset_to.is_none());
+        if outcome.is_some() && undefined && e.left > 0 {
+            // Rather than choose what undefined registers start as, wait until they no longer matter.
+            renew(e, new_engine);
+            if let Some((cycles, reached)) = search::defined(self, e)? {
+                classes = Classes::after(self, simulated, e, &reached);
+                settled = cycles;
+                outcome = classes.settle(self, report, e, new_engine, false)?;
+                let cycles = format!("registers without a first value no longer matter after {cycles} cycles");
+                report.notes.push(format!("{cycles}; these were compared one by one"));
+            }
+        }
+        report.registers = classes.report(self);
+        let Some(by_registers) = outcome else {
+            report.correspondence = Some(Correspondence { settled, ..classes.correspondence(self) });
+            return Ok(Verdict::Proved);
+        };
+        if undefined && guarded::prove(self, report, e, new_engine)?.is_none() {
+            let what = "registers hold what the machine's do as long as these are defined";
+            report.notes.push(what.into());
+            return Ok(Verdict::Proved);
+        }
+        let open = open.map_or(by_registers.clone(), |pipes| format!("{by_registers}; {pipes}"));
+        renew(e, new_engine);
+        Ok(match search::bounded(self, e, depth)? {
+            search::Bounded::Differs(counterexample) => differs(*counterexample),
+            search::Bounded::EqualFor(cycles) => {
+                Verdict::Unknown { reason: format!("{open}; no difference in the first {cycles} cycles from power-on") }
+            }
+        })
+    }
+}
+
+fn differs(c: CounterexampleTrace) -> Verdict {
+    let element = format!("element {} of {:?}", c.element, c.output);
+    let reason = format!("in cycle {} {element} is {}, the machine says {}", c.cycle, c.found, c.expected);
+    Verdict::Differs { reason, counterexample: Some(c) }
+}

@@ -1,0 +1,115 @@
+//! Certificates of state machines for `alir2hdl-check`.
+
+use super::{Correspondence, CounterexampleTrace, RegisterBit, flow};
+use alir_formats::{self, Target};
+use alir_core::ir::machine::Machine;
+use crate::certify::{self, Beside, Recorded};
+use alir2hdl_check::induction::Induction;
+use alir2hdl_check::machine::Machine as Read;
+use alir2hdl_check::program::Program;
+use alir2hdl_check::text::Text;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Times that bits are taken out of their classes because nothing is found that shows them.
+const ROUNDS: usize = 16;
+
+/// What of a machine's optimisation stands between it and its text, as programs beside it with their files: nothing of it is believed.
+/// A machine that is none of these programs is left out.
+pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<(Beside, Vec<u8>)> {
+    let elements = read.elements();
+    let mut out: Vec<(Beside, Vec<u8>)> = Vec::new();
+    for machine in machines {
+        let Some((model, feeds)) = flow::unrolled(machine, found.depth > 0) else { continue };
+        let number = |(name, element, back): &flow::PastElement| {
+            let at = elements.iter().position(|own| (own.0, own.1) == (name.as_str(), *element))?;
+            Some(found.depth.checked_sub(*back as usize)? * elements.len() + at)
+        };
+        let Some(feeds) = feeds.iter().map(number).collect::<Option<Vec<usize>>>() else { continue };
+        let mut packed = Vec::new();
+        let written = alir_formats::prepare(&model, Target::Alir4).ok().map(|prepared| prepared.write_gzip(&mut packed));
+        let Some(Ok(())) = written else { continue };
+        let Ok(program) = Program::read(&packed) else { continue };
+        if out.last().is_none_or(|last| last.1 != packed || last.0.2 != feeds) {
+            let name = format!("program_{:02}.json.gz", out.len() + 1);
+            out.push(((name, program, feeds), packed));
+        }
+    }
+    out
+}
+
+/// Records a certificate by what a proof found of registers. Bits whose equality cannot be recorded are left out of it, as long as there
+/// are any: outputs may not need them.
+///
+/// # Errors
+/// What the checker objects to in the text.
+pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Correspondence) -> Result<Recorded, String> {
+    let mut induction = numbered(machine, text, found)?;
+    for _ in 1..ROUNDS {
+        let recorded = certify::record_machine(machine, beside, text, &induction)?;
+        let open = recorded.claimed.iter().zip(&recorded.shown).filter(|(_, shown)| !**shown);
+        let open: FxHashSet<usize> = open.filter_map(|(claimed, _)| *claimed).collect();
+        if open.is_empty() {
+            return Ok(recorded);
+        }
+        let mut classes = Vec::new();
+        for class in std::mem::take(&mut induction.classes) {
+            let (others, own): (Vec<usize>, Vec<usize>) = class.into_iter().partition(|bit| open.contains(bit));
+            // What is left out may be the same still, and begins with a bit that is not complemented.
+            let flip = others.first().map_or(0, |first| first % 2);
+            classes.extend([own, others.into_iter().map(|bit| bit ^ flip).collect()]);
+        }
+        classes.retain(|class| class.len() > 1);
+        classes.sort_unstable();
+        induction.classes = classes;
+        induction.zeros.retain(|bit| !open.contains(bit));
+    }
+    certify::record_machine(machine, beside, text, &induction)
+}
+
+/// The same with the checker's numbers. What has no name of its own is left out.
+fn numbered(machine: &Read, text: &Text<'_>, found: &Correspondence) -> Result<Induction, String> {
+    let mut numbers: FxHashMap<RegisterBit, Option<usize>> = FxHashMap::default();
+    let state = machine.state();
+    let own = state.iter().map(|&(name, element, bit)| RegisterBit::Machine(name.to_owned(), element, bit));
+    let registers = text.registers()?;
+    let of_text = registers
+        .iter()
+        .flat_map(|&(name, width, _)| (0..width).map(move |bit| RegisterBit::File(name.to_owned(), bit)));
+    for (number, bit) in own.chain(of_text).enumerate() {
+        numbers.entry(bit).and_modify(|number| *number = None).or_insert(Some(number));
+    }
+    let sorted = |bits: &[(RegisterBit, bool)]| {
+        let number = |(bit, flip): &(RegisterBit, bool)| Some(2 * (*numbers.get(bit)?)? + usize::from(*flip));
+        let mut bits: Vec<usize> = bits.iter().filter_map(number).collect();
+        bits.sort_unstable();
+        bits
+    };
+    let mut classes: Vec<Vec<usize>> = found.classes.iter().map(|class| sorted(class)).collect();
+    classes.retain(|class| class.len() > 1);
+    for class in &mut classes {
+        let flip = class[0] % 2;
+        class.iter_mut().for_each(|bit| *bit ^= flip);
+    }
+    classes.sort_unstable();
+    Ok(Induction { settled: found.settled, depth: found.depth, classes, zeros: sorted(&found.constant) })
+}
+
+/// The inputs that show a difference, clock by clock, as bits in the checker's order.
+pub fn case(machine: &Machine, read: &Read, c: &CounterexampleTrace) -> Vec<bool> {
+    let mut first: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut count = 0;
+    for port in machine.inputs() {
+        first.insert(&machine.signal(port).name, count);
+        count += machine.signal(port).elements.len();
+    }
+    let mut bits = Vec::new();
+    for row in &c.inputs {
+        for (name, types) in read.ports(true) {
+            let first = first.get(name).copied().unwrap_or(0);
+            for (code, kind) in row.iter().skip(first).zip(types) {
+                bits.extend((0..kind.width as u64).map(|bit| code.bit(bit)));
+            }
+        }
+    }
+    bits
+}

@@ -1,0 +1,411 @@
+//! Designs that take a sample every few clocks: what drives them is a counter that nothing from outside reaches.
+//!
+//! The counter is found in the text: the registers with a power-on value whose next value depends on such registers
+//! alone. It is run from there until it is where it began; after how many clocks that is, is the interval. Where the
+//! phase is known the choices by phase are constants, and what remains is a function of the sample that was accepted,
+//! as in a pipeline. That a result stays is seen clock by clock: whatever the registers hold, an output is at each of
+//! these phases what it was in the clock before.
+
+use super::aig::Lit;
+use super::bit_vector;
+use super::engine::{Engine, Outcome};
+use super::port_roles::{ControlValues, PortRoles, stated};
+use super::sat::Embedded;
+use super::unroll::{Gates, Leaves, Unroll};
+use alir_hdl::{Expr, NodeId, Rtl, SignalId, operands};
+use num_bigint::BigUint;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// The longest interval that is looked for.
+const LONGEST: usize = 4096;
+
+/// What some registers hold.
+type State = FxHashMap<SignalId, BigUint>;
+
+/// The counter, and at which of its phases the outputs are looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Phases {
+    /// Values of its registers by phase, phase 0 first: that after power-on and reset.
+    states: Arc<FxHashMap<SignalId, Vec<BigUint>>>,
+    /// How many phases there are.
+    pub(super) interval: u32,
+    /// The phase at whose end a sample is accepted.
+    pub(super) accepts: u32,
+    /// The phase of the moment at which outputs are looked at.
+    pub(super) now: u32,
+}
+
+impl Phases {
+    /// What a register of the counter holds `k` clocks before the outputs are looked at.
+    pub(super) fn at(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
+        let states = self.states.get(&signal)?;
+        let n = self.interval;
+        states.get(((self.now + n - k % n) % n) as usize)
+    }
+
+    /// The same with outputs looked at so many clocks after a sample was accepted.
+    pub(super) fn seen_after(&self, clocks: u32) -> Phases {
+        Phases { now: (self.accepts + clocks) % self.interval, ..self.clone() }
+    }
+}
+
+/// The interval that the file's head states.
+pub fn stated_interval(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "initiation interval", &[])
+}
+
+/// For how many clocks a sample must stay on its ports, as the file's head states.
+pub(super) fn stated_hold(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "inputs must stay for", &[])
+}
+
+/// The counter of a design.
+///
+/// # Errors
+/// What is missing, in words.
+pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
+    let ready = ports.ready.ok_or("there is no port that says when a sample is taken (`ready`)")?;
+    let running = ControlValues::running(ports);
+    let (closed, sequence) = cycle(rtl, running)?;
+    let first = sequence[0].clone();
+    if let Some((reset, idle)) = running.reset {
+        let under = ControlValues { reset: Some((reset, !idle)), ..running };
+        for &signal in &closed {
+            if becomes(rtl, under, signal)?.as_ref() != first.get(&signal) {
+                let name = &rtl.signal(signal).name;
+                return Err(format!("{name} counts phases, and the reset does not set it to its power-on value"));
+            }
+        }
+    }
+    let mut accepting = Vec::new();
+    for (phase, state) in (0..).zip(&sequence) {
+        match constant(rtl, running, state, rtl.read(ready))? {
+            Some(value) if value == BigUint::ZERO => {}
+            Some(_) => accepting.push(phase),
+            None => return Err(format!("{} depends on more than the phase", rtl.signal(ready).name)),
+        }
+    }
+    let [accepts] = accepting[..] else {
+        let name = &rtl.signal(ready).name;
+        return Err(format!("{name} is 1 in {} clocks of {}, not in one", accepting.len(), sequence.len()));
+    };
+    let states = closed.iter().map(|s| (*s, sequence.iter().map(|state| state[s].clone()).collect())).collect();
+    Ok(Phases { states: Arc::new(states), interval: sequence.len() as u32, accepts, now: accepts })
+}
+
+/// The registers of the counter, and what they hold clock by clock from power-on until they hold that again. Registers
+/// that nothing from outside reaches may be on their way to what they show from then on, as those are that a constant
+/// runs through: these are no part of it, and what depends on them neither.
+fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>), String> {
+    let none = || format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches");
+    let all = (0..rtl.signals().len() as u32).map(SignalId);
+    let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
+    loop {
+        let closed = closed(rtl, running, set);
+        let first: State = closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
+        let mut sequence = vec![first];
+        let mut seen: FxHashMap<Vec<BigUint>, usize> = FxHashMap::default();
+        let values = |state: &State| closed.iter().map(|s| state[s].clone()).collect::<Vec<BigUint>>();
+        seen.insert(values(&sequence[0]), 0);
+        let from = loop {
+            let next = following(rtl, running, &sequence[sequence.len() - 1])?;
+            if let Some(&from) = seen.get(&values(&next)) {
+                break from;
+            }
+            // Those on their way arrive within as many clocks more.
+            if sequence.len() == 2 * LONGEST {
+                return Err(none());
+            }
+            seen.insert(values(&next), sequence.len());
+            sequence.push(next);
+        };
+        let period = sequence.len() - from;
+        if from == 0 {
+            return if period > LONGEST { Err(none()) } else { Ok((closed, sequence)) };
+        }
+        // What a register holds `k` clocks after power-on it holds a period later too.
+        let returns = |s: &SignalId| {
+            (0..from).all(|k| sequence[k][s] == sequence[from + (k + period - from % period) % period][s])
+        };
+        set = closed.iter().copied().filter(|s| returns(s)).collect();
+        if set.len() == closed.len() {
+            return Err("the counter of phases is not understood".into());
+        }
+    }
+}
+
+/// The power-on value of a signal that is one register.
+pub(super) fn initial(rtl: &Rtl, id: SignalId) -> Option<BigUint> {
+    let signal = rtl.signal(id);
+    let [register] = &signal.registers[..] else { return None };
+    let whole = register.lo == 0 && rtl.width(register.next) == signal.width && signal.wires.is_empty();
+    signal.init.filter(|_| whole).and_then(|node| rtl.as_const(node)).cloned()
+}
+
+/// The largest part of a set of registers with power-on values whose next values depend on that part alone.
+fn closed(rtl: &Rtl, controls: ControlValues, mut set: FxHashSet<SignalId>) -> Vec<SignalId> {
+    loop {
+        let leaves: Vec<SignalId> = set.iter().copied().filter(|&s| reaches_out(rtl, controls, s, &set)).collect();
+        if leaves.is_empty() {
+            break;
+        }
+        leaves.iter().for_each(|s| {
+            set.remove(s);
+        });
+    }
+    let mut closed: Vec<SignalId> = set.into_iter().collect();
+    closed.sort_unstable();
+    closed
+}
+
+/// Whether a register's next value depends on anything but the set and control ports.
+fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+    let mut stack: Vec<NodeId> = rtl.signal(id).registers.iter().map(|r| r.next).collect();
+    while let Some(node) = stack.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        match rtl.expr(node) {
+            Expr::Free => return true,
+            Expr::Signal(s) if set.contains(s) => {}
+            Expr::Signal(s) => {
+                let signal = rtl.signal(*s);
+                let control = signal.input && controls.level(*s).is_some();
+                if !signal.registers.is_empty() || (signal.input && !control) {
+                    return true;
+                }
+                stack.extend(signal.wires.iter().map(|w| w.1));
+            }
+            // A table with an entry for every address gives nothing else.
+            Expr::Table(entries, address, _) if entries.len() as u64 >> rtl.width(*address).min(63) > 0 => {
+                stack.push(*address);
+            }
+            expr => operands(expr, &mut |&n| stack.push(n)),
+        }
+    }
+    false
+}
+
+/// The state of the counter one clock later.
+fn following(rtl: &Rtl, controls: ControlValues, state: &State) -> Result<State, String> {
+    let mut next = State::default();
+    for &signal in state.keys() {
+        let register = &rtl.signal(signal).registers[0];
+        let value = constant(rtl, controls, state, register.next)?;
+        let name = &rtl.signal(signal).name;
+        next.insert(signal, value.ok_or_else(|| format!("the next value of {name} is not known"))?);
+    }
+    Ok(next)
+}
+
+/// What a register becomes under these controls, whatever it holds; nothing if that is no constant.
+fn becomes(rtl: &Rtl, controls: ControlValues, signal: SignalId) -> Result<Option<BigUint>, String> {
+    let nothing = FxHashMap::default();
+    let register = &rtl.signal(signal).registers[0];
+    for &(condition, value) in &register.resets {
+        match constant(rtl, controls, &nothing, condition)? {
+            Some(holds) if holds == BigUint::ZERO => {}
+            Some(_) => return constant(rtl, controls, &nothing, value),
+            None => return Ok(None),
+        }
+    }
+    constant(rtl, controls, &nothing, register.next)
+}
+
+/// The value of an expression where some registers are known, if it is a constant.
+fn constant(
+    rtl: &Rtl,
+    controls: ControlValues,
+    known: &FxHashMap<SignalId, BigUint>,
+    node: NodeId,
+) -> Result<Option<BigUint>, String> {
+    let mut e = Engine::new(Box::new(Embedded));
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
+    let mut leaves = Known { rtl, controls, known };
+    let word = unroll
+        .word(&mut Gates { e: &mut e, leaves: &mut leaves }, node, 0)
+        .map_err(|_| "something depends on itself without a register".to_owned())?;
+    let mut value = BigUint::ZERO;
+    for (i, bit) in (0..).zip(word.iter()) {
+        match bit.as_const() {
+            Some(one) => value.set_bit(i, one),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(value))
+}
+
+/// One clock from known registers; others hold anything.
+struct Known<'a> {
+    rtl: &'a Rtl,
+    controls: ControlValues,
+    known: &'a FxHashMap<SignalId, BigUint>,
+}
+
+impl Leaves for Known<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, _k: u32) -> Vec<Lit> {
+        match self.controls.level(signal) {
+            Some(level) => vec![Lit::constant(level)],
+            None => self.unknown(e, self.rtl.signal(signal).width),
+        }
+    }
+
+    fn known(&mut self, _e: &mut Engine, signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
+        self.known.get(&signal).map(|value| bit_vector::constant(value, self.rtl.signal(signal).width))
+    }
+}
+
+/// One clock edge at a known phase, from registers that hold anything.
+struct Edge<'a> {
+    rtl: &'a Rtl,
+    controls: ControlValues,
+    phases: &'a Phases,
+    inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl Leaves for Edge<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        let width = self.rtl.signal(signal).width;
+        let pins = || (0..width).map(|_| e.words.aig.input("input")).collect();
+        self.inputs.entry((signal, k)).or_insert_with(pins).clone()
+    }
+
+    fn known(&mut self, _e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        self.phases.at(signal, k).map(|value| bit_vector::constant(value, self.rtl.signal(signal).width))
+    }
+}
+
+/// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low,
+/// whatever registers and inputs hold.
+pub(super) fn stays(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
+    let controls = ControlValues::running(ports);
+    let mut edge = Edge { rtl, controls, phases, inputs: FxHashMap::default() };
+    let mut word = |e: &mut Engine, signal: SignalId, k: u32| {
+        unroll
+            .word(&mut Gates { e, leaves: &mut edge }, rtl.read(signal), k)
+            .map_err(|_| format!("{} depends on itself without a register", rtl.signal(signal).name))
+    };
+    if let Some((_, valid_out)) = ports.valid {
+        let flag = word(e, valid_out, 0)?;
+        if e.equal(&flag, &[Lit::FALSE]) != Outcome::Equal {
+            return Err("valid_out is not low in every clock of a result but the first".into());
+        }
+    }
+    let mut data: Vec<SignalId> = ports.outputs.iter().flatten().map(|place| place.0).collect();
+    data.sort_unstable();
+    data.dedup();
+    for port in data {
+        let before = word(e, port, 1)?;
+        let after = word(e, port, 0)?;
+        if before != after && e.equal(&before, &after) != Outcome::Equal {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_hdl::{self, Language};
+
+    /// A counter whose next value a table of so many words gives.
+    fn counter(words: usize) -> Rtl {
+        let table = ["\"01\"", "\"10\"", "\"11\"", "\"00\""][..words].join(", ");
+        let text = format!(
+            "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
+             entity top is port (clk : in std_logic; ready : out std_logic); end entity;\n\
+             architecture rtl of top is\n\
+             type words is array (0 to {}) of std_logic_vector(1 downto 0);\n\
+             constant rom : words := ({table});\n\
+             signal phase : unsigned(1 downto 0) := \"00\";\n\
+             signal following : unsigned(1 downto 0);\n\
+             begin\n\
+             following <= unsigned(rom(to_integer(phase)));\n\
+             process (clk) begin if rising_edge(clk) then phase <= following; end if; end process;\n\
+             ready <= '1' when phase = \"00\" else '0';\n\
+             end architecture;\n",
+            words - 1
+        );
+        alir_hdl::read(Language::Vhdl, &text, None).unwrap()
+    }
+
+    #[test]
+    fn a_table_counts_if_it_has_a_word_for_every_phase() {
+        let controls = ControlValues { reset: None, enable: None };
+        let names = |rtl: &Rtl| -> Vec<String> {
+            cycle(rtl, controls).unwrap().0.into_iter().map(|s| rtl.signal(s).name.clone()).collect()
+        };
+        assert_eq!(names(&counter(4)), ["phase"]);
+        // The fourth address has no word, so that anything may follow.
+        assert_eq!(names(&counter(3)), [""; 0]);
+    }
+
+    /// A counter of four phases and registers that depend on nothing else: each of `extra` is a power-on value and what
+    /// the register takes.
+    fn beside(extra: &[(&str, &str)], ready: &str, reset: bool) -> Rtl {
+        let mut registers = String::new();
+        let mut takes = String::new();
+        for (k, (first, next)) in extra.iter().enumerate() {
+            registers.push_str(&format!("reg r{k} = {first};\n"));
+            takes.push_str(&format!("r{k} <= rst ? {first} : ({next});\n"));
+        }
+        let rst = if reset { "input wire rst, " } else { "" };
+        let takes = if reset { takes } else { takes.replace("rst", "1'b0") };
+        let phase = if reset { "rst ? 2'd0 : phase + 2'd1" } else { "phase + 2'd1" };
+        let text = format!(
+            "module top (input wire clk, {rst}input wire x, output wire ready);\nreg [1:0] phase = 2'd0;\n{registers}\
+             assign ready = {ready};\nalways @(posedge clk) begin\nphase <= {phase};\n{takes}end\nendmodule\n"
+        );
+        alir_hdl::read(Language::Verilog, &text, None).unwrap_or_else(|d| panic!("{d}\n{text}"))
+    }
+
+    fn found(rtl: &Rtl) -> Result<Phases, String> {
+        let named = |list: &[SignalId], name: &str| list.iter().copied().find(|&s| rtl.signal(s).name == name);
+        let ports = PortRoles {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            clock: named(&rtl.inputs, "clk"),
+            reset: named(&rtl.inputs, "rst"),
+            reset_low: false,
+            enable: None,
+            valid: None,
+            ready: named(&rtl.outputs, "ready"),
+            phases: None,
+            beats: Vec::new(),
+            hold: 1,
+            moments: None,
+        };
+        find(rtl, &ports)
+    }
+
+    /// Registers that a constant runs through show something else at first; the counter is what returns.
+    #[test]
+    fn registers_on_their_way_are_no_part_of_the_counter() {
+        let ready = "phase == 2'd0";
+        // Three that a one runs through; one that is 1 at first, one that the phase sets, both, and one that an input sets.
+        let constant = [("1'b0", "1'b1"), ("1'b0", "r0"), ("1'b0", "r1")];
+        for reset in [false, true] {
+            let phases = found(&beside(&constant, ready, reset)).unwrap();
+            assert_eq!((phases.interval, phases.accepts), (4, 0));
+            assert_eq!(phases.states.len(), 1, "{:?}", phases.states);
+            let set = [("1'b1", "1'b0"), ("1'b0", "phase == 2'd2"), ("1'b0", "r0 | r1"), ("1'b0", "x")];
+            let phases = found(&beside(&set, ready, reset)).unwrap();
+            assert_eq!((phases.interval, phases.accepts), (4, 0));
+            // The counter and r1; r2 was 1 after the first clock alone, when r0 was.
+            assert_eq!(phases.states.len(), 2, "{:?}", phases.states);
+            // What waits for such a register is not known at once.
+            assert!(found(&beside(&[("1'b0", "1'b1")], "(phase == 2'd0) & r0", reset)).is_err());
+        }
+        // Two counters: the interval is that of both.
+        assert!(found(&beside(&[("1'b0", "~r0"), ("1'b0", "r0 ^ r1")], ready, false)).is_ok());
+        let twice = beside(&[("1'b0", "r0 ^ (phase == 2'd3)")], ready, false);
+        assert!(found(&twice).unwrap_err().contains("2 clocks of 8"), "ready is 1 twice in eight clocks");
+    }
+}

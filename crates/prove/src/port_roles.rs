@@ -1,0 +1,310 @@
+//! Which port of a file is what.
+
+use super::phases::Phases;
+use super::unroll::clock_of;
+use alir_core::ir::Model;
+use alir_hdl::{Rtl, SignalId};
+use num_bigint::BigUint;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Names of the control ports, where the usual ones must not decide.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControlNames {
+    /// The clock, if no register tells.
+    pub clock: Option<String>,
+    /// The reset.
+    pub reset: Option<String>,
+    /// Whether the reset acts when low; if not given its name says so.
+    pub reset_low: Option<bool>,
+    /// The clock enable.
+    pub enable: Option<String>,
+    /// The valid flag of the inputs.
+    pub valid_in: Option<String>,
+    /// The valid flag of the outputs.
+    pub valid_out: Option<String>,
+    /// What says when a sample is taken, in a design that does not take one every clock.
+    pub ready: Option<String>,
+}
+
+/// Which port is what.
+pub(super) struct PortRoles {
+    /// For each model input element: the port and its lowest bit there.
+    pub(super) inputs: Vec<Option<(SignalId, u32)>>,
+    pub(super) outputs: Vec<Option<(SignalId, u32)>>,
+    pub(super) clock: Option<SignalId>,
+    pub(super) reset: Option<SignalId>,
+    /// Whether the reset acts when low.
+    pub(super) reset_low: bool,
+    pub(super) enable: Option<SignalId>,
+    pub(super) valid: Option<(SignalId, SignalId)>,
+    /// What says when a sample is taken.
+    pub(super) ready: Option<SignalId>,
+    /// The phases of a design that takes a sample every few clocks.
+    pub(super) phases: Option<Phases>,
+    /// For each model input element, how many clocks after the one whose edge accepts the sample it is at its port; nothing
+    /// where all are there in that clock.
+    pub(super) beats: Vec<u32>,
+    /// For how many clocks a sample stays on its ports, the one whose edge accepts it included.
+    pub(super) hold: u32,
+    /// Moments of their own, where not all inputs are of the moment that the latency says.
+    pub(super) moments: Option<Moments>,
+}
+
+/// Which moments the inputs of a comparison are of, and how far back it goes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moments {
+    /// For each model input element, how many clocks before the outputs.
+    pub(super) back: Vec<u32>,
+    /// Registers are followed this far back.
+    pub(super) depth: u32,
+    /// What registers hold before; what is not here may hold anything.
+    pub(super) before: FxHashMap<SignalId, BigUint>,
+}
+
+impl PortRoles {
+    /// How many clocks before the outputs a model input is, where all others are `latency` before: the first of them.
+    pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
+        let after = self.beats.get(input).copied().unwrap_or(0);
+        self.moments.as_ref().map_or(latency - after, |m| m.back[input])
+    }
+
+    /// Model inputs on a port at a moment, with the lowest bit there.
+    pub(super) fn on(&self, signal: SignalId, k: u32, latency: u32) -> impl Iterator<Item = (usize, u32)> {
+        let places = self.inputs.iter().enumerate();
+        places.filter_map(move |(i, place)| {
+            let here = self.back(i, latency).checked_sub(k).is_some_and(|since| since < self.hold);
+            place.filter(|p| p.0 == signal && here).map(|(_, lo)| (i, lo))
+        })
+    }
+
+    /// A moment of which there are inputs on a port, if it is a data port.
+    pub(super) fn moment(&self, signal: SignalId, latency: u32) -> Option<u32> {
+        let mut places = self.inputs.iter().enumerate();
+        places.find_map(|(i, place)| place.filter(|p| p.0 == signal).map(|_| self.back(i, latency)))
+    }
+
+    /// How far back registers are followed, in a design so deep.
+    pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
+        self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
+    }
+
+    /// What a register that counts phases holds at a moment.
+    pub(super) fn phase(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
+        self.phases.as_ref()?.at(signal, k)
+    }
+
+    /// What bits of a register hold before that, if it is known.
+    pub(super) fn before(&self, signal: SignalId, lo: u32, width: u32) -> Option<BigUint> {
+        let whole = self.moments.as_ref()?.before.get(&signal)?;
+        Some((whole >> lo) & ((BigUint::from(1u32) << width) - 1u32))
+    }
+}
+
+/// The latency that the file's head states: `latency: 3`, in any case, in one of its comments. Lines that state the
+/// command that made the file name options and files, not its latency.
+pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
+    stated(rtl, "latency", &["none", "combinational"])
+}
+
+/// The number behind some words in the file's head, as [`stated_latency`] reads it; 0 for one of these others behind them.
+pub(super) fn stated(rtl: &Rtl, words: &str, zeros: &[&str]) -> Option<u32> {
+    rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
+        let lower = line.to_ascii_lowercase();
+        let rest = lower[lower.find(words)? + words.len()..].trim_start_matches([' ', ':', '=', '\t']);
+        if zeros.iter().any(|zero| rest.starts_with(zero)) {
+            return Some(0);
+        }
+        rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+    })
+}
+
+/// A beat and the lowest bit there.
+pub type BeatPlace = (u32, u32);
+
+/// Where the input elements of a sample that comes in beats are, as the file's head states: for each its beat and its
+/// lowest bit at the port, or that it has no bits. Nothing where samples come as a whole.
+///
+/// # Errors
+/// If the head says that they come in beats, and not where each element is, in words.
+fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace>>>, String> {
+    /// Before the lines of the elements.
+    const ELEMENTS: &str = "elements: port bits";
+    let Some(count) = stated(rtl, "inputs come in", &[]).filter(|&count| count > 1) else { return Ok(None) };
+    let after = rtl.head.iter().skip_while(|line| !line.trim_start().starts_with(ELEMENTS)).skip(1);
+    let mut places = Vec::with_capacity(widths.len());
+    for (line, &width) in after.zip(widths) {
+        // Behind the name, which may hold anything.
+        let place = line.rfind(": ").map(|at| &line[at + 2..]).unwrap_or_default();
+        if place.starts_with("always 0") {
+            places.push(None);
+            continue;
+        }
+        let number = |text: Option<&str>| text.and_then(|text| text.parse::<u32>().ok());
+        let bits = place.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let bounds = bits.map(|(bits, _)| bits.split_once(':').unwrap_or((bits, bits)));
+        let lo = bounds.and_then(|(hi, lo)| {
+            let lo = number(Some(lo))?;
+            (number(Some(hi))?.checked_sub(lo)?.checked_add(1) == Some(width)).then_some(lo)
+        });
+        let beat = match bits.and_then(|(_, rest)| rest.strip_prefix(" in beat ")) {
+            Some(rest) => number(rest.split(',').next()),
+            None => Some(0),
+        };
+        let (Some(lo), Some(beat)) = (lo, beat.filter(|&beat| beat < count)) else {
+            return Err(format!(
+                "the file's head does not say in which of {count} beats an input comes: {}",
+                line.trim()
+            ));
+        };
+        places.push(Some((beat, lo)));
+    }
+    if places.len() < widths.len() {
+        return Err(format!("the file's head says where {} of {} inputs are", places.len(), widths.len()));
+    }
+    Ok(Some(places))
+}
+
+/// Finds the ports of a file. A control is known by the name that `names` gives or by a usual one; a port with a usual
+/// name is data nevertheless where the model's data ports are complete only with it (a model with one output, called
+/// `ready`). Of inputs in beats `beats` says the places, where the file's head does not.
+///
+/// # Errors
+/// If the ports do not fit the model, in words.
+pub(super) fn find_ports(
+    model: &Model,
+    rtl: &Rtl,
+    names: &ControlNames,
+    beats: Option<&[Option<BeatPlace>]>,
+) -> Result<PortRoles, String> {
+    let widths: Vec<u32> = model.input_kifs().iter().map(|k| k.width()).collect();
+    let stated = stated_beats(rtl, &widths)?.or_else(|| beats.map(<[_]>::to_vec));
+    let clock = clock_of(rtl)?.map(|(s, _)| s);
+    let named = |list: &[SignalId], given: &Option<String>, usual: &[&str]| {
+        let fits = |s: &SignalId| match given {
+            Some(name) => rtl.signal(*s).name.eq_ignore_ascii_case(name),
+            None => usual.iter().any(|n| rtl.signal(*s).name.eq_ignore_ascii_case(n)),
+        };
+        list.iter().copied().find(|s| fits(s) && rtl.signal(*s).width == 1 && Some(*s) != clock)
+    };
+    let resets = ["rst", "reset", "rst_n", "reset_n", "aresetn", "areset", "ap_rst", "ap_rst_n"];
+    let mut reset = named(&rtl.inputs, &names.reset, &resets);
+    let mut enable = named(&rtl.inputs, &names.enable, &["ce", "enable", "en", "clk_en", "ap_ce"]);
+    let valid_in = named(&rtl.inputs, &names.valid_in, &["valid_in", "in_valid", "ap_start"]);
+    let valid_out = named(&rtl.outputs, &names.valid_out, &["valid_out", "out_valid", "ap_done"]);
+    let valid = match (valid_in, valid_out) {
+        (Some(i), Some(o)) => Some((i, o)),
+        (None, None) => None,
+        _ => return Err("one of valid_in and valid_out is missing".into()),
+    };
+    let mut ready = named(&rtl.outputs, &names.ready, &["ready", "in_ready", "ap_ready"]);
+    // A clock port may be there although nothing needs it.
+    let idle_clock = named(&rtl.inputs, &names.clock, &["clk", "clock", "aclk", "ap_clk"]);
+    let reset_low = names.reset_low.unwrap_or_else(|| {
+        let name = reset.map(|r| rtl.signal(r).name.to_ascii_lowercase()).unwrap_or_default();
+        ["_n", "resetn", "rstn"].iter().any(|ending| name.ends_with(ending))
+    });
+    let control: FxHashSet<SignalId> =
+        [clock, idle_clock, reset, enable, valid_in].into_iter().flatten().chain(valid_out).chain(ready).collect();
+    let place = |list: &[SignalId], widths: &[u32], what: &str, as_data: Option<SignalId>| {
+        let is_data = |s: &SignalId| !control.contains(s) || Some(*s) == as_data;
+        let data: Vec<SignalId> = list.iter().copied().filter(is_data).collect();
+        let total: u32 = widths.iter().sum();
+        let mut lo = 0;
+        if let [only] = data[..]
+            && rtl.signal(only).width == total
+        {
+            return Ok(widths
+                .iter()
+                .map(|&w| {
+                    let at = lo;
+                    lo += w;
+                    (w > 0).then_some((only, at))
+                })
+                .collect());
+        }
+        // One port for each element that has bits: by the number at the end of its name.
+        let mut by_number: FxHashMap<usize, SignalId> = FxHashMap::default();
+        for &s in &data {
+            let name = &rtl.signal(s).name;
+            let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            if let Ok(n) = name[name.len() - digits..].parse() {
+                by_number.insert(n, s);
+            }
+        }
+        let found: Vec<Option<(SignalId, u32)>> = widths
+            .iter()
+            .enumerate()
+            .map(|(i, &w)| by_number.get(&i).filter(|&&s| w > 0 && rtl.signal(s).width == w).map(|&s| (s, 0)))
+            .collect();
+        let complete = found.iter().zip(widths).all(|(f, &w)| w == 0 || f.is_some());
+        if complete && found.iter().flatten().count() == data.len() {
+            return Ok(found);
+        }
+        let seen: Vec<String> =
+            data.iter().map(|&s| format!("{} ({} bits)", rtl.signal(s).name, rtl.signal(s).width)).collect();
+        Err(format!("the {what} ports do not fit the model's {total} bits: {}", seen.join(", ")))
+    };
+    // All controls are what their names say, or one that no name was given for is data.
+    let place = |list: &[SignalId], widths: &[u32], what: &str, optional: &mut [(&mut Option<SignalId>, bool)]| {
+        let all_named = place(list, widths, what, None);
+        if all_named.is_err() {
+            for (control, _) in optional.iter_mut().filter(|(control, is_given)| control.is_some() && !is_given) {
+                if let Ok(places) = place(list, widths, what, **control) {
+                    **control = None;
+                    return Ok(places);
+                }
+            }
+        }
+        all_named
+    };
+    let out_widths: Vec<u32> = (0..model.outputs().len()).map(|j| model.output_kif(j).width()).collect();
+    let mut of_inputs = [(&mut enable, names.enable.is_some()), (&mut reset, names.reset.is_some())];
+    let (inputs, beats) = match stated {
+        None => (place(&rtl.inputs, &widths, "input", &mut of_inputs)?, Vec::new()),
+        Some(places) => {
+            let end = places.iter().zip(&widths).filter_map(|(place, width)| Some(place.as_ref()?.1 + width)).max();
+            let whole = place(&rtl.inputs, &[end.unwrap_or(0)], "input", &mut of_inputs)?;
+            let port = whole[0].map(|(port, _)| port);
+            let unsaid = |(_, (place, width)): &(usize, (&Option<BeatPlace>, &u32))| place.is_none() == (**width > 0);
+            if let Some((e, _)) = places.iter().zip(&widths).enumerate().find(unsaid) {
+                return Err(format!("the file's head does not say where input {e} is"));
+            }
+            let beats = places.iter().map(|place| place.map_or(0, |(beat, _)| beat)).collect();
+            (places.iter().map(|place| Some((port?, (*place)?.1))).collect(), beats)
+        }
+    };
+    let outputs = place(&rtl.outputs, &out_widths, "output", &mut [(&mut ready, names.ready.is_some())])?;
+    Ok(PortRoles {
+        inputs,
+        outputs,
+        clock,
+        reset,
+        reset_low,
+        enable,
+        valid,
+        ready,
+        phases: None,
+        beats,
+        hold: 1,
+        moments: None,
+    })
+}
+
+/// What control inputs are set to while gates are made.
+#[derive(Clone, Copy)]
+pub(super) struct ControlValues {
+    pub(super) reset: Option<(SignalId, bool)>,
+    pub(super) enable: Option<(SignalId, bool)>,
+}
+
+impl ControlValues {
+    /// Running: no reset, enabled.
+    pub(super) fn running(ports: &PortRoles) -> ControlValues {
+        ControlValues { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
+    }
+
+    /// What a port is held at, if it is a control port.
+    pub(super) fn level(&self, signal: SignalId) -> Option<bool> {
+        [self.reset, self.enable].into_iter().flatten().find(|c| c.0 == signal).map(|c| c.1)
+    }
+}

@@ -1,0 +1,166 @@
+//! The schedule of a comparison: every method in turn, in rounds.
+//!
+//! The methods are structurally equal gates, forms with each set of rules, and gates with SAT. In each round every
+//! method starts from the beginning with a budget of units that is four times that of the round before; all methods of
+//! a round have the same budget. What a method proves about an output or a signal is kept and given to all others. The
+//! budgets depend only on the size of the model and the round, not on how much work is left, so that a larger limit
+//! never proves less. Within a method a question may take only a part of the budget: one hard cone does not starve the
+//! others.
+
+use super::bit_level::{self, ModelGates};
+use super::certify::Shared;
+use super::engine::{Engine, GATE, Limits};
+use super::equiv::{Report, Verdict};
+use super::port_roles::PortRoles;
+use super::proved::Proved;
+use super::text_gates;
+use super::word_level::{self, Rules};
+use alir_core::ir::{Model, Op};
+use alir_hdl::Rtl;
+use std::cell::RefCell;
+
+/// Units of work that a method may take in the first round: a constant, and an amount for each operation of the model.
+const CAP: (u64, u64) = (30_000_000, 10_000);
+/// Factor by which the budget grows from round to round.
+const GROWTH: u64 = 4;
+/// Most rounds; in the last one only the limits of single questions still bind.
+const ROUNDS: u32 = 7;
+/// Rounds before SAT is asked about whole outputs.
+const WITHOUT_SAT: u32 = 1;
+
+/// Which methods are taken.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Methods<'a> {
+    /// Over these gates, and nothing else.
+    pub(super) over: Option<&'a RefCell<Shared>>,
+    /// Gates alone.
+    pub(super) gates_only: bool,
+    /// Of forms only those with all rules.
+    pub(super) all_rules: bool,
+}
+
+/// One design and what it is compared with.
+type Pair<'a> = (&'a Model, &'a Rtl, &'a PortRoles);
+
+struct Rounds<'a, 'e> {
+    pair: Pair<'a>,
+    depths: (u32, u32),
+    rules: Vec<Rules>,
+    /// Whether variables are multiplied.
+    multiplies: bool,
+    /// The model's gates, once they were made.
+    gates: Option<ModelGates>,
+    proved: Proved,
+    report: &'e mut Report,
+    e: &'e mut Engine,
+}
+
+/// Compares outputs, and the valid flag if there is one; the verdict is in the report.
+pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, report: &mut Report, e: &mut Engine) {
+    let rules = if methods.gates_only { Vec::new() } else { Rules::of(pair.0, methods.all_rules) };
+    let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
+    let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
+    if let Some(gauge) = &schedule.e.gauge {
+        gauge.compare(pair.2.outputs.iter().flatten().count());
+    }
+    let decided = match methods.over {
+        Some(shared) => schedule.over(&mut shared.borrow_mut()),
+        None => schedule.run(),
+    };
+    let Rounds { proved, report, e, .. } = schedule;
+    let open = proved.open_operations();
+    report.operations_matched = proved.matched.len() as u64;
+    report.operations_unmatched = open.len() as u64;
+    let name = |op: &u32| proved.unmatched.get(op).map(|&s| (*op, pair.1.signal(s).name.clone()));
+    report.open_steps = open.iter().filter_map(name).collect();
+    if !decided {
+        undecided(pair, &proved, report, e);
+    }
+}
+
+impl Rounds<'_, '_> {
+    /// Whether it was decided.
+    fn run(&mut self) -> bool {
+        let cap = CAP.0 + CAP.1 * self.pair.0.nodes().len() as u64;
+        // Structural equality decides what is made of tables, selections and bitwise operations.
+        if self.by_gates(cap, Limits { sat_steps: 0, ..self.e.limits }) {
+            return true;
+        }
+        for round in 0..ROUNDS {
+            let cap = cap.saturating_mul(GROWTH.saturating_pow(round));
+            // Products are hard for SAT and easy for forms: forms get another round first.
+            let postponed = round == 0 && self.multiplies && !self.rules.is_empty();
+            let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
+            for rules in self.rules.clone() {
+                let effort = word_level::FormEffort { cap, limits, asks_gates: round >= WITHOUT_SAT };
+                let method =
+                    word_level::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
+                if method || self.is_complete() {
+                    return true;
+                }
+            }
+            if !postponed && self.by_gates(cap, limits) {
+                return true;
+            }
+            if self.e.left == 0 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Compares over gates that are there.
+    fn over(&mut self, shared: &mut Shared) -> bool {
+        let (_, rtl, ports) = self.pair;
+        let shown = text_gates::compare(shared, (rtl, ports), self.depths, self.e.left);
+        self.e.spend(shown.spent);
+        let bits = |&j: &usize| u64::from(self.pair.0.output_kif(j).width());
+        self.e.counts.structural += shown.outputs.iter().map(bits).sum::<u64>();
+        (self.proved.outputs, self.proved.valid) = (shown.outputs, shown.valid);
+        if self.proved.valid {
+            self.report.notes.push(format!("valid_out is valid_in of {} clocks before", self.depths.0));
+        }
+        self.is_complete()
+    }
+
+    /// Compares by gates, if the model's gates can be made at this cost.
+    fn by_gates(&mut self, cap: u64, limits: Limits) -> bool {
+        if self.gates.is_none() {
+            let most = super::blast::gates_at_most(self.pair.0);
+            if most.saturating_mul(GATE) / 8 > cap.min(self.e.left) {
+                return false;
+            }
+            self.gates = Some(ModelGates::of(self.pair.0, self.e));
+        }
+        let Some(gates) = &self.gates else { return false };
+        let effort = bit_level::GateEffort { cap, limits };
+        let method = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
+        method || self.is_complete()
+    }
+
+    fn is_complete(&self) -> bool {
+        let ports = self.pair.2;
+        let mut outputs = ports.outputs.iter().enumerate();
+        outputs.all(|(j, place)| place.is_none() || self.proved.outputs.contains(&j))
+            && (ports.valid.is_none() || self.proved.valid)
+    }
+}
+
+/// The verdict that nothing was decided: what is open, and the first signal on the way that was not recognised.
+fn undecided((model, _, ports): Pair<'_>, proved: &Proved, report: &mut Report, e: &Engine) {
+    let places = ports.outputs.iter().enumerate();
+    let outputs: Vec<usize> =
+        places.filter(|(j, place)| place.is_some() && !proved.outputs.contains(j)).map(|(j, _)| j).collect();
+    let limit = e.limit_reached();
+    let what = match outputs[..] {
+        [] => "valid_out".to_owned(),
+        [j] => format!("output {j}"),
+        [j, ..] => format!("output {j} and {} more of {}", outputs.len() - 1, model.outputs().len()),
+    };
+    let step = report
+        .open_steps
+        .first()
+        .map_or_else(String::new, |(op, name)| format!("; the first open step is {name} (operation {op})"));
+    report.open = outputs.first().copied();
+    report.verdict = Verdict::Unknown { reason: format!("{what}: its cone was not decided: {limit}{step}") };
+}

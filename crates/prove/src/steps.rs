@@ -1,0 +1,429 @@
+//! A proof by steps: from the model over programs between to the text.
+//!
+//! Optimisation makes one change after another. Seen all at once, what they leave of a value may be far from it; from
+//! one program to the next it is near. So whoever knows the programs between tells them ([`Steps`]): each is proved to
+//! be the one before it, the text to be the last. Equality for every input is transitive, so nothing that is told has to
+//! be trusted: programs that are not equal cost the proof by steps, and never make one.
+
+use super::certify::{self, Shared};
+use super::engine::{Counts, Engine};
+use super::equiv::{self, Presence, Report, Request, Verdict};
+use super::sat::Solver;
+use super::{phases, value_classes};
+use alir_interp::{LookupMiss, golden};
+use alir_core::ir::Model;
+use alir_hdl::Rtl;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Units of work that the text may take without steps, before these are taken: a constant, and an amount for each
+/// operation of the model. Half of the texts of networks are proved with less at -O2, nearly all at -O1; of the others (`models/nets`,
+/// -O2) two and a half times as much proves none more, and costs up to a second.
+const DIRECTLY: (u64, u64) = (25_000_000, 6_000);
+/// Part of it for a text that takes a sample every few clocks.
+const REPEATED: u64 = 8;
+/// Units of work for one step, and for the text against the last program.
+const EACH: (u64, u64) = (600_000_000, 60_000);
+
+/// Units of work for a step value by value, and over the gates of both programs, before the other way is tried. With the first nearly
+/// all steps of networks are shown; passes that cut off bits by ranges of sums of thousands of values need the second.
+const VALUES: (u64, u64) = (300_000_000, 20_000);
+const GATES: (u64, u64) = (5_000_000, 3_000);
+
+/// Units of work for a text over the gates of a program, before other ways.
+const OVER: (u64, u64) = (2_000_000, 1_000);
+
+/// Programs between the model and a text, in order, and what the text's signals show of the last one. Nothing of it is
+/// trusted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// The programs, the last one with each operation that the text computes.
+    pub programs: Vec<Model>,
+    /// What signals are called that show a value of the last program, in lower case, and its number. A signal may have
+    /// such a name with more behind it, after an underscore: a register of it, or a part.
+    pub names: FxHashMap<String, u32>,
+    /// Whether whoever tells the steps has proved that the last program is the model.
+    pub are_proved: bool,
+}
+
+impl Steps {
+    /// A copy of a design with its signals called as those of a text of the last program would be if nothing had been
+    /// optimised.
+    fn renamed(&self, rtl: &Rtl) -> Rtl {
+        rtl.renamed(|name| {
+            let lower = name.to_ascii_lowercase();
+            let mut end = lower.len();
+            loop {
+                if let Some(number) = self.names.get(&lower[..end]) {
+                    return format!("v{number}{}", &name[end..]);
+                }
+                match lower[..end].rfind('_') {
+                    Some(before) => end = before,
+                    None => return format!("other_{name}"),
+                }
+            }
+        })
+    }
+
+    /// Whether the steps lead somewhere: the last program is another one than the model, and every program has its ports.
+    fn are_usable(&self, model: &Model) -> bool {
+        let same = |p: &Model| {
+            p.input_kifs() == model.input_kifs()
+                && p.outputs().len() == model.outputs().len()
+                && (0..p.outputs().len()).all(|j| p.output_kif(j) == model.output_kif(j))
+        };
+        self.programs.last().is_some_and(|last| last != model) && self.programs.iter().all(same)
+    }
+}
+
+/// What is spent of a run's work.
+struct Budget {
+    left: u64,
+    spent: u64,
+    counts: Counts,
+}
+
+impl Budget {
+    fn spend(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+        self.spent += units;
+    }
+
+    fn took(&mut self, e: &Engine) {
+        self.left = self.left.saturating_sub(e.spent);
+        self.spent += e.spent;
+        self.counts.add(&e.counts);
+    }
+}
+
+/// Proves or refutes that `rtl` computes `model`. What is open after a first part of the work ([`DIRECTLY`]) is looked at by
+/// steps, and, if a step is open, once more without them, with the work that is left. `steps` is called only where it is needed,
+/// since making the programs takes time. A difference is confirmed by the golden interpreter of the model, whichever program
+/// it was found with.
+pub fn prove(
+    model: &Model,
+    rtl: &Rtl,
+    steps: Option<&dyn Fn() -> Option<Steps>>,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Report, Engine) {
+    let Some(steps) = steps else { return equiv::prove(model, rtl, request, solver()) };
+    let operations = model.nodes().len() as u64;
+    let amount = |(constant, each): (u64, u64)| constant + each * operations;
+    let work = request.work.unwrap_or(super::engine::WORK);
+    let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
+    // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at once or
+    // hardly ever.
+    let directly = match phases::stated_interval(rtl) {
+        Some(2..) => amount(DIRECTLY) / REPEATED,
+        _ => amount(DIRECTLY),
+    };
+    let part = Request { work: Some(directly.min(budget.left)), ..request.clone() };
+    let (report, mut engine) = equiv::prove(model, rtl, &part, solver());
+    budget.took(&engine);
+    if !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
+        return (report, engine);
+    }
+    let mut questions = std::mem::take(&mut engine.questions);
+    let part = Request { work: Some(amount(EACH)), gauge: None, ..request.clone() };
+    let usable = steps().filter(|steps| steps.are_usable(model));
+    let found = usable.and_then(|steps| by_steps(model, rtl, &steps, &part, solver, &mut budget));
+    let (mut report, mut engine) = found.unwrap_or_else(|| {
+        let rest = Request { work: Some(budget.left), ..request.clone() };
+        let (report, engine) = equiv::prove(model, rtl, &rest, solver());
+        budget.took(&engine);
+        (report, engine)
+    });
+    report.bits = budget.counts;
+    questions.append(&mut engine.questions);
+    engine.questions = questions;
+    engine.spent = budget.spent;
+    (report, engine)
+}
+
+/// Units of work of a part of a proof that are there.
+fn within(budget: &Budget, part: &Request) -> u64 {
+    part.work.unwrap_or(u64::MAX).min(budget.left)
+}
+
+/// Compares a text with the last of some programs: over its gates first, which takes least where the text follows it, and then in
+/// all other ways, with signals called as its values.
+fn against(
+    program: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> (Report, Engine) {
+    let shared = Shared::of(program, within(budget, part)).map(RefCell::new);
+    let over = |most: u64, budget: &mut Budget| {
+        let found = over(shared.as_ref(), most, (program, rtl), part, solver, budget);
+        found.filter(|found| found.0.verdict == Verdict::Proved)
+    };
+    if let Some(found) = over(amount(OVER, program), budget) {
+        return found;
+    }
+    let request = Request { work: Some(within(budget, part)), ..part.clone() };
+    let found = equiv::prove(program, &steps.renamed(rtl), &request, solver());
+    budget.took(&found.1);
+    if matches!(found.0.verdict, Verdict::Unknown { .. }) {
+        return over(u64::MAX, budget).unwrap_or(found);
+    }
+    found
+}
+
+/// What is said of a text over gates that are there, within so many units of work.
+fn over(
+    shared: Option<&RefCell<Shared>>,
+    most: u64,
+    (program, rtl): (&Model, &Rtl),
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
+    let found = equiv::prove_over(Some(shared?), program, rtl, &request, solver());
+    budget.took(&found.1);
+    Some(found)
+}
+
+/// The proof of a text that takes a sample every few clocks over gates that are there, as the checker reads it: all signals clock by
+/// clock from a sample on, not back from the outputs.
+fn clock_by_clock(
+    shared: &RefCell<Shared>,
+    (mut report, engine): (Report, Engine),
+    rtl: &Rtl,
+    part: &Request,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let (rhythm, source) = (report.rhythm()?, part.source.as_ref()?);
+    if !matches!(report.verdict, Verdict::Unknown { .. }) {
+        return None;
+    }
+    let mut shared = shared.borrow_mut();
+    let is_text = shared.is_text(source, &rtl.top, &rhythm, within(budget, part));
+    budget.spend(shared.spent());
+    if !is_text {
+        return None;
+    }
+    report.verdict = Verdict::Proved;
+    report.notes.push("compared clock by clock, as alir2hdl-check reads the file".to_owned());
+    Some((report, engine))
+}
+
+/// Units of work for a program.
+fn amount((constant, each): (u64, u64), program: &Model) -> u64 {
+    constant + each * program.nodes().len() as u64
+}
+
+/// Whether a program is the one before it: value by value, or over the gates of both; with little work first, then with all that
+/// there is.
+fn is_next(
+    before: &Model,
+    program: &Model,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+    engine: &mut Engine,
+) -> bool {
+    let mut values = |work: u64, budget: &mut Budget| {
+        let (found, mut e) =
+            value_classes::prove(before, program, &Request { work: Some(work), ..part.clone() }, solver);
+        budget.took(&e);
+        engine.questions.append(&mut e.questions);
+        found.verdict == Verdict::Proved
+    };
+    let gates = |most: u64, budget: &mut Budget| {
+        let (is_shown, _, spent) = certify::shows(before, std::slice::from_ref(program), most, within(budget, part));
+        budget.spend(spent);
+        is_shown
+    };
+    values(amount(VALUES, program).min(within(budget, part)), budget)
+        || gates(amount(GATES, program), budget)
+        || values(within(budget, part), budget)
+        || gates(u64::MAX, budget)
+}
+
+/// The proof by steps alone, or a difference; nothing if a step is open.
+fn by_steps(
+    model: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> Option<(Report, Engine)> {
+    let last = steps.programs.last()?;
+    let count = steps.programs.len();
+    let repeats = matches!(phases::stated_interval(rtl), Some(2..));
+    // Whether the gates of all programs show the last one to be the model; and the text over these gates, which are the model's.
+    let of_all = |budget: &mut Budget| {
+        let (is_shown, shared, spent) = certify::shows(model, &steps.programs, u64::MAX, within(budget, part));
+        budget.spend(spent);
+        (is_shown, shared.map(RefCell::new))
+    };
+    let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
+        // What is not seen with little work is sooner seen clock by clock.
+        let most = if repeats { amount(OVER, model) } else { u64::MAX };
+        let found = over(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
+        let mut found = match found.0.verdict {
+            Verdict::Proved => found,
+            _ => clock_by_clock(shared.as_ref()?, found, rtl, part, budget)?,
+        };
+        found.0.notes.push(match count {
+            1 => "compared over the gates of the model and of one program between".to_owned(),
+            _ => format!("compared over the gates of the model and of {count} programs between"),
+        });
+        Some(found)
+    };
+    // The programs of hardware that is used again and again differ by much, and so does the text from the last one: over gates
+    // that all of them share first. Those of passes are sooner compared one by one; over gates of all if one of these steps is open.
+    // What goes bit by bit has no values to follow.
+    let mut shared = (repeats && !part.gates_only).then(|| of_all(budget));
+    if let Some((_, shared)) = &shared
+        && let Some(found) = over_all(shared, budget)
+    {
+        return Some(found);
+    }
+    let (mut report, mut engine) = against(last, rtl, steps, part, solver, budget);
+    match &mut report.verdict {
+        Verdict::Proved => {}
+        // The text differs from the last program: from the model as well, if the model says so.
+        Verdict::Differs { counterexample: Some(c), reason } => {
+            let expected = golden(model, &c.inputs, LookupMiss::Zero).ok()?.swap_remove(c.output);
+            if expected == c.found {
+                return None;
+            }
+            let names_values = *reason == c.reason();
+            c.expected = expected;
+            if names_values {
+                *reason = c.reason();
+            }
+            // It is one of the last program.
+            c.first_operation = None;
+            return Some((report, engine));
+        }
+        Verdict::Unknown { .. } if shared.is_none() && !steps.are_proved => {
+            return over_all(&of_all(budget).1, budget);
+        }
+        // What is wrong with ports, registers or control is the same whatever the program.
+        Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
+    }
+    if !steps.are_proved {
+        let names = equiv::ControlNames::default();
+        // Programs compute words, whatever the text does.
+        let combinational = Request {
+            latency: Some(0),
+            interval: None,
+            presence: Presence::Stated,
+            names,
+            gates_only: false,
+            ..part.clone()
+        };
+        let one_by_one = |budget: &mut Budget, engine: &mut Engine| {
+            let mut before = model;
+            steps.programs.iter().all(|program| {
+                let is_shown = program == before || is_next(before, program, &combinational, solver, budget, engine);
+                before = program;
+                is_shown
+            })
+        };
+        let is_shown = (repeats && shared.get_or_insert_with(|| of_all(budget)).0)
+            || one_by_one(budget, &mut engine)
+            || shared.get_or_insert_with(|| of_all(budget)).0;
+        if !is_shown {
+            return None;
+        }
+    }
+    report.notes.push(match (steps.are_proved, count) {
+        (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
+        (false, 1) => "compared with one program between, which was proved to be the model".to_owned(),
+        (false, _) => format!("compared over {count} programs between, each proved to be the one before"),
+    });
+    Some((report, engine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alir_core::ir::draw_inputs;
+    use alir_hw::netlist;
+    use alir_core::num::SplitMix;
+    use alir_opt::passes::{self, Trust};
+    use crate::program;
+    use crate::sat::Embedded;
+    use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
+
+    fn judged(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {
+        let stems = programs.last().map(netlist::stems).unwrap_or_default();
+        let steps = Steps { programs, names: stems.into_iter().zip(0..).collect(), are_proved: false };
+        let part = Request { latency: Some(0), work: Some(200_000_000), ..Request::default() };
+        let mut budget = Budget { left: u64::MAX, spent: 0, counts: Counts::default() };
+        let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+        by_steps(model, &program::rtl(text, text), &steps, &part, solver, &mut budget).map(|(report, _)| report.verdict)
+    }
+
+    fn optimised(model: &Model) -> Vec<Model> {
+        let mut programs = vec![model.clone()];
+        for pass in passes::pipeline(2).iter().filter_map(|name| passes::find(name)) {
+            programs.push(pass.apply(programs.last().unwrap(), Trust::Types));
+        }
+        programs
+    }
+
+    #[test]
+    fn a_chain_of_optimised_programs_is_a_proof() {
+        let mut proved = 0;
+        for seed in 0..40 {
+            let model = Recipe::seeded(Profile::TINY, 14, seed).build();
+            let programs = optimised(&model);
+            let text = programs.last().unwrap().clone();
+            match judged(&model, &text, programs) {
+                Some(Verdict::Proved) => proved += 1,
+                None => {}
+                Some(other) => panic!("seed {seed}: {other:?}"),
+            }
+        }
+        assert!(proved >= 35, "only {proved} of 40");
+    }
+
+    /// A program in the chain, or the text, is another one: there is no proof unless it computes the same, and what differs is
+    /// what the golden interpreter says.
+    #[test]
+    fn a_wrong_program_between_proves_nothing() {
+        let (mut refused, mut differ) = (0, 0);
+        for seed in 0..60 {
+            let model = Recipe::seeded(Profile::TINY, 14, seed).build();
+            let Some(other) = with_a_sum_for_a_difference(&model).filter(|other| *other != model) else { continue };
+            let golden = |m: &Model, codes: &[num_bigint::BigInt]| golden(m, codes, LookupMiss::Zero).unwrap();
+            let (right, wrong) = (optimised(&model), optimised(&other));
+            for (text, programs) in [
+                // The text and its program are wrong; the program alone; the text alone; one program on the way.
+                (&other, vec![other.clone()]),
+                (&model, vec![other.clone()]),
+                (&other, vec![model.clone()]),
+                (wrong.last().unwrap(), [&right[..3], &wrong[3..]].concat()),
+                (right.last().unwrap(), [&right[..2], &wrong[2..3], &right[3..]].concat()),
+            ] {
+                match judged(&model, text, programs) {
+                    None => refused += 1,
+                    Some(Verdict::Differs { counterexample: Some(c), .. }) => {
+                        assert_eq!(golden(&model, &c.inputs)[c.output], c.expected, "seed {seed}");
+                        assert_eq!(golden(text, &c.inputs)[c.output], c.found, "seed {seed}");
+                        differ += 1;
+                    }
+                    Some(Verdict::Proved) => {
+                        let mut rng = SplitMix::new(seed);
+                        for _ in 0..200 {
+                            let codes = draw_inputs(&model, &mut rng);
+                            assert_eq!(golden(&model, &codes), golden(text, &codes), "seed {seed}");
+                        }
+                    }
+                    Some(other) => panic!("seed {seed}: {other:?}"),
+                }
+            }
+        }
+        assert!(refused > 40 && differ > 5, "{refused} refused, {differ} differ");
+    }
+}

@@ -1,0 +1,639 @@
+//! Two programs value by value: which values are the same number for every input.
+//!
+//! Values are numbered as in value numbering (Alpern, Wegman and Zadeck, POPL 1988, in its hashing form): operations that
+//! do the same with operands of the same classes are one class. What an operation does is said over real numbers: sums are
+//! sets of terms, and a type that no value overflows or rounds to is left out, by intervals that start at the types of the
+//! ports. What is rounded or rectified is said of the sum before that ([`rounding`]). So a program that was narrowed, reordered or
+//! shared has the same classes. Where two programs differ, a value of
+//! the second is compared with one of the first that showed the same for some inputs, by a proof of its own over the nearest
+//! values that are known to be the same, as free inputs. If it holds, the classes become one, and what reads them is the same
+//! without a proof. Such a small statement is stronger than what has to be shown, so one that fails says nothing.
+//!
+//! Outputs that are left are compared over the same cut, and if that fails as whole programs.
+
+mod numbering;
+mod range;
+mod rounding;
+mod samples;
+mod statements;
+
+use super::engine::Engine;
+use super::equiv::{self, Report, Request};
+use super::program;
+use super::sat::Solver;
+use alir_core::ir::{Model, ValueId};
+use num_traits::Zero;
+use numbering::{Numbering, Root, TERMS};
+use range::{Affine, Range};
+use rustc_hash::{FxHashMap, FxHashSet};
+use samples::Samples;
+use statements::{NEAR_ONLY, Spending, is_number, neighbours, partner};
+
+/// Units of work that one small statement may take, in turn: values that are open after one round are tried again. What most
+/// take is less than the first.
+const ROUNDS: [u64; 3] = [NEAR_ONLY, 300_000, 3_000_000];
+/// Times as much for the statement over the outputs that are open.
+const OUTPUTS: u64 = 10;
+/// Units of work that all small statements may take: a constant, and an amount for each operation of both programs.
+const LEMMAS: (u64, u64) = (100_000_000, 40_000);
+/// Units that numbering takes for each operation, and recognising values by samples.
+const NUMBERING: (u64, u64) = (100, 1_000);
+
+/// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
+/// what the whole programs show is reported.
+pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine) {
+    let request = Request { latency: Some(0), ..request.clone() };
+    let left = request.work.unwrap_or(super::engine::WORK);
+    let mut spending = Spending::new(&request, solver, left);
+    let (report, mut engine) = match by_values(a, b, &mut spending) {
+        Some(report) => (report, Engine::new(solver())),
+        None => {
+            let rest = Request { work: Some(spending.left), ..request.clone() };
+            let (mut report, engine) = equiv::prove(a, &program::rtl(b, a), &rest, solver());
+            spending.counts.add(&report.bits);
+            report.bits = spending.counts;
+            (report, engine)
+        }
+    };
+    engine.spent += spending.spent;
+    spending.questions.append(&mut engine.questions);
+    engine.questions = spending.questions;
+    engine.counts = report.bits;
+    (report, engine)
+}
+
+/// What is known of the second program's values before a round.
+#[derive(Default)]
+struct Known {
+    /// Those that were shown to be images of values of the first program.
+    images: FxHashMap<ValueId, (ValueId, Affine)>,
+    /// What values of the first program are for all inputs of a statement.
+    ranges: FxHashMap<ValueId, Range>,
+    /// Those that are worth a statement, if not all.
+    wanted: Option<FxHashSet<ValueId>>,
+    samples: Option<Samples>,
+}
+
+/// The classes of all values of both programs. A statement takes `lemma` units at most, all of them until `lemmas` are spent.
+fn numbered<'a>(
+    [a, b]: [&'a Model; 2],
+    known: &mut Known,
+    (lemma, lemmas): (u64, u64),
+    spending: &mut Spending<'_>,
+) -> Numbering<'a> {
+    let operations = (a.nodes().len() + b.nodes().len()) as u64;
+    spending.spend(NUMBERING.0 * operations);
+    let mut numbering = Numbering {
+        programs: [a, b],
+        classes: Vec::new(),
+        keys: FxHashMap::default(),
+        rounded: FxHashMap::default(),
+        finer: FxHashMap::default(),
+        tables: FxHashMap::default(),
+        of: [Vec::with_capacity(a.nodes().len()), Vec::with_capacity(b.nodes().len())],
+        directions: FxHashMap::default(),
+        terms: [TERMS.1; 2],
+        shapes: [TERMS.1; 2],
+        readers: FxHashMap::default(),
+    };
+    for id in a.ids() {
+        let class = numbering.known(0, id).unwrap_or_else(|new| {
+            let new = *new;
+            let mut range = new.range.clone();
+            if let Some(seen) = known.ranges.get(&id) {
+                range = range.meet(seen);
+            }
+            let class = numbering.class(Some((0, id)), range);
+            numbering.describe(class, &new);
+            numbering.keys.insert(new.key, class);
+            numbering.shape(class, new.shape);
+            class
+        });
+        numbering.enter(0, id, class);
+    }
+    for class in 0..numbering.classes.len() as u32 {
+        for operand in numbering.operands(class) {
+            numbering.readers.entry(operand).or_default().push(class);
+        }
+    }
+    for id in b.ids() {
+        let class = match numbering.known(1, id) {
+            Ok(class) => class,
+            Err(new) => {
+                let new = *new;
+                let range = new.range.clone();
+                let own = numbering.class(Some((1, id)), range.clone());
+                numbering.describe(own, &new);
+                // What is a sum of the same values needs no statement.
+                let is_known = numbering.classes[own as usize].image.as_ref().is_some_and(|(base, _)| {
+                    let base = &numbering.classes[*base as usize];
+                    base.shared || base.def.is_none_or(|(side, _)| side == 0)
+                });
+                let is_wanted = known.wanted.as_ref().is_none_or(|wanted| wanted.contains(&id));
+                let mut found = known.images.get(&id).map(|(value, of)| (numbering.of[0][value.index()], of.clone()));
+                if found.is_none() && !is_known && is_wanted && spending.spent < lemmas {
+                    let samples = known.samples.get_or_insert_with(|| {
+                        spending.spend(NUMBERING.1 * operations);
+                        Samples::of(&numbering)
+                    });
+                    let near = neighbours(&numbering, own, spending);
+                    found = partner(&numbering, near, own, (lemma, lemmas), spending)
+                        .or_else(|| partner(&numbering, samples.like(id, &numbering), own, (lemma, lemmas), spending));
+                    if let Some((class, affine)) = &found
+                        && let Some((0, value)) = numbering.classes[*class as usize].def
+                    {
+                        known.images.insert(id, (value, affine.clone()));
+                        if let Some((lo, hi)) = spending.ends
+                            && let Some(kif) = numbering.root_kif((*class, affine), own)
+                            && let seen = (Range { lo: lo.into(), hi: hi.into(), frac: i64::from(kif.frac) })
+                            && let Some(before) = affine.before(&seen)
+                        {
+                            known.ranges.insert(value, before);
+                        }
+                    }
+                }
+                let class = match found {
+                    Some((class, affine)) if affine.is_identity() => {
+                        numbering.classes.pop();
+                        let known = &mut numbering.classes[class as usize];
+                        known.range = known.range.clone().meet(&range);
+                        class
+                    }
+                    Some((class, affine)) => {
+                        numbering.becomes(own, class, affine);
+                        own
+                    }
+                    None => own,
+                };
+                numbering.keys.insert(new.key, class);
+                numbering.shape(class, new.shape);
+                class
+            }
+        };
+        numbering.enter(1, id, class);
+    }
+    numbering
+}
+
+/// The proof by values, if it succeeds.
+fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report> {
+    let operations = (a.nodes().len() + b.nodes().len()) as u64;
+    let lemmas = spending.spent + (LEMMAS.0 + LEMMAS.1 * operations).min(spending.left / 5);
+    let mut known = Known::default();
+    let mut rounds = ROUNDS.into_iter();
+    let mut lemma = rounds.next()?;
+    loop {
+        let before = (known.images.len(), known.ranges.len());
+        spending.open = 0;
+        let numbering = numbered([a, b], &mut known, (lemma, lemmas), spending);
+        let (open, bits) = open_outputs(&numbering);
+        let mut report = equiv::Report::before(0);
+        if !open[0].is_empty() {
+            let roots: Vec<u32> = open.iter().flatten().filter_map(|root| root.class).collect();
+            let window = numbering.window(&roots, 0, usize::MAX)?;
+            let statements = [0, 1].map(|side| numbering.statement(&window, &open[side], false));
+            let [Some(first), Some(second)] = statements else { return None };
+            let (found, equal) = spending.equal(&first, &second, OUTPUTS * lemma);
+            if !equal {
+                if spending.spent >= lemmas {
+                    return None;
+                }
+                // What was found makes other statements true; else they need more work.
+                constants(&numbering, &open[0], &mut known, (lemma, lemmas), spending);
+                let is_more = (known.images.len(), known.ranges.len()) != before;
+                if !is_more && spending.open == 0 && lemma > NEAR_ONLY {
+                    return None;
+                }
+                if !is_more || known.wanted.is_none() {
+                    lemma = rounds.next()?;
+                }
+                known.wanted = Some(unknown(&numbering));
+                continue;
+            }
+            report = found;
+        }
+        spending.counts.structural += bits;
+        let is_shared = |class: &&u32| numbering.classes[**class as usize].shared;
+        report.operations_matched = numbering.of[1].iter().filter(is_shared).count() as u64;
+        report.bits = spending.counts;
+        return Some(report);
+    }
+}
+
+/// Finds out which values of the first program that open outputs depend on are the same number for every input: a rectified
+/// sum that never is positive, for example, which another program may have left out.
+fn constants(
+    numbering: &Numbering<'_>,
+    open: &[Root<'_>],
+    known: &mut Known,
+    (lemma, lemmas): (u64, u64),
+    spending: &mut Spending<'_>,
+) {
+    let Some(samples) = &known.samples else { return };
+    let is_open = |class: u32| {
+        let found = &numbering.classes[class as usize];
+        !numbering.is_constant(class) && matches!(found.def, Some((0, _)))
+    };
+    let mut left: Vec<u32> = open.iter().filter_map(|root| root.class).collect();
+    let mut seen: FxHashSet<u32> = left.iter().copied().collect();
+    let mut found: Vec<u32> = Vec::new();
+    while let Some(class) = left.pop() {
+        if let Some((0, id)) = numbering.classes[class as usize].def
+            && is_open(class)
+            && samples.shown[0].get(id.index()).is_some_and(|shown| shown.step.is_zero())
+        {
+            found.push(class);
+        }
+        left.extend(numbering.operands(class).into_iter().filter(|operand| seen.insert(*operand)));
+    }
+    // What is the same because of another that is needs no statement of its own.
+    found.sort_unstable();
+    let mut done: FxHashSet<u32> = FxHashSet::default();
+    for class in found {
+        let Some((_, id)) = numbering.classes[class as usize].def else { continue };
+        let is_new = known.ranges.get(&id).is_none_or(|range| range.lo != range.hi);
+        if spending.spent >= lemmas || !is_new || numbering.operands(class).iter().any(|operand| done.contains(operand))
+        {
+            continue;
+        }
+        let shown = &samples.shown[0][id.index()];
+        let number = Range { lo: shown.first.clone(), hi: shown.first.clone(), frac: shown.frac };
+        if is_number(numbering, class, &number, lemma, spending) {
+            known.ranges.insert(id, number);
+            done.insert(class);
+        }
+    }
+}
+
+/// Outputs of both programs that are not known to be the same, and bits of the others.
+fn open_outputs<'r>(numbering: &Numbering<'_>) -> ([Vec<Root<'r>>; 2], u64) {
+    let root = |side: usize, j: usize| {
+        let model = numbering.programs[side];
+        let output = &model.outputs()[j];
+        let class = output.source.map(|v| numbering.representative(numbering.of[side][v.index()]));
+        Root { class, neg: output.neg, shift: output.shift, affine: None, kif: model.output_kif(j) }
+    };
+    let (mut open, mut bits) = ([Vec::new(), Vec::new()], 0);
+    for j in 0..numbering.programs[0].outputs().len() {
+        let pair = [root(0, j), root(1, j)];
+        let same = |[x, y]: [Root<'_>; 2]| (x.class, x.neg, x.shift, x.kif) == (y.class, y.neg, y.shift, y.kif);
+        if same(pair) || pair[0].kif.is_zero() {
+            bits += u64::from(pair[0].kif.width());
+        } else {
+            open[0].push(pair[0]);
+            open[1].push(pair[1]);
+        }
+    }
+    (open, bits)
+}
+
+/// Values of the second program that its open outputs depend on, not over others that the first one has.
+fn unknown(numbering: &Numbering<'_>) -> FxHashSet<ValueId> {
+    let model = numbering.programs[1];
+    let is_known = |class: u32| {
+        let found = &numbering.classes[class as usize];
+        let of_known = |(base, _): &(u32, Affine)| numbering.classes[*base as usize].shared;
+        found.shared || numbering.is_constant(class) || found.image.as_ref().is_some_and(of_known)
+    };
+    let mut left: Vec<ValueId> = model.outputs().iter().filter_map(|output| output.source).collect();
+    let mut unknown = FxHashSet::default();
+    while let Some(value) = left.pop() {
+        if !is_known(numbering.of[1][value.index()]) && unknown.insert(value) {
+            left.extend(model.node(value).op.operands());
+        }
+    }
+    unknown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range::{Form, Range};
+    use super::*;
+    use alir_interp::{LookupMiss, Step, golden, golden_steps};
+    use alir_core::ir::{Builder, Op, Output, draw_inputs};
+    use alir_core::num::{Code, Interval, Kif, SplitMix};
+    use alir_opt::passes::{self, Trust};
+    use crate::equiv::Verdict;
+    use crate::sat::Embedded;
+    use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
+    use num_bigint::BigInt;
+    use num_traits::Zero;
+
+    /// Each value's number for each input, as code and binary point.
+    fn numbers(model: &Model, codes: &[BigInt]) -> Vec<(BigInt, i64)> {
+        let mut all = Vec::new();
+        golden_steps(model, codes, LookupMiss::Zero, |step| {
+            if let Step::Op { id, code, .. } = step {
+                all.push((code.clone(), i64::from(model.kif(id).frac)));
+            }
+        })
+        .expect("lookups outside of tables read zero");
+        all
+    }
+
+    /// Images, sums and sums that overflow are what they say for one input; those of values that no program has are left
+    /// out.
+    fn relations_hold(numbering: &Numbering<'_>, of_class: &FxHashMap<u32, (BigInt, i64)>, seed: u64) {
+        // All numbers in units of 2^-300, so that none is rounded.
+        const UNIT: i64 = 300;
+        let moved = |number: &BigInt, frac: i64| number << (UNIT - frac);
+        let number = |class: u32| -> Option<BigInt> {
+            let found = &numbering.classes[class as usize];
+            if found.range.lo == found.range.hi {
+                return Some(moved(&found.range.lo, found.range.frac));
+            }
+            of_class.get(&class).map(|(code, frac)| moved(code, *frac))
+        };
+        let sum = |form: &Form| -> Option<BigInt> {
+            let mut sum = moved(&form.constant.into(), 0);
+            for (class, count) in &form.terms {
+                sum += number(*class)? * count;
+            }
+            Some(if form.frac >= 0 { sum >> form.frac } else { sum << -form.frac })
+        };
+        for (class, found) in (0..).zip(&numbering.classes) {
+            let Some(own) = number(class) else { continue };
+            if let Some(found) = found.form.as_ref().and_then(|form| sum(form)) {
+                assert_eq!(own, found, "seed {seed}: class {class} as a sum");
+            }
+            if let Some((form, lost)) = &found.wrapped
+                && let Some(sum) = sum(form)
+            {
+                let unit = BigInt::from(1) << (UNIT + lost);
+                assert!(((own.clone() - sum) % unit).is_zero(), "seed {seed}: class {class} overflows");
+            }
+            for rounded in [&found.rounded, &found.floor].into_iter().flatten() {
+                let Some(sum) = sum(&rounded.form) else { continue };
+                let mut code = sum >> (UNIT - rounded.frac);
+                if rounded.rectified {
+                    code = code.max(BigInt::zero());
+                }
+                if let Some(range) = &rounded.range {
+                    let number = (&code + rounded.plus) << (UNIT - rounded.frac);
+                    let (lo, hi) = (moved(&range.lo, range.frac), moved(&range.hi, range.frac));
+                    assert!(lo <= number && number <= hi, "seed {seed}: {rounded:?}");
+                }
+                let more = own.clone() - ((code + rounded.plus) << (UNIT - rounded.frac));
+                match rounded.lost {
+                    Some(lost) => {
+                        assert!((more % (BigInt::from(1) << (UNIT + lost))).is_zero(), "seed {seed}: {rounded:?}")
+                    }
+                    None => assert!(more.is_zero(), "seed {seed}: class {class} is not {rounded:?}"),
+                }
+            }
+            if let Some((base, affine)) = &found.image
+                && let Some(base) = number(*base)
+            {
+                let scaled = if affine.shift >= 0 { base << affine.shift } else { base >> -affine.shift };
+                let scaled = if affine.neg { -scaled } else { scaled };
+                assert_eq!(
+                    own,
+                    scaled + moved(&affine.plus.lo, affine.plus.frac),
+                    "seed {seed}: class {class} as an image"
+                );
+            }
+        }
+    }
+
+    /// Classes of random programs, and of those with a mistake in them, beside what passes make of them: values of one
+    /// class are the same number, within its range, by the golden interpreter.
+    #[test]
+    fn values_of_a_class_are_the_same_number() {
+        let (mut shared, mut all) = (0, 0);
+        let (mut images, mut sums, mut wrapped, mut rounded, mut rectified) = (0, 0, 0, 0, 0);
+        // The last one has a sum that overflows over one that does, of which nothing is left in the end.
+        for seed in crate::seeds(0..90).chain([20_049]) {
+            let profile = if seed % 3 == 0 { Profile::TINY } else { Profile::SMALL };
+            let a = Recipe::seeded(profile, 30, seed).build();
+            let from = if seed % 5 == 0 { with_a_sum_for_a_difference(&a).unwrap_or(a.clone()) } else { a.clone() };
+            let names = passes::pipeline(2);
+            let b = names[..1 + seed as usize % names.len()]
+                .iter()
+                .filter_map(|name| passes::find(name))
+                .fold(from, |model, pass| pass.apply(&model, Trust::Types));
+            let request = Request { latency: Some(0), ..Request::default() };
+            let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+            let mut spending = Spending::new(&request, solver, 1 << 32);
+            let numbering = numbered([&a, &b], &mut Known::default(), (3_000_000, 1 << 32), &mut spending);
+            for class in &numbering.classes {
+                images += usize::from(class.image.is_some());
+                sums += usize::from(class.form.as_ref().is_some_and(|form| form.terms.len() > 1));
+                wrapped += usize::from(class.wrapped.is_some());
+                rounded += usize::from(class.rounded.as_ref().is_some_and(|of| !of.rectified));
+                rectified += usize::from(class.rounded.as_ref().is_some_and(|of| of.rectified));
+            }
+            let mut rng = SplitMix::new(seed);
+            for _ in 0..40 {
+                let codes = draw_inputs(&a, &mut rng);
+                let mut of_class: FxHashMap<u32, (BigInt, i64)> = FxHashMap::default();
+                for (side, model) in [&a, &b].into_iter().enumerate() {
+                    for (&class, (code, frac)) in numbering.of[side].iter().zip(numbers(model, &codes)) {
+                        let range = &numbering.classes[class as usize].range;
+                        let (first, at) = of_class.entry(class).or_insert((code.clone(), frac));
+                        let most = frac.max(*at).max(range.frac);
+                        assert_eq!(&code << (most - frac), &*first << (most - *at), "seed {seed}, class {class}");
+                        let own = range.at(most).expect("near");
+                        let number = code << (most - frac);
+                        assert!(own.lo <= number && number <= own.hi, "seed {seed}: {number} in {range:?}");
+                        assert_eq!(
+                            number & ((BigInt::from(1) << (most - range.frac)) - 1),
+                            BigInt::ZERO,
+                            "seed {seed}"
+                        );
+                    }
+                }
+                relations_hold(&numbering, &of_class, seed);
+            }
+            all += b.nodes().len();
+            shared += numbering.of[1].iter().filter(|&&class| numbering.classes[class as usize].shared).count();
+        }
+        assert!(shared * 2 > all, "{shared} of {all} values are known to be the same");
+        assert!(
+            images > 100 && sums > 100 && wrapped > 20 && rounded > 100 && rectified > 20,
+            "{images} images, {sums} sums, {wrapped} that overflow, {rounded} rounded, {rectified} rectified"
+        );
+    }
+
+    /// A statement that is tried for all inputs holds exactly if the golden interpreter says so for each of them.
+    #[test]
+    fn trying_all_inputs_is_what_the_golden_interpreter_says() {
+        let (mut equal, mut different) = (0, 0);
+        for seed in 0..120u64 {
+            let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
+            let mut rng = SplitMix::new(seed);
+            let types = [kif(seed % 2 == 0, 4, 1), kif(seed % 3 == 0, 3, 0)];
+            let program = |second: bool| {
+                let mut builder = Builder::new(vec![0; 2]);
+                let [x, y] = [0, 1].map(|at| builder.op(Op::Input { input: at as u32 }, Interval::full(types[at])));
+                let value = Code::from(&BigInt::from(3 + i32::from(second && seed % 4 == 1)));
+                let a = builder.op(Op::AddConst { x, value, shift: 1 }, Interval::full(kif(true, 7, 2)));
+                // Without the sign bit of the sum the second program is another one, unless no sum is negative.
+                let sum =
+                    builder.op(Op::Add { a, b: y, shift: 0 }, Interval::full(kif(!second || seed % 4 == 2, 8, 2)));
+                let out = builder.op(Op::Relu { x: sum }, Interval::full(kif(false, 8, 2)));
+                builder.output(Output { source: Some(out), shift: 0, neg: false });
+                builder.finish().expect("a program")
+            };
+            let (a, b) = (program(false), program(true));
+            let ranges = types.map(|kif| {
+                let all = Range::of(kif);
+                let lo = &all.lo + BigInt::from(rng.below(3));
+                Range { hi: &all.hi - BigInt::from(rng.below(3)), lo, frac: all.frac }
+            });
+            let mut outputs = Vec::new();
+            let mut golden_equal = true;
+            let mut x = ranges[0].lo.clone();
+            while x <= ranges[0].hi {
+                let mut y = ranges[1].lo.clone();
+                while y <= ranges[1].hi {
+                    let codes = [x.clone(), y.clone()];
+                    let run = |model| golden(model, &codes, LookupMiss::Zero).expect("no lookups").swap_remove(0);
+                    golden_equal &= run(&a) == run(&b);
+                    outputs.push(run(&b));
+                    y += 1;
+                }
+                x += 1;
+            }
+            let request = Request::default();
+            let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+            let mut spending = Spending::new(&request, solver, 1 << 32);
+            assert_eq!(spending.tried(&a, &b, &ranges, 1 << 32), Some(golden_equal), "seed {seed}");
+            if golden_equal {
+                let ends = spending.ends.map(|(lo, hi)| (BigInt::from(lo), BigInt::from(hi)));
+                assert_eq!(ends, outputs.iter().min().cloned().zip(outputs.iter().max().cloned()), "seed {seed}");
+                equal += 1;
+            } else {
+                different += 1;
+            }
+        }
+        assert!(equal > 20 && different > 20, "{equal} equal, {different} different");
+    }
+
+    /// Programs of which one has another constant or table entry somewhere, beside what passes make of them: no proof unless they
+    /// are the same for all that is tried.
+    #[test]
+    fn another_constant_is_no_proof() {
+        let (mut proved, mut refuted) = (0, 0);
+        for seed in 0..80u64 {
+            let a = Recipe::seeded(Profile::SMALL, 24, seed).build();
+            let mut rng = SplitMix::new(seed);
+            let Some(other) = with_another_constant(&a, &mut rng) else { continue };
+            let b = passes::pipeline(2)
+                .iter()
+                .filter_map(|name| passes::find(name))
+                .fold(other, |model, pass| pass.apply(&model, Trust::Types));
+            let request = Request { work: Some(30_000_000), ..Request::default() };
+            let (report, _) = prove(&a, &b, &request, &|| Box::new(Embedded));
+            let differs = (0..300).any(|_| {
+                let codes = draw_inputs(&a, &mut rng);
+                golden(&a, &codes, LookupMiss::Zero).ok() != golden(&b, &codes, LookupMiss::Zero).ok()
+            });
+            assert!(!(differs && report.verdict == Verdict::Proved), "seed {seed}");
+            proved += usize::from(report.verdict == Verdict::Proved);
+            refuted += usize::from(differs);
+        }
+        assert!(proved > 3 && refuted > 20, "{proved} proved, {refuted} refuted");
+    }
+
+    /// A program with one more at a constant or an entry of a table.
+    fn with_another_constant(model: &Model, rng: &mut SplitMix) -> Option<Model> {
+        let is_constant = |id: &ValueId| matches!(model.node(*id).op, Op::Const { .. } | Op::AddConst { .. });
+        let constants: Vec<ValueId> = model.ids().filter(is_constant).collect();
+        let tables = model.tables().len() as u64;
+        let chosen = rng.below(constants.len() as u64 + tables + u64::from(constants.is_empty() && tables == 0));
+        let mut builder = Builder::like(model);
+        for (at, table) in (0..).zip(model.tables()) {
+            let mut table = table.clone();
+            if at + constants.len() as u64 == chosen {
+                let entry = rng.below(table.entries.len() as u64) as usize;
+                table.entries[entry] ^= 1;
+            }
+            builder.table(table);
+        }
+        for id in model.ids() {
+            let mut node = model.node(id).clone();
+            if let Op::Const { value } | Op::AddConst { value, .. } = &mut node.op
+                && constants.get(chosen as usize) == Some(&id)
+            {
+                *value = Code::from(&(value.to_big() + 1));
+            }
+            builder.push(alir_core::ir::Node { interval: Interval::full(model.kif(id)), ..node });
+        }
+        for output in model.outputs() {
+            builder.output(*output);
+        }
+        let same_ports = |other: &Model| (0..model.outputs().len()).all(|j| other.output_kif(j) == model.output_kif(j));
+        builder.finish().ok().filter(same_ports)
+    }
+
+    /// What a numbering alone shows: other orders, other types, shared values, constants.
+    #[test]
+    fn programs_that_say_the_same_otherwise_need_no_statement() {
+        let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
+        let program = |wide: bool| {
+            let mut builder = Builder::new(vec![0; 2]);
+            let x = builder.op(Op::Input { input: 0 }, Interval::full(kif(true, 8, 2)));
+            let y = builder.op(Op::Input { input: 1 }, Interval::full(kif(false, 6, 0)));
+            let more = i32::from(wide) * 3;
+            let sum = match wide {
+                true => Op::Add { a: y, b: x, shift: 0 },
+                false => Op::Sum { terms: [x, y].map(|value| alir_core::ir::Term { value, shift: 0, neg: false }).into() },
+            };
+            let sum = builder.op(sum, Interval::full(kif(true, 10 + more, 2)));
+            let rectified = builder.op(Op::Relu { x: sum }, Interval::full(kif(false, 9 + more, 2)));
+            let again = match wide {
+                true => builder.op(Op::Quantise { x: rectified, shift: 0 }, Interval::full(kif(false, 20, 2))),
+                false => rectified,
+            };
+            let out = builder.op(Op::Mul { a: again, b: x }, Interval::full(kif(true, 17, 4)));
+            builder.output(Output { source: Some(out), shift: 0, neg: false });
+            builder.finish().expect("a program")
+        };
+        let (a, b) = (program(false), program(true));
+        let request = Request::default();
+        let (report, engine) = prove(&a, &b, &request, &|| Box::new(Embedded));
+        assert_eq!(report.verdict, Verdict::Proved);
+        assert_eq!((engine.counts.sat, engine.counts.exhaustive, engine.counts.affine), (0, 0, 0));
+        assert!(engine.spent < 10_000, "{} units", engine.spent);
+    }
+
+    /// Where bits are dropped, and before or after what: the same sum, or integer forms see it.
+    #[test]
+    fn roundings_that_were_moved_need_no_solver() {
+        let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
+        let full = |kif| Interval::full(kif);
+        let half = |x| Op::AddConst { x, value: Code::from(1), shift: 4 };
+        // `max(x + y, 0)` to three places, to the nearest, plus `z` of two places, of which three integer bits are read.
+        let program = |moved: bool| {
+            let mut builder = Builder::new(vec![0; 3]);
+            let [x, y, z] = [0, 1, 2]
+                .map(|at| builder.op(Op::Input { input: at }, full(kif(true, 20 - 8 * at as i32, 9 - at as i32))));
+            let sum = builder.op(Op::Add { a: x, b: y, shift: 0 }, full(kif(true, 22, 9)));
+            let rounded = if moved {
+                // The constant comes first, and nothing below the places that are read is computed.
+                let sum = builder.op(half(sum), full(kif(true, 17, 3)));
+                let sum = builder.op(Op::Relu { x: sum }, full(kif(false, 16, 3)));
+                builder.op(Op::Quantise { x: sum, shift: 0 }, full(kif(false, 6, 3)))
+            } else {
+                let sum = builder.op(Op::Relu { x: sum }, full(kif(false, 21, 9)));
+                let sum = builder.op(half(sum), full(kif(false, 22, 9)));
+                builder.op(Op::Quantise { x: sum, shift: 0 }, full(kif(false, 13, 3)))
+            };
+            let width = if moved { 6 } else { 20 };
+            let all = builder.op(Op::Add { a: rounded, b: z, shift: 0 }, full(kif(!moved, width + 4, 7)));
+            let out = builder.op(Op::Quantise { x: all, shift: 0 }, full(kif(false, 5, 2)));
+            builder.output(Output { source: Some(out), shift: 0, neg: false });
+            builder.finish().expect("a program")
+        };
+        let (a, b) = (program(false), program(true));
+        let mut rng = SplitMix::new(7);
+        for _ in 0..500 {
+            let codes = draw_inputs(&a, &mut rng);
+            assert_eq!(golden(&a, &codes, LookupMiss::Zero), golden(&b, &codes, LookupMiss::Zero));
+        }
+        let (report, engine) = prove(&a, &b, &Request::default(), &|| Box::new(Embedded));
+        assert_eq!(report.verdict, Verdict::Proved);
+        assert_eq!((engine.counts.sat, engine.counts.exhaustive), (0, 0));
+        assert!(engine.spent < 500_000, "{} units", engine.spent);
+    }
+}

@@ -1,0 +1,760 @@
+//! The classes of the values of two programs, and parts of both programs over known values.
+
+use super::range::{APART, Affine, Cut, Form, Range};
+use super::rounding::{Condition, FinerKey, Rounded, RoundedKey, Shape};
+use alir_core::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
+use alir_core::num::{Code, Interval, Kif};
+use num_bigint::BigInt;
+use num_traits::Zero;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
+use std::rc::Rc;
+
+/// Most inputs of one among which those are looked for that the others decide.
+const OPENED: usize = 16;
+/// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
+pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
+
+/// Classes that are added up, scaled by powers of two, and subtracted where marked.
+pub(super) type Terms = Vec<(u32, i32, bool)>;
+
+/// What an operation does, over classes of operands. The same key is the same number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    /// An odd multiple of a power of two, or zero.
+    Number(BigInt, i64),
+    Port(u32),
+    /// The sum of scaled classes, subtracted where marked.
+    Sum(Terms, Cut),
+    /// The same with all sums written out that nothing is cut off.
+    Form(Rc<Form>, Cut),
+    Relu(u32, Cut),
+    Mux {
+        cond: Condition,
+        on_true: u32,
+        on_false: (u32, i32),
+        cut: Cut,
+    },
+    Mul(u32, u32, Cut),
+    /// Codes of entries and of the operand depend on where the binary points are.
+    Lookup {
+        x: (u32, i32),
+        table: u32,
+        base: Code,
+        frac: i32,
+        cut: Cut,
+    },
+    Unary(UnaryBits, u32, Kif, Kif),
+    Binary(BinaryBits, u32, (u32, i32), Cut),
+}
+
+/// Values that are the same number for every input.
+pub(super) struct Class {
+    /// An operation that computes it: of the first program if one does.
+    pub(super) def: Option<(usize, ValueId)>,
+    pub(super) range: Range,
+    /// Whether both programs have it, or an image of it.
+    pub(super) shared: bool,
+    /// What it is of other classes, if it is a sum of them that nothing was cut off.
+    pub(super) form: Option<Rc<Form>>,
+    /// Another class that it is an image of.
+    pub(super) image: Option<(u32, Affine)>,
+    /// A sum of other classes that it is but for a multiple of two to this power.
+    pub(super) wrapped: Option<(Rc<Form>, i64)>,
+    /// What it is of a sum of others, if something was cut off or it is rectified.
+    pub(super) rounded: Option<Rounded>,
+    /// The same without a rectifier.
+    pub(super) floor: Option<Rounded>,
+}
+
+/// What is known of a value that has no class yet.
+pub(super) struct Described {
+    pub(super) key: Key,
+    pub(super) range: Range,
+    pub(super) shape: Shape,
+}
+
+/// Both programs with what is known of their values.
+pub(super) struct Numbering<'a> {
+    pub(super) programs: [&'a Model; 2],
+    pub(super) classes: Vec<Class>,
+    pub(super) keys: FxHashMap<Key, u32>,
+    /// Classes by what they are of sums that something is cut off: also their units, and what was added to them.
+    pub(super) rounded: FxHashMap<RoundedKey, (u32, i64, i128)>,
+    /// Classes by what they are cut out of: also its power of two, and where they are rounded.
+    pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
+    pub(super) tables: FxHashMap<&'a [i32], u32>,
+    /// The class of each value.
+    pub(super) of: [Vec<u32>; 2],
+    /// Classes by the direction of their forms.
+    pub(super) directions: FxHashMap<u64, u32>,
+    /// Terms that forms of each program may still have.
+    pub(super) terms: [usize; 2],
+    /// The same of those that something is cut off.
+    pub(super) shapes: [usize; 2],
+    /// Classes of the first program that read a class.
+    pub(super) readers: FxHashMap<u32, Vec<u32>>,
+}
+
+impl<'a> Numbering<'a> {
+    pub(super) fn class(&mut self, def: Option<(usize, ValueId)>, range: Range) -> u32 {
+        let nothing = (None, None, None, None, None);
+        let (form, image, wrapped, rounded, floor) = nothing;
+        self.classes.push(Class { def, range, shared: false, form, image, wrapped, rounded, floor });
+        self.classes.len() as u32 - 1
+    }
+
+    pub(super) fn form(&self, class: u32) -> Rc<Form> {
+        let found = &self.classes[class as usize];
+        match &found.form {
+            Some(form) => form.clone(),
+            None if self.is_constant(class) => {
+                Rc::new(Form::of_number(&found.range).unwrap_or_else(|| Form::of_class(class)))
+            }
+            None => Rc::new(Form::of_class(class)),
+        }
+    }
+
+    /// A class with what is known of it by a key of its own: the first of its direction is what others are images of.
+    pub(super) fn describe(&mut self, class: u32, of: &Described) {
+        self.describe_sum(class, &of.key);
+        let shape = of.shape.keys.iter().find_map(|key| self.image_of_shape(key));
+        if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
+            // A value of the first program is computed as it is there: what is made of another one may go by that.
+            let image = |(base, affine): (u32, Affine)| {
+                let number = Form::of_number(&affine.plus)?;
+                Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
+            };
+            if self.classes[class as usize].form.is_none() {
+                self.classes[class as usize].form =
+                    of.shape.exact.clone().or_else(|| shape.and_then(image)).map(Rc::new);
+            }
+            return;
+        }
+        if let Some(form) = &of.shape.exact
+            && self.classes[class as usize].form.is_none()
+        {
+            self.describe_sum(class, &Key::Form(Rc::new(form.clone()), Cut::None));
+        }
+        if self.classes[class as usize].image.is_none()
+            && let Some((base, affine)) = shape
+        {
+            self.becomes(class, base, affine);
+        }
+    }
+
+    fn describe_sum(&mut self, class: u32, key: &Key) {
+        if let Key::Form(form, Cut::To(kif)) = key
+            && self.range_of(form).is_some_and(|range| range.frac <= i64::from(kif.frac))
+        {
+            self.classes[class as usize].wrapped = Some((form.clone(), modulus(*kif)));
+        }
+        let Key::Form(form, Cut::None) = key else { return };
+        // A count of comparisons, such as a quantiser with thresholds, is a number of its own: written out, sums of
+        // many of these would be too long.
+        let is_bit = |class: u32| {
+            let range = &self.classes[class as usize].range;
+            range.frac == 0 && range.lo.is_zero() && range.hi == BigInt::from(1)
+        };
+        if form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
+            return;
+        }
+        self.classes[class as usize].form = Some(form.clone());
+        let Some(direction) = form.direction() else { return };
+        // Images of one class alone are of that class.
+        let base = match form.terms[..] {
+            [(base, _)] => Some(base),
+            _ => self.directions.get(&direction).copied(),
+        };
+        match base.filter(|base| *base != class) {
+            Some(base) => {
+                if let Some(affine) = form.as_image_of(&self.form(base)) {
+                    self.classes[class as usize].image = Some((base, affine));
+                }
+            }
+            None => {
+                self.directions.insert(direction, class);
+            }
+        }
+    }
+
+    /// The classes that an operation adds up, scaled and subtracted where marked, and their ranges. A rectified value is
+    /// that of its operand.
+    fn terms(&mut self, side: usize, id: ValueId) -> Option<(Terms, Vec<Range>)> {
+        let model = self.programs[side];
+        let mut all: Vec<(ValueId, i32, bool)> = Vec::new();
+        match &model.node(id).op {
+            Op::Neg { x } => all.push((*x, 0, true)),
+            Op::Quantise { x, shift } => all.push((*x, *shift, false)),
+            Op::AddConst { x, .. } | Op::Relu { x } => all.push((*x, 0, false)),
+            Op::Add { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, false)]),
+            Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
+            Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
+            _ => return None,
+        }
+        let (mut terms, mut ranges) = (Vec::with_capacity(all.len() + 1), Vec::with_capacity(all.len() + 1));
+        for (v, shift, neg) in all {
+            let class = self.of[side][v.index()];
+            ranges.push(self.classes[class as usize].range.multiplied(shift, neg));
+            terms.push((class, shift, neg));
+        }
+        if let Op::AddConst { value, shift, .. } = &model.node(id).op {
+            let value = value.to_big();
+            let constant = Range { lo: value.clone(), hi: value, frac: i64::from(*shift) };
+            terms.push((self.constant(&constant), 0, false));
+            ranges.push(constant);
+        }
+        Some((terms, ranges))
+    }
+
+    /// The class that a class is the same number as, if that is known; else itself.
+    pub(super) fn representative(&self, class: u32) -> u32 {
+        match &self.classes[class as usize].form {
+            Some(form) if (form.constant, form.frac) == (0, 0) => match form.terms[..] {
+                [(of, 1)] => of,
+                _ => class,
+            },
+            _ => class,
+        }
+    }
+
+    /// The key of an operation whose operands are numbered, and the range of its result.
+    pub(super) fn key(&mut self, side: usize, id: ValueId) -> (Key, Range) {
+        let model = self.programs[side];
+        let kif = model.kif(id);
+        let class = |v: ValueId| self.representative(self.of[side][v.index()]);
+        let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
+        let full = Range::of(kif);
+        let cut = |exact: Option<Range>| exact.map_or((full.clone(), Cut::To(kif)), |exact| exact.cut(kif));
+        let number = |v: &BigInt, frac: i64| Range { lo: v.clone(), hi: v.clone(), frac };
+        match &model.node(id).op {
+            Op::Input { input } => {
+                let port = Range::of(model.input_kifs()[*input as usize]);
+                let (range, cut) = cut(Some(port.clone()));
+                let class = self.given(Key::Port(*input), &port);
+                (Key::Form(Rc::new(Form::of_class(class)), cut), range)
+            }
+            Op::Const { value } => {
+                let (range, cut) = cut(Some(number(&value.to_big(), i64::from(kif.frac))));
+                (Key::Sum(vec![], cut), range)
+            }
+            Op::Neg { .. }
+            | Op::Add { .. }
+            | Op::Sub { .. }
+            | Op::Sum { .. }
+            | Op::Quantise { .. }
+            | Op::AddConst { .. } => {
+                let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
+                let exact = ranges
+                    .split_first()
+                    .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
+                terms.sort_unstable();
+                self.sum(side, terms, exact, kif)
+            }
+            Op::Relu { x } => {
+                let r = range(*x);
+                let positive = Range { lo: r.lo.clone().max(BigInt::ZERO), hi: r.hi.clone().max(BigInt::ZERO), ..*r };
+                let x = class(*x);
+                if r.lo >= BigInt::ZERO {
+                    return self.sum(side, vec![(x, 0, false)], Some(positive), kif);
+                }
+                let (range, cut) = cut(Some(positive));
+                (Key::Relu(x, cut), range)
+            }
+            Op::Mux { cond, on_true, on_false, shift } => {
+                let (range, cut) = cut(range(*on_true).hull(&range(*on_false).scaled(*shift)));
+                let cond = self.condition(class(*cond), model.kif(*cond));
+                (Key::Mux { cond, on_true: class(*on_true), on_false: (class(*on_false), *shift), cut }, range)
+            }
+            Op::Mul { a, b } => {
+                let (range, cut) = cut(Some(range(*a).times(range(*b))));
+                let (a, b) = (class(*a), class(*b));
+                (Key::Mul(a.min(b), a.max(b), cut), range)
+            }
+            Op::Lookup { x, table, base } => {
+                let entries = &model.table(*table).entries;
+                // An index outside of the table reads zero.
+                let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &e| (e.min(lo), e.max(hi)));
+                let exact = Range { lo: lo.into(), hi: hi.into(), frac: i64::from(kif.frac) };
+                let (range, cut) = cut(Some(exact));
+                let x = (class(*x), model.kif(*x).frac);
+                let next = self.tables.len() as u32;
+                let table = *self.tables.entry(entries).or_insert(next);
+                (Key::Lookup { x, table, base: base.clone(), frac: kif.frac, cut }, range)
+            }
+            Op::Unary { op, x } => (Key::Unary(*op, class(*x), model.kif(*x), kif), full),
+            Op::Binary { op, a, b, shift } => (Key::Binary(*op, class(*a), (class(*b), *shift), Cut::To(kif)), full),
+        }
+    }
+
+    /// A class is an image of another, as was shown.
+    pub(super) fn becomes(&mut self, own: u32, class: u32, affine: Affine) {
+        if let Some(range) = affine.of(&self.classes[class as usize].range) {
+            let found = &mut self.classes[own as usize];
+            found.range = found.range.clone().meet(&range);
+        }
+        // The image of an image is one of its class.
+        let number = Form::of_number(&affine.plus);
+        let form = number.and_then(|n| Form::sum(&[(&self.form(class), affine.shift, affine.neg), (&n, 0, false)]));
+        self.classes[own as usize].form = form.map(Rc::new);
+        self.classes[own as usize].image = Some((class, affine));
+    }
+
+    /// The key of a sum that is in a range before it is cut to a type, written out if that is not too long, and the
+    /// range of its result.
+    pub(super) fn sum(&mut self, side: usize, terms: Terms, exact: Option<Range>, kif: Kif) -> (Key, Range) {
+        let cut = |exact: Option<Range>| exact.map_or((Range::of(kif), Cut::To(kif)), |exact| exact.cut(kif));
+        let whole = self.congruent(side, &terms, kif);
+        if let Some((form, range, Cut::None)) = whole {
+            self.terms[side] -= form.terms.len();
+            return (Key::Form(Rc::new(form), Cut::None), range);
+        }
+        let forms: Vec<(Rc<Form>, i32, bool)> =
+            terms.iter().map(|&(class, shift, neg)| (self.form(class), shift, neg)).collect();
+        let most = TERMS.0.min(self.terms[side]);
+        let parts: Vec<(&Form, i32, bool)> = forms.iter().map(|(form, shift, neg)| (&**form, *shift, *neg)).collect();
+        if let (Some((form, range, of)), (_, Cut::To(_))) = (whole, cut(exact.clone())) {
+            self.terms[side] -= form.terms.len();
+            return (Key::Form(Rc::new(form), of), range);
+        }
+        let is_short = parts.iter().map(|(form, ..)| form.terms.len()).sum::<usize>() <= TERMS.2;
+        let form = is_short.then(|| Form::sum(&parts)).flatten().filter(|form| form.terms.len() <= most);
+        let Some(form) = form else {
+            let (range, cut) = cut(exact);
+            return (Key::Sum(terms, cut), range);
+        };
+        self.terms[side] -= form.terms.len();
+        // Terms that cancel make the range of the written out sum smaller than that of the operands' ranges.
+        let own = self.range_of(&form);
+        let exact = match (exact, own) {
+            (Some(exact), Some(own)) => Some(exact.meet(&own)),
+            (exact, own) => exact.or(own),
+        };
+        let (range, cut) = cut(exact);
+        (Key::Form(Rc::new(form), cut), range)
+    }
+
+    /// A sum over values of which some were cut at the top, if its type keeps no bit that these lost: what they were
+    /// before can be added as well. So intermediate sums may overflow.
+    pub(super) fn congruent(&self, side: usize, terms: &[(u32, i32, bool)], kif: Kif) -> Option<(Form, Range, Cut)> {
+        let wrapped = |class: u32| self.classes[class as usize].wrapped.as_ref();
+        let keeps = |&(class, shift, _): &(u32, i32, bool)| {
+            wrapped(class).is_none_or(|(_, lost)| modulus(kif) <= lost + i64::from(shift))
+        };
+        if !terms.iter().any(|(class, ..)| wrapped(*class).is_some()) || !terms.iter().all(keeps) {
+            return None;
+        }
+        let forms: Vec<(Rc<Form>, i32, bool)> = terms
+            .iter()
+            .map(|&(class, shift, neg)| (wrapped(class).map_or_else(|| self.form(class), |w| w.0.clone()), shift, neg))
+            .collect();
+        if forms.iter().map(|(form, ..)| form.terms.len()).sum::<usize>() > TERMS.2 {
+            return None;
+        }
+        let parts: Vec<(&Form, i32, bool)> = forms.iter().map(|(form, shift, neg)| (&**form, *shift, *neg)).collect();
+        let form = Form::sum(&parts).filter(|form| form.terms.len() <= TERMS.0.min(self.terms[side]))?;
+        let range = self.range_of(&form).filter(|range| range.frac <= i64::from(kif.frac))?;
+        let (range, cut) = range.cut(kif);
+        Some((form, range, cut))
+    }
+
+    /// All numbers that a sum can be, by the ranges of its terms.
+    pub(super) fn range_of(&self, form: &Form) -> Option<Range> {
+        let least = form.terms.iter().map(|(class, _)| self.classes[*class as usize].range.frac).max().unwrap_or(0);
+        let (mut lo, mut hi) = (BigInt::from(form.constant), BigInt::from(form.constant));
+        let up = u64::try_from(least.max(0)).ok().filter(|up| *up < APART as u64)?;
+        (lo, hi) = (lo << up, hi << up);
+        for (class, count) in &form.terms {
+            let range = &self.classes[*class as usize].range;
+            let up = u64::try_from(least.max(0) - range.frac).ok().filter(|up| *up < APART as u64)?;
+            let (low, high) = ((&range.lo * count) << up, (&range.hi * count) << up);
+            let (low, high) = if *count < 0 { (high, low) } else { (low, high) };
+            (lo, hi) = (lo + low, hi + high);
+        }
+        Some(Range { lo, hi, frac: form.frac + least.max(0) })
+    }
+
+    /// The class of a number.
+    pub(super) fn constant(&mut self, number: &Range) -> u32 {
+        self.given(number_key(number), number)
+    }
+
+    /// The class of a key that no operation is needed for.
+    fn given(&mut self, key: Key, range: &Range) -> u32 {
+        if let Some(&class) = self.keys.get(&key) {
+            return class;
+        }
+        let class = self.class(None, range.clone());
+        self.keys.insert(key, class);
+        class
+    }
+
+    /// The class that an operation is known to have, or the key under which a new one has to be entered.
+    pub(super) fn known(&mut self, side: usize, id: ValueId) -> Result<u32, Box<Described>> {
+        let (key, mut range) = self.key(side, id);
+        if range.lo == range.hi {
+            return Ok(self.constant(&range));
+        }
+        if let Key::Sum(terms, Cut::None) = &key
+            && let [(class, 0, false)] = terms[..]
+        {
+            return Ok(class);
+        }
+        if let Key::Form(form, Cut::None) = &key
+            && let ([(class, 1)], 0, 0) = (&form.terms[..], form.constant, form.frac)
+        {
+            return Ok(*class);
+        }
+        if let Some(&class) = self.keys.get(&key) {
+            return Ok(class);
+        }
+        let shape = match &key {
+            // What the key cuts off is of a sum that may be another one, where sums overflow.
+            _ if self.shapes[side] == 0 => None,
+            Key::Form(..) | Key::Sum(..) => {
+                let kif = self.programs[side].kif(id);
+                self.terms(side, id).and_then(|(terms, _)| self.shape_of_sum(&terms, Cut::To(kif)))
+            }
+            Key::Relu(x, cut) => self.shape_of_rectified(*x, *cut),
+            _ => None,
+        };
+        let shape = shape.unwrap_or_default();
+        self.shapes[side] = self.shapes[side].saturating_sub(shape.terms());
+        if let Some(seen) = &shape.range {
+            range = range.meet(seen);
+            if range.lo == range.hi && side == 1 {
+                return Ok(self.constant(&range));
+            }
+        }
+        if side == 0 {
+            return Err(Box::new(Described { key, range, shape }));
+        }
+        if let Some(form) = &shape.exact {
+            let found = match (&form.terms[..], form.constant, form.frac) {
+                ([], ..) => {
+                    Some(self.constant(&Range { lo: form.constant.into(), hi: form.constant.into(), frac: form.frac }))
+                }
+                ([(class, 1)], 0, 0) => Some(*class),
+                _ => self.keys.get(&Key::Form(Rc::new(form.clone()), Cut::None)).copied(),
+            };
+            if let Some(class) = found {
+                return Ok(class);
+            }
+        }
+        let mut images = shape.keys.iter().filter_map(|key| self.image_of_shape(key));
+        match images.find(|(_, affine)| affine.is_identity()) {
+            Some((class, _)) => Ok(class),
+            None => Err(Box::new(Described { key, range, shape })),
+        }
+    }
+
+    /// A value of a class. A class is defined by an operation of the first program if it has one.
+    pub(super) fn enter(&mut self, side: usize, id: ValueId, class: u32) {
+        let found = &mut self.classes[class as usize];
+        match found.def {
+            None => found.def = Some((side, id)),
+            Some((first, _)) => found.shared |= first != side,
+        }
+        debug_assert_eq!(self.of[side].len(), id.index());
+        self.of[side].push(class);
+        if side == 1
+            && let Some((base, _)) = found.image
+        {
+            let base = &mut self.classes[base as usize];
+            base.shared |= base.def.is_none_or(|(first, _)| first == 0);
+        }
+    }
+
+    pub(super) fn is_constant(&self, class: u32) -> bool {
+        let range = &self.classes[class as usize].range;
+        range.lo == range.hi
+    }
+
+    pub(super) fn operands(&self, class: u32) -> Vec<u32> {
+        if self.is_constant(class) {
+            return Vec::new();
+        }
+        if let Some((base, _)) = &self.classes[class as usize].image {
+            return vec![*base];
+        }
+        let Some((side, id)) = self.classes[class as usize].def else { return Vec::new() };
+        self.programs[side].node(id).op.operands().iter().map(|v| self.of[side][v.index()]).collect()
+    }
+
+    /// Whether a class is an input of every statement that it is in.
+    pub(super) fn is_port(&self, class: u32) -> bool {
+        let is_input = |(side, id): (usize, ValueId)| matches!(self.programs[side].node(id).op, Op::Input { .. });
+        let found = &self.classes[class as usize];
+        !self.is_constant(class) && found.image.is_none() && found.def.is_none_or(is_input)
+    }
+
+    /// The classes between `roots` and values that both programs have, operands first, and those values. Each path
+    /// crosses that many of them. Nothing if there are more than `most`.
+    pub(super) fn window(&self, roots: &[u32], crossed: u32, most: usize) -> Option<Window> {
+        let mut opened = FxHashSet::default();
+        loop {
+            let window = self.window_over(roots, crossed, most, &opened)?;
+            // One that the others decide is not any number beside them.
+            let is_decided = |port: u32| {
+                !self.is_port(port)
+                    && self.window_over(&[port], 0, most, &opened).is_some_and(|own| {
+                        own.ports.iter().all(|operand| *operand != port && window.ports.contains(operand))
+                    })
+            };
+            let decided: Vec<u32> = if window.ports.len() > OPENED {
+                Vec::new()
+            } else {
+                window.ports.iter().copied().filter(|&port| is_decided(port)).collect()
+            };
+            if decided.is_empty() {
+                return Some(window);
+            }
+            opened.extend(decided);
+        }
+    }
+
+    /// The classes between `roots` and these values, on which they depend alone. Nothing if there are more than `most`.
+    pub(super) fn window_to(&self, roots: &[u32], ports: &[u32], most: usize) -> Option<Window> {
+        let mut seen: FxHashMap<u32, bool> = ports.iter().map(|&port| (port, true)).collect();
+        let (mut inner, mut stack) = (Vec::new(), roots.to_vec());
+        while let Some(&class) = stack.last() {
+            match seen.get(&class).copied() {
+                Some(done) => {
+                    stack.pop();
+                    if !done {
+                        seen.insert(class, true);
+                        inner.push(class);
+                    }
+                }
+                None if self.is_port(class) || inner.len() + stack.len() > most => return None,
+                None => {
+                    seen.insert(class, false);
+                    stack.extend(self.operands(class).into_iter().filter(|c| !seen.contains_key(c)));
+                }
+            }
+        }
+        Some(Window { inner, ports: ports.to_vec() })
+    }
+
+    /// As [`Numbering::window`], where some of the known values are passed without being counted.
+    pub(super) fn window_over(
+        &self,
+        roots: &[u32],
+        crossed: u32,
+        most: usize,
+        opened: &FxHashSet<u32>,
+    ) -> Option<Window> {
+        let mut best: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut left: Vec<(u32, u32)> = roots.iter().map(|&root| (root, crossed + 1)).collect();
+        while let Some((class, cuts)) = left.pop() {
+            let known = best.entry(class).or_insert(0);
+            if *known >= cuts || self.is_port(class) {
+                continue;
+            }
+            *known = cuts;
+            for operand in self.operands(class) {
+                let is_cut =
+                    self.classes[operand as usize].shared && !self.is_constant(operand) && !opened.contains(&operand);
+                let cuts = cuts - u32::from(is_cut);
+                best.entry(operand).or_insert(0);
+                left.push((operand, cuts));
+            }
+            if best.len() > most {
+                return None;
+            }
+        }
+        let is_inner = |class: u32| best.get(&class).is_some_and(|&cuts| cuts > 0);
+        let (mut inner, mut ports) = (Vec::new(), Vec::new());
+        let mut seen: FxHashMap<u32, bool> = FxHashMap::default();
+        let mut stack: Vec<u32> = roots.to_vec();
+        while let Some(&class) = stack.last() {
+            match seen.get(&class).copied() {
+                Some(true) => {
+                    stack.pop();
+                }
+                Some(false) => {
+                    stack.pop();
+                    seen.insert(class, true);
+                    inner.push(class);
+                }
+                None if is_inner(class) => {
+                    seen.insert(class, false);
+                    stack.extend(self.operands(class).into_iter().filter(|c| !seen.contains_key(c)));
+                }
+                None => {
+                    stack.pop();
+                    seen.insert(class, true);
+                    ports.push(class);
+                }
+            }
+        }
+        Some(Window { inner, ports })
+    }
+
+    /// A type that holds a class and the image of another.
+    pub(super) fn root_kif(&self, (class, affine): (u32, &Affine), own: u32) -> Option<Kif> {
+        let range = |class: u32| &self.classes[class as usize].range;
+        let (x, y) = (affine.of(range(class))?.kif()?, range(own).kif()?);
+        Some(Kif { signed: x.signed || y.signed, int: x.int.max(y.int), frac: x.frac.max(y.frac) })
+    }
+
+    /// The program from a window's inputs to roots, each cut to a type.
+    ///
+    /// An input of a type that holds more than its range is brought into it first if `clamped`.
+    pub(super) fn statement(&self, window: &Window, roots: &[Root<'_>], clamped: bool) -> Option<Model> {
+        let mut builder = Builder::new(vec![0; window.ports.len()]);
+        builder.limits(Limits::derived());
+        let mut at: FxHashMap<u32, (ValueId, Kif)> = FxHashMap::default();
+        for (input, &class) in window.ports.iter().enumerate() {
+            let kif = self.classes[class as usize].range.kif()?;
+            let id = builder.op(Op::Input { input: input as u32 }, Interval::full(kif));
+            let id = if clamped { self.clamped(&mut builder, class, id, kif)? } else { id };
+            at.insert(class, (id, kif));
+        }
+        let needed = self.needed(window, roots);
+        let mut tables: FxHashMap<(usize, TableId), TableId> = FxHashMap::default();
+        for &class in window.inner.iter().filter(|class| needed.contains(class)) {
+            if self.is_constant(class) {
+                let range = &self.classes[class as usize].range;
+                let kif = range.kif()?;
+                let value = Code::from(&range.lo);
+                at.insert(class, (builder.op(Op::Const { value }, Interval::full(kif)), kif));
+                continue;
+            }
+            if let Some((base, affine)) = &self.classes[class as usize].image {
+                let &(x, kif) = at.get(base)?;
+                at.insert(class, affine_of(&mut builder, x, kif, affine)?);
+                continue;
+            }
+            let (side, id) = self.classes[class as usize].def?;
+            let model = self.programs[side];
+            let mut op = model.node(id).op.clone();
+            // These read bits of their operand, which its type gives.
+            let exact = match &op {
+                Op::Mux { cond: x, .. } | Op::Lookup { x, .. } | Op::Unary { x, .. } => Some(*x),
+                _ => None,
+            };
+            let mut missing = false;
+            let of_type = exact.and_then(|x| {
+                let &(own, has) = at.get(&self.of[side][x.index()])?;
+                let kif = model.kif(x);
+                let cut = |builder: &mut Builder| builder.op(Op::Quantise { x: own, shift: 0 }, Interval::full(kif));
+                Some(if has == kif { own } else { cut(&mut builder) })
+            });
+            op.map_operands(|v| match at.get(&self.of[side][v.index()]) {
+                Some(&(id, _)) => id,
+                None => {
+                    missing = true;
+                    v
+                }
+            });
+            match (&mut op, of_type) {
+                (Op::Mux { cond: x, .. } | Op::Lookup { x, .. } | Op::Unary { x, .. }, Some(own)) => *x = own,
+                (_, None) => {}
+                _ => missing = true,
+            }
+            if missing {
+                return None;
+            }
+            if let Op::Lookup { table, .. } = &mut op {
+                let own: &Table = model.table(*table);
+                *table = *tables.entry((side, *table)).or_insert_with(|| builder.table(own.clone()));
+            }
+            let kif = model.kif(id);
+            at.insert(class, (builder.op(op, Interval::full(kif)), kif));
+        }
+        for root in roots {
+            let (mut x, kif) = match root.class {
+                Some(class) => *at.get(&class)?,
+                None => (builder.op(Op::Const { value: Code::ZERO }, Interval::full(Kif::ZERO)), Kif::ZERO),
+            };
+            if root.neg {
+                x = builder.op(Op::Neg { x }, Interval::full(kif).negated());
+            }
+            if let Some(affine) = root.affine {
+                x = affine_of(&mut builder, x, kif, affine)?.0;
+            }
+            let x = builder.op(Op::Quantise { x, shift: root.shift }, Interval::full(root.kif));
+            builder.output(Output { source: Some(x), shift: 0, neg: false });
+        }
+        builder.finish().ok()
+    }
+
+    /// The nearest number in the range of a class.
+    pub(super) fn clamped(&self, builder: &mut Builder, class: u32, x: ValueId, kif: Kif) -> Option<ValueId> {
+        let range = self.classes[class as usize].range.at(i64::from(kif.frac))?;
+        let wide = Kif { signed: true, int: kif.int + 2, frac: kif.frac };
+        let mut x = x;
+        for (end, is_low) in [(&range.lo, true), (&range.hi, false)] {
+            if *end == if is_low { kif.min_code() } else { kif.max_code() } {
+                continue;
+            }
+            let value = builder.op(Op::Const { value: Code::from(end) }, Interval::full(kif));
+            let (a, b) = if is_low { (x, value) } else { (value, x) };
+            let outside = builder.op(Op::Sub { a, b, shift: 0 }, Interval::full(wide));
+            let choice = Op::Mux { cond: outside, on_true: value, on_false: x, shift: 0 };
+            x = builder.op(choice, Interval::full(kif));
+        }
+        Some(x)
+    }
+
+    /// Which classes of a window some roots depend on.
+    pub(super) fn needed(&self, window: &Window, roots: &[Root<'_>]) -> FxHashSet<u32> {
+        let mut needed: FxHashSet<u32> = roots.iter().filter_map(|root| root.class).collect();
+        for &class in window.inner.iter().rev() {
+            if needed.contains(&class) {
+                needed.extend(self.operands(class));
+            }
+        }
+        needed
+    }
+}
+
+/// A type holds numbers but for a multiple of two to this power.
+pub(super) fn modulus(kif: Kif) -> i64 {
+    i64::from(kif.int) + i64::from(kif.signed)
+}
+
+/// The operations of an image of a value, and the type of the result.
+fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
+    let scaled = Range::of(kif).multiplied(affine.shift, affine.neg);
+    let own = scaled.kif()?;
+    let terms = [alir_core::ir::Term { value: x, shift: affine.shift, neg: affine.neg }];
+    let y = builder.op(Op::Sum { terms: terms.into() }, Interval::full(own));
+    if affine.plus.lo.is_zero() {
+        return Some((y, own));
+    }
+    let kif = scaled.plus(&affine.plus)?.kif()?;
+    let of = affine.plus.kif()?;
+    let value = Code::from(&affine.plus.lo);
+    let value = builder.op(Op::Const { value }, Interval::full(of));
+    Some((builder.op(Op::Add { a: y, b: value, shift: 0 }, Interval::full(kif)), kif))
+}
+
+/// A number as a key: an odd multiple of a power of two.
+fn number_key(number: &Range) -> Key {
+    match number.lo.trailing_zeros() {
+        None => Key::Number(BigInt::ZERO, 0),
+        Some(zeros) => Key::Number(&number.lo >> zeros, number.frac - zeros as i64),
+    }
+}
+
+/// A part of both programs.
+pub(super) struct Window {
+    /// Classes that are computed, operands first.
+    pub(super) inner: Vec<u32>,
+    /// Classes that are any number of their range.
+    pub(super) ports: Vec<u32>,
+}
+
+/// An output of a statement.
+#[derive(Clone, Copy)]
+pub(super) struct Root<'r> {
+    /// Zero if nothing.
+    pub(super) class: Option<u32>,
+    pub(super) neg: bool,
+    pub(super) shift: i32,
+    /// What is done to the class first.
+    pub(super) affine: Option<&'r Affine>,
+    pub(super) kif: Kif,
+}

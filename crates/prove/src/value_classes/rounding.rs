@@ -1,0 +1,513 @@
+//! Values of which low bits are cut off, or that are rectified, as what they are of sums that nothing was cut off.
+//!
+//! Passes move where bits are dropped: a sum is rounded before or after another one is added, before or after a
+//! rectifier, or its low bits are never computed. What is left then is the same
+//! `max(floor(2^f s) / 2^f, 0)` of the same sum `s`, without the `max` if nothing was rectified. It is brought to that by
+//!
+//! - `floor(y + floor(x)) = y + floor(x) = floor(y + x)`, each `floor` at the same place, if `y` is a multiple of its unit;
+//! - `floor(floor(x)) = floor(x)`, where the outer one keeps no bit that the inner one drops;
+//! - `max(floor(x), 0) = floor(max(x, 0))`;
+//! - `floor(max(x, 0) + c) = max(floor(x + c), 0)`, if `c` is at least zero and less than the unit;
+//! - `floor(y + x) = y`, if `y` is a multiple of the unit, and `x` at least zero and less than it.
+//!
+//! All of them hold modulo a power of two as well, where what is read of the result is less than that. Sums that are equal but for
+//! a power of two and a multiple of their unit give images.
+
+use super::numbering::{Class, Numbering, TERMS, modulus};
+use super::range::{Affine, Cut, Form, Range};
+use alir_core::num::Kif;
+use num_bigint::BigInt;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Most terms of one sum that are replaced by what they are of others.
+const OPENED: usize = 32;
+
+/// What a value is of a sum: rounded down to a multiple of `2^-frac`, then zero if it is `rectified` and negative, then so many
+/// units more. But for a multiple of two to the power `lost`, if that is given.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rounded {
+    pub(super) form: Rc<Form>,
+    pub(super) frac: i64,
+    pub(super) rectified: bool,
+    pub(super) plus: i128,
+    pub(super) lost: Option<i64>,
+    /// Whether it is brought into a signed type there.
+    pub(super) signed: bool,
+    /// What it is before anything is lost, if that is known.
+    pub(super) range: Option<Range>,
+}
+
+/// The same for all values that are images of each other in units of their last place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct RoundedKey {
+    form: Form,
+    rectified: bool,
+    /// Whether the type is signed, its width, and what was added, where bits are cut off at the top.
+    wrapped: Option<(bool, i64, i128)>,
+}
+
+/// The same for all values that are cut out of one at different places below.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct FinerKey {
+    form: Form,
+    rectified: bool,
+    wrapped: Option<(bool, i64)>,
+}
+
+/// What decides a choice.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Condition {
+    /// Whether a sum is negative, or else whether it is not.
+    Sign(Rc<Form>, bool),
+    /// The top bit of a class in a type.
+    TopBit(u32, Kif),
+}
+
+/// What is known of a value beside its key.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    /// What it is of a sum.
+    pub(super) rounded: Option<Rounded>,
+    /// The same without a rectifier, which sums over it are opened by.
+    pub(super) floor: Option<Rounded>,
+    /// Under what it is looked up: keys, units and what was added.
+    pub(super) keys: Vec<(RoundedKey, i64, i128)>,
+    /// The numbers that it can be by that sum.
+    pub(super) range: Option<Range>,
+    /// The sum that it is, if nothing is cut off after all.
+    pub(super) exact: Option<Form>,
+}
+
+impl Shape {
+    /// Terms of all its sums.
+    pub(super) fn terms(&self) -> usize {
+        let keys = self.keys.iter().map(|(key, ..)| key.form.terms.len());
+        let rounded = [&self.rounded, &self.floor].into_iter().flatten().map(|of| of.form.terms.len());
+        keys.chain(rounded).sum()
+    }
+}
+
+impl Form {
+    fn times(&self, factor: i128) -> Option<Form> {
+        let times = |count: i128| count.checked_mul(factor);
+        let terms: Option<_> = self.terms.iter().map(|(class, count)| Some((*class, times(*count)?))).collect();
+        Some(Form { terms: terms?, constant: times(self.constant)?, frac: self.frac })
+    }
+
+    /// The last binary place that a sum has, by those of its terms.
+    fn grain(&self, of: impl Fn(u32) -> i64) -> i64 {
+        let constant =
+            if self.constant == 0 { i64::MIN } else { self.frac - i64::from(self.constant.trailing_zeros()) };
+        self.terms.iter().map(|term| term_grain(self, *term, &of)).fold(constant, i64::max)
+    }
+}
+
+/// The last binary place of a term.
+fn term_grain(form: &Form, (class, count): (u32, i128), of: &impl Fn(u32) -> i64) -> i64 {
+    of(class) + form.frac - i64::from(count.trailing_zeros())
+}
+
+/// `count` in units of `2^-frac` rounded down to a multiple of `2^-to`.
+fn floored(count: i128, frac: i64, to: i64) -> Option<i128> {
+    match frac.saturating_sub(to) {
+        ..=0 => Some(count),
+        down @ 1..127 => Some(count >> down << down),
+        _ => (count >= 0).then_some(0),
+    }
+}
+
+/// A multiple of `2^-to`, given in units of `2^-frac`, in units of `2^-to`.
+fn units(count: i128, frac: i64, to: i64) -> Option<i128> {
+    match to - frac {
+        _ if count == 0 => Some(0),
+        up @ 0..120 => count.checked_mul(1 << up),
+        down @ -126..0 => Some(count >> -down),
+        _ => None,
+    }
+}
+
+/// What is cut off: where it is rounded down, and the power of two modulo which it is kept, in a signed type or not.
+fn places(cut: Cut) -> (i64, Option<i64>, bool) {
+    match cut {
+        Cut::None => (i64::MAX, None, false),
+        Cut::Below(frac) => (frac, None, false),
+        Cut::To(kif) => (i64::from(kif.frac), Some(modulus(kif)), kif.signed),
+    }
+}
+
+impl Rounded {
+    /// The same for all values that are cut out of one but for a power of two, and this power.
+    fn direction(&self, is_wrapped: bool) -> (FinerKey, i64) {
+        let form = (*self.form).clone().reduced();
+        let scale = form.frac;
+        let wrapped = self.lost.filter(|_| is_wrapped).map(|lost| (self.signed, lost + scale));
+        (FinerKey { form: Form { frac: 0, ..form }, rectified: self.rectified, wrapped }, scale)
+    }
+
+    fn key(&self, cut: Cut) -> Option<(RoundedKey, i64, i128)> {
+        let scale = i32::try_from(self.frac).ok()?;
+        let mut form = Form::sum(&[(&self.form, scale, false)])?;
+        let mut plus = self.plus;
+        if !self.rectified {
+            // Whole units come out of the floor.
+            let whole = floored(form.constant, form.frac, 0)?;
+            form.constant -= whole;
+            plus = plus.checked_add(units(whole, form.frac, 0)?)?;
+            form = form.reduced();
+        }
+        let wrapped = match cut {
+            Cut::To(kif) => {
+                let width = modulus(kif) + self.frac;
+                let all = u32::try_from(width).ok().filter(|width| *width < 120)?;
+                Some((kif.signed, width, plus.rem_euclid(1 << all)))
+            }
+            _ => None,
+        };
+        let plus = if wrapped.is_some() { 0 } else { plus };
+        Some((RoundedKey { form, rectified: self.rectified, wrapped }, self.frac, plus))
+    }
+}
+
+impl Numbering<'_> {
+    fn place(&self, class: u32) -> i64 {
+        self.classes[class as usize].range.frac
+    }
+
+    fn grain(&self, form: &Form) -> i64 {
+        form.grain(|class| self.place(class))
+    }
+
+    /// A sum that is rounded down to a multiple of `2^-frac`, over what its terms are of others, where it is
+    /// rounded then, and its range. Only what counts modulo two to the power `modulus` stays the same, if that is given.
+    /// Only terms that it `opens` are replaced.
+    fn opened(
+        &self,
+        terms: &[(u32, i32, bool)],
+        mut frac: i64,
+        modulus: Option<i64>,
+        opens: impl Fn(u32) -> bool,
+    ) -> Option<(Form, i64, Option<Range>)> {
+        let forms: Vec<(Rc<Form>, i32, bool)> = terms
+            .iter()
+            .map(|&(class, shift, neg)| {
+                (if self.is_constant(class) { self.form(class) } else { Rc::new(Form::of_class(class)) }, shift, neg)
+            })
+            .collect();
+        let parts: Vec<(&Form, i32, bool)> = forms.iter().map(|(form, shift, neg)| (&**form, *shift, *neg)).collect();
+        let mut form = Form::sum(&parts)?;
+        let mut is_written_out = false;
+        let of = |class: u32| self.place(class);
+        // What the terms are that it begins with, and whether these make the number as it is now.
+        let mut ranges: FxHashMap<u32, (i128, i64, Range)> = FxHashMap::default();
+        for &(class, count) in &form.terms {
+            ranges.insert(class, (count, form.frac, self.classes[class as usize].range.clone()));
+        }
+        let (constant, mut are_terms) = ((form.constant, form.frac), true);
+        for _ in 0..OPENED {
+            // No term has bits below, so what a constant has there carries nothing.
+            let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
+            form.constant = floored(form.constant, form.frac, finest)?;
+            let mut terms = form.terms.iter().copied().enumerate().filter(|(_, (class, _))| opens(*class));
+            let found = terms.find_map(|(at, (class, count))| {
+                let inner = self.classes[class as usize].floor.as_ref()?;
+                let zeros = count.trailing_zeros();
+                let scale = i64::from(zeros) - form.frac;
+                let is_kept = inner.lost.is_none_or(|lost| modulus.is_some_and(|read| read <= lost + scale));
+                let place = inner.frac - scale;
+                let is_exact = self.grain(&inner.form) <= inner.frac;
+                let others = || {
+                    let constant = form.constant == 0 || form.frac - i64::from(form.constant.trailing_zeros()) <= place;
+                    let terms = form.terms.iter().enumerate();
+                    constant && terms.filter(|(k, _)| *k != at).all(|(_, term)| term_grain(&form, *term, &of) <= place)
+                };
+                let fits = is_kept && (is_exact || (count == 1 << zeros && others()));
+                fits.then_some((at, inner.form.clone(), scale, count >> zeros, (!is_exact).then_some(place)))
+            });
+            let Some((at, inner, scale, odd, place)) = found else {
+                if is_written_out {
+                    break;
+                }
+                // What an operand is as a whole says more of its last place than its terms do, so it is written out last.
+                form = self.written_out(&form)?;
+                is_written_out = true;
+                continue;
+            };
+            let (class, count) = form.terms[at];
+            if let Some(of) = self.classes[class as usize].floor.as_ref().filter(|of| of.lost.is_some()) {
+                match (ranges.get_mut(&class), &of.range) {
+                    (Some(known), Some(range)) if (known.0, known.1) == (count, form.frac) => known.2 = range.clone(),
+                    _ => are_terms = false,
+                }
+            }
+            let mut rest = form.clone();
+            rest.terms.remove(at);
+            let inner = inner.times(odd)?;
+            form = Form::sum(&[(&rest, 0, false), (&inner, i32::try_from(scale).ok()?, false)])?;
+            frac = place.map_or(frac, |place| frac.min(place));
+            if form.terms.len() > TERMS.0 {
+                return None;
+            }
+        }
+        let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
+        form.constant = floored(form.constant, form.frac, finest)?;
+        let form = self.without_small(form, frac)?.reduced();
+        let frac = frac.min(self.grain(&form));
+        let down = |range: Range| if range.frac > frac { range.at(frac) } else { Some(range) };
+        let mut range = self.range_of(&form).and_then(down);
+        if are_terms {
+            let number = Range { lo: constant.0.into(), hi: constant.0.into(), frac: constant.1 };
+            let sum = ranges.into_values().try_fold(number, |sum, (count, frac, of)| {
+                let zeros = count.trailing_zeros();
+                let odd = BigInt::from(count >> zeros);
+                let (lo, hi) = (&of.lo * &odd, &of.hi * &odd);
+                let (lo, hi) = if count < 0 { (hi, lo) } else { (lo, hi) };
+                sum.plus(&Range { lo, hi, frac: of.frac + frac - i64::from(zeros) })
+            });
+            let own = sum.and_then(down);
+            range = match (range, own) {
+                (Some(range), Some(own)) => Some(range.meet(&own)),
+                (range, own) => range.or(own),
+            };
+        }
+        Some((form, frac, range))
+    }
+
+    /// A sum that is rounded down to a multiple of `2^-frac`, without those of its terms that are together never more than
+    /// what the last places of the others leave.
+    fn without_small(&self, mut form: Form, frac: i64) -> Option<Form> {
+        let of = |class: u32| self.place(class);
+        let mut places: Vec<i64> = form.terms.iter().map(|term| term_grain(&form, *term, &of)).collect();
+        places.push(frac);
+        places.retain(|place| *place >= frac);
+        places.sort_unstable();
+        places.dedup();
+        // What is below all of them is a part of the constant. Nothing else is smaller than the last.
+        form.constant = floored(form.constant, form.frac, places.pop()?)?;
+        for place in places {
+            let (small, large) = form.terms.iter().partition(|term| term_grain(&form, **term, &of) > place);
+            let whole = floored(form.constant, form.frac, place)?;
+            let small = Form { terms: small, constant: form.constant - whole, frac: form.frac };
+            let Some(range) = self.range_of(&small).filter(|range| range.frac >= place).and_then(|r| r.at(place))
+            else {
+                continue;
+            };
+            if range.lo == range.hi {
+                let rest = Form { terms: large, constant: whole, frac: form.frac };
+                let number = Form::of_number(&range)?;
+                form = Form::sum(&[(&rest, 0, false), (&number, 0, false)])?;
+                break;
+            }
+        }
+        Some(form)
+    }
+
+    /// A sum over what its terms are exact sums of.
+    fn written_out(&self, form: &Form) -> Option<Form> {
+        let mut parts = Vec::with_capacity(form.terms.len() + 1);
+        for &(class, count) in &form.terms {
+            let of = self.form(class);
+            let zeros = count.trailing_zeros();
+            let scale = i32::try_from(i64::from(zeros) - form.frac).ok()?;
+            parts.push((of.times(count >> zeros)?, scale));
+        }
+        let constant = Form { terms: Vec::new(), constant: form.constant, frac: form.frac };
+        let mut all: Vec<(&Form, i32, bool)> = parts.iter().map(|(form, scale)| (form, *scale, false)).collect();
+        all.push((&constant, 0, false));
+        let is_short = parts.iter().map(|(form, _)| form.terms.len()).sum::<usize>() <= TERMS.2;
+        is_short.then(|| Form::sum(&all)).flatten().filter(|form| form.terms.len() <= TERMS.0)
+    }
+
+    /// What is known of a sum that is cut to a type.
+    pub(super) fn shape_of_sum(&self, terms: &[(u32, i32, bool)], cut: Cut) -> Option<Shape> {
+        // What the first program has as well stays as it is, as it may do there. If that is no sum that is known, all is opened.
+        let of = |own: bool| self.shape_over(terms, cut, |class| !own || self.is_own(class));
+        match (of(true), of(false)) {
+            (Some(near), Some(far)) if near.exact.is_some() => Some(Shape { exact: near.exact, ..far }),
+            (Some(near), Some(far)) if far.exact.is_some() => Some(Shape { exact: far.exact, ..near }),
+            (Some(mut near), Some(far)) => {
+                near.keys.extend(far.keys.into_iter().filter(|key| near.keys.first() != Some(key)).collect::<Vec<_>>());
+                near.range = match (near.range, far.range) {
+                    (Some(near), Some(far)) => Some(near.meet(&far)),
+                    (near, far) => near.or(far),
+                };
+                Some(near)
+            }
+            (near, far) => near.or(far),
+        }
+    }
+
+    fn shape_over(&self, terms: &[(u32, i32, bool)], cut: Cut, opens: impl Fn(u32) -> bool) -> Option<Shape> {
+        let (frac, lost, signed) = places(cut);
+        let (form, frac, range) = self.opened(terms, frac, lost, opens)?;
+        // What overflowed on the way may fit in the end.
+        let fits = |range: &Range, kif: Kif| {
+            range.frac <= i64::from(kif.frac)
+                && range.at(i64::from(kif.frac)).is_some_and(|r| kif.holds(&r.lo) && kif.holds(&r.hi))
+        };
+        let (cut, lost) = match (cut, &range) {
+            (Cut::To(kif), Some(range)) if fits(range, kif) => (Cut::None, None),
+            _ => (cut, lost),
+        };
+        // Exact sums have keys of their own.
+        if lost.is_none() && self.grain(&form) <= frac {
+            return Some(Shape { exact: Some(form), range, ..Shape::default() });
+        }
+        let floor =
+            Rounded { form: Rc::new(form), frac, rectified: false, plus: 0, lost, signed, range: range.clone() };
+        let rounded = self.rectified_before(&floor).unwrap_or_else(|| floor.clone());
+        let keys = rounded.key(cut).into_iter().collect();
+        let range = range.filter(|_| lost.is_none());
+        let floor = lost.and_then(|_| self.below(&floor)).unwrap_or(floor);
+        Some(Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None })
+    }
+
+    /// A rectified value to which less than a unit is added before it is rounded, as what is added before it is rectified.
+    fn rectified_before(&self, floor: &Rounded) -> Option<Rounded> {
+        let [(class, count)] = floor.form.terms[..] else { return None };
+        let inner =
+            self.classes[class as usize].rounded.as_ref().filter(|inner| inner.rectified && inner.lost.is_none())?;
+        let zeros = count.trailing_zeros();
+        if count != 1 << zeros || inner.plus != 0 {
+            return None;
+        }
+        let scale = i64::from(zeros) - floor.form.frac;
+        let whole = floored(floor.form.constant, floor.form.frac, floor.frac)?;
+        if floor.frac > inner.frac - scale {
+            return None;
+        }
+        // What is below the last place of the rectified value carries nothing there, and might before it was rounded.
+        let part = floored(floor.form.constant - whole, floor.form.frac, inner.frac - scale)?;
+        let part = Form { terms: Vec::new(), constant: part, frac: floor.form.frac }.reduced();
+        let plus = units(whole, floor.form.frac, floor.frac)?;
+        let form = Form::sum(&[(&inner.form, i32::try_from(scale).ok()?, false), (&part, 0, false)])?;
+        let form = self.without_small(form, floor.frac)?.reduced();
+        let (rectified, form, plus) = match self.is_positive(&form, floor.frac) {
+            // It is never negative, so nothing is rectified.
+            true => {
+                let plus = Form { terms: Vec::new(), constant: plus, frac: floor.frac };
+                (false, Form::sum(&[(&form, 0, false), (&plus, 0, false)])?, 0)
+            }
+            false => (true, form, plus),
+        };
+        let frac = floor.frac.min(self.grain(&form));
+        let (lost, signed) = (floor.lost, floor.signed);
+        Some(Rounded { form: Rc::new(form), frac, rectified, plus, lost, signed, range: None })
+    }
+
+    /// Whether a sum that is rounded down to a multiple of `2^-frac` is never negative.
+    fn is_positive(&self, form: &Form, frac: i64) -> bool {
+        let range = self.range_of(form).and_then(|range| if range.frac > frac { range.at(frac) } else { Some(range) });
+        range.is_some_and(|range| range.lo >= BigInt::ZERO)
+    }
+
+    /// What is known of a rectified value that is cut to a type.
+    pub(super) fn shape_of_rectified(&self, class: u32, cut: Cut) -> Option<Shape> {
+        let (form, frac) = self.before_cut(class);
+        if form.terms.is_empty() {
+            return None;
+        }
+        let place = places(cut).0;
+        let frac = frac.min(place);
+        let form = self.without_small((*form).clone(), frac)?.reduced();
+        if form.terms.is_empty() {
+            return None;
+        }
+        let grain = self.grain(&form);
+        let (_, lost, signed) = places(cut);
+        let frac = frac.min(grain);
+        let rectified = !self.is_positive(&form, frac);
+        let rounded = Rounded { form: Rc::new(form), frac, rectified, plus: 0, lost, signed, range: None };
+        // What it is of the value of which less is cut off, if a program has that.
+        let is_cut = frac < grain || lost.is_some();
+        let floor = is_cut.then(|| self.below(&rounded)).flatten();
+        let keys = rounded.key(cut).into_iter().collect();
+        Some(Shape { rounded: Some(rounded), floor, keys, range: None, exact: None })
+    }
+
+    /// A value as one of which less is cut off at the bottom, if a program has that.
+    fn below(&self, of: &Rounded) -> Option<Rounded> {
+        // A unit that is more than half of a signed type is not rounded within it.
+        let is_within = of.lost.is_none_or(|lost| !of.signed || lost > -of.frac);
+        let (finer, lost) = match self.finer(of, true).filter(|_| is_within) {
+            Some(finer) => (finer, None),
+            None => (self.finer(of, false).filter(|_| of.rectified && of.lost.is_some())?, of.lost),
+        };
+        let form = Form::sum(&[(&self.form(finer.0), finer.1, false)])?;
+        Some(Rounded { form: Rc::new(form), rectified: false, lost, range: None, ..of.clone() })
+    }
+
+    /// The class that is the same but for a power of two before as much is cut off at the bottom, or at the top either,
+    /// and that power.
+    fn finer(&self, of: &Rounded, is_wrapped: bool) -> Option<(u32, i32)> {
+        let (key, scale) = of.direction(is_wrapped);
+        let all = self.finer.get(&key)?;
+        let fits = |(_, its, frac): &&(u32, i64, i64)| of.frac + its - scale <= *frac;
+        let (class, its, _) = all.iter().filter(fits).max_by_key(|(_, its, frac)| frac - its)?;
+        Some((*class, i32::try_from(its - scale).ok()?))
+    }
+
+    /// What a value is a rounded sum of, if anything is cut off: over the sums of the first program, where it is one.
+    fn before_cut(&self, class: u32) -> (Rc<Form>, i64) {
+        let form = self.form(class);
+        let is_own = |&(class, _): &(u32, i128)| self.is_own(class) || form.terms[..] == [(class, 1)];
+        match &self.classes[class as usize].floor {
+            Some(Rounded { form: inner, frac, rectified: false, plus: 0, lost: None, .. })
+                if form.terms.iter().any(is_own) =>
+            {
+                (inner.clone(), *frac)
+            }
+            _ => (form, i64::MAX),
+        }
+    }
+
+    /// Whether only the second program has it.
+    fn is_own(&self, class: u32) -> bool {
+        let found = &self.classes[class as usize];
+        !found.shared && found.def.is_some_and(|(side, _)| side == 1)
+    }
+
+    /// The class of which a value of this shape is an image, and which one.
+    pub(super) fn image_of_shape(&self, (key, frac, plus): &(RoundedKey, i64, i128)) -> Option<(u32, Affine)> {
+        let &(class, its_frac, its_plus) = self.rounded.get(key)?;
+        let shift = i32::try_from(its_frac - frac).ok()?;
+        let more = BigInt::from(plus.checked_sub(its_plus)?);
+        let zeros = more.trailing_zeros();
+        let lo = &more >> zeros.unwrap_or(0);
+        let frac = zeros.map_or(0, |zeros| frac - zeros as i64);
+        Some((class, Affine { neg: false, shift, plus: Range { hi: lo.clone(), lo, frac } }))
+    }
+
+    /// What a condition says: the sign of a sum, if it is that.
+    pub(super) fn condition(&self, class: u32, kif: Kif) -> Condition {
+        let top = i64::from(kif.int) - 1;
+        let form = match self.before_cut(class) {
+            (form, frac) if kif.signed || frac >= -top => form,
+            _ => self.form(class),
+        };
+        // The top bit of an unsigned type says that a value is not less than its weight.
+        let least = Form { terms: Vec::new(), constant: i128::from(!kif.signed), frac: -top };
+        match Form::sum(&[(&form, 0, false), (&least, 0, true)]) {
+            Some(form) => Condition::Sign(Rc::new(Form { frac: 0, ..form }), kif.signed),
+            None => Condition::TopBit(class, kif),
+        }
+    }
+
+    /// A class is known by this shape as well.
+    pub(super) fn shape(&mut self, class: u32, shape: Shape) {
+        if let Some(rounded) = shape.rounded.as_ref().filter(|of| of.plus == 0 && (of.rectified || of.lost.is_some())) {
+            let (key, scale) = rounded.direction(true);
+            self.finer.entry(key).or_default().push((class, scale, rounded.frac));
+        }
+        let found: &mut Class = &mut self.classes[class as usize];
+        if found.rounded.is_none() {
+            found.rounded = shape.rounded;
+        }
+        if found.floor.is_none() {
+            found.floor = shape.floor;
+        }
+        for (key, frac, plus) in shape.keys {
+            self.rounded.entry(key).or_insert((class, frac, plus));
+        }
+    }
+}

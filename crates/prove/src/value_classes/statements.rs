@@ -1,0 +1,326 @@
+//! Small statements over known values: how one is tried, proved or refuted, and which one is asked of a value.
+
+use super::super::engine::{Counts, Question};
+use super::super::equiv::{self, Report, Request, Verdict};
+use super::super::program;
+use super::super::sat::Solver;
+use super::numbering::{Numbering, Root, Window};
+use super::range::{Affine, Range};
+use super::samples::Shown;
+use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
+use alir_core::ir::Model;
+use alir_core::num::SplitMix;
+use num_bigint::BigInt;
+use rustc_hash::FxHashSet;
+
+/// Units that making one takes, for each of its operations.
+const MAKING: u64 = 1_500;
+/// Most operations in one, on both sides together.
+const WINDOW: usize = 256;
+/// Values known to be the same that a path of a small statement crosses, in turn.
+const CROSSED: [u32; 3] = [0, 2, 8];
+/// Units of a statement up to which only the nearest known values are its inputs.
+pub(super) const NEAR_ONLY: u64 = 30_000;
+/// Values of the first program that one of the second is compared with, and of how many of these statements are proved.
+const CANDIDATES: (usize, usize) = (8, 2);
+/// Numbers of one value by which what depends on it is recognised.
+const LOCAL: u64 = 96;
+/// Most operations over which it is seen how many inputs a candidate has.
+const NEAR: usize = 64;
+/// Inputs of a small statement that are tried before it is proved.
+const TRIALS: usize = 12;
+/// Units that one of these takes, for each operation.
+const TRIAL: u64 = 30;
+/// Most inputs of a small statement that all of them are tried; units that making the engine's plans takes, for each
+/// operation; how many operations of the engine are a unit.
+const ALL_INPUTS: (u64, u64, u64) = (1 << 20, 1_000, 10);
+/// Times as many units as a proof may take, for trying all inputs.
+const TRIED: u64 = 10;
+/// Inputs that are tried at a time.
+const BLOCK: u64 = 1 << 14;
+
+/// What a comparison has spent, and what it leaves for a certificate.
+pub(super) struct Spending<'s> {
+    pub(super) request: &'s Request,
+    pub(super) solver: &'s dyn Fn() -> Box<dyn Solver>,
+    pub(super) left: u64,
+    pub(super) spent: u64,
+    pub(super) counts: Counts,
+    pub(super) questions: Vec<Question>,
+    /// Statements of a round that were neither proved nor refuted by an input.
+    pub(super) open: usize,
+    /// The least and largest code of the output of the statement that was tried for all inputs last.
+    pub(super) ends: Option<(i64, i64)>,
+}
+
+impl<'s> Spending<'s> {
+    pub(super) fn new(request: &'s Request, solver: &'s dyn Fn() -> Box<dyn Solver>, left: u64) -> Spending<'s> {
+        Spending {
+            request,
+            solver,
+            left,
+            spent: 0,
+            counts: Counts::default(),
+            questions: Vec::new(),
+            open: 0,
+            ends: None,
+        }
+    }
+
+    pub(super) fn spend(&mut self, units: u64) {
+        self.spent += units;
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// Whether two small programs with one output differ for some inputs in their ranges.
+    pub(super) fn differ(&mut self, a: &Model, b: &Model, ranges: &[Range]) -> bool {
+        self.spend(TRIAL * (TRIALS * (a.nodes().len() + b.nodes().len())) as u64);
+        let mut rng = SplitMix::new(0x74_72_69_61);
+        (0..TRIALS).any(|trial| {
+            let codes: Vec<BigInt> = ranges
+                .iter()
+                .map(|range| match trial {
+                    0 => range.lo.clone(),
+                    1 => range.hi.clone(),
+                    _ => &range.lo + BigInt::from(rng.word()) * (&range.hi - &range.lo + 1) / (BigInt::from(1) << 64),
+                })
+                .collect();
+            golden(a, &codes, LookupMiss::Zero).ok() != golden(b, &codes, LookupMiss::Zero).ok()
+        })
+    }
+
+    /// Whether two small programs with one output are equal for all inputs in their ranges, if these are few and take no
+    /// more than so many units.
+    pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
+        let sizes: Vec<u64> =
+            ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
+        let all = sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
+        if all > ALL_INPUTS.0 {
+            return None;
+        }
+        let operations = (a.nodes().len() + b.nodes().len()) as u64;
+        let units = ALL_INPUTS.1 * operations + all * (operations + 8 * ranges.len() as u64) / ALL_INPUTS.2;
+        if units > self.left.min(most) || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
+            return None;
+        }
+        let low: Vec<i64> = ranges.iter().map(|range| i64::try_from(&range.lo).ok()).collect::<Option<_>>()?;
+        self.spend(units);
+        let plans = [a, b]
+            .map(|model| Plan::new(model, PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() }));
+        let mut at = vec![0u64; sizes.len()];
+        let mut ends = (i64::MAX, i64::MIN);
+        let (mut codes, mut left) = (Vec::new(), all);
+        while left > 0 {
+            let rows = left.min(BLOCK);
+            codes.clear();
+            for _ in 0..rows {
+                codes.extend(at.iter().zip(&low).map(|(at, low)| low + *at as i64));
+                for (digit, size) in at.iter_mut().zip(&sizes) {
+                    *digit += 1;
+                    if *digit < *size {
+                        break;
+                    }
+                    *digit = 0;
+                }
+            }
+            let mut found = [vec![0i64; rows as usize], vec![0i64; rows as usize]];
+            for (plan, found) in plans.iter().zip(&mut found) {
+                if !plan.runner().run_codes(&codes, found).is_empty() {
+                    return None;
+                }
+            }
+            if found[0] != found[1] {
+                return Some(false);
+            }
+            ends = found[1].iter().fold(ends, |(lo, hi), code| (lo.min(*code), hi.max(*code)));
+            left -= rows;
+        }
+        self.ends = Some(ends);
+        let bits = u64::from(a.output_kif(0).width());
+        self.counts.exhaustive += bits;
+        self.counts.tried += bits;
+        Some(true)
+    }
+
+    /// Whether two small programs are proved to be equal within so many units.
+    pub(super) fn equal(&mut self, a: &Model, b: &Model, units: u64) -> (Report, bool) {
+        self.spend(MAKING * (a.nodes().len() + b.nodes().len()) as u64);
+        let request = Request { work: Some(units.min(self.left)), gauge: None, ..self.request.clone() };
+        let (report, mut e) = equiv::prove(a, &program::rtl(b, a), &request, (self.solver)());
+        self.spend(e.spent);
+        let equal = report.verdict == Verdict::Proved;
+        if equal {
+            self.counts.add(&e.counts);
+            self.questions.append(&mut e.questions);
+        }
+        (report, equal)
+    }
+}
+
+/// Classes of the first program that depend on one shared value alone, as a class does, and show images of it for some
+/// numbers of that value. A value far inside a program is often the same for all samples of its inputs.
+pub(super) fn neighbours(numbering: &Numbering<'_>, own: u32, spending: &mut Spending<'_>) -> Vec<(u32, Affine)> {
+    let none = FxHashSet::default();
+    let port_of = |class: u32| match numbering.window_over(&[class], 0, NEAR, &none)?.ports[..] {
+        [port] if port != class => Some(port),
+        _ => None,
+    };
+    let Some(port) = port_of(own) else { return Vec::new() };
+    let (mut near, mut at) = (vec![port], 0);
+    while at < near.len() && near.len() < NEAR {
+        for &reader in numbering.readers.get(&near[at]).map_or(&[][..], Vec::as_slice) {
+            if !near.contains(&reader) && (near.len() < NEAR) && port_of(reader) == Some(port) {
+                near.push(reader);
+            }
+        }
+        at += 1;
+    }
+    near.push(own);
+    near.remove(0);
+    let Some(window) = numbering.window_over(&near, 0, WINDOW, &none) else { return Vec::new() };
+    let root = |class: &u32| {
+        let kif = numbering.classes[*class as usize].range.kif()?;
+        Some(Root { class: Some(*class), neg: false, shift: 0, affine: None, kif })
+    };
+    let roots: Option<Vec<Root<'_>>> = near.iter().map(root).collect();
+    let Some(roots) = roots else { return Vec::new() };
+    let Some(model) = numbering.statement(&window, &roots, false) else { return Vec::new() };
+    let Some(range) = numbering.classes[port as usize].range.at_kif() else { return Vec::new() };
+    spending.spend(TRIAL * LOCAL * model.nodes().len() as u64);
+    let mut all: Vec<Shown> = Vec::with_capacity(near.len());
+    for sample in 0..LOCAL {
+        let code = &range.lo + (&range.hi - &range.lo) * sample / (LOCAL - 1);
+        let Ok(found) = golden(&model, &[code], LookupMiss::Zero) else { return Vec::new() };
+        for (at, code) in found.iter().enumerate() {
+            match all.get_mut(at) {
+                Some(shown) => shown.add(code),
+                None => all.push(Shown::new(code.clone(), roots[at].kif)),
+            }
+        }
+    }
+    all.iter_mut().for_each(Shown::finish);
+    let Some(own) = all.pop() else { return Vec::new() };
+    let same = |(class, shown): (u32, Shown)| {
+        (shown.direction == own.direction).then(|| own.as_image_of(&shown).map(|affine| (class, affine))).flatten()
+    };
+    near.into_iter().zip(all).filter_map(same).collect()
+}
+
+/// Of which candidate a class is the image, as small statements show.
+pub(super) fn partner(
+    numbering: &Numbering<'_>,
+    candidates: Vec<(u32, Affine)>,
+    own: u32,
+    (lemma, lemmas): (u64, u64),
+    spending: &mut Spending<'_>,
+) -> Option<(u32, Affine)> {
+    // A value of fewer inputs is the more likely one, of these the first.
+    let mut candidates: Vec<(usize, (u32, Affine))> = candidates
+        .into_iter()
+        .map(|found| {
+            let window = numbering.window_over(&[found.0, own], 0, NEAR, &FxHashSet::default());
+            (window.map_or(usize::MAX, |window| window.ports.len()), found)
+        })
+        .collect();
+    candidates.sort_by_key(|(ports, _)| *ports);
+    let candidates: Vec<(u32, Affine)> = candidates.into_iter().take(CANDIDATES.0).map(|(_, found)| found).collect();
+    let mut sizes = vec![0; candidates.len()];
+    // First over the nearest known values that one of both depends on, whatever the other one has before it meets these.
+    let ports_of = |class: u32| numbering.window(&[class], 0, WINDOW).map(|window| window.ports);
+    let own_ports = ports_of(own);
+    // What is refuted over the nearest ones may hold over others behind them, but seldom does.
+    let crossed = if lemma <= NEAR_ONLY { &CROSSED[..1] } else { &CROSSED[..] };
+    let cuts = [None, None].into_iter().chain(crossed.iter().copied().map(Some)).enumerate();
+    for (way, crossed) in cuts {
+        let window = |(at, (class, _)): (usize, &(u32, Affine))| {
+            let roots = [*class, own];
+            let window = match (crossed, way) {
+                (Some(crossed), _) => numbering.window(&roots, crossed, WINDOW)?,
+                (None, 0) => numbering.window_to(&roots, own_ports.as_ref()?, NEAR)?,
+                (None, _) => numbering.window_to(&roots, &ports_of(*class)?, NEAR)?,
+            };
+            Some((at, window))
+        };
+        let mut windows: Vec<(usize, Window)> = candidates.iter().enumerate().filter_map(window).collect();
+        windows.retain(|(at, window)| std::mem::replace(&mut sizes[*at], window.inner.len()) != window.inner.len());
+        // A value of fewer inputs is the more likely one.
+        windows.sort_by_key(|(_, window)| window.ports.len());
+        let mut proofs = CANDIDATES.1;
+        for (at, window) in windows {
+            if spending.spent >= lemmas {
+                return None;
+            }
+            let (class, affine) = &candidates[at];
+            let Some(kif) = numbering.root_kif((*class, affine), own) else { continue };
+            let root = |class, affine| Root { class: Some(class), neg: false, shift: 0, affine, kif };
+            let roots = [root(*class, (!affine.is_identity()).then_some(affine)), root(own, None)];
+            if are_equal(numbering, &window, roots, lemma, spending, &mut proofs) {
+                return Some((*class, affine.clone()));
+            }
+        }
+    }
+    None
+}
+
+/// Whether small statements show that a class is this number for every input.
+pub(super) fn is_number(
+    numbering: &Numbering<'_>,
+    class: u32,
+    number: &Range,
+    lemma: u64,
+    spending: &mut Spending<'_>,
+) -> bool {
+    let kif = numbering.classes[class as usize].range.hull(number).and_then(|range| range.kif());
+    let Some(kif) = kif else { return false };
+    let affine = Affine { neg: false, shift: 0, plus: number.clone() };
+    let root = |class, affine| Root { class, neg: false, shift: 0, affine, kif };
+    let (mut size, mut proofs) = (0, CANDIDATES.1);
+    CROSSED.iter().any(|&crossed| {
+        let window = numbering.window(&[class], crossed, WINDOW);
+        let Some(window) = window.filter(|window| std::mem::replace(&mut size, window.inner.len()) != size) else {
+            return false;
+        };
+        let roots = [root(None, Some(&affine)), root(Some(class), None)];
+        are_equal(numbering, &window, roots, lemma, spending, &mut proofs)
+    })
+}
+
+/// Whether a small statement shows that two classes, or images of them, are the same.
+fn are_equal(
+    numbering: &Numbering<'_>,
+    window: &Window,
+    roots: [Root<'_>; 2],
+    lemma: u64,
+    spending: &mut Spending<'_>,
+    proofs: &mut usize,
+) -> bool {
+    let range = |class: u32| &numbering.classes[class as usize].range;
+    spending.ends = None;
+    let statements = |clamped| {
+        let [first, second] = roots.map(|root| numbering.statement(window, &[root], clamped));
+        Some((first?, second?))
+    };
+    let Some((first, second)) = statements(false) else { return false };
+    let ranges: Option<Vec<Range>> = window.ports.iter().map(|&port| range(port).at_kif()).collect();
+    let Some(ranges) = ranges else { return false };
+    if spending.differ(&first, &second, &ranges) {
+        return false;
+    }
+    if let Some(equal) = spending.tried(&first, &second, &ranges, TRIED * lemma) {
+        return equal;
+    }
+    if *proofs == 0 {
+        return false;
+    }
+    *proofs -= 1;
+    let holds = match spending.equal(&first, &second, lemma) {
+        (_, true) => true,
+        // It shows a difference for numbers that an input never is.
+        (Report { verdict: Verdict::Differs { .. }, .. }, _) => {
+            statements(true).is_some_and(|(first, second)| spending.equal(&first, &second, lemma).1)
+        }
+        _ => false,
+    };
+    spending.open += usize::from(!holds);
+    holds
+}

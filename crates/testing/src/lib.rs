@@ -1,0 +1,3 @@
+//! Random valid models, machines and samples for tests.
+
+pub mod random;
