@@ -6,12 +6,12 @@
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::compile::{self, Arrival, Spec, Top};
 use alir2hdl::emit::axis::{Axis, AxisOptions, Flow, Packing, Stream};
 use alir2hdl::emit::{self, Language};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{self, Netlist, Options};
-use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule;
 use alir2hdl::verify::{Deadline, Job, Streams, Tools};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! `--flow libero`.
 
 use crate::projects::{tool, works};
-use crate::tools::skip;
+use alir_testing::tools::skip;
 use std::path::Path;
 use std::process::Command;
 

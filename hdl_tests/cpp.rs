@@ -3,13 +3,13 @@
 
 use crate::harness::{optimised, read_model, read_model_at, skip};
 use crate::machines::{DESIGNS, read};
+use alir_testing::random::machine::{MachineRecipe, stimulus};
+use alir_testing::random::{Profile, Recipe, SplitMix, inputs};
 use alir2hdl::interp::machine::Simulation;
 use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, cpp_header, cpp_machine, golden};
 use alir2hdl::ir::Model;
 use alir2hdl::ir::machine::Machine;
 use alir2hdl::num::Kif;
-use alir_testing::random::machine::{MachineRecipe, stimulus};
-use alir_testing::random::{Profile, Recipe, SplitMix, inputs};
 use num_bigint::BigInt;
 use std::io::Write as _;
 use std::path::Path;

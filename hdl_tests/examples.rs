@@ -1,6 +1,6 @@
 //! The folders of `examples/`: each is run as its README says, and prints what lies beside it as the expected result.
 
-use crate::tools::{skip, tool};
+use alir_testing::tools::{skip, tool};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;

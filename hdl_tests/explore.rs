@@ -1,6 +1,6 @@
 //! `alir2hdl explore` with Snakemake; synthesis is stood in for, so that it can be counted, fail and kill.
 
-use crate::tools::tool;
+use alir_testing::tools::tool;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;

@@ -3,9 +3,9 @@
 //! All programs of a test share one testbench, so that each simulator compiles once.
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::emit::{self, RomStyle};
 use alir2hdl::netlist::{Options, Ports, ResetOptions};
-use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule;
 
 /// A program of a seed with optimisation, pipeline, ports and style of text of the same seed.

@@ -1,6 +1,6 @@
 //! What the tests share: finding simulators, making hardware, running it, and judging what comes back.
 
-pub(crate) use crate::tools::skip;
+pub(crate) use alir_testing::tools::skip;
 use alir2hdl::emit::{self, Language};
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};

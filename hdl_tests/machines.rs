@@ -2,6 +2,7 @@
 
 use crate::harness::{Case, assert_equal_everywhere};
 use crate::lint::assert_silent;
+use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::emit;
 use alir2hdl::formats;
 use alir2hdl::interp::samples::{Reader, Values};
@@ -10,7 +11,6 @@ use alir2hdl::ir::machine::{Machine, SignalId};
 use alir2hdl::netlist::lower_machine;
 use alir2hdl::num::Kif;
 use alir2hdl::passes;
-use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::verify::{MachineRun, Rows, machine_stimulus};
 use num_bigint::BigInt;
 use num_traits::FromPrimitive;

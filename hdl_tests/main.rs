@@ -35,7 +35,5 @@ mod reuse;
 mod schema;
 mod semantics;
 mod tables;
-#[path = "../tests/common/tools.rs"]
-mod tools;
 mod via;
 mod view;

@@ -3,13 +3,13 @@
 
 use crate::gates::{self, Opinion, run};
 use crate::harness::{Case, optimised, read_model, simulate, simulators};
+use alir_testing::random::{Profile, Recipe, SplitMix};
 use alir2hdl::emit::Language;
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::{Options, ResetOptions};
 use alir2hdl::prove::bench;
 use alir2hdl::prove::equiv::{self, Request, Verdict};
 use alir2hdl::prove::sat::Embedded;
-use alir_testing::random::{Profile, Recipe, SplitMix};
 use alir2hdl::rtl;
 use alir2hdl::schedule;
 use std::collections::BTreeMap;

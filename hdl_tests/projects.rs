@@ -1,6 +1,6 @@
 //! Folders of `alir2hdl project`, each part run by the tool that it is for; vendor scripts run under a stub.
 
-pub(crate) use crate::tools::tool;
+pub(crate) use alir_testing::tools::tool;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

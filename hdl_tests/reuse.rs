@@ -2,11 +2,11 @@
 //! garbage on the inputs in all clocks in which none is taken.
 
 use crate::harness::{Case, assert_equal_everywhere, read_model};
+use alir_testing::random::{Profile, Recipe, side_by_side};
 use alir2hdl::compile::{self, Engine, Spec};
 use alir2hdl::ir::Model;
 use alir2hdl::netlist::ResetOptions;
 use alir2hdl::num::SplitMix;
-use alir_testing::random::{Profile, Recipe, side_by_side};
 use alir2hdl::verify::{Cycles, Vectors};
 
 /// Hardware with random controls; nothing if the engine cannot make it.

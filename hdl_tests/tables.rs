@@ -2,12 +2,12 @@
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use crate::projects::tool;
+use alir_testing::random::tables;
 use alir2hdl::device::Device;
 use alir2hdl::emit::{self, Language, RomStyle};
 use alir2hdl::ir::{Builder, Op, Output, Table, Term};
 use alir2hdl::netlist::{Fabric, Options, lower};
 use alir2hdl::num::Interval;
-use alir_testing::random::tables;
 use alir2hdl::schedule::{self, Schedule};
 use std::process::Command;
 

@@ -2,11 +2,11 @@
 
 use crate::harness::{Case, optimised, read_model, skip};
 use crate::mutants::{Mistake, mutated};
+use alir_testing::random::{Profile, Recipe, SplitMix};
 use alir2hdl::emit::Language;
 use alir2hdl::netlist::{Options, ResetOptions};
 use alir2hdl::prove::equiv::{self, Request, Verdict};
 use alir2hdl::prove::sat::Embedded;
-use alir_testing::random::{Profile, Recipe, SplitMix};
 use alir2hdl::rtl;
 use alir2hdl::schedule;
 use alir2hdl::verify::{Tools, via};

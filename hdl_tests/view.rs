@@ -2,8 +2,8 @@
 
 use crate::machines;
 use crate::projects::{tool, works};
-use alir2hdl::formats;
 use alir_testing::random::{Profile, Recipe};
+use alir2hdl::formats;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use serde_json::Value;

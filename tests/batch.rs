@@ -1,11 +1,11 @@
 //! The batch engine and the golden interpreter make the same files, with any number of threads.
 
+use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::interp::batch::{OnError, Settings, Summary, run, run_golden};
 use alir2hdl::interp::samples::{Reader, Values, Writer, input_ports};
 use alir2hdl::interp::{LookupMiss, Plan, PlanOptions, golden};
 use alir2hdl::ir::Model;
 use alir2hdl::num::Kif;
-use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::path::Path;

@@ -3,11 +3,11 @@
 #[path = "common/certificates.rs"]
 mod common;
 
+use alir_testing::random::{Gene, Profile, Recipe};
 use alir2hdl::formats::{Target, prepare, read as read_model};
 use alir2hdl::interp::{LookupMiss, Step as Computed, golden_steps};
 use alir2hdl::ir::Limits;
 use alir2hdl::num::SplitMix;
-use alir_testing::random::{Gene, Profile, Recipe};
 use alir2hdl_check::certificate::{Certificate, Place};
 use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::program::Program;

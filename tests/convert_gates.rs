@@ -1,12 +1,12 @@
 //! `alir2hdl convert` to gates: AIGER and Aignet files as a user makes them.
 
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::formats;
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Limits, Model, Op, Output};
 use alir2hdl::num::Interval;
 use alir2hdl::prove::aig::{Aig, Gate, Lit, Simulation};
 use alir2hdl::prove::{aiger, aignet};
-use alir_testing::random::{self, SplitMix};
 use assert_cmd::Command;
 use num_bigint::BigInt;
 use std::path::{Path, PathBuf};

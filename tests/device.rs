@@ -2,12 +2,12 @@
 
 mod common;
 
+use alir_testing::random;
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
 use alir2hdl::formats;
 use alir2hdl::ir::{Builder, Limits, Model, Op, Output, Term, ValueId};
 use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with, uses_with_blocks};
 use alir2hdl::num::Interval;
-use alir_testing::random;
 use alir2hdl::schedule::{Delay, Goal, Schedule, default_delay, schedule};
 use common::{body, model, run};
 use serde_json::Value;

@@ -2,10 +2,10 @@
 
 mod hostile;
 
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use alir2hdl::formats::{self, Format, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model};
-use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use flate2::Crc;
 use hostile::most_held;
 use proptest::prelude::*;

@@ -5,10 +5,10 @@
 
 mod hostile;
 
+use alir_testing::random::{SplitMix, inputs};
 use alir2hdl::formats::{self, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::Limits;
-use alir_testing::random::{SplitMix, inputs};
 use hostile::{most_held, mutated};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! Every shipped model is read, and the versions of one program agree.
 
+use alir_testing::random::{self, SplitMix, inputs};
 use alir2hdl::formats::{self, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model, Op};
 use alir2hdl::passes;
-use alir_testing::random::{self, SplitMix, inputs};
 use num_bigint::BigInt;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! Random LLVLIR programs, shrinking, and mutated files: both forms, the interpreter and the lowering agree, and no
 //! file harms.
 
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use alir2hdl::interp::{LookupMiss, golden, golden_steps};
 use alir2hdl::ir::{self, Model, ValueId};
 use alir2hdl::llvlir::program::{Arg, Builder, File, IntType, Params, PortType, ValueType, immediate_range};
@@ -9,7 +10,6 @@ use alir2hdl::llvlir::rows::{Lane, Meaning, ROWS, Row};
 use alir2hdl::llvlir::{self, Limits, Program, bytes, golden as kernel, text};
 use alir2hdl::num::{Interval, Kif, wrap};
 use alir2hdl::passes;
-use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::fs;

@@ -3,6 +3,7 @@
 #[path = "common/certificates.rs"]
 mod common;
 
+use alir_testing::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::emit;
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
@@ -18,7 +19,6 @@ use alir2hdl::prove::machine::{
     Correspondence, MachineReport, MachineRequest, RegisterBit, Verdict, beside, prove, record,
 };
 use alir2hdl::prove::sat::Embedded;
-use alir_testing::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::retime::{Slack, retime};
 use alir2hdl::rtl::{self, Language};
 use alir2hdl_check::graph::Lit;

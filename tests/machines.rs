@@ -1,5 +1,7 @@
 //! Stateful designs against the traces of the library that wrote them.
 
+use alir_testing::random::machine::{MachineRecipe, stimulus};
+use alir_testing::random::{Gene, SplitMix};
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
 use alir2hdl::interp::machine::Simulation;
@@ -7,8 +9,6 @@ use alir2hdl::ir::machine::{Machine, SignalId};
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{Evaluator, Netlist, lower_machine};
 use alir2hdl::passes;
-use alir_testing::random::machine::{MachineRecipe, stimulus};
-use alir_testing::random::{Gene, SplitMix};
 use alir2hdl::retime::{Slack, retime};
 use num_bigint::BigInt;
 use proptest::prelude::*;

@@ -3,14 +3,14 @@
 
 mod hostile;
 
+use alir_testing::random::SplitMix;
+use alir_testing::random::machine::stimulus;
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
 use alir2hdl::interp::machine::Simulation;
 use alir2hdl::ir::Limits;
 use alir2hdl::ir::machine::Machine;
 use alir2hdl::netlist::{Evaluator, lower_machine};
-use alir_testing::random::SplitMix;
-use alir_testing::random::machine::stimulus;
 use hostile::{most_held, mutated};
 use num_bigint::BigInt;
 use std::path::Path;

@@ -1,8 +1,7 @@
 //! `prove` on stateful designs: what we write is the machine, what is changed is not.
 
-#[path = "common/tools.rs"]
-mod tools;
-
+use alir_testing::random::machine::MachineRecipe;
+use alir_testing::tools::tool;
 use alir2hdl::emit;
 use alir2hdl::formats;
 use alir2hdl::ir::machine::Machine;
@@ -13,13 +12,11 @@ use alir2hdl::prove::aiger;
 use alir2hdl::prove::engine;
 use alir2hdl::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
 use alir2hdl::prove::sat::Embedded;
-use alir_testing::random::machine::MachineRecipe;
 use alir2hdl::retime::{Slack, retime};
 use alir2hdl::rtl::{self, Language};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use tools::tool;
 
 fn read(name: &str) -> Machine {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm").join(name).join("fsm.json.gz");

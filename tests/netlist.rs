@@ -1,13 +1,13 @@
 //! The netlist means what the program means: lowering and the netlist evaluator against the golden interpreter, on
 //! random programs with random schedules, every kind of port and control signal.
 
+use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Labels, Model, Op, Output, Table, TableId, Term, ValueId};
 use alir2hdl::netlist::{
     Adders, Cell, Evaluator, Fabric, Multipliers, Netlist, Options, PortNames, Ports, ResetOptions, lower,
 };
 use alir2hdl::num::{Code, Interval};
-use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::schedule::{self, Schedule};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;

@@ -1,10 +1,10 @@
 //! Every optimisation keeps the meaning, for every bit pattern of the inputs: random programs, shrinking.
 
+use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Builder, Model, Node, Op, Output, Table};
 use alir2hdl::num::{Code, Interval};
 use alir2hdl::passes::{self, PASSES, Trust};
-use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
 use alir2hdl::verify::Vectors;
 use proptest::prelude::*;
 

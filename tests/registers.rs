@@ -1,9 +1,9 @@
 //! Register bits: the scheduler against a general solver of linear programs and against the netlist.
 
+use alir_testing::random::{self, SplitMix};
 use alir2hdl::formats;
 use alir2hdl::ir::{Limits, Model};
 use alir2hdl::netlist::{self, Adders, BlockRegisters, Fabric, Options, lower};
-use alir_testing::random::{self, SplitMix};
 use alir2hdl::schedule::{
     Delay, Effort, Goal, Objective, Reader, Root, Schedule, Uses, check, check_certificate, default_delay, schedule,
 };

@@ -1,11 +1,8 @@
 //! `alir2hdl verify` from outside: what is refused, what is missing, what is left behind.
 
-#[path = "common/tools.rs"]
-mod tools;
-
+use alir_testing::tools::tool;
 use assert_cmd::Command;
 use std::path::PathBuf;
-use tools::tool;
 
 fn model(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/data/models", name, "model.json.gz"].iter().collect()

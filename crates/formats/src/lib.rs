@@ -18,9 +18,9 @@ mod upgrade;
 
 pub use fsm::{begins_json, head, is_machine, look_ahead, machine_json, read_machine, unpacked};
 
+use alir::Frame;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, utf16};
 use alir_core::ir::{Limits, Model, ValueId};
-use alir::Frame;
 use bytecode::Header;
 use decode::Era;
 use json::Json;

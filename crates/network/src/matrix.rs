@@ -10,9 +10,9 @@ use super::quantise::Quantiser;
 use super::solver::Missed;
 use alir_cmvm::{self, AdderGraph, Input, Matrix, Options, Report, SolveError, Weight};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_interp::samples::array::{Array, Numbers};
 use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, ValueId};
 use alir_core::num::Interval;
+use alir_interp::samples::array::{Array, Numbers};
 use num_bigint::BigInt;
 use std::io::Read;
 
@@ -250,8 +250,8 @@ impl Meaning for Product {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_interp::{LookupMiss, golden};
     use alir_core::num::SplitMix;
+    use alir_interp::{LookupMiss, golden};
 
     /// The plain program, and the solver's, are the product.
     #[test]

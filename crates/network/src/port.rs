@@ -5,9 +5,9 @@
 
 use super::exact::Rational;
 use super::quantise::{Quantiser, Round};
-use alir_interp::samples::Values;
 use alir_core::ir::Model;
 use alir_core::num::Kif;
+use alir_interp::samples::Values;
 use num_bigint::BigInt;
 use std::fmt;
 

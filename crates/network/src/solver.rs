@@ -44,7 +44,8 @@ impl MatrixSolver {
             SolveError::TooWide { .. } => Err(error),
         });
         let Ok(program) = solved else { return Ok(None) };
-        let report = alir_cmvm::check(&program, matrix).map_err(|fault| format!("a matrix was solved wrongly: {fault}"))?;
+        let report =
+            alir_cmvm::check(&program, matrix).map_err(|fault| format!("a matrix was solved wrongly: {fault}"))?;
         Ok(Some((program, report)))
     }
 

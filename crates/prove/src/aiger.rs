@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn abc_reads_what_we_write_and_finds_it_equal() {
-        let Some(abc) = crate::tool("berkeley-abc") else { return };
+        let Some(abc) = alir_testing::tools::tool("berkeley-abc") else { return };
         let dir = tempfile::tempdir().unwrap();
         let g = sample();
         // ABC reads the binary encoding only.

@@ -411,9 +411,9 @@ fn tightened(mut bits: Vec<Lit>, kif: Kif, range: Range) -> Vec<Lit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_interp::{LookupMiss, Step, golden_steps};
-    use alir_core::num::SplitMix;
     use crate::aig::{Gate, Simulation};
+    use alir_core::num::SplitMix;
+    use alir_interp::{LookupMiss, Step, golden_steps};
 
     /// 64 random input patterns: every operation and output of the gates against the golden interpreter.
     fn agrees_with_golden(model: &Model, seed: u64) {

@@ -8,9 +8,9 @@
 use super::engine::{CLAUSES, STEP};
 use super::lrat::Lemma;
 use super::sat;
-use alir_formats::{self, Target};
 use alir_core::ir::Model;
 use alir_core::num::SplitMix;
+use alir_formats::{self, Target};
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
 use alir2hdl_check::clocks::{Presence, Rhythm};
 use alir2hdl_check::graph::{Graph, Lit};
@@ -1355,9 +1355,9 @@ pub fn text(certificate: &Certificate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_interp::{LookupMiss, golden};
     use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, ValueId};
     use alir_core::num::{Interval, Kif, wrap};
+    use alir_interp::{LookupMiss, golden};
     use alir_testing::random::{self, Profile, Recipe};
     use num_bigint::BigInt;
 
@@ -1390,8 +1390,8 @@ mod tests {
     /// So are those of a text, as it is read, in both languages with all kinds of ports.
     #[test]
     fn the_checkers_reading_of_texts_agrees_with_the_golden_interpreter() {
-        use alir_hw::netlist::{Options, PortNames, Ports, ResetOptions, lower};
         use alir_hdl::Language;
+        use alir_hw::netlist::{Options, PortNames, Ports, ResetOptions, lower};
         let mut compared_outputs = 0;
         for seed in 0..160u64 {
             let model = drawn(seed);
@@ -1784,7 +1784,8 @@ mod tests {
             shown += u32::from(is_shown);
             let nothing = shows(&model, &programs, u64::MAX, 0);
             assert!(spent > 0 && !nothing.0 && nothing.2 == 0);
-            let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model) else {
+            let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model)
+            else {
                 continue;
             };
             if read_program(&other).is_some() && shows(&other, &programs, u64::MAX, u64::MAX).0 {

@@ -25,10 +25,10 @@ use super::port_roles::{PortRoles, find_ports, stated_latency};
 use super::sat::Solver;
 use super::unroll::depth;
 use super::{bit_level, phases, rounds};
-use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_core::ir::{Model, ValueId};
 use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId};
+use alir_interp::{LookupMiss, Step, golden_steps};
 use alir2hdl_check::clocks::{self as checker, Rhythm};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
@@ -565,7 +565,12 @@ mod tests {
     use crate::sat::Embedded;
     use alir_hdl::{Language, read};
 
-    fn hardware(model: &Model, level: u8, stages: u32, options: &alir_hw::netlist::Options) -> alir_hw::netlist::Netlist {
+    fn hardware(
+        model: &Model,
+        level: u8,
+        stages: u32,
+        options: &alir_hw::netlist::Options,
+    ) -> alir_hw::netlist::Netlist {
         let (optimised, _) = alir_opt::passes::run(model, alir_opt::passes::pipeline(level));
         let schedule = match stages {
             0 => alir_opt::schedule::Schedule::combinational(optimised.nodes().len()),
@@ -777,7 +782,7 @@ mod tests {
     #[test]
     fn words_and_gates_agree_on_mutants() {
         let (mut proved, mut differs, mut over) = (0, 0, 0);
-        let seeds = crate::seeds(0..60);
+        let seeds = alir_testing::seeds(0..60);
         let count = seeds.end - seeds.start;
         for seed in seeds {
             let recipe = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 12, seed);
@@ -838,7 +843,7 @@ mod tests {
     #[test]
     fn comments_of_a_file_are_never_believed() {
         let (mut proved, mut differs) = (0, 0);
-        for seed in crate::seeds(0..60) {
+        for seed in alir_testing::seeds(0..60) {
             let model = alir_testing::random::Recipe::seeded(alir_testing::random::Profile::TINY, 12, seed).build();
             let netlist = hardware(&model, 2, (seed % 3) as u32, &alir_hw::netlist::Options::default());
             let text = emitted(&netlist, Language::Verilog);
@@ -959,7 +964,8 @@ mod tests {
     #[test]
     fn sums_that_were_solved_again_are_the_same_forms() {
         // At level 2 values keep no names; every one is found by what it is, and no question goes to the solver.
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/jet_mlp/model.json.gz");
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/models/jet_mlp/model.json.gz");
         let model = alir_formats::read_path(&path, &alir_core::ir::Limits::default(), None).unwrap().0;
         let netlist = hardware(&model, 2, 3, &alir_hw::netlist::Options::default());
         for language in [Language::Verilog, Language::Vhdl] {
@@ -1144,7 +1150,7 @@ mod tests {
     fn bits_put_together_again_are_found_in_every_value() {
         // Fields of several values in one signal, bits that are always zero left out, bitwise operations on parts.
         for name in ["073", "084"] {
-            let path = format!("{}/tests/data/models/fuzz/{name}/model.json", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../../tests/data/models/fuzz/{name}/model.json", env!("CARGO_MANIFEST_DIR"));
             let model = alir_formats::read_path(path.as_ref(), &alir_core::ir::Limits::default(), None).unwrap().0;
             for (level, stages) in [(0, 0), (2, 0), (1, 3), (2, 7)] {
                 let netlist = hardware(&model, level, stages, &alir_hw::netlist::Options::default());
@@ -1275,7 +1281,8 @@ mod tests {
     fn no_run_exceeds_its_work_by_a_fifth() {
         let mut open = 0;
         for seed in 0..8u64 {
-            let profile = if seed % 2 == 0 { alir_testing::random::Profile::TINY } else { alir_testing::random::Profile::SMALL };
+            let profile =
+                if seed % 2 == 0 { alir_testing::random::Profile::TINY } else { alir_testing::random::Profile::SMALL };
             let model = alir_testing::random::Recipe::seeded(profile, 40, seed).build();
             let netlist = hardware(&model, 2, (seed % 3) as u32, &alir_hw::netlist::Options::default());
             let rtl = read(Language::Verilog, &emitted(&netlist, Language::Verilog), None).unwrap();

@@ -4,15 +4,15 @@
 //! elaborated form. Signals are named after values of the lowered program that showed the same for some inputs; a name
 //! is a hint that the proof checks.
 
-use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_core::ir::Model;
 use alir_core::ir::draw_inputs;
+use alir_core::num::SplitMix;
+use alir_hdl::{Binary, Compare, NodeId, Reduce, Rtl, Shift};
+use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_llvlir::Program;
 use alir_llvlir::golden;
 use alir_llvlir::program::{Arg, File, Operation, ValueType};
 use alir_llvlir::rows::{Direction, Lane, Meaning, Sign};
-use alir_core::num::SplitMix;
-use alir_hdl::{Binary, Compare, NodeId, Reduce, Rtl, Shift};
 use num_bigint::{BigInt, BigUint};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -691,9 +691,9 @@ fn shift(direction: Direction) -> Shift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_llvlir::{Limits, lower, text};
     use crate::equiv::{Request, Verdict, prove};
     use crate::sat::Embedded;
+    use alir_llvlir::{Limits, lower, text};
 
     fn judged(text: &str, like: &str) -> Verdict {
         let read = |text: &str| text::read(text.as_bytes(), Limits::default()).unwrap();

@@ -36,26 +36,3 @@ mod text_gates;
 pub mod unroll;
 pub mod value_classes;
 mod word_level;
-
-/// The seeds of a test on random programs: those of the suite, or `FROM..TO` of the environment variable `PROVE_SEEDS`
-/// for a longer run.
-#[cfg(test)]
-pub(crate) fn seeds(suite: std::ops::Range<u64>) -> std::ops::Range<u64> {
-    let asked = std::env::var("PROVE_SEEDS").ok();
-    let ends = asked.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
-    ends.map_or(suite, |(a, b)| a..b)
-}
-
-/// A program on the PATH that a test needs. Absent tools are reported as skipped, unless the environment variable
-/// `ALIR2HDL_REQUIRE` lists them.
-#[cfg(test)]
-pub(crate) fn tool(name: &str) -> Option<std::path::PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
-    if found.is_none() {
-        let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
-        assert!(!required.split_whitespace().any(|r| r == name), "{name} is required but not on the PATH");
-        eprintln!("skipped: {name} is not on the PATH");
-    }
-    found
-}

@@ -8,10 +8,10 @@
 use super::equiv::{self, Report, Request, Verdict};
 use super::sat::Solver;
 use super::value_classes;
-use alir_interp::samples::{Port, input_ports, output_ports};
-use alir_interp::{LookupMiss, golden};
 use alir_core::ir::{Builder, Limits, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif, align, wrap};
+use alir_interp::samples::{Port, input_ports, output_ports};
+use alir_interp::{LookupMiss, golden};
 use num_bigint::BigInt;
 
 /// Widest common type of two ports.
@@ -152,9 +152,9 @@ fn over(model: &Model, own: &[Port], inputs: &[Kif], outputs: &[Kif]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sat::Embedded;
     use alir_core::ir::{BinaryBits, Table};
     use alir_core::num::SplitMix;
-    use crate::sat::Embedded;
     use alir_testing::random::{Profile, Recipe};
     use proptest::prelude::*;
 

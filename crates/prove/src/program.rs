@@ -5,10 +5,10 @@
 //! an operation is named after one of the program that it is compared with: one that showed the same, its low bits, or
 //! the distance to a constant, for some inputs. As everywhere a name is a hint that the proof checks.
 
-use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_core::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs};
 use alir_core::num::{Kif, SplitMix, wrap};
 use alir_hdl::{Binary, NodeId, Reduce, Rtl, SignalId};
+use alir_interp::{LookupMiss, Step, golden_steps};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{One, Zero};
 use rustc_hash::FxHashMap;

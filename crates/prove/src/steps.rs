@@ -10,9 +10,9 @@ use super::engine::{Counts, Engine};
 use super::equiv::{self, Presence, Report, Request, Verdict};
 use super::sat::Solver;
 use super::{phases, value_classes};
-use alir_interp::{LookupMiss, golden};
 use alir_core::ir::Model;
 use alir_hdl::Rtl;
+use alir_interp::{LookupMiss, golden};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -347,12 +347,12 @@ fn by_steps(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_core::ir::draw_inputs;
-    use alir_hw::netlist;
-    use alir_core::num::SplitMix;
-    use alir_opt::passes::{self, Trust};
     use crate::program;
     use crate::sat::Embedded;
+    use alir_core::ir::draw_inputs;
+    use alir_core::num::SplitMix;
+    use alir_hw::netlist;
+    use alir_opt::passes::{self, Trust};
     use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
 
     fn judged(model: &Model, text: &Model, programs: Vec<Model>) -> Option<Verdict> {

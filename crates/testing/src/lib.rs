@@ -1,3 +1,31 @@
-//! Random valid models, machines and samples for tests.
+//! Support of tests: random valid models and state machines, external tools, the files of the repository.
+//!
+//! A development dependency of the other crates; no released program contains it.
 
 pub mod random;
+pub mod tools;
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Returns the root folder of the repository, where `tests/data` and the examples are.
+pub fn repository() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Returns the path of a model of `tests/data/models`.
+pub fn model_path(name: &str) -> PathBuf {
+    repository().join("tests/data/models").join(name)
+}
+
+/// Returns the seeds of a test on random models: `suite`, or `FROM..TO` of the environment variable `PROVE_SEEDS` for a
+/// longer run.
+///
+/// # Panics
+/// If the variable does not hold two numbers.
+pub fn seeds(suite: Range<u64>) -> Range<u64> {
+    let requested = std::env::var("PROVE_SEEDS").ok();
+    let ends =
+        requested.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+    ends.map_or(suite, |(a, b)| a..b)
+}

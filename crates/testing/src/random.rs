@@ -23,11 +23,9 @@ use std::fmt;
 pub use alir_core::ir::draw_inputs as inputs;
 pub use alir_core::num::SplitMix;
 
-impl SplitMix {
-    /// A gene of uniform words.
-    pub fn gene(&mut self) -> Gene {
-        std::array::from_fn(|_| self.word() as u16)
-    }
+/// A gene of uniform words.
+pub fn gene(rng: &mut SplitMix) -> Gene {
+    std::array::from_fn(|_| rng.word() as u16)
 }
 
 /// What one operation is made from: kind, three operand selectors, shift, interval, output and delay, value.
@@ -243,7 +241,7 @@ impl Recipe {
     /// `ops` genes of the sequence of `seed`.
     pub fn seeded(profile: Profile, ops: usize, seed: u64) -> Recipe {
         let mut rng = SplitMix::new(seed);
-        Recipe { profile, genes: (0..ops).map(|_| rng.gene()).collect() }
+        Recipe { profile, genes: (0..ops).map(|_| gene(&mut rng)).collect() }
     }
 
     /// The program.

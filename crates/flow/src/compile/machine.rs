@@ -3,13 +3,13 @@
 use super::spec::{Passes, Retime, Spec, Top};
 use super::{Error, bug};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_hw::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
 use alir_core::ir::Model;
 use alir_core::ir::machine::{Machine, Signal, SignalKind};
+use alir_hw::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
 use alir_hw::netlist::names::legalise;
 use alir_hw::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
-use alir_opt::passes;
 use alir_hw::retime::{self, RetimedPipeline, Slack};
+use alir_opt::passes;
 
 /// A state machine after its optimisations.
 #[derive(Clone, Debug)]

@@ -43,12 +43,12 @@ pub use spec::{
 
 pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, options_in_head, steps_of_text};
 
-use alir_hw::device::Estimate;
 use alir_core::diag::{Diagnostic, Diagnostics, Severity};
-use alir_hw::emit::axis::Axis;
-use alir_hw::emit::{self, Language, Sidecar};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
+use alir_hw::device::Estimate;
+use alir_hw::emit::axis::Axis;
+use alir_hw::emit::{self, Language, Sidecar};
 use alir_hw::netlist::Netlist;
 use proof::Chain;
 use std::fmt;

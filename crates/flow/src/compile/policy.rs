@@ -3,10 +3,10 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_core::diag::{Diagnostic, Place};
-use alir_hw::emit;
 use alir_core::ir::Model;
+use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
+use alir_hw::emit;
 use alir_hw::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
 use alir_opt::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, Uses};
 use std::borrow::Cow;

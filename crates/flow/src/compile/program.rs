@@ -3,10 +3,10 @@
 use super::policy::{self, Made};
 use super::spec::{Passes, Spec};
 use super::{Error, bug};
-use alir_hw::device::Estimate;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_hw::emit::axis::Axis;
 use alir_core::ir::{Model, Op};
+use alir_hw::device::Estimate;
+use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{self, Netlist};
 use alir_opt::passes::{self, PASSES, PassStat, Trust};
 use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};

@@ -9,9 +9,10 @@ use super::spec::Spec;
 use super::steps;
 use super::{Error, ErrorKind, Hardware, Listener};
 use alir_core::diag::{Diagnostic, Place, Severity};
-use alir_hw::emit::Language;
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
+use alir_hdl::{self, Rtl};
+use alir_hw::emit::Language;
 use alir_hw::netlist::{Element, Interface, PortNames, elaborated};
 use alir_opt::passes::{self, Trust};
 use alir_prove::engine::{Limits, WORK};
@@ -19,7 +20,6 @@ use alir_prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
 use alir_prove::sat::{Embedded, Solver};
 use alir_prove::steps::Steps;
 use alir_prove::{self, machine, value_classes};
-use alir_hdl::{self, Rtl};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
     let mut diagnostic = Diagnostic::error("E0906", Place::Flag("--prove".into()), message);

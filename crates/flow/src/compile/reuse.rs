@@ -3,17 +3,17 @@
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
 use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
-use alir_hw::emit::axis::{Axis, Stream};
-use alir_hw::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
-use alir_hw::netlist::{Netlist, lower_reused};
 use alir_core::num::{Interval, Kif};
-use alir_opt::passes;
-use alir_prove::steps::Steps;
+use alir_hw::emit::axis::{Axis, Stream};
+use alir_hw::emit::{ReuseFacts, ReuseGroup, ReuseRegion};
+use alir_hw::netlist::{Netlist, lower_reused};
 use alir_hw::reuse::serial::{self, Graph, Refusal};
 use alir_hw::reuse::{self, Engines, Group, Inputs, MAX_INTERVAL, Plan, Region};
+use alir_opt::passes;
 use alir_opt::schedule::Effort;
+use alir_prove::steps::Steps;
 use std::borrow::Cow;
 
 /// Passes before blocks are looked for: those that do the same to equal parts of a program.
@@ -602,7 +602,7 @@ impl<'d> Reused<'d> {
 
     /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
     /// between those of the plan and the text. None where results are collected bit by bit.
-    pub(crate) fn unrolled(&self, spec: &Spec) -> Vec<Model> {
+    pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let Planned::Fold(plan) = &self.plan else { return Vec::new() };
         let options = spec.with_ready("model");
         let clocks = reuse::Clocks { inputs: &plan.inputs, interval: plan.interval, latency: plan.latency };

@@ -5,11 +5,11 @@
 //! source's own theorem.
 
 use alir_core::ir::Model;
+use alir_core::num::Kif;
+use alir_hdl::Rtl;
 use alir_llvlir::{Program, golden};
 use alir_network::port::Meaning;
-use alir_core::num::Kif;
 use alir_prove::kernel;
-use alir_hdl::Rtl;
 use num_bigint::BigInt;
 
 /// What a program was lowered from, and what it means by itself.

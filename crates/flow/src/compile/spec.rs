@@ -3,11 +3,11 @@
 //! A `Spec` is complete: two equal ones and two equal designs give equal bytes. What the wishes mean for the scheduler,
 //! the device and the netlist is decided in `policy`; nothing here computes.
 
-use alir_hw::device::Device;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::ir::Labels;
+use alir_hw::device::Device;
 use alir_hw::emit;
 use alir_hw::emit::axis::{AxisOptions, Flow};
-use alir_core::ir::Labels;
 use alir_hw::netlist::{self, PortNames, Ports, ResetOptions, names};
 use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};

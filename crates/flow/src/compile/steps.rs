@@ -6,9 +6,9 @@ use super::{Error, Hardware};
 use alir_core::diag::{Diagnostic, Place};
 use alir_core::ir::{Model, Op};
 use alir_hw::netlist::{self, NetId};
+use alir_hw::reuse::serial::sums_of_two;
 use alir_opt::passes::{self, Trust};
 use alir_prove::steps::Steps;
-use alir_hw::reuse::serial::sums_of_two;
 use rustc_hash::FxHashMap;
 
 /// The programs that these passes make, one after another: each that differs from the one before.

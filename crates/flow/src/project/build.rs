@@ -2,13 +2,13 @@
 
 use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
-use alir_hw::emit::Language;
-use alir_core::files::FileSet;
-use alir_core::ir::machine::Machine;
-use alir_hw::netlist::Interface;
 use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
 use crate::verify::verification::own_vectors;
 use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use alir_core::files::FileSet;
+use alir_core::ir::machine::Machine;
+use alir_hw::emit::Language;
+use alir_hw::netlist::Interface;
 use std::io;
 use std::path::Path;
 

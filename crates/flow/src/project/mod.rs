@@ -9,11 +9,11 @@ mod parts;
 pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find};
 
 use crate::compile::Provenance;
+use crate::verify::{MachineRun, Rows, Testbench, Vectors};
+use alir_core::files::FileSet;
 use alir_hw::device::Surroundings;
 use alir_hw::emit::axis::Axis;
-use alir_core::files::FileSet;
 use alir_hw::netlist::{Direction, Interface, Netlist};
-use crate::verify::{MachineRun, Rows, Testbench, Vectors};
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,13 +1,13 @@
 //! Files with an array for each port of a state machine, a row a cycle: an npz, a folder of npy files, or one file for
 //! a machine with one port.
 
+use crate::verify::Rows;
 use alir_core::diag::{Diagnostic, Place};
 use alir_core::files::Protected;
-use alir_interp::batch::SampleFault;
-use alir_interp::samples::{Port, Reader, Values};
 use alir_core::ir::machine::{Machine, SignalId};
 use alir_hw::netlist::names::legalise;
-use crate::verify::Rows;
+use alir_interp::batch::SampleFault;
+use alir_interp::samples::{Port, Reader, Values};
 use num_bigint::BigInt;
 use std::path::Path;
 

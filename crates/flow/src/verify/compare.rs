@@ -148,8 +148,8 @@ fn parse_binary(text: &str, width: u32) -> Option<(Bits, Bits)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_hw::netlist::{Element, Interface};
     use crate::verify::{Rows, Vectors};
+    use alir_hw::netlist::{Element, Interface};
 
     /// One run of a wire of four signed bits with two samples.
     fn lanes() -> [Cycles; 1] {

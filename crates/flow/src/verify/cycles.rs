@@ -5,9 +5,9 @@
 //! rows and compares.
 
 use super::vectors::Vectors;
-use alir_hw::netlist::{Cell, Direction, Element, Evaluator, Interface, Net, Netlist, Piece};
 use alir_core::num::Kif;
 use alir_core::num::SplitMix;
+use alir_hw::netlist::{Cell, Direction, Element, Evaluator, Interface, Net, Netlist, Piece};
 use num_bigint::{BigInt, BigUint, Sign};
 use std::collections::{BTreeMap, VecDeque};
 

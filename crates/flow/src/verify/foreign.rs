@@ -4,9 +4,9 @@
 //! asked: by our reader where it reads the files, which knows directions and widths; else by the words of the text.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_hdl::{self, Language, Rtl, SignalId};
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{Direction, Netlist};
-use alir_hdl::{self, Language, Rtl, SignalId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -223,8 +223,11 @@ fn file_name(path: &Path, taken: &mut BTreeSet<String>) -> String {
 }
 
 fn of_netlist(netlist: &Netlist) -> Vec<Wanted> {
-    let wanted =
-        |p: &alir_hw::netlist::Port| Wanted { name: p.name.clone(), input: p.direction == Direction::In, width: p.width };
+    let wanted = |p: &alir_hw::netlist::Port| Wanted {
+        name: p.name.clone(),
+        input: p.direction == Direction::In,
+        width: p.width,
+    };
     netlist.ports().iter().map(wanted).collect()
 }
 

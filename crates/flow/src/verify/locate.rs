@@ -196,11 +196,11 @@ fn padded(digits: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_core::ir::{Builder, Node, Op, Output};
-    use alir_hw::netlist::{Options, lower};
-    use alir_core::num::Interval;
-    use alir_opt::schedule::Schedule;
     use crate::verify::{Rows, Vectors};
+    use alir_core::ir::{Builder, Node, Op, Output};
+    use alir_core::num::Interval;
+    use alir_hw::netlist::{Options, lower};
+    use alir_opt::schedule::Schedule;
     use num_bigint::BigInt;
 
     /// `(x + y) + x` of four-bit inputs, without registers or with one at the end of each of two stages.

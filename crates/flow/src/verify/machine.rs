@@ -2,12 +2,12 @@
 
 use super::cycles::{Bits, Cycle, Cycles, Layout};
 use super::vectors::Rows;
-use alir_interp::LookupMiss;
-use alir_interp::machine::Simulation;
 use alir_core::ir::machine::{Machine, SignalId};
-use alir_hw::netlist::Interface;
 use alir_core::num::SplitMix;
 use alir_core::num::{Kif, wrap};
+use alir_hw::netlist::Interface;
+use alir_interp::LookupMiss;
+use alir_interp::machine::Simulation;
 use num_bigint::BigInt;
 
 /// A machine's run: codes of all input elements in each cycle and of all output elements just before the cycle's clock

@@ -11,13 +11,13 @@ use super::machine::MachineRun;
 use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
 use alir_core::diag::{Diagnostic, Place};
-use alir_interp::batch::codes_of_row;
-use alir_interp::samples::{Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
+use alir_core::num::{Kif, wrap};
+use alir_interp::batch::codes_of_row;
+use alir_interp::samples::{Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use alir_network::exact::Rational;
 use alir_network::port::{Meaning, number};
-use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use std::path::Path;
 

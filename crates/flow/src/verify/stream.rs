@@ -11,12 +11,12 @@ use super::cycles::Bits;
 use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
 use alir_core::diag::Diagnostic;
-use alir_hw::emit::axis::{Axis, Stream};
 use alir_core::files::FileSet;
 use alir_core::ir::Model;
-use alir_hw::netlist::Element;
 use alir_core::num::SplitMix;
 use alir_core::num::wrap;
+use alir_hw::emit::axis::{Axis, Stream};
+use alir_hw::netlist::Element;
 use askama::Template;
 use num_bigint::BigInt;
 

@@ -6,10 +6,10 @@
 
 use crate::compile::{Source, Spec};
 use alir_core::diag::{Diagnostic, Place};
-use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use alir_core::ir::{Model, Op};
 use alir_core::num::SplitMix;
 use alir_core::num::{Interval, Kif, align, wrap};
+use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use num_bigint::BigInt;
 
 /// Rows of codes, one code an element.

@@ -10,8 +10,8 @@ use super::stream::Streams;
 use super::vectors::Vectors;
 use crate::compile::{self, Error, Hardware, Passes, Spec};
 use alir_core::diag::{Diagnostic, Place};
-use alir_interp::samples::output_ports;
 use alir_core::ir::machine::Machine;
+use alir_interp::samples::output_ports;
 use alir_opt::schedule::Effort;
 use num_bigint::BigInt;
 

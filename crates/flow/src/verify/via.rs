@@ -4,10 +4,10 @@
 use super::sim::process::{Invocation, log_tail, run_apart};
 use super::{Deadline, MISSING_TOOL, SimError, Tools};
 use alir_core::diag::{Diagnostic, Place, printable};
-use alir_prove::aiger;
-use alir_prove::circuit::{self, CircuitModule, CircuitPort};
 use alir_hdl::Language;
 use alir_hdl::Rtl;
+use alir_prove::aiger;
+use alir_prove::circuit::{self, CircuitModule, CircuitPort};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -4,13 +4,13 @@
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
 use super::model::{nodes, run};
 use super::rank::ranks;
+use alir_core::ir::Op;
+use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
+use alir_core::num::Kif;
+use alir_hw::netlist::names::legalise;
 use alir_interp::LookupMiss;
 use alir_interp::machine::Simulation;
 use alir_interp::samples::Port;
-use alir_core::ir::Op;
-use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
-use alir_hw::netlist::names::legalise;
-use alir_core::num::Kif;
 use alir_opt::schedule::{ByWidth, Delay, LatencyFields};
 use num_bigint::BigInt;
 

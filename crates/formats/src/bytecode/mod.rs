@@ -15,7 +15,9 @@ use super::decode::{Negated, Report};
 use super::place::Field;
 use super::upgrade::Negations;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_core::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Part, Site, Table, TableId, UnaryBits, ValueId};
+use alir_core::ir::{
+    BinaryBits, Builder, Limits, Model, Node, Op, Output, Part, Site, Table, TableId, UnaryBits, ValueId,
+};
 use alir_core::num::{Code, Interval, Kif};
 use rustc_hash::FxHashMap;
 
@@ -245,8 +247,9 @@ impl<'l> Assembly<'l> {
             return Err(Diagnostics(self.problems));
         }
         let model = self.builder.finish().map_err(|problems| {
-            let shown =
-                |p: &alir_core::ir::Problem| Diagnostic::error(p.code, place(p.site), named(p)).with_help(p.help.clone());
+            let shown = |p: &alir_core::ir::Problem| {
+                Diagnostic::error(p.code, place(p.site), named(p)).with_help(p.help.clone())
+            };
             Diagnostics(problems.iter().map(shown).collect())
         })?;
         self.negations.expand(model, self.limits).ok_or_else(|| {

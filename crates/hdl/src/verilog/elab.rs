@@ -10,10 +10,10 @@ mod statements;
 mod targets;
 
 use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
-use alir_core::diag::Diagnostic;
 use crate::paths::Unassigned;
 use crate::source::error;
 use crate::{MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
+use alir_core::diag::Diagnostic;
 use memory::{Memory, Step};
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};

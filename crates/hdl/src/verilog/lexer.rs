@@ -1,7 +1,7 @@
 //! Tokens of Verilog-2001.
 
-use alir_core::diag::{Diagnostic, Place};
 use crate::source::error;
+use alir_core::diag::{Diagnostic, Place};
 use num_bigint::BigUint;
 
 /// What a token is.

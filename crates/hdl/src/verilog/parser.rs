@@ -7,8 +7,8 @@ mod statements;
 
 use super::ast::{File, Sym};
 use super::lexer::{self, Kind, Token};
-use alir_core::diag::Diagnostic;
 use crate::source::error;
+use alir_core::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 
 /// Brackets, operators and statements may nest this deep; no file of a tool comes near.

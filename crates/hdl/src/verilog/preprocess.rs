@@ -3,8 +3,8 @@
 //! What comes out has the lines of what went in, so that messages name the right ones: macros expand within their line,
 //! and text that is left out leaves its line ends.
 
-use alir_core::diag::Diagnostic;
 use crate::source::error;
+use alir_core::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 

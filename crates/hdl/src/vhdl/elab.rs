@@ -14,10 +14,10 @@ mod values;
 use super::syntax::{
     Architecture, Arg, Class, Concurrent, Decl, Entity, Expr, File, Function, Kind, Object, Procedure, TypeName,
 };
-use alir_core::diag::Diagnostic;
 use crate::paths::Unassigned;
 use crate::source::error;
 use crate::{MAX_WIDTH, NodeId, Rtl, SignalId};
+use alir_core::diag::Diagnostic;
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;

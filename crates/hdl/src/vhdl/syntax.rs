@@ -9,8 +9,8 @@ pub(super) use ast::{
     Package, Procedure, Statement, TypeName, Use, Waits,
 };
 
-use alir_core::diag::Diagnostic;
 use crate::source::error;
+use alir_core::diag::Diagnostic;
 use lexer::{KEYWORDS, Token, tokens};
 
 type Result<T> = std::result::Result<T, Diagnostic>;

@@ -2,8 +2,8 @@
 
 use super::Device;
 use super::paths::paths;
-use alir_core::ir::{Model, ValueId};
 use crate::netlist::Fabric;
+use alir_core::ir::{Model, ValueId};
 use alir_opt::schedule::{Delay, Paths, Schedule};
 use std::borrow::Cow;
 

@@ -18,8 +18,8 @@ use super::gates::{FIRST, Gate, Gates, Lit};
 use super::tables::TableStyle;
 use super::technology::{PartTimes, Technology, Times};
 use super::timing::{BEFORE_CARRY, Reach, Timing, lumped_block, lumped_wires};
-use alir_core::ir::Model;
 use crate::netlist::{self, Cell, Fabric, Netlist, Options};
+use alir_core::ir::Model;
 use alir_opt::schedule::{self, Arc, From, Paths, Point, Schedule};
 use rustc_hash::FxHashMap;
 

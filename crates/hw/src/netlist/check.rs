@@ -398,8 +398,8 @@ fn broken_width(netlist: &Netlist, width: u32, cell: &Cell) -> Option<&'static s
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_core::ir::{Builder, Op, Output};
     use crate::netlist::{Net, Options, lower};
+    use alir_core::ir::{Builder, Op, Output};
     use alir_core::num::Interval;
     use alir_opt::schedule::Schedule;
 

@@ -37,8 +37,8 @@ fn is_odd(pool: &Pool, c: Wiring) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_core::ir::draw_inputs;
     use crate::netlist::{Evaluator, Fabric, Options, lower};
+    use alir_core::ir::draw_inputs;
     use alir_core::num::SplitMix;
     use alir_opt::schedule::{self, Schedule};
 

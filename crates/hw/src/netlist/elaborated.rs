@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn products_in_parts_are_the_products() {
-        use alir_core::ir::{Builder, Op, Output};
         use crate::netlist::{Fabric, Multipliers};
+        use alir_core::ir::{Builder, Op, Output};
         use alir_core::num::Interval;
 
         let mut rng = alir_core::num::SplitMix::new(5);

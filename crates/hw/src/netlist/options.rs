@@ -117,7 +117,7 @@ impl Fabric {
     /// F7, Lattice's PFUMX). Where tables have four inputs that is still less than rows take, and so it is for squares
     /// everywhere, most of whose bits depend on fewer. (LUT of yosys; UltraScale+: 7 bits squared 28 as rows; ECP5: 5
     /// bits squared 27.)
-    pub(crate) fn product_inputs(&self, is_square: bool) -> u32 {
+    pub fn product_inputs(&self, is_square: bool) -> u32 {
         self.table_inputs + u32::from(is_square || self.table_inputs < 6)
     }
 

@@ -1,10 +1,10 @@
 //! A pipeline's blocks as one program.
 
 use super::find::{Segment, drivers, is_plain};
-use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_core::ir::machine::{BlockId, Connection, Machine, SignalId, SignalKind};
 use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, TableId, ValueId};
 use alir_core::num::{Code, Interval, Kif};
+use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_opt::schedule::{Goal, Schedule, check, default_delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;

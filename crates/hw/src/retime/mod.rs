@@ -19,9 +19,9 @@ mod join;
 mod rebuild;
 mod stages;
 
+use crate::netlist::{lower_machine, uses};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
-use crate::netlist::{lower_machine, uses};
 use alir_opt::schedule::{Effort, Goal, Outcome, default_delay, schedule};
 use find::Segment;
 use join::Joined;

@@ -4,9 +4,9 @@
 //! every clock, at one phase, or where a value of the block says so.
 
 use super::{Inputs, Lane};
+use crate::netlist::{Options, Ports};
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
 use alir_core::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
-use crate::netlist::{Options, Ports};
 use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -6,9 +6,9 @@
 use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
 use super::{Base, Beats, Group, Lane, Outlet, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
+use crate::netlist::Options;
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{BinaryBits, Model, Op, Output, Table, TableId, ValueId};
-use crate::netlist::Options;
 use alir_core::num::{Code, Interval, Kif};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

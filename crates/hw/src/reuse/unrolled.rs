@@ -5,11 +5,11 @@
 //! program between the model and the text. Nothing of it is trusted: who uses it proves it.
 
 use super::{Beats, Inputs, Lane};
-use alir_interp::{operation, top_bit};
+use crate::netlist::Options;
 use alir_core::ir::machine::{Access, Connection, Machine, Settle, SignalKind};
 use alir_core::ir::{BinaryBits, Builder, Model, Node, Op, Output, ValueId};
-use crate::netlist::Options;
 use alir_core::num::{Code, Interval, Kif, align, wrap};
+use alir_interp::{operation, top_bit};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 

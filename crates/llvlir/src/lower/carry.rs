@@ -5,9 +5,9 @@
 //! one bit wider, of natural numbers, and the bit above the result is the answer.
 
 use super::{Lowering, Operand};
-use alir_core::ir::ValueId;
 use crate::program::{File, Operation, Program};
 use crate::rows::{Lane, Meaning};
+use alir_core::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which sums and differences of integers have their carry asked for, and those sums as far as they are there.

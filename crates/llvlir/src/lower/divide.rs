@@ -1,8 +1,8 @@
 //! Quotients and remainders as arrays of subtracters.
 
 use super::Lowering;
-use alir_core::ir::{BinaryBits, ValueId};
 use crate::rows::Sign;
+use alir_core::ir::{BinaryBits, ValueId};
 
 impl Lowering<'_> {
     /// Quotient and remainder, truncated towards zero. Division by 0 gives all ones and the dividend.

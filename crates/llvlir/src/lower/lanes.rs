@@ -1,8 +1,8 @@
 //! What each lane computes.
 
 use super::{Lowering, Operand};
-use alir_core::ir::{BinaryBits, Table, ValueId};
 use crate::rows::{Direction, Lane, Sign};
+use alir_core::ir::{BinaryBits, Table, ValueId};
 use alir_core::num::Interval;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;

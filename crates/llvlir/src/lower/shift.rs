@@ -1,8 +1,8 @@
 //! Shifts and rotations by variable counts: a multiplexer for each bit of the count.
 
 use super::{Lowering, Operand};
-use alir_core::ir::ValueId;
 use crate::rows::Direction;
+use alir_core::ir::ValueId;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 

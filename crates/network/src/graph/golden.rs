@@ -4,11 +4,11 @@
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::transcribe::transcribe;
-use alir_core::ir::Model;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::port::{Encoder, Group, InputElement, Meaning, Unit};
 use crate::quantise::Quantiser;
+use alir_core::ir::Model;
 use num_bigint::BigInt;
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -2,15 +2,15 @@
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
 use super::transcribe::transcribe;
-use alir_cmvm;
-use alir_core::diag::{Diagnostic, Place};
-use alir_core::ir::Model;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::layers::Layers;
 use crate::quantise::Quantiser;
 use crate::solver::MatrixSolver;
 use crate::wires::{Wire, Wires};
+use alir_cmvm;
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::ir::Model;
 use alir_core::num::Interval;
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
@@ -31,7 +31,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { max_table_bits: 16, max_table_entries: 1 << 26, max_ops: 10_000_000, cmvm: alir_cmvm::Options::default() }
+        Limits {
+            max_table_bits: 16,
+            max_table_entries: 1 << 26,
+            max_ops: 10_000_000,
+            cmvm: alir_cmvm::Options::default(),
+        }
     }
 }
 

@@ -36,8 +36,8 @@ pub const MAX_PORT: u64 = 1 << 20;
 /// Weights of one tensor at most.
 pub const MAX_WEIGHTS: u64 = 1 << 24;
 
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use crate::json::{self, Value};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use bind::WeightMap;
 use golden::Golden;
 use outline::Outline;

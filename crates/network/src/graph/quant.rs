@@ -1,10 +1,10 @@
 //! The quantisation file (section 3 of the contract): types, rounding and constants by buffer and node.
 
 use super::read::{Graph, Node, Role};
-use alir_core::diag::{Diagnostic, Place};
 use crate::exact::Rational;
 use crate::json::{self, Value};
 use crate::quantise::{Overflow, Quantiser, Round, parse_type, type_of, unknown_overflow, unknown_round};
+use alir_core::diag::{Diagnostic, Place};
 use alir_core::num::Kif;
 use std::collections::BTreeMap;
 

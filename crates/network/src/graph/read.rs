@@ -1,10 +1,10 @@
 //! The graph file: every rule of the contract that concerns the structure alone.
 
 use super::{MAX_AXES, MAX_RECORDS};
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use crate::exact::Rational;
 use crate::function::Function;
 use crate::json::{self, Value};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use std::collections::{BTreeMap, HashMap};
 
 /// Values of a file at most; the graph of a language model has some 10,000.

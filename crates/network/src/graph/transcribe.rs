@@ -5,11 +5,11 @@
 //! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
-use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use crate::digits;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::quantise::{Overflow, Quantiser, Round};
+use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};

@@ -4,9 +4,9 @@ use super::front::Front;
 use super::kernel::{Binary, Kernel, Unary};
 use super::transcribe::transcribe;
 use super::{Network, run_codes};
-use alir_core::ir::Model;
 use crate::exact::Rational;
 use crate::port::{Group, InputElement, Meaning, Unit};
+use alir_core::ir::Model;
 use alir_core::num::Interval;
 use num_bigint::BigInt;
 

@@ -446,11 +446,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A real function waits for its quantiser: only moves may lie between.
-    fn pending(
-        &self,
-        node: &NodeProto,
-        inputs: &[Option<usize>],
-    ) -> Result<Option<crate::function::Function>, String> {
+    fn pending(&self, node: &NodeProto, inputs: &[Option<usize>]) -> Result<Option<crate::function::Function>, String> {
         use crate::function::Function;
         let before: Vec<_> = inputs.iter().flatten().map(|&t| self.tensors[t].pending).collect();
         let waiting = before.iter().flatten().next().copied();

@@ -8,11 +8,11 @@ use super::proto::{
     TensorTypeProto, TypeProto, ValueInfoProto,
 };
 use super::{Network, OnnxMeaning, Options, read, run, run_codes};
-use alir_interp::{LookupMiss, Step, golden_steps};
-use alir_core::ir::Model;
 use crate::exact::Rational;
 use crate::port::Meaning;
 use crate::quantise::Quantiser;
+use alir_core::ir::Model;
+use alir_interp::{LookupMiss, Step, golden_steps};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use prost::Message;
@@ -484,7 +484,7 @@ fn rows_of(path: &std::path::Path) -> Vec<Vec<f64>> {
 }
 
 fn data(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/network").join(name)
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/network").join(name)
 }
 
 #[test]

@@ -499,7 +499,13 @@ impl Facts {
         }
     }
 
-    fn lookup(&self, model: &Model, x: ValueId, table: alir_core::ir::TableId, base: &alir_core::num::Code) -> Option<Range> {
+    fn lookup(
+        &self,
+        model: &Model,
+        x: ValueId,
+        table: alir_core::ir::TableId,
+        base: &alir_core::num::Code,
+    ) -> Option<Range> {
         let (r, base) = (self.range(x)?, base.to_i128()?);
         let entries = &model.table(table).entries;
         let (first, last) = (r.lo - base, r.hi - base);

@@ -162,9 +162,9 @@ fn own_bits(first: i128, values: &[i32], width: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use crate::passes;
     use alir_core::ir::{Builder, Model, Op, Output};
     use alir_core::num::{Code, Interval};
-    use crate::passes;
 
     /// `x > 4 ? x + 3 : x`, a step of the conversion to decimal digits, for `x` of so many bits; `x + 3` is an output too
     /// if `shown`.

@@ -652,7 +652,8 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
     let inputs: Vec<alir_cmvm::Input> = spans.iter().map(input).collect();
     let mut latency = None;
     for _ in 0..ATTEMPTS {
-        let options = alir_cmvm::Options { latency, measure: alir_cmvm::Measure::Carries, ..alir_cmvm::Options::default() };
+        let options =
+            alir_cmvm::Options { latency, measure: alir_cmvm::Measure::Carries, ..alir_cmvm::Options::default() };
         let graph = alir_cmvm::solve(&matrix, &inputs, &options).ok()?;
         let report = alir_cmvm::check(&graph, &matrix).ok()?;
         let (solution, levels) = Solution::of_graph(spans, &group.any_sign, &graph, &report)?;

@@ -281,9 +281,9 @@ fn computed_bits(model: &Model) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alir_interp::{LookupMiss, golden};
     use alir_core::ir::{BinaryBits, Builder, Op, Output, Table, Term, UnaryBits, ValueId};
     use alir_core::num::{Code, Interval};
+    use alir_interp::{LookupMiss, golden};
     use num_bigint::BigInt;
 
     /// A program on inputs of the given intervals; `make` appends operations and returns the outputs.

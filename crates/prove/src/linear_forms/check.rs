@@ -166,7 +166,7 @@ fn agrees(seed: u64, mut t: LinearForms) -> usize {
 
 #[test]
 fn rules_hold_for_every_value() {
-    let seeds = crate::seeds(0..300);
+    let seeds = alir_testing::seeds(0..300);
     let count = seeds.end - seeds.start;
     let mut made = 0;
     for seed in seeds {

@@ -231,10 +231,10 @@ mod tests {
     use super::super::bits::Bits;
     use super::super::samples::{LANES, Samples};
     use super::*;
-    use alir_interp::{LookupMiss, Step, golden_steps};
     use crate::aig::Gate;
     use crate::engine::Engine;
     use crate::sat::Embedded;
+    use alir_interp::{LookupMiss, Step, golden_steps};
 
     /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for,
     /// and the gates of the outputs, against the golden interpreter.
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn forms_agree_with_the_golden_interpreter() {
         // In the suite one set of rules for each, in a longer run both.
-        let seeds = crate::seeds(0..250);
+        let seeds = alir_testing::seeds(0..250);
         let count = (seeds.end - seeds.start) as usize;
         let both = seeds.start > 0;
         let mut said = 0;

@@ -3,8 +3,8 @@
 
 use super::CounterexampleTrace;
 use super::port_pairs::{self, PortPairs};
-use alir_core::ir::machine::{Machine, SignalId};
 use crate::unroll::clock_of;
+use alir_core::ir::machine::{Machine, SignalId};
 use alir_hdl::Language;
 use alir_hdl::{self, Rtl};
 use num_bigint::BigInt;

@@ -4,9 +4,9 @@ use super::model::{self, Cells, SymbolicCell};
 use super::port_pairs::key;
 use super::search::{free_inputs, outputs};
 use super::{Correspondence, MachineReport, Pair, RegisterBit, RegisterReport, renew};
-use alir_core::ir::machine::SignalId;
 use crate::aig::Lit;
 use crate::engine::{Engine, Outcome};
+use alir_core::ir::machine::SignalId;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 

@@ -1,13 +1,13 @@
 //! One cycle of the file as gates, and the state that its registers hold.
 
 use super::port_pairs::PortPairs;
-use alir_core::ir::ValueId;
-use alir_core::ir::machine::Machine;
 use crate::aig::Lit;
 use crate::bit_vector::resize;
 use crate::blast::ModelBits;
 use crate::engine::{Engine, Limits, Outcome};
 use crate::unroll::{Fault, Gates, Leaves, Unroll, clock_of};
+use alir_core::ir::ValueId;
+use alir_core::ir::machine::Machine;
 use alir_hdl::{Rtl, SignalId};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -13,10 +13,10 @@ use super::classes::States;
 use super::model::{self, Cells};
 use super::search::{Runs, WORDS, free_inputs, one_cycle, outputs, random};
 use super::{MachineReport, Pair, renew};
-use alir_core::ir::machine::SignalId;
-use alir_core::num::SplitMix;
 use crate::aig::Lit;
 use crate::engine::{Engine, Outcome};
+use alir_core::ir::machine::SignalId;
+use alir_core::num::SplitMix;
 
 /// Pairs of bits up to which a correspondence is looked for.
 const MOST_PAIRS: usize = 4_000_000;

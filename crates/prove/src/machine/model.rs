@@ -1,11 +1,11 @@
 //! One cycle of a machine as gates: `docs/fsm.md`, connection by connection.
 
-use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
-use alir_core::num::Kif;
 use crate::aig::Lit;
 use crate::bit_vector::Words;
 use crate::blast::{ModelBits, blast, constant_bits, converted};
 use crate::engine::Engine;
+use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
+use alir_core::num::Kif;
 
 /// One element at one moment.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Which port of a file is which of a machine.
 
-use alir_core::ir::machine::{Machine, SignalId};
 use crate::unroll::clock_of;
+use alir_core::ir::machine::{Machine, SignalId};
 use alir_hdl::{self, Rtl};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,8 +44,10 @@ pub(super) fn find(machine: &Machine, rtl: &Rtl) -> Result<PortPairs, String> {
     let inputs = matched(machine, rtl, &wanted, &there, "input")?;
     let wanted: Vec<SignalId> = machine.outputs().filter(with_bits).collect();
     let outputs = matched(machine, rtl, &wanted, &rtl.outputs, "output")?;
-    let unlike = |&&(id, s): &&(SignalId, alir_hdl::SignalId)| key(&machine.signal(id).name) != key(&rtl.signal(s).name);
-    let names = |&(id, s): &(SignalId, alir_hdl::SignalId)| (machine.signal(id).name.clone(), rtl.signal(s).name.clone());
+    let unlike =
+        |&&(id, s): &&(SignalId, alir_hdl::SignalId)| key(&machine.signal(id).name) != key(&rtl.signal(s).name);
+    let names =
+        |&(id, s): &(SignalId, alir_hdl::SignalId)| (machine.signal(id).name.clone(), rtl.signal(s).name.clone());
     let by_order = inputs.iter().chain(&outputs).filter(unlike).map(names).collect();
     Ok(PortPairs {
         by_order,

@@ -1,9 +1,9 @@
 //! Certificates of state machines for `alir2hdl-check`.
 
 use super::{Correspondence, CounterexampleTrace, RegisterBit, flow};
-use alir_formats::{self, Target};
-use alir_core::ir::machine::Machine;
 use crate::certify::{self, Beside, Recorded};
+use alir_core::ir::machine::Machine;
+use alir_formats::{self, Target};
 use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine as Read;
 use alir2hdl_check::program::Program;
@@ -26,7 +26,8 @@ pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<
         };
         let Some(feeds) = feeds.iter().map(number).collect::<Option<Vec<usize>>>() else { continue };
         let mut packed = Vec::new();
-        let written = alir_formats::prepare(&model, Target::Alir4).ok().map(|prepared| prepared.write_gzip(&mut packed));
+        let written =
+            alir_formats::prepare(&model, Target::Alir4).ok().map(|prepared| prepared.write_gzip(&mut packed));
         let Some(Ok(())) = written else { continue };
         let Ok(program) = Program::read(&packed) else { continue };
         if out.last().is_none_or(|last| last.1 != packed || last.0.2 != feeds) {

@@ -4,12 +4,12 @@
 use super::classes::{Partition, States};
 use super::model::{self, Cells, SymbolicCell};
 use super::{CounterexampleTrace, Pair};
-use alir_interp::LookupMiss;
-use alir_interp::machine::Simulation as Golden;
-use alir_core::ir::machine::{SignalId, SignalKind};
-use alir_core::num::SplitMix;
 use crate::aig::{Aig, Gate, Lit, Simulation};
 use crate::engine::{Engine, Outcome};
+use alir_core::ir::machine::{SignalId, SignalKind};
+use alir_core::num::SplitMix;
+use alir_interp::LookupMiss;
+use alir_interp::machine::Simulation as Golden;
 use num_bigint::BigInt;
 
 /// Words of 64 runs that are simulated side by side.

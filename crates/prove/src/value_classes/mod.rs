@@ -309,12 +309,12 @@ fn unknown(numbering: &Numbering<'_>) -> FxHashSet<ValueId> {
 mod tests {
     use super::range::{Form, Range};
     use super::*;
-    use alir_interp::{LookupMiss, Step, golden, golden_steps};
-    use alir_core::ir::{Builder, Op, Output, draw_inputs};
-    use alir_core::num::{Code, Interval, Kif, SplitMix};
-    use alir_opt::passes::{self, Trust};
     use crate::equiv::Verdict;
     use crate::sat::Embedded;
+    use alir_core::ir::{Builder, Op, Output, draw_inputs};
+    use alir_core::num::{Code, Interval, Kif, SplitMix};
+    use alir_interp::{LookupMiss, Step, golden, golden_steps};
+    use alir_opt::passes::{self, Trust};
     use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
     use num_bigint::BigInt;
     use num_traits::Zero;
@@ -402,7 +402,7 @@ mod tests {
         let (mut shared, mut all) = (0, 0);
         let (mut images, mut sums, mut wrapped, mut rounded, mut rectified) = (0, 0, 0, 0, 0);
         // The last one has a sum that overflows over one that does, of which nothing is left in the end.
-        for seed in crate::seeds(0..90).chain([20_049]) {
+        for seed in alir_testing::seeds(0..90).chain([20_049]) {
             let profile = if seed % 3 == 0 { Profile::TINY } else { Profile::SMALL };
             let a = Recipe::seeded(profile, 30, seed).build();
             let from = if seed % 5 == 0 { with_a_sum_for_a_difference(&a).unwrap_or(a.clone()) } else { a.clone() };
@@ -577,7 +577,9 @@ mod tests {
             let more = i32::from(wide) * 3;
             let sum = match wide {
                 true => Op::Add { a: y, b: x, shift: 0 },
-                false => Op::Sum { terms: [x, y].map(|value| alir_core::ir::Term { value, shift: 0, neg: false }).into() },
+                false => {
+                    Op::Sum { terms: [x, y].map(|value| alir_core::ir::Term { value, shift: 0, neg: false }).into() }
+                }
             };
             let sum = builder.op(sum, Interval::full(kif(true, 10 + more, 2)));
             let rectified = builder.op(Op::Relu { x: sum }, Interval::full(kif(false, 9 + more, 2)));

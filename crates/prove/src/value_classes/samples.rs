@@ -2,9 +2,9 @@
 
 use super::numbering::Numbering;
 use super::range::{Affine, Range};
-use alir_interp::{LookupMiss, Step, golden_steps};
 use alir_core::ir::{Model, ValueId, draw_inputs};
 use alir_core::num::{Kif, SplitMix};
+use alir_interp::{LookupMiss, Step, golden_steps};
 use num_bigint::BigInt;
 use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHasher};

@@ -7,9 +7,9 @@ use super::super::sat::Solver;
 use super::numbering::{Numbering, Root, Window};
 use super::range::{Affine, Range};
 use super::samples::Shown;
-use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use alir_core::ir::Model;
 use alir_core::num::SplitMix;
+use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use num_bigint::BigInt;
 use rustc_hash::FxHashSet;
 

@@ -19,7 +19,7 @@ impl MachineRecipe {
     /// `parts` genes of the sequence of `seed`.
     pub fn seeded(parts: usize, seed: u64) -> MachineRecipe {
         let mut rng = SplitMix::new(seed ^ 0x6d61_6368_696e_6500);
-        MachineRecipe((0..parts).map(|_| rng.gene()).collect())
+        MachineRecipe((0..parts).map(|_| super::gene(&mut rng)).collect())
     }
 
     /// The machine.

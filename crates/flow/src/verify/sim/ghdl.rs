@@ -1,8 +1,8 @@
 //! GHDL: nine-valued VHDL.
 
 use super::{Invocation, Job, Report, SimError, Simulator, Tools, locate};
-use alir_hw::emit::Language;
 use alir_core::files::FileSet;
+use alir_hw::emit::Language;
 
 /// GHDL, with any of its code generators.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Icarus Verilog: interprets; four-valued, so that it also sees what was never driven.
 
 use super::{Invocation, Job, Report, SimError, Simulator, Tools, locate};
-use alir_hw::emit::Language;
 use alir_core::files::FileSet;
+use alir_hw::emit::Language;
 
 /// Icarus Verilog (`iverilog` and `vvp`).
 #[derive(Clone, Copy, Debug)]

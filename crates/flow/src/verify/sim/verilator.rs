@@ -6,8 +6,8 @@
 
 use super::process::{Invocation, run};
 use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
-use alir_hw::emit::Language;
 use alir_core::files::FileSet;
+use alir_hw::emit::Language;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::OsString;
 use std::fs;

@@ -2,8 +2,8 @@
 
 use super::super::syntax::{Arg, Expr};
 use super::{Bounds, Data, Elab, Expect, Result, Run, Type, Value, Vector};
-use alir_core::diag::Diagnostic;
 use crate::{Binary, Compare, MAX_WIDTH, NodeId, Shift};
+use alir_core::diag::Diagnostic;
 use num_bigint::BigUint;
 
 impl<'a> Elab<'a> {

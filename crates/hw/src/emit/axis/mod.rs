@@ -22,8 +22,8 @@ mod vhdl;
 mod view;
 
 use super::Language;
-use alir_core::diag::{Diagnostic, Place};
 use crate::netlist::{Element, Interface};
+use alir_core::diag::{Diagnostic, Place};
 use serde::Serialize;
 
 /// How elements lie on `tdata`.

@@ -5,9 +5,9 @@
 
 use super::constant_op;
 use super::elem::{Elem, Wire, common_unit, whole_quotient};
-use alir_core::ir::{BinaryBits, Builder, Limits, Op, Table, UnaryBits, ValueId};
 use crate::digits;
 use crate::exact::Rational;
+use alir_core::ir::{BinaryBits, Builder, Limits, Op, Table, UnaryBits, ValueId};
 use alir_core::num::{Interval, Kif};
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};

@@ -2,10 +2,10 @@
 
 use super::atoms::Atoms;
 use super::elem::{Elem, common_unit, whole_quotient};
-use alir_cmvm::{self, Input, Matrix, Weight};
 use crate::digits;
 use crate::exact::Rational;
 use crate::solver::MatrixSolver;
+use alir_cmvm::{self, Input, Matrix, Weight};
 use alir_core::num::Interval;
 use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive, Zero};
@@ -192,7 +192,8 @@ fn judged(program: &alir_cmvm::AdderGraph, report: &alir_cmvm::Report) -> Progra
     for (adder, interval) in program.adders.iter().zip(&report.intervals[program.inputs.len()..]) {
         let frac = fracs[adder.a as usize].max(fracs[adder.b as usize] - adder.shift);
         fracs.push(frac);
-        let end = |code: &alir_core::num::Code| alir_core::num::align(&code.to_big(), interval.frac.into(), frac.into());
+        let end =
+            |code: &alir_core::num::Code| alir_core::num::align(&code.to_big(), interval.frac.into(), frac.into());
         adders.push(Adder {
             a: adder.a,
             b: adder.b,

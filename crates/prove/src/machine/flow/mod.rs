@@ -21,10 +21,10 @@ mod program;
 
 use super::classes::{Classes, Partition};
 use super::{Correspondence, CounterexampleTrace, MachineReport, Pair, model, renew, search};
-use alir_core::ir::Model;
-use alir_core::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use crate::engine::Engine;
 use crate::equiv::{self, Comparison, Found};
+use alir_core::ir::Model;
+use alir_core::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use cut_file::{Core, CutFile};
 use num_bigint::BigInt;
 use program::FlowQuestion;
@@ -468,16 +468,16 @@ mod tests {
     use super::super::{Pair, Verdict, guarded, port_pairs};
     use super::program::{FlowQuestion, Shape, program};
     use super::*;
-    use alir_interp::machine::Simulation;
-    use alir_interp::{LookupMiss, golden};
-    use alir_hw::netlist::lower_machine;
-    use alir_core::num::SplitMix;
-    use alir_opt::passes;
     use crate::sat::Embedded;
-    use alir_testing::random::machine::{MachineRecipe, stimulus};
-    use alir_hw::retime::{Slack, retime};
+    use alir_core::num::SplitMix;
     use alir_hdl::Rtl;
     use alir_hdl::{Language, read};
+    use alir_hw::netlist::lower_machine;
+    use alir_hw::retime::{Slack, retime};
+    use alir_interp::machine::Simulation;
+    use alir_interp::{LookupMiss, golden};
+    use alir_opt::passes;
+    use alir_testing::random::machine::{MachineRecipe, stimulus};
     use num_bigint::BigInt;
 
     fn machine(seed: u64) -> Machine {

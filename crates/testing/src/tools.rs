@@ -2,13 +2,15 @@
 //! skipped, unless `ALIR2HDL_REQUIRE` lists the tool (`scripts/test.sh` lists all that `scripts/setup.sh` brings).
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::repository;
 
 /// Says that something is skipped because of a tool that is not there.
 ///
 /// # Panics
 /// If the tool has to be there.
-pub(crate) fn skip(tool: &str, why: &str) {
+pub fn skip(tool: &str, why: &str) {
     let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
     assert!(!required.split_whitespace().any(|r| r == tool), "{tool} has to be there and cannot be used: {why}");
     eprintln!("skipped: {tool}: {why}");
@@ -20,9 +22,9 @@ pub(crate) fn skip(tool: &str, why: &str) {
 }
 
 /// A program on the PATH or in the private environment; else it is named as skipped.
-pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+pub fn tool(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin");
+    let own = repository().join(".venv/bin");
     let mut folders = std::env::split_paths(&path).chain([own]);
     let found = folders.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()));
     if found.is_none() {
