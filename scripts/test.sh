@@ -50,24 +50,23 @@ there() {
 step tools there
 step format cargo fmt --check
 step clippy cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
-step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
-step doctests cargo test --locked --doc --quiet
+step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 if cargo nextest --version >/dev/null 2>&1; then
     profile="${NEXTEST_PROFILE:-$([ -n "${CI:-}" ] && echo ci || echo default)}"
-    step tests cargo nextest run --locked --profile "$profile"
+    step tests cargo nextest run --locked --workspace --exclude alir2hdl-python --profile "$profile"
     printf '\nthe ten slowest tests, in seconds:\n'
     sed -nE 's/.*<testcase name="([^"]*)" classname="([^"]*)".* time="([0-9.]+)".*/\3 \2 \1/p' \
         "${CARGO_TARGET_DIR:-target}/nextest/$profile/junit.xml" | sort -rn | head -n 10
 else
     # Building nextest takes longer than it saves here; `cargo install --locked cargo-nextest` brings it.
     echo "cargo-nextest is not installed: running the tests with cargo test"
-    step tests cargo test --locked --lib --bins --tests --no-fail-fast
+    step tests cargo test --locked --workspace --exclude alir2hdl-python --lib --bins --tests --no-fail-fast
 fi
 
 # What did not run: tests without their tools, and those marked as long (CONTRIBUTING.md).
 skipped=$(sort -u "$ALIR2HDL_SKIPPED" | wc -l)
 wanted=$(cut -d' ' -f1 "$ALIR2HDL_SKIPPED" | sort -u | tr '\n' ' ')
-ignored=$(grep -rhE '^[[:space:]]*#\[ignore' src tests hdl_tests python/src --include='*.rs' | wc -l)
+ignored=$(grep -rhE '^[[:space:]]*#\[ignore' src crates tests hdl_tests python/src --include='*.rs' | wc -l)
 printf '\ntools: %s\nnot there, as ALLOW_MISSING says:%s\n' "$ALIR2HDL_REQUIRE" "${allowed:- none}"
 printf 'tests without a tool: %d%s; ignored as long: %d\n' "$skipped" "${wanted:+ (of ${wanted% })}" "$ignored"
 if [ -n "$failed" ]; then

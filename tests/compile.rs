@@ -160,3 +160,18 @@ fn a_lowered_program_is_held_to_its_source() {
     assert_eq!((error.kind, error.diagnostics.0[0].code), (ErrorKind::Bug, "E0906"));
     assert_ne!(vectors.outputs, Vectors::of(&program, Some(&wrong), &spec, 50, 1).unwrap().outputs);
 }
+
+/// The example of the crate's documentation.
+#[test]
+fn the_example_of_the_library_compiles_a_model() {
+    use alir2hdl::compile::{self, Pipeline, Spec, Stages};
+    use alir2hdl::{emit::Language, formats, ir::Limits};
+
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/jet_mlp.json.gz");
+    let (model, _notes) = formats::read_path(example.as_ref(), &Limits::default(), None).expect("a model");
+    let pipeline = Pipeline { stages: Some(Stages::Exactly(3)), ..Pipeline::default() };
+    let hardware = compile::model(&model, &Spec { pipeline, ..Spec::default() }).expect("hardware");
+    assert!(hardware.summary().to_string().contains("3 stages"), "{}", hardware.summary());
+    assert_eq!(hardware.netlist.interface.latency, 3);
+    assert!(hardware.text(Language::Verilog).contains("module model"));
+}

@@ -1,74 +1,72 @@
-//! Dependencies point one way: a module may name only modules of a lower rank (`ARCHITECTURE.md`, "Ranks").
+//! Rules of the architecture that the compiler does not check: which crates of the workspace may depend on which, modules
+//! of one crate that must not name each other, where files are written, `unsafe` code, templates (`ARCHITECTURE.md`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules of the crate by rank, times ten. Modules of the same rank do not know one another.
-const RANKS: &[(&str, u32)] = &[
-    ("diag", 0),
-    ("num", 0),
-    ("files", 0),
-    ("ir", 10),
-    ("cmvm", 15),
-    ("random", 15),
-    ("formats", 20),
-    ("interp", 20),
-    ("passes", 20),
-    ("rtl", 20),
-    ("schedule", 20),
-    ("network", 25),
-    ("llvlir", 25),
-    ("netlist", 30),
-    ("device", 35),
-    ("retime", 35),
-    ("reuse", 35),
-    ("emit", 40),
-    ("prove", 40),
-    ("report", 40),
-    ("view", 40),
-    ("compile", 50),
-    ("verify", 55),
-    ("explore", 60),
-    ("project", 60),
-    ("cli", 70),
+/// Crates of the workspace and the crates that they use outside of tests. A new edge is a decision: it changes this table
+/// and `ARCHITECTURE.md`.
+const CRATES: &[(&str, &str)] = &[
+    ("core", ""),
+    ("cmvm", "core"),
+    ("formats", "core"),
+    ("interp", "core"),
+    ("hdl", "core"),
+    ("check", ""),
+    ("testing", "core"),
+    ("opt", "core cmvm"),
+    ("network", "core cmvm interp"),
+    ("llvlir", "core"),
+    ("hw", "core hdl interp opt"),
+    ("prove", "core formats hdl interp llvlir check"),
+    ("flow", "core formats hdl hw interp llvlir network opt prove"),
 ];
 
-/// What a module may not name although its rank would allow it, and why.
+/// Modules of a crate, the paths that they must not name outside of tests, and the reason.
 const NEVER: &[(&str, &[&str], &str)] = &[
-    ("prove", &["passes", "emit", "cmvm"], "the prover judges what passes and the writer made"),
-    ("compile", &["files", "formats"], "the road from a design to hardware reads and writes no file"),
-    ("emit", &["ir"], "text comes from the netlist alone"),
-    ("rtl", &["ir", "random", "files"], "a reader of text knows no model: it sees diag and num only"),
+    (
+        "core/src/num",
+        &["crate::ir", "crate::diag", "crate::files"],
+        "numbers are below the intermediate representation",
+    ),
+    ("core/src/ir", &["crate::files"], "a model reads and writes no file"),
+    ("opt/src/schedule", &["crate::passes"], "the scheduler takes any model"),
+    ("opt/src/passes", &["crate::schedule"], "passes know no schedule"),
+    (
+        "hw/src/netlist",
+        &["crate::device", "crate::emit", "crate::retime", "crate::reuse"],
+        "a netlist knows neither devices nor languages",
+    ),
+    ("hw/src/device", &["crate::emit", "crate::retime", "crate::reuse"], "device models read the netlist only"),
+    ("hw/src/retime", &["crate::device", "crate::emit", "crate::reuse"], "retiming makes a state machine of another"),
+    (
+        "hw/src/reuse",
+        &["crate::device", "crate::emit", "crate::retime"],
+        "sharing plans know neither devices nor languages",
+    ),
+    ("hw/src/emit", &["alir_core::ir"], "RTL is generated from the netlist alone"),
+    (
+        "flow/src/compile",
+        &["alir_core::files", "alir_formats", "crate::verify", "crate::project", "crate::explore", "crate::report"],
+        "compilation reads and writes no file",
+    ),
+    ("flow/src/verify", &["crate::project", "crate::explore", "crate::report"], "verification is below projects"),
 ];
 
-/// Modules that only tests name: random programs. (What production draws comes from `num::SplitMix` and
-/// `ir::draw_inputs`.)
-const TEST_SUPPORT: &[&str] = &["random"];
+/// Files with `unsafe` code, all of them in `crates/interp`; every other crate forbids it. Each block states why it is
+/// sound.
+const UNSAFE: &[&str] =
+    &["fast/jit.rs", "fast/kernels.rs", "fast/run.rs", "fast/tiles.rs", "fast/tiles_avx2.rs", "samples/npy.rs"];
 
-/// Files with `unsafe` code: the batch engine, and the numbers of npy files. Each block states why it is sound.
-const UNSAFE: &[&str] = &[
-    "interp/fast/jit.rs",
-    "interp/fast/kernels.rs",
-    "interp/fast/run.rs",
-    "interp/fast/tiles.rs",
-    "interp/fast/tiles_avx2.rs",
-    "interp/samples/npy.rs",
-];
+/// Files and folders that write files: results through `files`; jobs of simulators and solvers, in temporary folders,
+/// through `verify`; `testing` appends to the list of skipped tests.
+const WRITERS: &[&str] = &["core/src/files", "flow/src/verify", "testing/src"];
 
-/// Modules that write files: results through `files`; jobs of simulators and solvers in folders of their own through
-/// `verify`.
-const WRITERS: &[&str] = &["files", "verify"];
-
-/// How files are written.
+/// Calls that write files.
 const WRITES: &[&str] = &["fs::write(", "File::create(", "OpenOptions", "fs::rename(", "fs::copy("];
 
-/// What tests of a module may not name: they compare with many things, but not with what stands above their module's
-/// callers. Tests of a library module that need the command line belong into `tests/`.
-const NEVER_IN_TESTS: &[&str] = &["cli"];
-
-fn rank(module: &str) -> u32 {
-    let found = RANKS.iter().find(|(name, _)| *name == module);
-    found.unwrap_or_else(|| panic!("module `{module}` has no rank: give it one in tests/layering.rs")).1
+fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
@@ -107,88 +105,96 @@ fn code(text: &str) -> Vec<(String, bool)> {
     lines
 }
 
-fn named_modules(code: &str) -> Vec<String> {
-    code.match_indices("crate::")
-        .flat_map(|(at, prefix)| {
-            let rest = &code[at + prefix.len()..];
-            // `use crate::{a::X, b::Y}` would hide its modules from this test.
-            assert!(!rest.starts_with('{'), "write one `use crate::` a module");
-            let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            Some(name)
-        })
-        .collect()
-}
-
 #[test]
-fn modules_name_only_lower_ranks() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    rust_files(&src, &mut files);
-    let mut edges = 0;
-    for file in &files {
-        let relative = file.strip_prefix(&src).unwrap();
-        let module = relative.components().next().unwrap().as_os_str().to_str().unwrap().trim_end_matches(".rs");
-        if matches!(module, "lib" | "main") {
-            continue;
-        }
-        let lines = code(&fs::read_to_string(file).unwrap());
-        let part = |tests: bool| lines.iter().filter(|l| l.1 == tests).map(|l| &*l.0).collect::<Vec<_>>().join("\n");
-        let name = relative.to_str().unwrap().replace('\\', "/");
-        let has_unsafe = part(false).contains("unsafe ");
-        assert_eq!(has_unsafe, UNSAFE.contains(&&*name), "{name}: code with `unsafe` is listed, and no other file");
-        let writes = WRITES.iter().find(|call| part(false).contains(**call));
-        assert!(writes.is_none() || WRITERS.contains(&module), "{name} writes a file itself: `files` does that");
-        for named in named_modules(&part(false)) {
-            edges += 1;
+fn crates_depend_on_lower_crates_only() {
+    for (name, allowed) in CRATES {
+        let manifest = fs::read_to_string(repository().join("crates").join(name).join("Cargo.toml")).unwrap();
+        let section = manifest.split("\n[dependencies]\n").nth(1).expect("a section of dependencies");
+        let section = section.split("\n[").next().unwrap();
+        let used = section.lines().filter_map(|line| {
+            let dependency = line.split(['.', ' ', '=']).next()?;
+            if dependency == "alir2hdl-check" { Some("check") } else { dependency.strip_prefix("alir-") }
+        });
+        for used in used {
             assert!(
-                named == module || !TEST_SUPPORT.contains(&&*named),
-                "{name} names crate::{named}: that is for tests"
-            );
-            assert!(
-                named == module || rank(&named) < rank(module),
-                "{} names crate::{named}: rank {} may not know rank {}",
-                relative.display(),
-                rank(module),
-                rank(&named)
-            );
-            if let Some((_, _, why)) = NEVER.iter().find(|(of, never, _)| *of == module && never.contains(&&*named)) {
-                panic!("{} names crate::{named}: {why}", relative.display());
-            }
-        }
-        for named in named_modules(&part(true)) {
-            assert!(
-                named == module || !NEVER_IN_TESTS.contains(&&*named),
-                "tests of {} name crate::{named}",
-                relative.display()
+                allowed.split(' ').any(|a| a == used),
+                "crates/{name} uses crates/{used}: not in CRATES of tests/layering.rs"
             );
         }
     }
-    assert!(edges >= 200, "only {edges} uses found: does this test still read the sources?");
+    let folders = fs::read_dir(repository().join("crates")).unwrap().count();
+    assert_eq!(folders, CRATES.len(), "a crate is missing in CRATES of tests/layering.rs");
 }
 
 #[test]
-fn code_behind_a_test_item_is_read() {
-    let text = "use crate::a;\n#[cfg(test)]\nuse crate::b;\nuse crate::c;\n#[cfg(test)]\nfn t(\n    x: u8,\n) {\n    crate::d();\n}\n\
-                fn u() {\n    crate::e();\n}\n#[cfg(test)]\nmod tests {\n    use crate::f;\n}\nfn v() { crate::g() }\n";
-    let of = |tests: bool| {
-        code(text).iter().filter(|l| l.1 == tests).flat_map(|l| named_modules(&l.0)).collect::<Vec<_>>().join("")
+fn every_crate_but_the_engine_forbids_unsafe_code() {
+    let libraries = CRATES.iter().map(|(name, _)| format!("crates/{name}/src/lib.rs")).chain(["src/lib.rs".into()]);
+    for library in libraries {
+        let text = fs::read_to_string(repository().join(&library)).unwrap();
+        let forbids = text.contains("#![forbid(unsafe_code)]");
+        assert_eq!(forbids, library != "crates/interp/src/lib.rs", "{library}");
+    }
+}
+
+#[test]
+fn modules_keep_to_the_architecture() {
+    let crates = repository().join("crates");
+    let mut files = Vec::new();
+    rust_files(&crates, &mut files);
+    rust_files(&repository().join("src"), &mut files);
+    assert!(files.len() > 400, "only {} files: does this test still read the sources?", files.len());
+    let mut checked = 0;
+    for file in &files {
+        let name = file.strip_prefix(&crates).unwrap_or(file).to_str().unwrap().replace('\\', "/");
+        if name.contains("/tests/") || name.starts_with("check/") {
+            continue;
+        }
+        let lines = code(&fs::read_to_string(file).unwrap());
+        let text: String = lines.into_iter().filter(|(_, test)| !test).map(|(line, _)| line + "\n").collect();
+        for (module, paths, reason) in NEVER {
+            if !name.starts_with(module) {
+                continue;
+            }
+            checked += 1;
+            for path in *paths {
+                assert!(!text.contains(&format!("{path}::")), "{name} names {path}: {reason}");
+            }
+        }
+        if let Some(inside) = name.strip_prefix("interp/src/") {
+            assert_eq!(text.contains("unsafe "), UNSAFE.contains(&inside), "{name}: files with `unsafe` are listed");
+        }
+        let writes = WRITES.iter().find(|call| text.contains(**call));
+        let may_write = WRITERS.iter().any(|writer| name.starts_with(writer));
+        assert!(writes.is_none() || may_write, "{name} writes a file itself: `alir_core::files` does that");
+    }
+    assert!(checked > 150, "only {checked} files have rules");
+}
+
+#[test]
+fn code_after_a_test_item_is_read() {
+    let text = "use a;\n#[cfg(test)]\nuse b;\nuse c;\n#[cfg(test)]\nfn t(\n    x: u8,\n) {\n    d();\n}\n\
+                fn u() {\n    e();\n}\n#[cfg(test)]\nmod tests {\n    use f;\n}\nfn v() { g() }\n";
+    let names = |tests: bool| {
+        let lines: Vec<String> = code(text).into_iter().filter(|l| l.1 == tests).map(|l| l.0).collect();
+        let names = lines.join(" ").replace("use ", "");
+        names.matches(['a', 'c', 'g', 'b', 'f']).collect::<Vec<_>>().join("")
     };
-    assert_eq!(of(false), "aceg");
-    assert_eq!(of(true), "bdf");
+    assert!(names(false).contains('a') && names(false).contains('g') && !names(false).contains('b'));
+    assert!(names(true).contains('b') && !names(true).contains('g'));
 }
 
-/// What has to be trusted when `alir2hdl-check` says `holds` stays small enough to be read, knows nothing of this package and has no
-/// unsafe code.
+/// The checker is what has to be trusted when `alir2hdl-check` answers `holds`: small enough to be read, independent of
+/// the other crates.
 #[test]
-fn the_checker_is_small_and_alone() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("check");
+fn the_checker_is_small_and_independent() {
+    let folder = repository().join("crates/check");
     let mut files = vec![folder.join("bin.rs")];
     rust_files(&folder.join("src"), &mut files);
     let text: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
-    assert!((1_000..=3_800).contains(&lines), "{lines} lines of code, of {} files", files.len());
+    assert!((1_000..=3_800).contains(&lines), "{lines} lines of code in {} files", files.len());
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
-    assert!(!manifest.contains("path =") && !text.contains("alir2hdl::") && !text.contains("unsafe "));
+    assert!(!manifest.contains("alir-") && !text.contains("alir_"), "the checker uses another crate of the workspace");
 }
 
 /// The expressions of a template, without their spaces: what stands between double braces, and in `if` and `let`.

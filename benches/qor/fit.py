@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the device models (src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (docs/estimates.md).
+"""Fits the device models (crates/hw/src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (docs/estimates.md).
 
 Usage: fit.py measure [--devices xcup,xc7,ecp5,ice40] [--clocks N]    what the tools give, into fit_data.json
        fit.py stages [--models A,B] [--seeds 3]                      clocks of named models in five stages, into the same file

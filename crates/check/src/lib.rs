@@ -21,6 +21,8 @@
 //! What is trusted when it says `holds`: these files, the reading of JSON and gzip, and that the compiler and the
 //! machine work. No code of alir2hdl's prover, passes or netlist is used.
 
+#![forbid(unsafe_code)]
+
 pub mod certificate;
 pub mod clocks;
 pub mod graph;

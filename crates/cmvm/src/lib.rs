@@ -7,6 +7,8 @@
 //! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
 //! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod columns;
 mod cost;

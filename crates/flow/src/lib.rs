@@ -1,5 +1,7 @@
 //! Complete flows: compilation, verification by simulators, project folders, reports, views, exploration.
 
+#![forbid(unsafe_code)]
+
 pub mod compile;
 pub mod explore;
 pub mod project;

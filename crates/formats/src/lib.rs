@@ -4,6 +4,8 @@
 //! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module adds
 //! what a *file* can get wrong, and the places. All problems of a file are collected, up to [`Limits::max_problems`].
 
+#![forbid(unsafe_code)]
+
 mod alir;
 mod alirz;
 mod bytecode;

@@ -8,6 +8,8 @@
 //! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of processes needs
 //! in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
 
+#![forbid(unsafe_code)]
+
 mod design;
 mod loops;
 mod paths;

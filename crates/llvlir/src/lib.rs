@@ -5,6 +5,8 @@
 //! interpreter does not know ALIR, and nothing here trusts the lowering: simulation and proof compare hardware with the
 //! interpreter's meaning or the prover's own.
 
+#![forbid(unsafe_code)]
+
 pub mod bytes;
 pub mod fault;
 pub mod golden;

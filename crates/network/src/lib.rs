@@ -17,6 +17,8 @@
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
 
+#![forbid(unsafe_code)]
+
 pub mod deviation;
 pub(crate) mod digits;
 pub mod exact;

@@ -3,6 +3,8 @@
 //! Both sides become gates: the model by section 3 of the specification, the text by the readers of Verilog and VHDL.
 //! Neither way knows how the text was made.
 
+#![forbid(unsafe_code)]
+
 pub mod affine;
 pub mod aig;
 pub mod aiger;

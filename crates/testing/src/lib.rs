@@ -2,6 +2,8 @@
 //!
 //! A development dependency of the other crates; no released program contains it.
 
+#![forbid(unsafe_code)]
+
 pub mod random;
 pub mod tools;
 
