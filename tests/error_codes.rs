@@ -30,13 +30,21 @@ fn code(text: &str) -> Option<&str> {
 fn said() -> BTreeMap<String, BTreeSet<String>> {
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
+    rust_files(&root().join("crates"), &mut files);
     let mut codes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for path in files {
         let text = fs::read_to_string(&path).unwrap();
         let text = text.split("#[cfg(test)]").next().unwrap();
         let text: String = text.lines().filter(|l| !l.trim_start().starts_with("//")).collect();
-        let relative = path.strip_prefix(root().join("src")).unwrap();
-        let module = relative.components().next().unwrap().as_os_str().to_str().unwrap();
+        let relative = path.strip_prefix(root()).unwrap();
+        let folders: Vec<&str> = relative.components().map(|c| c.as_os_str().to_str().unwrap()).collect();
+        // A crate of several modules: the module; else the crate.
+        let module = match folders[..] {
+            ["src", module, ..] | ["crates", "core" | "opt" | "hw" | "flow", "src", module, ..] => module,
+            ["crates", "check" | "testing", ..] | ["crates", _, "tests", ..] => continue,
+            ["crates", name, ..] => name,
+            _ => panic!("{} is in no crate", relative.display()),
+        };
         for (at, _) in text.match_indices('"') {
             if let Some(code) = code(&text[at + 1..]) {
                 codes.entry(code.to_owned()).or_default().insert(module.trim_end_matches(".rs").to_owned());

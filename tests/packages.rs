@@ -13,7 +13,7 @@ fn read(file: &str) -> String {
 fn the_version_is_the_same_everywhere() {
     let version = env!("CARGO_PKG_VERSION");
     for (file, line) in [
-        ("python/Cargo.toml", format!("version = \"{version}\"")),
+        ("python/Cargo.toml", "version.workspace = true".to_owned()),
         ("CITATION.cff", format!("version: {version}")),
         ("CHANGELOG.md", format!("## {version}")),
     ] {
