@@ -32,8 +32,10 @@ fn vivado_is_read() {
         brams: Some(1.5),
         urams: Some(2.0),
         carries: Some(77.0),
+        clock: rows[0].clock.clone(),
         period_ns: Some(5.0),
         slack_ns: Some(1.0),
+        worst_slack_ns: Some(1.0),
         hold_ns: Some(0.032),
         failing: Some(0.0),
         fmax_mhz: Some(250.0),
@@ -46,7 +48,7 @@ fn vivado_is_read() {
     assert_eq!(rows[0], routed);
     assert_eq!(
         (rows[1].state, rows[1].luts, rows[1].slack_ns, rows[1].power_w),
-        ("synthesised", Some(1310.0), Some(1.9), None)
+        ("synthesized", Some(1310.0), Some(1.9), None)
     );
 }
 
@@ -80,7 +82,7 @@ fn yosys_and_nextpnr_are_read() {
     let rows = report::read("o", &Path::new(ROOT).join("tests/data/reports/open")).unwrap();
     assert_eq!(
         rows.iter().map(|row| (row.tool, row.state)).collect::<Vec<_>>(),
-        [("nextpnr", "routed"), ("yosys", "synthesised")]
+        [("nextpnr", "routed"), ("yosys", "synthesized")]
     );
     let placed = &rows[0];
     assert_eq!(
@@ -101,7 +103,7 @@ fn tables_have_every_form() {
     assert_eq!(tools, ["vivado", "vivado", "quartus", "nextpnr", "yosys"], "{text}");
     let (_, json, _) = run(&["reports", "--json", "--sort", "luts"]);
     let all: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(all["schema"], "alir2hdl.report/1");
+    assert_eq!(all["schema"], "alir2hdl.report/2");
     let rows = all["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|r| r["luts"].as_f64().unwrap()).collect::<Vec<_>>(),
@@ -110,7 +112,7 @@ fn tables_have_every_form() {
     assert!(rows[3]["power_w"].is_null() && rows[3]["tool"] == "yosys");
     let (_, csv, _) = run(&["reports", "--csv"]);
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [19; 6]);
+    assert_eq!(columns, [21; 6]);
     let (_, markdown, _) = run(&["reports/vivado", "--markdown"]);
     let bars: Vec<usize> = markdown.lines().map(|line| line.matches('|').count()).collect();
     assert!(bars.len() == 4 && bars.iter().all(|&n| n == bars[0]), "{markdown}");
@@ -163,4 +165,95 @@ fn damaged_and_hostile_reports_do_no_harm() {
     assert!(csv.lines().skip(1).all(|line| line.starts_with('"') && line.contains("\"\"<x>")), "{csv}");
     let (_, markdown, _) = run(&[folder.path().to_str().unwrap(), "--markdown"]);
     assert!(markdown.contains("a\\|b") && markdown.contains("\\<x\\>"), "{markdown}");
+}
+
+const CLOCKS: &str = "\
+| Tool Version : Vivado v.2022.1 (lin64)
+| Command      : report_timing_summary -file t.rpt
+| Device       : xcku5p-ffvb676
+STATE
+
+| Design Timing Summary
+| ---------------------
+
+    WNS(ns)  TNS(ns)  TNS Failing Endpoints  WHS(ns)  THS(ns)  THS Failing Endpoints  WPWS(ns)  TPWS(ns)  TPWS Failing Endpoints
+    -------  -------  ---------------------  -------  -------  ---------------------  --------  --------  ----------------------
+     -3.250  -99.000                     12   -0.125   -1.000                   1920     0.500     0.000                       0
+
+
+| Clock Summary
+| -------------
+
+Clock   Waveform(ns)    Period(ns)  Frequency(MHz)
+-----   ------------    ----------  --------------
+fast    {0.000 1.000}   2.000       500.000
+  half  {0.000 5.000}   10.000      100.000
+io      {0.000 1.000}   2.000       500.000
+
+
+| Intra Clock Table
+| -----------------
+
+Clock       WNS(ns)  TNS(ns)  TNS Failing Endpoints  WPWS(ns)  TPWS(ns)  TPWS Failing Endpoints
+-----       -------  -------  ---------------------  --------  --------  ----------------------
+fast          1.500    0.000                      0     0.500     0.000                       0
+  half       -0.750   -1.500                      3     4.500     0.000                       0
+io           -3.250  -97.500                      9
+
+";
+
+fn one_file(name: &str, text: &str) -> Vec<Row> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(name), text).unwrap();
+    report::read("x", folder.path()).unwrap()
+}
+
+#[test]
+fn figures_of_one_clock_stand_together_and_the_worst_path_beside_them() {
+    let rows = one_file("t.rpt", CLOCKS);
+    let row = &rows[0];
+    assert_eq!((row.clock.as_deref(), row.period_ns, row.slack_ns), (Some("half"), Some(10.0), Some(-0.75)));
+    assert_eq!(row.fmax_mhz, Some(1000.0 / 10.75));
+    assert_eq!((row.worst_slack_ns, row.hold_ns, row.failing), (Some(-3.25), Some(-0.125), Some(1932.0)));
+}
+
+#[test]
+fn a_stage_is_read_from_the_report_or_its_name_and_never_assumed() {
+    for (name, state, expected) in [
+        ("t.rpt", "", ""),
+        ("top_timing_summary_placed.rpt", "", "placed"),
+        ("top_timing_summary_postroute_physopted.rpt", "", "routed"),
+        ("t_routed.rpt", "| Design State : Physopt postPlace", "physopt"),
+        ("t.rpt", "| Design State : routed", "routed"),
+        ("t.rpt", "| Design State : Fully Placed", "placed"),
+        ("t.rpt", "| Design State : synthesized", "synthesized"),
+    ] {
+        assert_eq!(one_file(name, &CLOCKS.replace("STATE", state))[0].state, expected, "{name} {state}");
+    }
+}
+
+#[test]
+fn the_top_row_of_a_hierarchy_is_read_by_its_headings() {
+    let text = "\
+| Tool Version : Vivado v.2023.1 (lin64)
+| Command      : report_utilization -hierarchical
+| Device       : xcku5p-ffvb676-2-e
+| Design State : Routed
++----------+--------+------------+-----------+--------+--------+------+------------+
+| Instance | Module | Total LUTs | FFs       | RAMB36 | RAMB18 | URAM | DSP Blocks |
++----------+--------+------------+-----------+--------+--------+------+------------+
+| top      |  (top) | 120(1.20%) | 31(0.01%) |      2 |      1 |    0 |          4 |
+|   (top)  |  (top) |          7 |         1 |      0 |      0 |    0 |          0 |
++----------+--------+------------+-----------+--------+--------+------+------------+
+";
+    let row = &one_file("h.rpt", text)[0];
+    assert_eq!((row.luts, row.registers, row.brams), (Some(120.0), Some(31.0), Some(2.5)));
+    assert_eq!((row.urams, row.dsps, row.carries), (Some(0.0), Some(4.0), None));
+}
+
+#[test]
+fn a_report_of_a_part_of_the_design_is_no_row() {
+    let text = "| Tool Version : Vivado v.2023.1\n| Command      : report_utilization -pblocks a\n\
+                | Site Type | Used |\n| CLB LUTs | 5 |\n";
+    assert!(one_file("p.rpt", text).is_empty());
 }

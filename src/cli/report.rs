@@ -22,7 +22,7 @@ pub(super) struct Args {
     /// Folders to look through
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Print an array of JSON objects
+    /// Print a JSON object (schema alir2hdl.report/2)
     #[arg(long)]
     json: bool,
     /// Print comma-separated values

@@ -83,8 +83,9 @@ pub(crate) fn broken(schema: &Value, value: &Value, place: &str) -> Vec<String> 
 #[track_caller]
 pub(crate) fn keeps_to(kind: &str, text: &str) {
     let value: Value = serde_json::from_str(text).unwrap_or_else(|e| panic!("{kind}: {e}: {text}"));
-    assert_eq!(value["schema"], format!("alir2hdl.{kind}/1"));
     let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "docs/schema", &format!("{kind}.json")].iter().collect();
     let schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    assert!(value["schema"].as_str().is_some_and(|id| id.starts_with(&format!("alir2hdl.{kind}/"))), "{kind}");
+    assert_eq!(value["schema"], schema["$id"]);
     assert_eq!(broken(&schema, &value, "$"), [""; 0], "{kind}");
 }

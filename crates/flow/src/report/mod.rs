@@ -31,7 +31,7 @@ pub struct Row {
     pub run: String,
     /// Which tool wrote them.
     pub tool: &'static str,
-    /// How far the design had come: `synthesised` or `routed`.
+    /// How far the design had come: `synthesized`, `optimized`, `placed`, `physopt` or `routed`; empty if unknown.
     pub state: &'static str,
     /// The device.
     pub part: Option<String>,
@@ -47,13 +47,17 @@ pub struct Row {
     pub urams: Option<f64>,
     /// Blocks of carry logic.
     pub carries: Option<f64>,
+    /// The clock whose period, slack and fastest clock the row has.
+    pub clock: Option<String>,
     /// The clock that was asked for, in nanoseconds.
     pub period_ns: Option<f64>,
-    /// Time to spare on the worst setup path, in nanoseconds; negative if the clock is missed.
+    /// Least slack of setup paths of the clock, in nanoseconds; negative if the clock is missed.
     pub slack_ns: Option<f64>,
+    /// Least slack of all setup paths, in nanoseconds.
+    pub worst_slack_ns: Option<f64>,
     /// Time to spare on the worst hold path, in nanoseconds.
     pub hold_ns: Option<f64>,
-    /// Ends of setup paths that miss the clock.
+    /// Ends of paths that miss setup, hold or pulse width.
     pub failing: Option<f64>,
     /// The fastest clock, in megahertz.
     pub fmax_mhz: Option<f64>,
@@ -89,8 +93,10 @@ impl Row {
         take(&mut self.brams, other.brams);
         take(&mut self.urams, other.urams);
         take(&mut self.carries, other.carries);
+        take(&mut self.clock, other.clock);
         take(&mut self.period_ns, other.period_ns);
         take(&mut self.slack_ns, other.slack_ns);
+        take(&mut self.worst_slack_ns, other.worst_slack_ns);
         take(&mut self.hold_ns, other.hold_ns);
         take(&mut self.failing, other.failing);
         take(&mut self.fmax_mhz, other.fmax_mhz);
@@ -119,10 +125,24 @@ pub fn read(name: &str, folder: &Path) -> io::Result<Vec<Row>> {
     walk(folder, MAX_DEPTH, &mut files)?;
     files.sort();
     let mut rows: BTreeMap<(PathBuf, &'static str, &'static str), Row> = BTreeMap::new();
+    let mut stateless = Vec::new();
     for file in &files {
         let Some(said) = look_at(file) else { continue };
         let within = file.parent().unwrap_or(folder).to_owned();
-        rows.entry((within, said.tool, said.state)).or_default().fill(said.row);
+        if said.state.is_empty() {
+            stateless.push((within, said));
+        } else {
+            rows.entry((within, said.tool, said.state)).or_default().fill(said.row);
+        }
+    }
+    // A report that states no stage belongs to the only stage of its folder; with several the stage is unknown.
+    for (within, said) in stateless {
+        let mut states = rows.keys().filter(|(f, tool, _)| (f, *tool) == (&within, said.tool)).map(|key| key.2);
+        let state = match (states.next(), states.next()) {
+            (Some(state), None) => state,
+            _ => "",
+        };
+        rows.entry((within, said.tool, state)).or_default().fill(said.row);
     }
     let finished = rows.into_iter().map(|((within, tool, state), mut row)| {
         let below = within.strip_prefix(folder).unwrap_or(&within);

@@ -9,8 +9,8 @@ pub(super) fn summary(text: &str) -> Option<ToolReport> {
     let value = |key: &str| pairs().find(|(k, _)| *k == key).map(|(_, v)| v);
     let mut row = Row { part: value("Device").map(str::to_owned), ..Row::default() };
     let is = |key: &str| pairs().any(|(k, _)| k == key);
-    let state = if is("Analysis & Synthesis Status") || is("Synthesis Status") { "synthesised" } else { "routed" };
-    if is("Fitter Status") || state == "synthesised" {
+    let state = if is("Analysis & Synthesis Status") || is("Synthesis Status") { "synthesized" } else { "routed" };
+    if is("Fitter Status") || state == "synthesized" {
         let used = |keys: &[&str]| keys.iter().find_map(|key| number(value(key)?));
         row.luts = used(&["Logic utilization (in ALMs)", "Total logic elements"]);
         row.registers = used(&["Total registers", "Total dedicated logic registers"]);

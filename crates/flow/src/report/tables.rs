@@ -27,13 +27,17 @@ pub enum Column {
     Urams,
     /// Blocks of carry logic.
     Carries,
+    /// The clock of the figures that follow.
+    Clock,
     /// The clock that was asked for.
     Period,
     /// What is to spare.
     Slack,
+    /// What is to spare on the worst path of all.
+    WorstSlack,
     /// What is to spare at hold.
     Hold,
-    /// Paths that miss the clock.
+    /// Ends of paths that miss setup, hold or pulse width.
     Failing,
     /// The fastest clock.
     Fmax,
@@ -48,15 +52,15 @@ pub enum Column {
 }
 
 use Column::{
-    Brams, Carries, Dsps, Dynamic, Failing, Fmax, Hold, Latency, Luts, Part, Period, Power, Registers, Run, Slack,
-    State, Time, Tool, Urams,
+    Brams, Carries, Clock, Dsps, Dynamic, Failing, Fmax, Hold, Latency, Luts, Part, Period, Power, Registers, Run,
+    Slack, State, Time, Tool, Urams, WorstSlack,
 };
 
 impl Column {
     /// All of them, from the left.
-    pub const ALL: [Column; 19] = [
-        Run, Tool, State, Part, Luts, Registers, Dsps, Brams, Urams, Carries, Period, Slack, Hold, Failing, Fmax,
-        Power, Dynamic, Latency, Time,
+    pub const ALL: [Column; 21] = [
+        Run, Tool, State, Part, Luts, Registers, Dsps, Brams, Urams, Carries, Clock, Period, Slack, WorstSlack, Hold,
+        Failing, Fmax, Power, Dynamic, Latency, Time,
     ];
 
     /// Its name, with the unit.
@@ -72,8 +76,10 @@ impl Column {
             Brams => "brams",
             Urams => "urams",
             Carries => "carries",
+            Clock => "clock",
             Period => "period_ns",
             Slack => "slack_ns",
+            WorstSlack => "worst_slack_ns",
             Hold => "hold_ns",
             Failing => "failing",
             Fmax => "fmax_mhz",
@@ -88,8 +94,9 @@ impl Column {
         match self {
             Run => Some(&row.run),
             Tool => Some(row.tool),
-            State => Some(row.state),
+            State => Some(row.state).filter(|state| !state.is_empty()),
             Part => row.part.as_deref(),
+            Clock => row.clock.as_deref(),
             _ => None,
         }
     }
@@ -104,6 +111,7 @@ impl Column {
             Carries => row.carries,
             Period => row.period_ns,
             Slack => row.slack_ns,
+            WorstSlack => row.worst_slack_ns,
             Hold => row.hold_ns,
             Failing => row.failing,
             Fmax => row.fmax_mhz,
@@ -111,7 +119,7 @@ impl Column {
             Dynamic => row.dynamic_w,
             Latency => row.latency,
             Time => row.latency_ns,
-            Run | Tool | State | Part => None,
+            Run | Tool | State | Part | Clock => None,
         }
     }
 
@@ -121,7 +129,7 @@ impl Column {
     }
 
     fn is_word(self) -> bool {
-        matches!(self, Run | Tool | State | Part)
+        matches!(self, Run | Tool | State | Part | Clock)
     }
 
     /// As text, with at most three decimals; nothing where nothing is known.
@@ -222,7 +230,7 @@ pub fn json(rows: &[Row]) -> String {
         Column::ALL.into_iter().map(|c| (c.name().to_owned(), value(row, c))).collect()
     };
     let rows: Vec<_> = rows.iter().map(object).collect();
-    serde_json::to_string_pretty(&json!({ "schema": "alir2hdl.report/1", "rows": rows })).expect("plain data") + "\n"
+    serde_json::to_string_pretty(&json!({ "schema": "alir2hdl.report/2", "rows": rows })).expect("plain data") + "\n"
 }
 
 /// A number; of a count an integer, but where a tool counts halves (memory blocks).

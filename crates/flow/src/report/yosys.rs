@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub(super) fn read(report: &Value) -> Option<ToolReport> {
     if report["creator"].as_str().is_some_and(|creator| creator.starts_with("Yosys")) {
         let row = cells(report["design"]["num_cells_by_type"].as_object()?);
-        return Some(ToolReport { tool: "yosys", state: "synthesised", row });
+        return Some(ToolReport { tool: "yosys", state: "synthesized", row });
     }
     let (clocks, blocks) = (report["fmax"].as_object()?, report["utilization"].as_object()?);
     let used = |names: &[&str]| {
