@@ -77,7 +77,7 @@ fn sim_every_namespace_compiles_beside_all_headers() {
 }
 
 /// The names that the headers of `<cmath>`, `<cstdlib>`, `<ctime>`, `<cstring>`, `<csignal>` and POSIX declare for users are
-/// refused by each compiler too: the lists hold no name for nothing.
+/// refused by g++ too: the lists hold no name for nothing. (clang++ accepts the functions of <cmath> that are overloaded.)
 #[test]
 fn sim_names_that_are_refused_do_not_compile() {
     let dir = tempfile::tempdir().unwrap();
@@ -86,14 +86,15 @@ fn sim_names_that_are_refused_do_not_compile() {
         difftime mktime strftime localtime open close write fork pipe kill link access alarm pause sleep stat poll bind \
         listen accept connect socket printf fopen FILE div_t ldiv_t size_t class namespace co_await linux std";
     let names: Vec<&str> = names.split_whitespace().filter(|&n| n != "co_await" && n != "std").collect();
-    for compiler in ["g++", "clang++"] {
+    for compiler in ["g++"] {
         let mut text = includes();
         for (k, name) in names.iter().enumerate() {
             assert!(cpp_namespace::parse(name).is_err(), "{name}");
             let _ = writeln!(text, "#line {} \"names\"\nnamespace {name} {{ class inside {{}}; }}", 1000 + k);
         }
-        let limit = if compiler == "g++" { "-fmax-errors=0" } else { "-ferror-limit=0" };
-        let Some((_, _, said)) = compile(compiler, &["-fsyntax-only", limit], dir.path(), &text) else { continue };
+        let Some((_, _, said)) = compile(compiler, &["-fsyntax-only", "-fmax-errors=0"], dir.path(), &text) else {
+            continue;
+        };
         let compiled: Vec<_> = (0..names.len()).filter(|k| !said.contains(&format!("names:{}:", 1000 + k))).collect();
         assert!(compiled.is_empty(), "{compiler} takes {:?}", compiled.iter().map(|&k| names[k]).collect::<Vec<_>>());
     }
