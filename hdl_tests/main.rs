@@ -9,6 +9,7 @@ mod axis_proof;
 mod bench;
 mod board;
 mod cpp;
+mod cpp_names;
 mod examples;
 mod explore;
 mod fuzz;

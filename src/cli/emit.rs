@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
-use crate::interp::{cpp_header, cpp_machine};
+use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,7 +57,7 @@ struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     cpp: Option<PathBuf>,
     /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
-    #[arg(long, value_name = "NAME", requires = "cpp", value_parser = namespace)]
+    #[arg(long, value_name = "NAME", requires = "cpp", value_parser = cpp_namespace::parse)]
     namespace: Option<String>,
     /// Write what is known of the text to this file, for `prove --witness`: the program that each optimisation leaves, and
     /// what each signal shows; JSON, gzip if the name ends in `.gz`; `-` for stdout
@@ -103,140 +103,6 @@ impl Target<'_> {
         }
     }
 }
-
-/// A namespace of C++: identifiers between `::`, none of them a keyword or reserved.
-fn namespace(text: &str) -> Result<String, String> {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let identifier = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(word)
-            && !name.contains("__")
-            && !name.starts_with('_')
-            && !CPP_KEYWORDS.contains(&name)
-    };
-    match text.split("::").all(identifier) {
-        true => Ok(text.to_owned()),
-        false => {
-            Err("a namespace is identifiers of C++ between `::`, none of them a keyword, without `__` or a leading `_`"
-                .into())
-        }
-    }
-}
-
-/// A namespace of a file's name.
-fn namespace_of(stem: &str) -> String {
-    let mut name = String::new();
-    for c in stem.chars() {
-        let c = if c.is_ascii_alphanumeric() { c } else { '_' };
-        if !(c == '_' && (name.is_empty() || name.ends_with('_'))) {
-            name.push(c);
-        }
-    }
-    match namespace(&name) {
-        Ok(name) => name,
-        Err(_) => format!("model_{name}").trim_end_matches('_').to_owned(),
-    }
-}
-
-/// Words that are no identifiers of C++17 to C++23.
-const CPP_KEYWORDS: &[&str] = &[
-    "alignas",
-    "alignof",
-    "and",
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "char8_t",
-    "char16_t",
-    "char32_t",
-    "class",
-    "compl",
-    "concept",
-    "const",
-    "consteval",
-    "constexpr",
-    "constinit",
-    "const_cast",
-    "continue",
-    "co_await",
-    "co_return",
-    "co_yield",
-    "decltype",
-    "default",
-    "delete",
-    "do",
-    "double",
-    "dynamic_cast",
-    "else",
-    "enum",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "float",
-    "for",
-    "friend",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "not",
-    "not_eq",
-    "nullptr",
-    "operator",
-    "or",
-    "or_eq",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "reinterpret_cast",
-    "requires",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "static_assert",
-    "static_cast",
-    "struct",
-    "switch",
-    "template",
-    "this",
-    "thread_local",
-    "throw",
-    "true",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wchar_t",
-    "while",
-    "xor",
-    "xor_eq",
-    "std",
-    "linux",
-    "unix",
-    "main",
-];
 
 impl OutputArgs {
     fn targets(&self) -> Vec<Target<'_>> {
@@ -322,6 +188,9 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }),
             Form::Text(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
             Form::Header => {
+                if let (None, (_, Some(change))) = (&args.output.namespace, cpp_namespace::from_stem(&stems[k])) {
+                    say(&change, global);
+                }
                 let header = args.header(&design, &stems[k], &file.checksum);
                 stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
             }
@@ -380,7 +249,7 @@ fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> 
 impl Args {
     /// The program or stateful design as read, as a C++ header.
     fn header(&self, design: &Design, stem: &str, checksum: &str) -> String {
-        let namespace = self.output.namespace.clone().unwrap_or_else(|| namespace_of(stem));
+        let namespace = self.namespace(stem);
         let written = format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION"));
         match design {
             Design::Model(model) => {
@@ -394,6 +263,11 @@ impl Args {
                 cpp_machine(machine, &namespace, &head)
             }
         }
+    }
+
+    /// Returns the namespace of the C++ header: the option's, otherwise a safe one near the name of the file.
+    fn namespace(&self, stem: &str) -> String {
+        self.output.namespace.clone().unwrap_or_else(|| cpp_namespace::from_stem(stem).0)
     }
 
     /// What was asked for, if nothing in it contradicts.

@@ -14,6 +14,7 @@ use crate::LookupMiss;
 use alir_core::ir::{BinaryBits, Model};
 use alir_core::num::Kif;
 use num_bigint::BigInt;
+use sha2::{Digest as _, Sha256};
 use std::fmt::Write;
 
 /// What the text needs at run time, the same for every program.
@@ -37,7 +38,7 @@ pub(super) fn words(kif: Kif) -> u32 {
     kif.width().div_ceil(64).max(1)
 }
 
-/// The header of a program.
+/// Writes the header of a program.
 ///
 /// `namespace` is a valid C++ namespace (`a` or `a::b`); `head` are lines of a comment. Lookups outside of their tables
 /// read zero, as in the hardware; NaN and infinity are code 0.
@@ -45,22 +46,31 @@ pub(super) fn words(kif: Kif) -> u32 {
 /// # Panics
 /// Never for a valid model: text is written to memory.
 pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
-    let mut text: String = head.iter().map(|line| format!("// {line}\n")).collect();
-    let guard = guard(namespace);
-    text += &format!(
-        "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: one sample of integer codes;\n\
+    let mut comment: String = head.iter().map(|line| format!("// {line}\n")).collect();
+    comment += "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: one sample of integer codes;\n\
          // run_batch: many samples, row by row. A code of more than 64 bits passes in several words, the lowest first, the last with\n\
-         // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs __int128 (g++, clang++).\n\
-         #ifndef ALIR2HDL_{guard}_HPP\n#define ALIR2HDL_{guard}_HPP\n\n\
-         #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
-         namespace {namespace} {{\n\n"
-    );
-    text + &program(model) + &format!("}}  // namespace {namespace}\n\n#endif\n")
+         // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs __int128 (g++, clang++).\n";
+    whole_header(&comment, namespace, &program(model))
 }
 
-/// The part of a macro's name that stands for a namespace.
-pub(super) fn guard(namespace: &str) -> String {
-    namespace.chars().map(|c| if c == ':' { '_' } else { c.to_ascii_uppercase() }).collect()
+/// Assembles a header from its comment and the text inside of its namespace.
+///
+/// The include guard and an inline namespace are named by a hash of the whole content. Two headers share a guard only
+/// if they are equal. Functions of different models have different symbols, so that the linker never mixes them. The
+/// class outside of the inline namespace makes two models of one namespace in one translation unit an error.
+pub(super) fn whole_header(comment: &str, namespace: &str, body: &str) -> String {
+    let digest = Sha256::digest(format!("{comment}\0{namespace}\0{body}").as_bytes());
+    let hash: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+    let guard = format!("ALIR2HDL_{hash}_HPP");
+    format!(
+        "{comment}#ifndef {guard}\n#define {guard}\n\n\
+         #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
+         namespace {namespace} {{\n\n\
+         // Two models of one namespace in one translation unit: give one of them another namespace.\n\
+         class one_model_per_namespace {{}};\n\n\
+         inline namespace model_{hash} {{\n\n\
+         {body}}}  // namespace model_{hash}\n}}  // namespace {namespace}\n\n#endif\n"
+    )
 }
 
 /// What stands inside the namespace of a program.

@@ -4,7 +4,7 @@
 //! registers without a first value at 0. The blocks are the headers of their programs ([`super::cpp`]), each in a
 //! namespace of its own.
 
-use super::cpp::{SUPPORT, guard, program, truth, words};
+use super::cpp::{SUPPORT, program, truth, whole_header, words};
 use super::wide::to_limbs;
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
 use alir_core::num::Kif;
@@ -20,8 +20,9 @@ use std::fmt::Write;
 /// Never for a valid design: text is written to memory.
 pub fn cpp_machine(machine: &Machine, namespace: &str, head: &[String]) -> String {
     let mut w = Writer { machine, out: String::new(), temporaries: 0 };
-    w.header(namespace, head).expect("text is written to memory");
-    w.out
+    let comment = w.comment(head).expect("text is written to memory");
+    w.body().expect("text is written to memory");
+    whole_header(&comment, namespace, &w.out)
 }
 
 struct Writer<'a> {
@@ -43,36 +44,38 @@ fn starts(elements: &[Kif]) -> (Vec<u32>, u32) {
 }
 
 impl Writer<'_> {
-    fn header(&mut self, namespace: &str, head: &[String]) -> Result {
+    /// Returns the lines of comment at the start of the header.
+    fn comment(&self, head: &[String]) -> Result<String> {
+        let mut comment = String::new();
         for line in head {
-            writeln!(self.out, "// {line}")?;
+            writeln!(comment, "// {line}")?;
         }
-        let guard = guard(namespace);
         writeln!(
-            self.out,
+            comment,
             "//\n// design: the registers. step applies a row of inputs, lets them reach the outputs, stores these and clocks once; reset is power-on,\n\
              // registers without a first value at 0. Doubles are floored and wrapped as in the hardware, NaN and infinity are code 0. step_codes\n\
              // takes and gives integer codes; one of more than 64 bits passes in several words, the lowest first, the last with the sign.\n\
              // Ports and elements follow one another in this order:"
         )?;
-        let ports = |side: &str, ids: Vec<SignalId>| -> String {
-            let list = ids.iter().map(|&id| {
-                let signal = self.machine.signal(id);
-                let types: Vec<String> = signal.elements.iter().map(ToString::to_string).collect();
-                format!("//   {side} {}: {}\n", signal.name.escape_default(), types.join(" "))
-            });
-            list.collect()
-        };
+        let machine = self.machine;
+        let inputs = machine.inputs().map(|id| ("in", id));
+        for (side, id) in inputs.chain(machine.outputs().map(|id| ("out", id))) {
+            let signal = machine.signal(id);
+            let types: Vec<String> = signal.elements.iter().map(ToString::to_string).collect();
+            writeln!(comment, "//   {side} {}: {}", signal.name.escape_default(), types.join(" "))?;
+        }
+        writeln!(comment, "// Needs __int128 (g++, clang++).")?;
+        Ok(comment)
+    }
+
+    /// Writes what stands inside of the namespace.
+    fn body(&mut self) -> Result {
         let (inputs, outputs) = (self.machine.inputs().collect::<Vec<_>>(), self.machine.outputs().collect::<Vec<_>>());
-        let (listed_in, listed_out) = (ports("in", inputs.clone()), ports("out", outputs.clone()));
         let count = |ids: &[SignalId]| ids.iter().map(|&id| self.machine.signal(id).elements.len()).sum::<usize>();
         let total = |ids: &[SignalId]| ids.iter().map(|&id| starts(&self.machine.signal(id).elements).1).sum::<u32>();
         writeln!(
             self.out,
-            "{listed_in}{listed_out}// Needs __int128 (g++, clang++).\n#ifndef ALIR2HDL_{guard}_HPP\n#define ALIR2HDL_{guard}_HPP\n\n\
-             #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
-             namespace {namespace} {{\n\n\
-             constexpr std::size_t inputs = {}, outputs = {};\n\
+            "constexpr std::size_t inputs = {}, outputs = {};\n\
              constexpr std::size_t input_words = {}, output_words = {};\n\n\
              namespace detail {{\n\n{SUPPORT}\n{CONVERSIONS}\n}}  // namespace detail\n",
             count(&inputs),
@@ -98,7 +101,7 @@ impl Writer<'_> {
                 writeln!(self.out, "  static constexpr std::size_t first{s}[] = {{{}}};", list.join(", "))?;
             }
         }
-        writeln!(self.out, "}};\n\n}}  // namespace {namespace}\n\n#endif")
+        writeln!(self.out, "}};\n")
     }
 
     /// Whether a view of a signal moves.

@@ -17,6 +17,7 @@
 mod convert;
 mod cpp;
 mod cpp_machine;
+pub mod cpp_namespace;
 mod few;
 mod form;
 #[cfg(all(target_arch = "x86_64", unix))]
