@@ -4,7 +4,7 @@ use crate::{Expr, NodeId, Register, Rtl, SignalId};
 
 impl Rtl {
     /// Whether a value consists of constants and of bits of `own` at their places.
-    pub fn constant_or_held(&self, value: NodeId, own: NodeId) -> bool {
+    pub(crate) fn constant_or_held(&self, value: NodeId, own: NodeId) -> bool {
         let part = |node: NodeId, at: u32| match self.expr(node) {
             Expr::Const(_) => true,
             Expr::Slice { x, lo } => *x == own && *lo == at,
@@ -43,7 +43,7 @@ impl Rtl {
     ///
     /// Where the weakest resets hold what the bits are, these do not change without a clock: they are registers that
     /// are not enabled while such a reset is there.
-    pub fn add_registers(
+    pub(crate) fn add_registers(
         &mut self,
         id: SignalId,
         next: NodeId,

@@ -964,8 +964,7 @@ mod tests {
     #[test]
     fn sums_that_were_solved_again_are_the_same_forms() {
         // At level 2 values keep no names; every one is found by what it is, and no question goes to the solver.
-        let path =
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/models/jet_mlp/model.json.gz");
+        let path = alir_testing::repository().join("tests/data/models/jet_mlp/model.json.gz");
         let model = alir_formats::read_path(&path, &alir_core::ir::Limits::default(), None).unwrap().0;
         let netlist = hardware(&model, 2, 3, &alir_hw::netlist::Options::default());
         for language in [Language::Verilog, Language::Vhdl] {
@@ -1150,7 +1149,7 @@ mod tests {
     fn bits_put_together_again_are_found_in_every_value() {
         // Fields of several values in one signal, bits that are always zero left out, bitwise operations on parts.
         for name in ["073", "084"] {
-            let path = format!("{}/../../tests/data/models/fuzz/{name}/model.json", env!("CARGO_MANIFEST_DIR"));
+            let path = alir_testing::repository().join(format!("tests/data/models/fuzz/{name}/model.json"));
             let model = alir_formats::read_path(path.as_ref(), &alir_core::ir::Limits::default(), None).unwrap().0;
             for (level, stages) in [(0, 0), (2, 0), (1, 3), (2, 7)] {
                 let netlist = hardware(&model, level, stages, &alir_hw::netlist::Options::default());

@@ -15,11 +15,6 @@ pub fn repository() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Returns the path of a model of `tests/data/models`.
-pub fn model_path(name: &str) -> PathBuf {
-    repository().join("tests/data/models").join(name)
-}
-
 /// Returns the seeds of a test on random models: `suite`, or `FROM..TO` of the environment variable `PROVE_SEEDS` for a
 /// longer run.
 ///

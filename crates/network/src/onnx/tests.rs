@@ -484,7 +484,7 @@ fn rows_of(path: &std::path::Path) -> Vec<Vec<f64>> {
 }
 
 fn data(name: &str) -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/network").join(name)
+    alir_testing::repository().join("tests/data/network").join(name)
 }
 
 #[test]
