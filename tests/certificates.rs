@@ -685,6 +685,83 @@ fn corrupted_certificates_and_texts_are_refused() {
     }
 }
 
+/// A file in which some numbers are replaced by extreme ones, and brackets by deeply nested ones.
+fn with_extreme_tokens(file: &str, rng: &mut SplitMix) -> String {
+    let extremes: [String; 14] = [
+        "-1".into(),
+        i64::MAX.to_string(),
+        i64::MIN.to_string(),
+        u64::MAX.to_string(),
+        i32::MIN.to_string(),
+        "4096".into(),
+        "-4097".into(),
+        "1e308".into(),
+        "-5e-324".into(),
+        "1e400".into(),
+        "9".repeat(2_600),
+        "[".repeat(100_000),
+        format!("{}{}", "(".repeat(5_000), ")".repeat(5_000)),
+        format!("{}1", "-".repeat(5_000)),
+    ];
+    let bytes = file.as_bytes();
+    let is_start = |&at: &usize| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_alphanumeric());
+    let starts: Vec<usize> = (0..bytes.len()).filter(is_start).collect();
+    let mut places: Vec<usize> = (0..=rng.below(2)).map(|_| starts[rng.below(starts.len() as u64) as usize]).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut out = file.to_owned();
+    for at in places.into_iter().rev() {
+        let end = out[at..].find(|c: char| !c.is_ascii_digit()).map_or(out.len(), |length| at + length);
+        out.replace_range(at..end, &extremes[rng.below(extremes.len() as u64) as usize]);
+    }
+    out
+}
+
+/// Extreme numbers and deep nesting in the model, the RTL or the certificate never stop the checker: each is refused with a
+/// reason, or has no effect on the answer. Overflows would panic here.
+#[test]
+fn extreme_numbers_and_nesting_do_not_stop_the_checker() {
+    let mut refused = [0; 3];
+    for (name, options, file) in SMALL.iter().chain(&LARGE[2..3]) {
+        let (dir, model) = certified(name, options, file);
+        let (text, proof) = (read(&dir, file), read(&dir, "proof/proof.txt"));
+        let mut plain = String::new();
+        std::io::Read::read_to_string(
+            &mut flate2::read::GzDecoder::new(std::fs::File::open(&model).unwrap()),
+            &mut plain,
+        )
+        .unwrap();
+        let program = |name: &str| std::fs::read(dir.path().join("proof").join(name)).map_err(|why| why.to_string());
+        for seed in 0..60 {
+            let mut rng = SplitMix::new(seed);
+            let mut parts = [plain.clone(), text.clone(), proof.clone()];
+            let part = seed as usize % 3;
+            parts[part] = with_extreme_tokens(&parts[part], &mut rng);
+            let said = alir2hdl_check::check(parts[0].as_bytes(), &parts[1], &parts[2], &program);
+            if let Err(why) = said {
+                assert!(!why.contains("internal error"), "{name}, part {part}, seed {seed}: {why}");
+                refused[part] += 1;
+            }
+        }
+    }
+    assert!(refused.iter().all(|&count| count > 10), "{refused:?}");
+}
+
+/// A shift of an output far beyond the limit is refused by name.
+#[test]
+fn extreme_output_shifts_are_refused() {
+    let model = |shift: i64| {
+        format!(
+            r#"{{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[{shift}],[false],[[[],-1,[0],[0.0,3.0,1.0],0,0]],0,0]}}"#
+        )
+    };
+    assert_eq!(Program::read(model(4096).as_bytes()).map(|_| ()), Ok(()));
+    for shift in [4097, -4097, i64::MAX, i64::MIN] {
+        let why = Program::read(model(shift).as_bytes()).unwrap_err();
+        assert_eq!(why, "an output with a shift beyond the limit");
+    }
+}
+
 #[test]
 #[ignore = "long: 10,000 corrupted certificates"]
 fn ten_thousand_corrupted_certificates_are_refused() {

@@ -27,6 +27,7 @@ pub mod certificate;
 pub mod clocks;
 pub mod graph;
 pub mod induction;
+mod lexer;
 pub mod machine;
 pub mod program;
 pub mod records;
@@ -273,13 +274,29 @@ pub enum Answer {
 }
 
 /// The bytes of a file of the certificate by its name.
-pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+pub type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
 
-/// Replays a certificate. `program` gives the bytes of a program by its file name.
+/// Stack of the thread that checks, in bytes. Parsers refuse deeper nesting than they need: 200 levels of an expression, 128 of
+/// JSON, 18 of a look-up table. The stack has room for all of them, whatever the stack of the caller's thread is.
+const STACK_BYTES: usize = 1 << 26;
+
+/// Checks a certificate, on a thread of its own with a stack of fixed size. `program` returns the bytes of a program by its
+/// file name.
 ///
 /// # Errors
-/// What cannot be read; a record that does not hold.
+/// Returns what cannot be read, or the record that does not hold.
 pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let worker = worker.spawn_scoped(scope, || check_here(model, text, proof, program));
+        let worker = worker.map_err(|why| format!("no thread to check on: {why}"))?;
+        // A panic is a defect of the checker; a certificate that causes one is not accepted.
+        worker.join().unwrap_or_else(|_| Err("internal error of the checker".to_owned()))
+    })
+}
+
+/// Checks a certificate on the current thread.
+fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
     let (text, certificate) = (Text::read(text)?, Certificate::read(proof)?);
     let text = match &certificate.top {
         Some(top) => text.of(top)?,
@@ -361,7 +378,7 @@ fn steps(
     Ok(compared)
 }
 
-/// The program itself: what it says, and its exit code.
+/// Runs `alir2hdl-check` with these command-line arguments; returns its exit code and its output.
 pub fn run(arguments: &[String]) -> (u8, String) {
     let [model, text, dir] = arguments else {
         let usage = "Usage: alir2hdl-check MODEL TEXT DIR\n\nReplays the certificate in DIR, as `alir2hdl prove MODEL TEXT --certificate DIR` wrote it,\n\

@@ -12,6 +12,9 @@ use std::io::Read;
 /// Most bits of a word and of a shift, and of the address of a table.
 pub(crate) const MOST_BITS: i64 = 4096;
 const MOST_ADDRESS: usize = 18;
+/// Maximum length of a number in a file, in bytes: conversion from decimal takes quadratic time. The longest number that a
+/// model within the limits needs has two words of [`MOST_BITS`] bits, which are 2,467 decimal digits.
+const MAX_NUMBER_LENGTH: usize = 2500;
 /// Most bytes of a file, unpacked.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -92,6 +95,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
 /// A JSON number as mantissa and power of two, exactly.
 pub(crate) fn number(raw: &str) -> Result<(BigInt, i64), String> {
     let raw = raw.trim();
+    ensure(raw.len() <= MAX_NUMBER_LENGTH, "a number with more digits than the limit")?;
     if raw.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
         return Ok((raw.parse().map_err(|_| format!("{raw:?} is no number"))?, 0));
     }
@@ -289,6 +293,7 @@ impl Program {
             }
             let source = usize::try_from(index).ok().filter(|&i| i < operations.len());
             let source = source.ok_or_else(|| format!("output {j} is no operation"))?;
+            ensure(is_near(&out_shifts[j]), "an output with a shift beyond the limit")?;
             let Interval { min, max, step } = operations[source].interval.clone();
             let (min, max) = if negated[j] { (-max, -min) } else { (min, max) };
             let kind = Interval { min, max, step: step + out_shifts[j] }.kind()?;

@@ -2,7 +2,8 @@
 
 use crate::Made;
 use crate::graph::Graph;
-use crate::text::{Module, Process, Reader, Result, Token, Value, common, number_of};
+use crate::lexer::Token;
+use crate::text::{Module, Process, Reader, Result, Value, common, number_of};
 use std::collections::HashMap;
 
 impl<'a> Reader<'_, 'a> {

@@ -4,7 +4,8 @@
 
 use crate::Made;
 use crate::graph::{Graph, Lit};
-use crate::text::{Module, Name, Process, Reader, Result, Token, Value, WIDEST};
+use crate::lexer::Token;
+use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
 use crate::words::{any, resize};
 
 /// Names that have a meaning here: nothing may be declared with one of them.
