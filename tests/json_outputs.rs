@@ -168,7 +168,7 @@ fn info_is_one_screen_unless_all_is_asked_for() {
         assert!(lines("-v") >= short, "{source}");
     }
     let (_, all, _) = run(&dir, "info @models/jet_mlp/model.json.gz --pipeline 30 -v");
-    assert!(all.contains("longest path of stage 29,") && all.contains("\ndemand "), "{all}");
+    assert!(all.contains("critical path of stage 29,") && all.contains("\ndemand "), "{all}");
 }
 
 #[test]

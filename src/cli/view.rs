@@ -168,20 +168,21 @@ impl Args {
         let bits = netlist.stage_register_bits();
         let unit = spec.unit(optimised).0;
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
+        let times = scheduled.stage_times(&spec, netlist);
         let mut drawing = Drawing::of_model(&ScheduledModel {
             model: optimised,
             delay: &*spec.delays(optimised),
             stage: &schedule.stage,
             stages: schedule.stages,
-            stage_delays: &outcome.stage_delays,
-            register_bits: &(0..outcome.stage_delays.len()).map(after).collect::<Vec<_>>(),
+            stage_delays: &times,
+            register_bits: &(0..times.len()).map(after).collect::<Vec<_>>(),
             view: &scheduled.stages(&spec),
             rtl: &emit::text(netlist, Language::Verilog, &emit::Options::default()),
             unit,
             layers,
         });
         self.observe(&mut drawing, optimised)?;
-        let longest = scheduled.longest();
+        let longest = times.iter().copied().fold(0.0, f64::max);
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
             optimised.nodes().len(),

@@ -2,7 +2,7 @@
 
 use super::super::Failure;
 use super::short;
-use crate::compile::{Optimised, Scheduled, Spec};
+use crate::compile::{DelayModel, Optimised, Scheduled, Spec};
 use crate::device::Estimate;
 use crate::ir::Model;
 use crate::schedule::{HeldBits, PathElement, PathStep};
@@ -17,8 +17,10 @@ pub(super) struct PipelineTable {
     delay_unit: &'static str,
     #[serde(skip)]
     delay_source: &'static str,
+    /// Delay of the critical stage: on a device the clock period of the finished netlist.
     stage_delay: f64,
-    smallest_stage_delay: f64,
+    /// The smallest delay that this number of stages allows, proved; `null` on a device, whose delays depend on the schedule.
+    smallest_stage_delay: Option<f64>,
     register_bits: u64,
     /// Those that the schedule places within multiplier blocks.
     register_bits_in_blocks: u64,
@@ -103,7 +105,11 @@ impl PipelineTable {
         let after = |boundary: u32| bits.get(boundary as usize).copied().unwrap_or(0);
         let view = scheduled.stages(spec);
         let (delay_unit, delay_source) = spec.unit(model);
-        let stages = (1..).zip(view.stages).zip(&outcome.stage_delays).map(|((stage, seen), &delay)| Stage {
+        let estimate = spec.estimate(&netlist);
+        let is_on_device = spec.delay_model() == DelayModel::Device;
+        let times = scheduled.stage_times(spec, &netlist);
+        let stage_delay = times.iter().copied().fold(0.0, f64::max);
+        let stages = (1..).zip(view.stages).zip(times).map(|((stage, seen), delay)| Stage {
             stage,
             operations: seen.operations,
             delay,
@@ -115,15 +121,15 @@ impl PipelineTable {
             latency: outcome.schedule.latency(),
             delay_unit,
             delay_source,
-            stage_delay: scheduled.longest(),
-            smallest_stage_delay: outcome.smallest_stage_delay,
+            stage_delay,
+            smallest_stage_delay: (!is_on_device).then_some(outcome.smallest_stage_delay),
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
             whole_values: if whole_values { Some(WholeValues::new(&scheduled, spec)?) } else { None },
-            estimate: spec.estimate(&netlist),
+            estimate,
             quality: scheduled.quality(),
             stages: stages.collect(),
         })
@@ -134,16 +140,22 @@ impl PipelineTable {
         let clocks = if self.latency == 1 { "clock" } else { "clocks" };
         let _ =
             writeln!(out, "\nlatency {} {clocks}, {} register bits{}", self.latency, self.register_bits, self.quality);
-        let register = if self.delay_unit == "ns" { ", registers aside" } else { "" };
-        let _ = writeln!(
-            out,
-            "longest stage {} {}, the smallest possible {} {} (by {}{register})",
-            short(self.stage_delay),
-            self.delay_unit,
-            short(self.smallest_stage_delay),
-            self.delay_unit,
-            self.delay_source
-        );
+        let (delay, unit, source) = (short(self.stage_delay), self.delay_unit, self.delay_source);
+        let stages = match self.stages.len() {
+            1 => "1 stage".to_owned(),
+            count => format!("{count} stages"),
+        };
+        let _ = match self.smallest_stage_delay {
+            Some(least) if least < self.stage_delay => {
+                writeln!(out, "critical stage delay {delay} {unit}, at least {} {unit} (by {source})", short(least))
+            }
+            Some(_) => {
+                writeln!(out, "critical stage delay {delay} {unit}, the smallest possible with {stages} (by {source})")
+            }
+            None => {
+                writeln!(out, "critical stage {delay} {unit}, registers included (estimate of the finished netlist)")
+            }
+        };
         if let Some(whole) = &self.whole_values {
             let _ = writeln!(out, "{} register bits if whole values were held", whole.register_bits);
         }
@@ -176,7 +188,7 @@ impl PipelineTable {
         let slowest = self.stages.iter().rev().max_by(|a, b| a.delay.total_cmp(&b.delay)).map(|stage| stage.stage);
         for stage in self.stages.iter().filter(|stage| all || Some(stage.stage) == slowest) {
             let _ =
-                writeln!(out, "\nlongest path of stage {}, {} {}:", stage.stage, short(stage.delay), self.delay_unit);
+                writeln!(out, "\ncritical path of stage {}, {} {}:", stage.stage, short(stage.delay), self.delay_unit);
             let mut line = String::new();
             for part in &stage.path {
                 let text = format!("{} {} {}", part.name, part.operation, short(part.delay));

@@ -82,7 +82,8 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
         let optimised = if stages == 1 { single } else { &several };
         let scheduled = optimised.borrowed().schedule(&spec)?;
         let (netlist, _) = scheduled.lower(&spec, &spec.top())?;
-        let (outcome, stage_delay) = (&scheduled.outcome, scheduled.longest());
+        let outcome = &scheduled.outcome;
+        let stage_delay = scheduled.stage_times(&spec, &netlist).into_iter().fold(0.0, f64::max);
         let latency = outcome.schedule.latency();
         let on_device = spec.target.device.map(|_| {
             let estimate = spec.estimate(&netlist);
@@ -179,7 +180,7 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let proof = if rows.iter().any(|row| row.proof.is_some()) { "Verilog   " } else { "" };
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{:>15}{:>15}{device}   {proof}fewest possible; delays in {unit}",
+        "\n{:<8}{:>12}{:>9}{:>15}{:>15}{device}   {proof}fewest for this delay; delays in {unit}",
         "stages", "stage delay", "latency", "delay in all", "register bits"
     );
     for row in rows {

@@ -365,21 +365,21 @@ impl<'d> Hardware<'d> {
     /// What a program needs to know to use the module. `checksum` is that of the file that the design is from.
     pub fn sidecar(&self, languages: &[Language], checksum: String) -> Sidecar<'_> {
         let (delays, machine) = match &*self.origin {
-            Origin::Program { scheduled, .. } => (scheduled.stage_delays(), None),
-            Origin::Machine(retimed) => (&[][..], Some(retimed.facts(&self.netlist))),
-            Origin::Reused(_) => (&[][..], None),
+            Origin::Program { scheduled, .. } if scheduled.outcome.schedule.stages > 0 => {
+                (scheduled.stage_times(&self.spec, &self.netlist), None)
+            }
+            Origin::Machine(retimed) => (Vec::new(), Some(retimed.facts(&self.netlist))),
+            Origin::Program { .. } | Origin::Reused(_) => (Vec::new(), None),
         };
         let reuse = self.reused().map(Reused::facts);
-        let sidecar = Sidecar::new(&self.netlist, languages, delays, checksum).with_axis(self.axis.as_ref());
+        let sidecar = Sidecar::new(&self.netlist, languages, &delays, checksum).with_axis(self.axis.as_ref());
         sidecar.with_machine(machine).with_reuse(reuse)
     }
 
     /// One line about it, for people.
     pub fn summary(&self) -> String {
         match &*self.origin {
-            Origin::Program { scheduled, .. } => {
-                scheduled.summary(&self.netlist, self.axis.as_ref(), self.spec.unit(&scheduled.program).0)
-            }
+            Origin::Program { scheduled, .. } => scheduled.summary(&self.spec, &self.netlist, self.axis.as_ref()),
             Origin::Machine(retimed) => retimed.summary(&self.netlist),
             Origin::Reused(reused) => reused.summary(&self.netlist),
         }

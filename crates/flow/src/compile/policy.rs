@@ -4,11 +4,13 @@
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
 use alir_core::diag::{Diagnostic, Place};
-use alir_core::ir::Model;
+use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_hw::emit;
 use alir_hw::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
-use alir_opt::schedule::{self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, Uses};
+use alir_opt::schedule::{
+    self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, PathElement, Uses,
+};
 use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -231,10 +233,6 @@ impl Spec {
 
     /// What a netlist takes of the device.
     pub fn estimate(&self, netlist: &Netlist) -> Estimate {
-        self.estimate_with(netlist, self.table_style())
-    }
-
-    fn estimate_with(&self, netlist: &Netlist, tables: TableStyle) -> Estimate {
         let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
         // Delays that are no times mean nothing beside those of a device.
         let has_times = self.delay_model() == DelayModel::Device || self.clock.delay_unit.is_some();
@@ -242,7 +240,7 @@ impl Spec {
             true => self.surroundings(),
             false => Surroundings { uncertainty_ns: self.clock.uncertainty, ..Surroundings::default() },
         };
-        Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables }, around)
+        Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables: self.table_style() }, around)
     }
 
     /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a
@@ -254,38 +252,120 @@ impl Spec {
         self.check_clock()?;
         let delays = self.delays(model);
         let goal = self.goal();
-        let searches = goal.effort != Effort::Fast;
         match (&delays, self.clock.period) {
-            (Source::Device(known), Some(period)) if goal.stages.is_none() => {
-                let time = self.time_for_logic(period)?;
-                let by = |delays: &Source| {
-                    meet(period, time, |bound| {
-                        let goal = Goal { max_stage_delay: Some(bound), ..goal };
-                        let outcome = self.keep(model, &**delays, &goal)?;
-                        let estimate = self.estimate_of(model, &outcome)?;
-                        Ok((Made { outcome, delays: delays.clone() }, estimate))
-                    })
-                };
-                // Pins and tables may be better than those of the program without registers; the estimate says.
-                let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
-                let found = by(&delays).or_else(|refused| in_a_row().map_err(|_| refused))?;
-                if searches { self.with_fewer_stages(model, known, found, period) } else { Ok(found) }
-            }
-            (Source::Device(known), _) if searches && goal.max_stage_delay.is_none() && !goal.is_combinational() => {
-                let outcome = self.keep(model, &*delays, &goal)?;
-                let first = Made { outcome, delays: delays.clone() };
-                Ok(self.refined(model, known, first, &goal)?.0)
+            (Source::Device(known), Some(period)) => self.within_period(model, known, period),
+            (Source::Device(known), _) if goal.max_stage_delay.is_none() && !goal.is_combinational() => {
+                Ok(self.measured(model, known, &goal)?.0)
             }
             _ => Ok(Made { outcome: self.keep(model, &*delays, &goal)?, delays }),
         }
     }
 
-    /// What a schedule's netlist takes of the device, tables as logic: their slowest form, so that a clock is met in every
-    /// form.
+    /// The schedule whose netlist meets a clock period in nanoseconds by the estimate: of the fewest stages, or of as many as
+    /// are required. `known` are the delays of operations without registers.
+    ///
+    /// # Errors
+    /// If no schedule was found; the shortest period of those that were tried is part of the message.
+    fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
+        let goal = self.goal();
+        let time = self.time_for_logic(period)?;
+        let by = |delays: &Source| {
+            meet(period, time, |bound| {
+                let goal = Goal { max_stage_delay: Some(bound), ..goal };
+                let outcome = self.keep(model, &**delays, &goal)?;
+                let estimate = self.estimate_of(model, &outcome)?;
+                Ok((Made { outcome, delays: delays.clone() }, estimate))
+            })
+        };
+        // Pins and tables may be better than those of the program without registers; the estimate of the netlist decides.
+        let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
+        match by(&Source::Device(known.clone())).or_else(|_| in_a_row()) {
+            Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
+            Ok(found) => self.with_fewer_stages(model, known, found, period),
+            Err(_) => self.by_number_of_stages(model, known, period),
+        }
+    }
+
+    /// The schedule of the fewest stages whose netlist meets a period, where bounds on the delays of operations led to none:
+    /// the very schedules that these numbers of stages give without a period, one after another.
+    ///
+    /// # Errors
+    /// If no number of stages up to [`MAX_AUTO_STAGES`] meets the period.
+    fn by_number_of_stages(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
+        let goal = Goal { max_stage_delay: None, ..self.goal() };
+        let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
+        let counts: Vec<u32> = match goal.stages {
+            Some(stages) => vec![stages],
+            None => stage_counts(model.nodes().len(), last),
+        };
+        let mut best: Option<(Made, f64)> = None;
+        for stages in counts {
+            let (made, found) = self.measured(model, known, &Goal { stages: Some(stages), ..goal })?;
+            if found <= period {
+                return Ok(made);
+            }
+            if best.as_ref().is_none_or(|(_, least)| found < *least) {
+                best = Some((made, found));
+            }
+        }
+        let (made, found) = best.expect("at least one number of stages is tried");
+        Err(self.too_fast(model, period, &made, found))
+    }
+
+    /// The schedule of so many stages, and the clock period of its netlist by the estimate.
+    fn measured(&self, model: &Model, known: &Arc<Delays>, goal: &Goal) -> Result<(Made, f64), Error> {
+        let outcome = self.keep(model, &**known, goal)?;
+        let first = Made { outcome, delays: Source::Device(known.clone()) };
+        match goal.effort {
+            Effort::Fast => {
+                let found = self.estimate_of(model, &first.outcome)?.period_ns;
+                Ok((first, found))
+            }
+            Effort::Normal | Effort::Max => self.refined(model, known, first, goal),
+        }
+    }
+
+    /// The error that no schedule was found that meets the clock; `made` has the shortest period of those that were tried.
+    fn too_fast(&self, model: &Model, period: f64, made: &Made, found: f64) -> Error {
+        let schedule = &made.outcome.schedule;
+        let estimate = self.estimate_of(model, &made.outcome);
+        let times = estimate.map(|estimate| estimate.stage_periods_ns).unwrap_or_default();
+        let slowest = (0..times.len()).max_by(|&a, &b| times[a].total_cmp(&times[b]).then(b.cmp(&a)));
+        let arcs = Delays::near(model, self.device(), self.fabric(), schedule);
+        let uses = Uses::whole_values(model);
+        let view = schedule::view(model, &arcs, &Goal { max_stage_delay: None, ..self.goal() }, &uses, schedule);
+        let path = slowest.and_then(|stage| view.stages.get(stage)).map_or(&[][..], |stage| &stage.path);
+        let longest = path.iter().max_by(|a, b| a.delay.total_cmp(&b.delay)).map(|step| step.what);
+        let limit = match longest {
+            Some(PathElement::Op(id)) => {
+                let node = model.node(id);
+                let table = if matches!(node.op, Op::Lookup { .. }) { ", a look-up table (--rom-style)" } else { "" };
+                let product =
+                    if matches!(node.op, Op::Mul { .. }) { ", a product (-O2 --use-dsp no splits it)" } else { "" };
+                format!("; v{} ({}) limits it{table}{product}", node.origin, node.op.name())
+            }
+            Some(PathElement::Before) => "; --input-delay limits it".to_owned(),
+            Some(PathElement::After) => "; --output-delay limits it".to_owned(),
+            Some(PathElement::Negation(_)) | None => String::new(),
+        };
+        let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
+        let (device, found) = (self.device().name(), rounded_up(found));
+        let message = match self.goal().stages {
+            Some(n) => format!("{} do not meet {period} ns on {device}", stages(n)),
+            None => {
+                let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
+                format!("no pipeline of up to {} was found that meets {period} ns on {device}", stages(last))
+            }
+        };
+        let help = format!("{} take {found} ns by the estimate: require that or more{limit}", stages(schedule.stages));
+        Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+    }
+
+    /// The estimate of the netlist that a schedule gives.
     fn estimate_of(&self, model: &Model, outcome: &Outcome) -> Result<Estimate, Error> {
         let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
         let netlist = super::program::lower(model, outcome, &options)?;
-        Ok(self.estimate_with(&netlist, TableStyle::Auto))
+        Ok(self.estimate(&netlist))
     }
 
     /// The best of some schedules of so many stages by the estimate, and its period: which gates share a table and which
@@ -328,21 +408,22 @@ impl Spec {
         period: f64,
     ) -> Result<Made, Error> {
         let mut of_fewer = None;
-        while best.outcome.schedule.stages > 1 {
-            let goal = Goal {
-                stages: Some(best.outcome.schedule.stages - 1),
-                max_stage_delay: None,
-                objective: Objective::Delay,
-                ..self.goal()
-            };
-            let outcome = self.keep(model, &**delays, &goal)?;
-            let first = Made { outcome, delays: Source::Device(delays.clone()) };
-            let (fewer, found) = self.refined(model, delays, first, &goal)?;
-            if found > period {
+        // The period is no monotone function of the number of stages: of small programs every number is tried, of others one
+        // more after a number that fails by little.
+        let mut failures = 0;
+        let is_small = model.nodes().len() <= EXHAUSTIVE_OPERATIONS;
+        for stages in (1..best.outcome.schedule.stages).rev() {
+            let goal = Goal { stages: Some(stages), max_stage_delay: None, ..self.goal() };
+            let (fewer, found) = self.measured(model, delays, &goal)?;
+            if found <= period {
+                of_fewer = Some(found);
+                best = fewer;
+                continue;
+            }
+            failures += 1;
+            if !is_small && (failures == 2 || found > NEAR_MISS * period) {
                 break;
             }
-            of_fewer = Some(found);
-            best = fewer;
         }
         // What is left of the period spares registers.
         if let Some(found) = of_fewer {
@@ -426,7 +507,8 @@ impl Spec {
     fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
         let register = self.register_time();
         let taken = register + self.clock.uncertainty;
-        if period > taken {
+        // A design without logic needs no more than its registers.
+        if period >= taken {
             return Ok(period - taken);
         }
         let also = match self.clock.uncertainty {
@@ -454,7 +536,6 @@ fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, E
     let register = period - bound;
     let mut bound = bound;
     let (mut found, mut estimate) = attempt(bound)?;
-    let mut best = estimate.clone();
     for _ in 0..ROUNDS {
         if estimate.period_ns <= period {
             return Ok(found);
@@ -462,16 +543,57 @@ fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, E
         bound *= ((period - register) / (estimate.period_ns - register)).clamp(0.5, 0.98);
         let Ok(next) = attempt(bound) else { break };
         (found, estimate) = next;
-        if estimate.period_ns < best.period_ns {
-            best = estimate.clone();
-        }
     }
-    if estimate.period_ns <= period { Ok(found) } else { Err(too_fast(period, &best)) }
+    if estimate.period_ns <= period { Ok(found) } else { Err(unmet()) }
 }
 
-/// The complaint that nothing was found that meets the clock.
-fn too_fast(period: f64, best: &Estimate) -> Error {
-    let message = format!("no pipeline was found that meets {period} ns on {}", best.device);
-    let help = format!("the best takes {} ns by the estimate; ask for that or more", best.period_ns);
-    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+/// The bound led to no schedule that meets the period. The caller tries other ones, and reports those.
+fn unmet() -> Error {
+    let message = "the clock period is not met";
+    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message))
+}
+
+/// Most stages that `--pipeline auto` tries one by one.
+const MAX_AUTO_STAGES: u32 = 64;
+
+/// Stages beyond the number of operations on the longest path that are tried: more can only hold values.
+const DEPTH_MARGIN: u32 = 2;
+
+/// Operations up to which every smaller number of stages is tried.
+const EXHAUSTIVE_OPERATIONS: usize = 400;
+
+/// Share of the period up to which a schedule that fails is a near miss.
+const NEAR_MISS: f64 = 1.1;
+
+/// Operations in all schedules that are tried one by one, up to which no number of stages is left out.
+const SCAN_BUDGET: usize = 120_000;
+
+/// Numbers of stages to try, up to `last`: all, or for large programs a part of them, in growing steps.
+fn stage_counts(operations: usize, last: u32) -> Vec<u32> {
+    let most = (SCAN_BUDGET / operations.max(1)).max(6);
+    if last as usize <= most {
+        return (1..=last).collect();
+    }
+    let ratio = f64::from(last).powf(1.0 / (most as f64 - 1.0));
+    let mut counts: Vec<u32> = (0..most).map(|k| ratio.powi(k as i32).round() as u32).collect();
+    counts.push(last);
+    counts.retain(|&count| (1..=last).contains(&count));
+    counts.dedup();
+    counts
+}
+
+/// Operations on the longest path from inputs to outputs.
+fn depth(model: &Model) -> u32 {
+    let mut depths: Vec<u32> = Vec::with_capacity(model.nodes().len());
+    for id in model.ids() {
+        let mut before = 0;
+        model.node(id).op.for_each_operand(|v| before = before.max(depths[v.index()]));
+        depths.push(before + 1);
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
+/// A period that is met where this one is required, with at most four digits after the point.
+fn rounded_up(period: f64) -> f64 {
+    (period * 1000.0).ceil() / 1000.0
 }

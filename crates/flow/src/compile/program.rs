@@ -1,11 +1,11 @@
 //! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
 
 use super::policy::{self, Made};
-use super::spec::{Passes, Spec};
+use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::{Model, Op};
-use alir_hw::device::Estimate;
+use alir_hw::device::{Delays, Estimate};
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{self, Netlist};
 use alir_opt::passes::{self, PASSES, PassStat, Trust};
@@ -98,10 +98,33 @@ impl Scheduled<'_> {
         Ok((netlist, axis))
     }
 
-    /// The stages as they are shown to people: operations, longest path and registers of each.
+    /// The stages as they are shown to people: operations, longest path and registers of each. On a device the path is that of
+    /// the finished netlist, with what each operation adds to it.
     pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
-        let uses = netlist::uses_with(&self.program, spec.fabric());
-        schedule::view(&self.program, &*self.delays, &spec.goal(), &uses, &self.outcome.schedule)
+        let (program, schedule) = (&*self.program, &self.outcome.schedule);
+        let uses = netlist::uses_with(program, spec.fabric());
+        let view = |delay: &dyn schedule::Delay| schedule::view(program, delay, &spec.goal(), &uses, schedule);
+        match spec.delay_model() {
+            DelayModel::Device => view(&Delays::near(program, spec.device(), spec.fabric(), schedule)),
+            DelayModel::LatencyFields | DelayModel::Width => view(&*self.delays),
+        }
+    }
+
+    /// The delay of each stage, in the unit of the delays: on a device the clock period that the finished netlist requires for
+    /// it, registers and surroundings included; else the longest path. One entry for a combinational design.
+    pub fn stage_times(&self, spec: &Spec, netlist: &Netlist) -> Vec<f64> {
+        match spec.delay_model() {
+            DelayModel::Device => {
+                let estimate = spec.estimate(netlist);
+                match self.outcome.schedule.stages {
+                    0 => vec![estimate.period_ns],
+                    stages => (0..stages as usize)
+                        .map(|stage| estimate.stage_periods_ns.get(stage).copied().unwrap_or_default())
+                        .collect(),
+                }
+            }
+            DelayModel::LatencyFields | DelayModel::Width => self.outcome.stage_delays.clone(),
+        }
     }
 
     /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
@@ -117,16 +140,6 @@ impl Scheduled<'_> {
         Ok(outcome)
     }
 
-    /// Longest path of each pipeline stage; nothing without stages.
-    pub fn stage_delays(&self) -> &[f64] {
-        if self.outcome.schedule.stages == 0 { &[] } else { &self.outcome.stage_delays }
-    }
-
-    /// The longest path between registers; without any, from inputs to outputs.
-    pub fn longest(&self) -> f64 {
-        self.outcome.stage_delays.iter().copied().fold(0.0, f64::max)
-    }
-
     /// How good the register bits are, for people; nothing where there was no search.
     pub fn quality(&self) -> String {
         let outcome = &self.outcome;
@@ -138,34 +151,49 @@ impl Scheduled<'_> {
             1 => String::new(),
             weight => format!(", {weight} within blocks counted as one"),
         };
+        // The certificate covers the delays that the schedule was made by. Those of a device depend on the schedule.
+        let bound = match self.delays {
+            policy::Source::LatencyFields | policy::Source::Width => "for this stage delay",
+            policy::Source::Device(_) | policy::Source::InARow(_) => "for these delays of operations",
+        };
         match &outcome.certificate {
             None => inside,
-            Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest possible{counted})"),
+            Some(_) if outcome.gap() == 0.0 => format!("{inside} (the fewest {bound}{counted})"),
             Some(_) if outcome.gap().is_infinite() => {
-                format!("{inside} (how far above the fewest{counted} is not known)")
+                format!("{inside} (how far above the fewest {bound}{counted} is not known)")
             }
-            Some(_) => format!("{inside} (at most {:.2} % above the fewest{counted})", 100.0 * outcome.gap()),
+            Some(_) => format!("{inside} (at most {:.2} % above the fewest {bound}{counted})", 100.0 * outcome.gap()),
         }
     }
 
-    /// One line about what was made; `unit` is that of delays.
-    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>, unit: &str) -> String {
+    /// One line about what was made.
+    pub(super) fn summary(&self, spec: &Spec, netlist: &Netlist, axis: Option<&Axis>) -> String {
         let schedule = &self.outcome.schedule;
         let latency = schedule.latency();
-        let longest = format!("{:.3}", self.longest());
-        let longest = format!("{} {unit}", longest.trim_end_matches('0').trim_end_matches('.'));
+        let longest = || {
+            let times = self.stage_times(spec, netlist);
+            let longest = format!("{:.3}", times.iter().copied().fold(0.0, f64::max));
+            format!("{} {}", longest.trim_end_matches('0').trim_end_matches('.'), spec.unit(&self.program).0)
+        };
+        let has_clock = spec.delay_model() == DelayModel::Device && netlist.register_bits() > 0;
         let shape = match schedule.stages {
-            0 if latency == 0 => format!("combinational, delay {longest}"),
+            stages if has_clock && stages > 0 => {
+                let estimate = spec.estimate(netlist);
+                let plural = if stages == 1 { "stage" } else { "stages" };
+                let (period, clock) = (estimate.period_ns, estimate.clock_mhz);
+                format!("{stages} {plural}, estimated clock period {period} ns ({clock} MHz)")
+            }
+            0 if latency == 0 => format!("combinational, delay {}", longest()),
             0 => {
                 let ends = match (schedule.register_inputs, schedule.register_outputs) {
                     (true, true) => "inputs and outputs",
                     (true, false) => "inputs",
                     _ => "outputs",
                 };
-                format!("{ends} registered, delay {longest}")
+                format!("{ends} registered, delay {}", longest())
             }
-            1 => format!("1 stage, delay {longest}"),
-            stages => format!("{stages} stages, the longest of delay {longest}"),
+            1 => format!("1 stage, delay {}", longest()),
+            stages => format!("{stages} stages, critical stage delay {}", longest()),
         };
         let (name, around) = match axis {
             None => (&netlist.interface.top, String::new()),

@@ -9,7 +9,7 @@ use super::gates::{BlockKind, Gate, Gates, Lit};
 use super::tables::{self, TableStyle};
 use super::technology::{ErrorOf, Technology};
 use super::timing::{Arrival, Path, Timing};
-use crate::netlist::Netlist;
+use crate::netlist::{Cell, Netlist};
 use serde::Serialize;
 
 /// What a netlist would take of a device. Counts are those that Yosys gives for the devices it knows.
@@ -29,6 +29,10 @@ pub struct Estimate {
     pub ram: u64,
     /// The shortest clock period in nanoseconds; of a module without registers the delay from ports to ports.
     pub period_ns: f64,
+    /// The clock period that each stage requires, in nanoseconds, from stage 1; empty without registers. The longest one is
+    /// `period_ns`, unless paths from ports to ports or into input registers take longer.
+    #[serde(skip)]
+    pub stage_periods_ns: Vec<f64>,
     /// The fastest clock in MHz.
     pub clock_mhz: f64,
     /// What the longest path goes through.
@@ -108,6 +112,36 @@ impl Mapped {
     }
 }
 
+impl Mapped {
+    /// The period of each stage: of what the registers after it read, and after the last one also of what outputs read.
+    /// `fixed` is what registers and the surroundings take of each.
+    fn by_stage(&self, netlist: &Netlist, outputs: f64, fixed: f64) -> Vec<f64> {
+        let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
+        let mut rest = registers;
+        let mut times: Vec<f64> = Vec::new();
+        let mut later = |stage: usize, at: f64| {
+            if times.len() < stage {
+                times.resize(stage, 0.0);
+            }
+            times[stage - 1] = times[stage - 1].max(at);
+        };
+        let mut last = 0;
+        for net in netlist.nets().iter().filter(|net| matches!(net.cell, Cell::Register { .. })) {
+            let (ends, others) = rest.split_at(net.width as usize);
+            rest = others;
+            last = last.max(net.stage as usize);
+            if net.stage > 0 {
+                later(net.stage as usize, f64::from(self.timing.latest_at_registers(ends.iter().copied()).at));
+            }
+        }
+        let outside = f64::from(self.timing.latest(ports.iter().copied()).at);
+        if last > 0 && outside > 0.0 {
+            later(last, outside + outputs);
+        }
+        times.into_iter().map(|at| picoseconds(at + fixed)).collect()
+    }
+}
+
 /// Picoseconds are more than an estimate has.
 fn picoseconds(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
@@ -138,6 +172,7 @@ impl Estimate {
             dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
             ram: mapped.memories,
             period_ns: period,
+            stage_periods_ns: mapped.by_stage(netlist, around.output_ns, registers + around.uncertainty_ns),
             clock_mhz: if period > 0.0 { (10_000.0 / period).round() / 10.0 } else { 0.0 },
             longest_path: longest.path,
             tables: mapped.tables,
