@@ -32,7 +32,7 @@ mod python;
 mod readers;
 mod registers;
 mod reuse;
-#[path = "../tests/common/schema.rs"]
+#[path = "../tests/it/schema.rs"]
 mod schema;
 mod semantics;
 mod tables;

@@ -1,7 +1,7 @@
 //! The suite of meaning (`tests/semantics/cases.rs`) in every simulator: all cases in one program, so that each
 //! compiles once.
 
-#[path = "../tests/semantics/cases.rs"]
+#[path = "../tests/it/semantics/cases.rs"]
 #[expect(dead_code, reason = "single cases are for what starts quickly")]
 mod cases;
 

@@ -14,7 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! (`tests/compile.rs` runs this example.)
+//! (`tests/it/compile.rs` runs this example.)
 //!
 //! Data goes one way: bytes, [`ir::Model`], [`schedule::Schedule`], [`netlist::Netlist`], text. Each arrow makes a new
 //! immutable value; `ARCHITECTURE.md` has the map and the invariants.

@@ -2,7 +2,7 @@
 //!
 //! [`read`] takes a text to [`Rtl`]: signals and what drives them, as words of explicit widths, every process executed
 //! symbolically, every instance in its place. The readers are written against the standards (IEEE 1364-2001, IEEE 1076
-//! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/layering.rs`).
+//! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/it/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
 //! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of processes needs

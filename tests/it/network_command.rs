@@ -1,9 +1,7 @@
 //! Networks at the command line: every broken input is refused with its place and reason, `info` lists what is there,
 //! `calibrate` chooses types, and what is written is proved from the network's own meaning.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

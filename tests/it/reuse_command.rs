@@ -1,8 +1,6 @@
 //! `--ii K` on the command line: what is written, what is refused, and that K = 1 changes nothing.
 
-mod common;
-
-use common::{model, run};
+use crate::common::{model, run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! `alir2hdl diff --prove` as a user meets it.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

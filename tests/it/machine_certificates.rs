@@ -1,8 +1,6 @@
 //! Certificates of state machines: what `prove --certificate` records of them and `alir2hdl-check` replays.
 
-#[path = "common/certificates.rs"]
-mod common;
-
+use crate::certificate_files::{answer, changed, corrupted, read, run};
 use alir_testing::random::machine::{MachineRecipe, stimulus};
 use alir2hdl::emit;
 use alir2hdl::formats;
@@ -26,7 +24,6 @@ use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine as Read;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{Answer, Compared, Side, check};
-use common::{answer, changed, corrupted, read, run};
 use num_bigint::BigInt;
 use std::collections::BTreeMap;
 use std::path::Path;

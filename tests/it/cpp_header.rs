@@ -1,9 +1,7 @@
 //! `--cpp` on the command line: names, refusals, no half file. What the header computes is judged in
 //! `hdl_tests/cpp.rs`.
 
-mod common;
-
-use common::{model, run};
+use crate::common::{model, run};
 
 #[test]
 fn a_header_is_named_after_its_file_or_as_asked() {

@@ -1,8 +1,7 @@
 //! Damaged and hostile files of stateful designs: 10,000 mutations with a fixed seed. Never a panic, never more memory
 //! than a small multiple of the file; what is still valid becomes hardware that does what the simulator says.
 
-mod hostile;
-
+use crate::hostile::{most_held, mutated};
 use alir_testing::random::SplitMix;
 use alir_testing::random::machine::stimulus;
 use alir2hdl::formats;
@@ -11,7 +10,6 @@ use alir2hdl::interp::machine::Simulation;
 use alir2hdl::ir::Limits;
 use alir2hdl::ir::machine::Machine;
 use alir2hdl::netlist::{Evaluator, lower_machine};
-use hostile::{most_held, mutated};
 use num_bigint::BigInt;
 use std::path::Path;
 

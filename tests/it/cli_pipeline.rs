@@ -1,8 +1,6 @@
 //! What can be asked of a pipeline on the command line, and how `info` shows it.
 
-mod common;
-
-use common::{model, run};
+use crate::common::{model, run};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The library's road from a design to hardware: what the command line makes is what `compile` makes.
 
-mod common;
-
+use crate::common::{body, run};
 use alir2hdl::compile::{
     self, Clock, DelayModel, ErrorKind, ModuleSpec, Optimisation, Passes, Pipeline, Products, Source, Spec, Stages,
     Target, Text, Theorem, Top,
@@ -14,7 +13,6 @@ use alir2hdl::netlist::{Ports, ResetOptions};
 use alir2hdl::num::Interval;
 use alir2hdl::verify::Vectors;
 use alir2hdl::{device::Device, formats};
-use common::{body, run};
 use num_bigint::BigInt;
 use std::path::Path;
 

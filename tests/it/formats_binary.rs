@@ -1,13 +1,11 @@
 //! Binary forms (32-bit words, byte code, `.alirz`): round trips, malformed files, 10,000 mutations of each.
 
-mod hostile;
-
+use crate::hostile::most_held;
 use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use alir2hdl::formats::{self, Format, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model};
 use flate2::Crc;
-use hostile::most_held;
 use proptest::prelude::*;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -267,7 +265,7 @@ fn originals(target: Target) -> Vec<Vec<u8>> {
 fn mutated(original: &[u8], rng: &mut SplitMix) -> Vec<u8> {
     const WORDS: [u32; 10] = [0, 1, 2, 0xffff_ffff, 0xffff_fffe, 0x7fff_ffff, 0x8000_0000, 4096, 4097, 0x0001_0000];
     if rng.below(4) == 0 {
-        return hostile::mutated(original, rng);
+        return crate::hostile::mutated(original, rng);
     }
     let mut bytes = original.to_vec();
     for _ in 0..1 + rng.below(3) {

@@ -252,7 +252,7 @@ fn an_interrupted_run_leaves_nothing() {
 #[test]
 fn npz_archives() {
     // Written by NumPy: savez_compressed(x=[[1.5, 3], [0, 0]], y=[1, 2]).
-    let place = Place::new().file("xy.npz", include_bytes!("data/samples/xy.npz"));
+    let place = Place::new().file("xy.npz", include_bytes!("../data/samples/xy.npz"));
     place.run("m.json --input xy.npz --array x --output -").gives("4.5,-4.0,-4.5\n0.0,1.0,0.0\n");
     place.run("m.json --input xy.npz --output -").fails("E0702", "2 arrays (x, y): choose one with --array");
     place.run("m.json --input xy.npz --array y --output -").fails("E0702", "an array of shape [2]");

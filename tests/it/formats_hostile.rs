@@ -3,13 +3,11 @@
 //!
 //! What is still valid after a mutation goes on through the golden interpreter and the writer.
 
-mod hostile;
-
+use crate::hostile::{most_held, mutated};
 use alir_testing::random::{SplitMix, inputs};
 use alir2hdl::formats::{self, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::Limits;
-use hostile::{most_held, mutated};
 use std::path::{Path, PathBuf};
 
 fn models() -> PathBuf {

@@ -154,7 +154,7 @@ fn every_form_becomes_every_form_with_the_same_outputs() {
                 let second = format!("again_{name}");
                 fine(&dir, &["convert", from, &second, "--to", form]);
                 if form != "bytecode2" && form != "dais1" || from == "a4.json" {
-                    // The rest is held to the golden interpreter in tests/formats_binary.rs; here a choice is enough.
+                    // The rest is held to the golden interpreter in tests/it/formats_binary.rs; here a choice is enough.
                     assert_eq!(run(&second), rows, "{model}: {from} as {form}");
                 }
                 if from == name && form != "dais1" {

@@ -1,10 +1,7 @@
 //! Every JSON output names its schema and keeps to it, and `view --open` starts what opens pages.
 
-#[path = "common/schema.rs"]
-mod schema;
-
+use crate::schema::{broken, keeps_to};
 use assert_cmd::Command;
-use schema::{broken, keeps_to};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -204,7 +201,7 @@ fn schemas_are_printed_without_the_network() {
         let kind = path.file_stem().unwrap().to_str().unwrap();
         let (status, out, err) = run(&dir, &format!("explain --schema {kind}"));
         assert_eq!((status, out), (0, std::fs::read_to_string(&path).unwrap()), "{err}");
-        let docs = include_str!("../docs/json.md");
+        let docs = include_str!("../../docs/json.md");
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let id = schema["$id"].as_str().unwrap();
         assert!(id.starts_with(&format!("alir2hdl.{kind}/")) && docs.contains(id), "docs/json.md does not list {id}");

@@ -145,12 +145,12 @@ fn crates_depend_on_lower_crates_only() {
         for used in used {
             assert!(
                 allowed.split(' ').any(|a| a == used),
-                "crates/{name} uses crates/{used}: not in CRATES of tests/layering.rs"
+                "crates/{name} uses crates/{used}: not in CRATES of tests/it/layering.rs"
             );
         }
     }
     let folders = fs::read_dir(repository().join("crates")).unwrap().count();
-    assert_eq!(folders, CRATES.len(), "a crate is missing in CRATES of tests/layering.rs");
+    assert_eq!(folders, CRATES.len(), "a crate is missing in CRATES of tests/it/layering.rs");
 }
 
 #[test]

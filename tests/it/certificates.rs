@@ -1,8 +1,6 @@
 //! Certificates: what `prove --certificate` records and `alir2hdl-check` replays.
 
-#[path = "common/certificates.rs"]
-mod common;
-
+use crate::certificate_files::{answer, changed, corrupted, read, run};
 use alir_testing::random::{Gene, Profile, Recipe};
 use alir2hdl::formats::{Target, prepare, read as read_model};
 use alir2hdl::interp::{LookupMiss, Step as Computed, golden_steps};
@@ -14,7 +12,6 @@ use alir2hdl_check::program::Program;
 use alir2hdl_check::records::Record;
 use alir2hdl_check::text::Text;
 use alir2hdl_check::{AT_THE_END, Answer, Compared, Side};
-use common::{answer, changed, corrupted, read, run};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

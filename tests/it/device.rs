@@ -1,7 +1,6 @@
 //! Estimates for devices, delays by device, and clocks that are met.
 
-mod common;
-
+use crate::common::{body, model, run};
 use alir_testing::random;
 use alir2hdl::compile::{self, Spec, Stages};
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
@@ -10,7 +9,6 @@ use alir2hdl::ir::{Builder, Limits, Model, Op, Output, Term, ValueId};
 use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with, uses_with_blocks};
 use alir2hdl::num::Interval;
 use alir2hdl::schedule::{Delay, Goal, Schedule, default_delay, schedule};
-use common::{body, model, run};
 use serde_json::Value;
 use std::path::Path;
 
