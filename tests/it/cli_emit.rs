@@ -47,7 +47,7 @@ fn both_languages_and_the_interface_are_written_in_one_run() {
     assert!(read("jet.v").contains("\nmodule jet (\n"));
     assert!(read("jet.vhd").contains("\nentity jet is\n"));
     let facts: Value = serde_json::from_str(&read("jet.json")).unwrap();
-    assert_eq!(facts["top"], "jet");
+    assert_eq!((&facts["generator"], &facts["top"]), (&Value::from("alir2hdl"), &Value::from("jet")));
     assert_eq!(facts["language"], "both");
     assert_eq!((&facts["latency"], &facts["initiation_interval"]), (&Value::from(3), &Value::from(1)));
     assert_eq!(facts["stages"].as_array().unwrap().len(), 3);

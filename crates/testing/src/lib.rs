@@ -26,3 +26,13 @@ pub fn seeds(suite: Range<u64>) -> Range<u64> {
         requested.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
     ends.map_or(suite, |(a, b)| a..b)
 }
+
+/// Returns `true` in the nightly run (`scripts/nightly.sh`), which takes the large models and all combinations.
+pub fn is_nightly() -> bool {
+    std::env::var_os("ALIR2HDL_NIGHTLY").is_some_and(|value| !value.is_empty())
+}
+
+/// Returns the first `count` of `all`, or all of them in the nightly run: lists begin with the smallest ones that show the thing.
+pub fn first_or_all<T>(all: &[T], count: usize) -> &[T] {
+    if is_nightly() { all } else { &all[..count.min(all.len())] }
+}

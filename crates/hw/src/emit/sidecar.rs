@@ -185,7 +185,7 @@ impl<'a> Sidecar<'a> {
         let after = |stage: usize| bits.get(stage).copied().unwrap_or(0);
         Sidecar {
             schema: "alir2hdl.interface/1",
-            generator: env!("CARGO_PKG_NAME"),
+            generator: "alir2hdl",
             version: env!("CARGO_PKG_VERSION"),
             model_checksum,
             top: &interface.top,

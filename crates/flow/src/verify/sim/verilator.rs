@@ -2,7 +2,7 @@
 //!
 //! The generated C++ is compiled without optimisation: even then it runs a hundred times faster than it compiles.
 //! Verilator's own runtime is half of the work of a small model and always the same, so its object file is kept in a
-//! cache: `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
+//! cache, and from the second run on its headers are precompiled there: `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
 
 use super::process::{Invocation, run};
 use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
@@ -18,6 +18,10 @@ use std::sync::Mutex;
 /// Verilator 4.038 or later with a C++ compiler.
 #[derive(Clone, Copy, Debug)]
 pub struct Verilator;
+
+/// Headers that are precompiled: those of Verilator's models and of the benches.
+const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <fstream>\n\
+    #include <string>\n#include <vector>\n";
 
 /// C++ sources below this size are compiled together: most of the time goes into their common headers.
 const TOGETHER: u64 = 1_500_000;
@@ -63,7 +67,8 @@ impl Simulator for Verilator {
         if !have_runtime {
             units.push((build.runtime_unit()?, "runtime.o".into()));
         }
-        build.compile_all(&units)?;
+        let headers = runtime.as_ref().filter(|_| have_runtime).and_then(|object| build.precompiled_headers(object));
+        build.compile_all(&units, headers.as_deref())?;
         let mut objects: Vec<OsString> = units.into_iter().map(|(_, object)| object).collect();
         if let Some(cached) = runtime {
             if have_runtime {
@@ -145,16 +150,38 @@ impl Build<'_> {
         flags
     }
 
-    /// Compiles every unit, as many at a time as there are processors.
-    fn compile_all(&self, units: &[(OsString, OsString)]) -> Result<(), SimError> {
+    /// Returns a header for `-include` whose precompiled form is in the cache beside the runtime's object file; `None` where it
+    /// cannot be kept. Parsing Verilator's headers is most of the compilation of a small model.
+    fn precompiled_headers(&self, runtime: &Path) -> Option<PathBuf> {
+        let header = runtime.with_extension("h");
+        let mut precompiled = header.clone().into_os_string();
+        precompiled.push(".gch");
+        let precompiled = PathBuf::from(precompiled);
+        if header.is_file() && precompiled.is_file() {
+            return Some(header);
+        }
+        fs::write(self.job.dir.join("headers.h"), HEADERS).ok()?;
+        let build = Invocation::new(&self.compiler).args(self.flags());
+        let build = build.args(["-x", "c++-header", "-o", "headers.gch", "headers.h"]);
+        self.job.compile(&build, "headers.log").ok()?;
+        keep(&self.job.dir.join("headers.h"), &header);
+        keep(&self.job.dir.join("headers.gch"), &precompiled);
+        (header.is_file() && precompiled.is_file()).then_some(header)
+    }
+
+    /// Compiles every unit, as many at a time as there are processors, after the precompiled `headers`.
+    fn compile_all(&self, units: &[(OsString, OsString)], headers: Option<&Path>) -> Result<(), SimError> {
         let waiting = Mutex::new(units.iter().enumerate());
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(units.len());
         let work = || -> Result<(), SimError> {
             loop {
                 let next = waiting.lock().expect("no worker panics").next();
                 let Some((index, (source, object))) = next else { return Ok(()) };
-                let compile =
-                    Invocation::new(&self.compiler).args(self.flags()).args(["-c", "-o"]).arg(object).arg(source);
+                let mut compile = Invocation::new(&self.compiler).args(self.flags());
+                if let Some(headers) = headers {
+                    compile = compile.arg("-include").arg(headers);
+                }
+                let compile = compile.args(["-c", "-o"]).arg(object).arg(source);
                 self.job.compile(&compile, &format!("compile_{index}.log"))?;
             }
         };
