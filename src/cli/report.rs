@@ -1,36 +1,56 @@
-//! `alir2hdl report`: what the synthesis tools said, as one table.
+//! `alir2hdl report`: figures of FPGA tools as one table.
 
-use super::{ExitStatus, Failure, Global, print};
+use super::{ExitStatus, Failure, Global, print, report as print_diagnostics};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::report::{self, Column};
+use crate::files::Batch;
+use crate::report::{self, BuildRow, Column, Separated};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Show what Vivado, Quartus, yosys and nextpnr reported, several runs side by side
+/// Show what FPGA tools reported, several builds side by side
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl report build
   alir2hdl report build-* --sort fmax_mhz --descending
-  alir2hdl report build --csv > results.csv
+  alir2hdl report build -o results.csv
+  alir2hdl report build --check
 
-Looks through the folders for report_utilization, report_timing_summary and report_power of Vivado; the summaries and
-.sta.rpt of Quartus; stat -json of yosys; --report of nextpnr. A row is what one tool wrote into one folder; latency and
-part come from the metadata.json of the project around it. For Quartus luts are adaptive logic modules.")]
+Searches the folders for report_utilization, report_timing_summary and report_power of Vivado; csynth and export reports of
+Vivado HLS and Vitis HLS; .fit, .map, .syn, .sta and .pow reports and summaries of Quartus; stat of yosys (JSON or text);
+--report and log of nextpnr; .mrp, .tw1 and .twr of Diamond; .rpt.txt of Gowin. A row is the last stage of what one tool wrote
+into one folder. Latency and part come from the metadata.json of the project around it.
+
+Exit codes with --check: 0 timing is met, 1 it is missed, 5 no report of timing.")]
 pub(super) struct Args {
-    /// Folders to look through
+    /// Folders to search, or single files
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Print a JSON object (schema alir2hdl.report/2)
-    #[arg(long)]
+    /// Write to this file; .html, .json, .csv, .tsv or .md selects the format
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print a JSON object (schema alir2hdl.report/2) with all stages
+    #[arg(long, conflicts_with = "output")]
     json: bool,
     /// Print comma-separated values
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "output"])]
     csv: bool,
     /// Print a Markdown table
-    #[arg(long, conflicts_with_all = ["json", "csv"])]
+    #[arg(long, conflicts_with_all = ["json", "csv", "output"])]
     markdown: bool,
+    /// Write a page with the table and the stage charts of the projects
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Show every stage instead of the last one of each build
+    #[arg(long)]
+    all_stages: bool,
+    /// Show these columns
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    columns: Vec<ColumnArg>,
+    /// Exit with code 1 if a build misses its timing
+    #[arg(long)]
+    check: bool,
     /// Sort by this column instead of by path
     #[arg(long, value_name = "COLUMN")]
     sort: Option<ColumnArg>,
@@ -39,17 +59,20 @@ pub(super) struct Args {
     descending: bool,
 }
 
-/// [`Column`] as it is typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// [`Column`] on the command line.
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct ColumnArg(Column);
+
+const COLUMNS: usize = Column::USUAL.len() + Column::FURTHER.len();
 
 impl ValueEnum for ColumnArg {
     fn value_variants<'a>() -> &'a [ColumnArg] {
-        const ALL: [ColumnArg; Column::ALL.len()] = {
-            let mut all = [ColumnArg(Column::Run); Column::ALL.len()];
+        const ALL: [ColumnArg; COLUMNS] = {
+            let mut all = [ColumnArg(Column::USUAL[0]); COLUMNS];
             let mut k = 0;
             while k < all.len() {
-                all[k] = ColumnArg(Column::ALL[k]);
+                let usual = Column::USUAL.len();
+                all[k] = ColumnArg(if k < usual { Column::USUAL[k] } else { Column::FURTHER[k - usual] });
                 k += 1;
             }
             all
@@ -62,31 +85,106 @@ impl ValueEnum for ColumnArg {
     }
 }
 
+/// Format of a file by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReportFormat {
+    Text,
+    Json,
+    Values(Separated),
+    Markdown,
+    Html,
+}
+
+impl ReportFormat {
+    fn of_file(path: &Path) -> Result<ReportFormat, Failure> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Ok(ReportFormat::Html),
+            "json" => Ok(ReportFormat::Json),
+            "csv" => Ok(ReportFormat::Values(Separated::Commas)),
+            "tsv" => Ok(ReportFormat::Values(Separated::Tabs)),
+            "md" => Ok(ReportFormat::Markdown),
+            _ => {
+                let message = format!("{}: no format is known for this name", path.display());
+                let error = Diagnostic::error("E0002", Place::Flag("--output".into()), message);
+                Err(Failure::input(error.with_help("use a name that ends in .html, .json, .csv, .tsv or .md")))
+            }
+        }
+    }
+
+    /// Returns the content; JSON always has every stage.
+    fn content(self, args: &Args, rows: &[BuildRow]) -> String {
+        let columns: Vec<Column> = args.columns.iter().map(|column| column.0).collect();
+        let shown = || if args.all_stages { rows.to_vec() } else { report::for_people(rows) };
+        match self {
+            ReportFormat::Text => report::text(&shown(), &columns),
+            ReportFormat::Json => report::json(rows),
+            ReportFormat::Values(separated) => report::csv(&shown(), &columns, separated),
+            ReportFormat::Markdown => report::markdown(&shown(), &columns),
+            ReportFormat::Html => report::html(&shown(), &columns, &projects(&args.folders)),
+        }
+    }
+}
+
+/// Returns the `metadata.json` of the folders that are projects.
+fn projects(folders: &[PathBuf]) -> Vec<(String, serde_json::Value)> {
+    let facts = |folder: &PathBuf| {
+        let bytes = std::fs::read(folder.join("metadata.json")).ok()?;
+        Some((folder.display().to_string(), serde_json::from_slice(&bytes).ok()?))
+    };
+    folders.iter().filter_map(facts).collect()
+}
+
 /// Runs the sub-command.
-pub(super) fn run(args: &Args, _global: Global) -> Result<ExitStatus, Failure> {
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let format = match (&args.output, args) {
+        (Some(path), _) => ReportFormat::of_file(path)?,
+        (None, Args { json: true, .. }) => ReportFormat::Json,
+        (None, Args { csv: true, .. }) => ReportFormat::Values(Separated::Commas),
+        (None, Args { markdown: true, .. }) => ReportFormat::Markdown,
+        (None, _) => ReportFormat::Text,
+    };
     let mut rows = Vec::new();
     let mut problems = Vec::new();
+    let mut warnings = Vec::new();
     for folder in &args.folders {
         let name = folder.display().to_string();
         let found = report::read(&name, folder).map_err(|e| Failure::io(folder, "read", &e))?;
-        if found.is_empty() {
+        for skipped in &found.skipped {
+            let message = format!("this report adds nothing to the table: {}", skipped.reason);
+            warnings.push(Diagnostic::warning("W1202", Place::Whole, message).in_file(&skipped.path));
+        }
+        if found.rows.is_empty() {
             let help = "run the project's scripts first; `alir2hdl report --help` lists the files that are known";
             let error = Diagnostic::error("E1201", Place::Whole, "no report of a known tool").in_file(folder);
             problems.push(error.with_help(help));
         }
-        rows.extend(found);
+        rows.extend(found.rows);
     }
+    print_diagnostics(&Diagnostics(warnings), global);
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
     if let Some(ColumnArg(column)) = args.sort {
         report::sort(&mut rows, column, args.descending);
     }
-    let text = match args {
-        Args { json: true, .. } => report::json(&rows),
-        Args { csv: true, .. } => report::csv(&rows),
-        Args { markdown: true, .. } => report::markdown(&rows),
-        _ => report::text(&rows),
+    let pages = args.html.iter().map(|path| (path, ReportFormat::Html));
+    for (path, format) in args.output.iter().map(|path| (path, format)).chain(pages) {
+        let mut batch = Batch::default();
+        let written = batch.add(path, format.content(args, &rows).as_bytes()).and_then(|()| batch.commit());
+        written.map_err(|e| Failure::io(path, "write", &e))?;
+    }
+    let status = match args.output {
+        Some(_) => ExitStatus::Ok,
+        None => print(format.content(args, &rows).as_bytes())?,
     };
-    print(text.as_bytes())
+    if !args.check {
+        return Ok(status);
+    }
+    let results: Vec<Option<bool>> = rows.iter().filter(|row| row.result).map(BuildRow::meets_timing).collect();
+    match results.iter().flatten().collect::<Vec<_>>()[..] {
+        [] => Ok(ExitStatus::Undecided),
+        ref known if known.iter().all(|met| **met) => Ok(status),
+        _ => Ok(ExitStatus::Mismatch),
+    }
 }

@@ -1,6 +1,6 @@
 //! What came of the variants: gathered from their folders, as rows of one table.
 
-use crate::report;
+use crate::report::{self, Stage};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -253,10 +253,14 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         (None, Some(_)) => Status::Open,
         (None, None) => Status::Done,
     };
-    let reports = if synthesises { report::read("", &own.join("project")).unwrap_or_default() } else { Vec::new() };
+    let reports = if synthesises {
+        report::read("", &own.join("project")).map(|found| found.rows).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     // What was routed tells more than what was only synthesised.
-    let by_tool = |get: fn(&report::Row) -> Option<f64>| {
-        let routed = reports.iter().filter(|r| r.state == "routed").find_map(get);
+    let by_tool = |get: fn(&report::BuildRow) -> Option<f64>| {
+        let routed = reports.iter().filter(|r| r.state == Some(Stage::Routed)).find_map(get);
         routed.or_else(|| reports.iter().find_map(get))
     };
     // nextpnr's flip-flops include those that the flow puts around the block; yosys counted the block alone.
@@ -278,7 +282,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         estimated_luts: estimate["lut"].as_f64(),
         estimated_registers: estimate["ff"].as_f64(),
         estimated_mhz: estimate["clock_mhz"].as_f64(),
-        luts: by_tool(|r| r.luts),
+        luts: by_tool(|r| r.luts.or(r.alms).or(r.logic_elements)),
         registers: alone().or_else(|| by_tool(|r| r.registers)),
         dsps: by_tool(|r| r.dsps).or(estimate["dsp"].as_f64()),
         brams: by_tool(|r| r.brams).or(estimate["ram"].as_f64()),
@@ -292,7 +296,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
 
 /// The clock at which every path is in time: a tool's own figure may be of those between registers alone, while its worst
 /// slack is of those from and to ports too.
-fn every_path(row: &report::Row) -> Option<f64> {
+fn every_path(row: &report::BuildRow) -> Option<f64> {
     let by_slack = row.period_ns.zip(row.slack_ns).map(|(period, slack)| period - slack).filter(|ns| *ns > 0.0);
     let clocks = row.fmax_mhz.into_iter().chain(by_slack.map(|ns| 1000.0 / ns));
     clocks.min_by(f64::total_cmp)
@@ -418,8 +422,12 @@ mod tests {
 
     #[test]
     fn paths_of_ports_count_for_the_clock() {
-        let row =
-            |fmax_mhz, slack_ns| report::Row { period_ns: Some(5.0), slack_ns, fmax_mhz, ..report::Row::default() };
+        let row = |fmax_mhz, slack_ns| report::BuildRow {
+            period_ns: Some(5.0),
+            slack_ns,
+            fmax_mhz,
+            ..report::BuildRow::default()
+        };
         // Quartus' figure is of paths between registers, its worst slack of all.
         assert_eq!(every_path(&row(Some(500.0), Some(1.0))), Some(250.0));
         assert_eq!(every_path(&row(Some(200.0), Some(1.0))), Some(200.0));
