@@ -3,6 +3,7 @@
 //! All programs of a test share one testbench, so that each simulator compiles once.
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
+use alir_testing::is_nightly;
 use alir_testing::random::{self, SplitMix};
 use alir2hdl::emit::{self, RomStyle};
 use alir2hdl::netlist::{Options, Ports, ResetOptions};
@@ -42,6 +43,7 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
 
 #[test]
 fn sim_random_programs_are_equal_in_every_simulator() {
-    let cases: Vec<Case> = (0..120).map(|seed| case(seed, 60)).collect();
+    let programs = if is_nightly() { 120 } else { 60 };
+    let cases: Vec<Case> = (0..programs).map(|seed| case(seed, 60)).collect();
     assert_equal_everywhere(&cases);
 }

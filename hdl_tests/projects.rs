@@ -1,5 +1,6 @@
 //! Folders of `alir2hdl project`, each part run by the tool that it is for; vendor scripts run under a stub.
 
+use alir_testing::first_or_all;
 pub(crate) use alir_testing::tools::tool;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -249,6 +250,7 @@ fn sim_makefile_of_a_project_judges_tables() {
 }
 
 #[test]
+#[ignore = "long: tables and wrappers are judged alone too, scripts/nightly.sh runs it"]
 fn sim_makefile_of_a_project_judges_tables_in_a_wrapper() {
     judges(&Project::new(KINDS[6].0, KINDS[6].1), &["iverilog", "ghdl", "verilator"]);
 }
@@ -259,6 +261,7 @@ fn sim_makefile_of_a_project_judges_a_network() {
 }
 
 #[test]
+#[ignore = "long: networks and wrappers are judged alone too, scripts/nightly.sh runs it"]
 fn sim_makefile_of_a_project_judges_a_network_in_a_wrapper() {
     judges(&Project::new(KINDS[8].0, KINDS[8].1), &["iverilog", "ghdl"]);
 }
@@ -270,7 +273,7 @@ fn sim_makefile_of_a_project_judges_in_verilator() {
 
 #[test]
 fn sim_makefile_of_a_project_writes_waves_when_asked() {
-    for (model, arguments) in [KINDS[1], KINDS[2]] {
+    for &(model, arguments) in first_or_all(&[KINDS[1], KINDS[2]], 1) {
         let project = Project::new(model, arguments);
         for target in ["iverilog", "ghdl", "verilator"].into_iter().filter(|target| tool(target).is_some()) {
             let wave = project.path().join("sim/build").join(target).join("wave.vcd");
@@ -521,7 +524,8 @@ fn sim_edalize_runs_the_project() {
 #[test]
 fn sim_yosys_runs_the_script_of_a_project_as_its_comment_says() {
     let Some(yosys) = tool("yosys") else { return };
-    for (model, arguments) in [KINDS[2], KINDS[4], KINDS[5]] {
+    // Synthesis of tables takes most of the time; the wrapper comes first.
+    for &(model, arguments) in first_or_all(&[KINDS[2], KINDS[4], KINDS[5]], 1) {
         let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
         let script = std::fs::read_to_string(project.path().join("scripts/yosys.ys")).expect("a script");
         let told = |line: &str| line.split_once("run it in this project's folder: ").map(|(_, how)| how.to_owned());
@@ -688,7 +692,7 @@ fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
         (
             "nowhere",
             &["--pipeline", "auto", "--clock-period", "3", "--device", "generic"],
-            "ask for --clock-period 3.5 or more",
+            "takes 3.5 ns by the estimate: require that or more",
         ),
         ("nowhere", &["--core-version", "1.0"], "three numbers"),
         ("nowhere", &["--top", "a b"], "not legal"),

@@ -33,9 +33,13 @@ if [ $# = 0 ]; then
     echo "schedules against a general solver: $((SECONDS - start)) s"
 fi
 if cargo nextest --version >/dev/null 2>&1; then
-    cargo nextest run --locked --profile matrix --run-ignored "${large:-default}" --test hdl "$filter" </dev/null || status=$?
+    chosen="test($filter)"
+    [ -n "$large" ] || chosen+=" and not test(scale_)"
+    cargo nextest run --locked --profile matrix --run-ignored all --test hdl -E "$chosen" </dev/null || status=$?
 else
-    cargo test --locked --test hdl -- --test-threads 2 ${large:+--include-ignored} "$filter" </dev/null || status=$?
+    # shellcheck disable=SC2086 # nothing, or two words
+    cargo test --locked --test hdl -- --test-threads 2 --include-ignored $([ -n "$large" ] || echo --skip scale_) "$filter" </dev/null ||
+        status=$?
 fi
 
 simulators="verilator iverilog ghdl93 ghdl08"

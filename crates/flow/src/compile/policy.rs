@@ -349,15 +349,17 @@ impl Spec {
             Some(PathElement::Negation(_)) | None => String::new(),
         };
         let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
+        let verb = |n: u32, one: &'static str, several: &'static str| if n == 1 { one } else { several };
         let (device, found) = (self.device().name(), rounded_up(found));
         let message = match self.goal().stages {
-            Some(n) => format!("{} do not meet {period} ns on {device}", stages(n)),
+            Some(n) => format!("{} {} not meet {period} ns on {device}", stages(n), verb(n, "does", "do")),
             None => {
                 let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
                 format!("no pipeline of up to {} was found that meets {period} ns on {device}", stages(last))
             }
         };
-        let help = format!("{} take {found} ns by the estimate: require that or more{limit}", stages(schedule.stages));
+        let (count, verb) = (stages(schedule.stages), verb(schedule.stages, "takes", "take"));
+        let help = format!("{count} {verb} {found} ns by the estimate: require that or more{limit}");
         Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
     }
 
