@@ -100,5 +100,6 @@ pub(super) fn list() -> Result<ExitStatus, Failure> {
         "\n-O2 --use-dsp no --delay-model device, two stages or more: {}\n",
         passes::IN_STAGES.join(", ")
     ));
+    text.push_str(&format!("-O2 for devices with six-input tables, at the end: {}\n", passes::WIDE_TABLES.join(", ")));
     print(text.as_bytes())
 }

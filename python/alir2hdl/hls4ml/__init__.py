@@ -14,7 +14,9 @@ and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT;
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
+import hashlib
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -117,6 +119,21 @@ def _convolution(layer, x, x_type):
     return _product(layer, padded[at.reshape(len(pixels), -1)], x_type, weights).ravel()
 
 
+def _scaled(values, factors):
+    """Values times constants, element by element. alkaid's product with one constant takes twice the time for each bit of it,
+    that with a matrix does not."""
+    factors = np.broadcast_to(np.asarray(factors, dtype=np.float64), np.shape(values))
+
+    def bits(number):
+        return int(np.frexp(number)[0] * 2.0**53)
+
+    if all(code == 0 or (abs(code) // (code & -code)).bit_length() <= 12 for code in map(bits, factors.ravel())):
+        return values * factors
+    flat = values.ravel()
+    made = [flat[k : k + 1].reshape(1, 1) @ np.array([[factor]]) for k, factor in enumerate(factors.ravel())]
+    return np.concatenate([one.ravel() for one in made]).reshape(np.shape(values))
+
+
 def _quotient(layer, x, count: int, fractionals: int):
     """x over a number, towards zero at these fractional bits (those of its type), as ap_fixed divides."""
     _, integers, _ = (int(np.max(part)) for part in x.kif)
@@ -129,7 +146,7 @@ def _quotient(layer, x, count: int, fractionals: int):
         shift = bits + (count - 1).bit_length()
         if shift > 52:
             raise _refused(layer, f"the average of {count} numbers of {bits} bits; take a power of two, or fewer bits")
-        size = size * (-(-(1 << shift) // count) / 2.0**shift)
+        size = _scaled(size, -(-(1 << shift) // count) / 2.0**shift)
     size = size.quantize(0, integers + 1, fractionals, "WRAP", "TRN")
     return np.where(x < 0, -size, size)
 
@@ -173,8 +190,16 @@ def _merge(layer, given):
         return np.concatenate([x.reshape(shape) for x, shape in zip(given, shapes)], axis=axis).ravel()
     if len(given) != 2:
         raise _refused(layer, "two inputs")
-    size = int(np.prod(layer.get_output_variable().shape))
-    a, b = (x[np.arange(size) % x.size] for x in given)
+    shapes = [tuple(layer.get_input_variable(name).shape) for name in layer.inputs]
+    shape = tuple(layer.get_output_variable().shape)
+    try:
+        merged = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise _refused(layer, f"shapes {shapes[0]} and {shapes[1]}, which do not go together") from None
+    if merged != shape:
+        raise _refused(layer, f"shapes {shapes[0]} and {shapes[1]}: hls4ml gives the result the shape {shape}, not {merged}")
+    # As Keras broadcasts, not modulo the size as hls4ml's C++ does.
+    a, b = (x.ravel()[np.broadcast_to(np.arange(x.size).reshape(own), shape).ravel()] for x, own in zip(given, shapes))
     if operation == "maximum":
         return np.where(a > b, _cast(layer, a, out), _cast(layer, b, out))
     if operation == "minimum":
@@ -235,6 +260,13 @@ def _softmax(layer, x, x_type):
     exp_t, inv_t, accum, inv_in = (layer.get_attr(f"{name}_t").precision for name in ("exp_table", "inv_table", "accum", "inv_inp"))
     size = int(layer.get_attr("table_size", 1024))
     exp_size, inv_size = int(layer.get_attr("exp_table_size", size)), int(layer.get_attr("inv_table_size", size))
+    if fractionals + integers > 24:
+        warnings.warn(
+            f"alir2hdl: layer {layer.name} (Softmax): its input has {signed + integers + fractionals} bits, its table of exp {exp_size} entries: every"
+            " class may get the same number (as with Vitis). Give the layer before a result type of 16 bits or so"
+            " (hls_config['LayerName'][...]['Precision']['result'])",
+            stacklevel=2,
+        )
     if layer.get_attr("inp_norm_t", None) is not None:
         raise _refused(layer, "a type of the differences of its own")
     scale = np.float32(layer.get_attr("exp_scale", 1.0))
@@ -294,6 +326,32 @@ def _constant(layer, kind: str, value: float) -> float:
     return float(code / 2.0**fractional)
 
 
+def _along(layer, numbers):
+    """Numbers of a normalisation for every element: one for each of its axis, which is the last one unless Keras was told another."""
+    shape = tuple(int(n) for n in layer.get_output_variable().shape)
+    axis, numbers = layer.get_attr("keras_axis", None), np.asarray(numbers)
+    if numbers.size == int(np.prod(shape)):
+        return numbers.ravel()
+    # Keras counts the samples.
+    axis = len(shape) - 1 if axis is None else axis - 1 if axis > 0 else axis + len(shape)
+    if numbers.size not in (1, shape[axis]):
+        raise _refused(layer, f"{numbers.size} numbers for axis {axis + 1} of {shape}")
+    return np.broadcast_to(numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape).ravel()
+
+
+def _quantised(layer, x):
+    """HGQ's quantiser: a type for every element."""
+    kinds, widths, integers = (np.broadcast_to(part[0], layer.get_output_variable().shape).ravel().astype(int) for part in layer.mask_kbi)
+    rounding, overflow = str(layer.RND), str(layer.SAT)
+    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT"):
+        raise _refused(layer, f"rounding {rounding} and overflow {overflow}; TRN or RND, WRAP or SAT")
+    made = [
+        x[k : k + 1].quantize(int(sign), int(whole - sign), int(width - whole), overflow, rounding) if width > 0 else np.zeros(1)
+        for k, (sign, width, whole) in enumerate(zip(kinds, widths, integers))
+    ]
+    return np.concatenate(made)
+
+
 def _layer(layer, given, kinds):
     """The values of a layer before they are cast to its result's type."""
     out = layer.get_output_variable()
@@ -308,9 +366,8 @@ def _layer(layer, given, kinds):
                 "GlobalAveragePooling2D"):
         return _pooling(layer, x, x_type)
     if kind in ("BatchNormalization", "ApplyAlpha"):
-        scale, bias = _weights(layer, "scale"), _weights(layer, "bias")
-        size = int(np.prod(out.shape))
-        return x * np.resize(scale, size) + np.resize(bias, size)
+        scale, bias = (_along(layer, _weights(layer, name)) for name in ("scale", "bias"))
+        return _scaled(x, scale) + bias
     if kind in ("Merge", "Concatenate"):
         return _merge(layer, given)
     if kind in ("ZeroPadding1D", "ZeroPadding2D"):
@@ -325,6 +382,8 @@ def _layer(layer, given, kinds):
         return x
     if kind == "Softmax":
         return _softmax(layer, x, x_type)
+    if kind == "FixedPointQuantizer":
+        return _quantised(layer, x)
     return _activation(layer, x, out.type.precision)
 
 
@@ -340,10 +399,13 @@ def _program(model, traced=()):
     for layer in model.get_layers():
         out = layer.get_output_variable().type.precision
         if layer.class_name in ("Input", "InputLayer"):
-            _, _, _, rounding, overflow = _type(layer, out)
-            if (rounding, overflow) != ("TRN", "WRAP"):
-                raise _refused(layer, f"type {out}: what enters is floored and wrapped; leave it at TRN and WRAP")
+            signed, integer, fractional, rounding, overflow = _type(layer, out)
+            if overflow != "WRAP":
+                raise _refused(layer, f"type {out}: what enters is wrapped; leave its overflow at WRAP")
             result = given = FVArrayInput(int(np.prod(layer.get_output_variable().shape)))
+            if rounding == "RND":
+                # What enters is floored: one bit more is all that rounding looks at.
+                result = result.quantize(int(signed), integer, fractional + 1, "WRAP", "TRN")
         else:
             result = _layer(layer, [values[name] for name in layer.inputs], [types[name] for name in layer.inputs])
         # A change of shape is none of type.
@@ -468,7 +530,10 @@ def _backend_class():
                 (folder / "firmware").mkdir(exist_ok=True)
             command([source, "--cpp", "program.hpp", "--namespace", "program"], folder)
             (folder / "program.cpp").write_text(text.replace("NAME", name))
-            library = folder / f"{name}-{model.config.get_config_value('Stamp') or 'emulator'}.so"
+            # A process that has loaded a library gets that one again from the same path, whatever it holds now.
+            content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()
+            stamp = model.config.get_config_value("Stamp") or "emulator"
+            library = folder / f"{name}-{stamp}-{hashlib.sha256(content).hexdigest()[:12]}.so"
             _tool(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-o", library.name, "program.cpp"], folder, False)
             return str(library.resolve())
 

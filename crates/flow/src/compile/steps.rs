@@ -128,8 +128,12 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
         None => {
             let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
             candidates.push(passes::pipeline(level).to_vec());
+            if level > 1 {
+                candidates.push([passes::pipeline(level), &passes::WIDE_TABLES].concat());
+            }
             if level > 1 && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
                 candidates.push(passes::IN_STAGES.to_vec());
+                candidates.push([passes::IN_STAGES, &passes::WIDE_TABLES].concat());
             }
         }
     }

@@ -84,9 +84,9 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 
 /// A coefficient: `mantissa * 2^exponent`, mantissa odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Coefficient {
-    mantissa: i64,
-    exponent: i32,
+pub(super) struct Coefficient {
+    pub(super) mantissa: i64,
+    pub(super) exponent: i32,
 }
 
 impl Coefficient {
@@ -111,21 +111,21 @@ impl Coefficient {
 }
 
 /// A combination of leaves, in their order.
-type Row = Vec<(u32, Coefficient)>;
+pub(super) type Row = Vec<(u32, Coefficient)>;
 
 /// The row of a leaf.
 type LeafRow = [(u32, Coefficient); 1];
 
 /// Sums that share values, to be solved together.
-struct Group {
+pub(super) struct Group {
     /// Values that are not sums: what the rows are combinations of.
-    leaves: Vec<ValueId>,
+    pub(super) leaves: Vec<ValueId>,
     /// Each wanted sum as combination of leaves (by index into `leaves`).
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     /// Adder levels of each row in the file.
-    levels: Vec<u32>,
+    pub(super) levels: Vec<u32>,
     /// Adder bits of the file's own sums.
-    bits: u64,
+    pub(super) bits: u64,
     /// Of each row, whether only additions of constants read it: they take the negative as well.
     any_sign: Vec<bool>,
 }
@@ -158,10 +158,11 @@ impl Group {
     }
 }
 
-struct Sums {
-    groups: Vec<Group>,
+/// Sums of a program, by group.
+pub(super) struct Sums {
+    pub(super) groups: Vec<Group>,
     /// Group and row of each value that somebody else than a sum reads.
-    root: Vec<Option<(usize, usize)>>,
+    pub(super) root: Vec<Option<(usize, usize)>>,
 }
 
 /// Whether the operation is an exact sum: it neither wraps nor drops bits.
@@ -182,7 +183,7 @@ fn terms_of(model: &Model, facts: &Facts, id: ValueId) -> Option<Vec<Term>> {
 }
 
 impl Sums {
-    fn of(model: &Model, facts: &Facts) -> Option<Sums> {
+    pub(super) fn of(model: &Model, facts: &Facts) -> Option<Sums> {
         let n = model.nodes().len();
         // Leaves are numbered by their value.
         let mut vectors: Vec<Option<Row>> = vec![None; n];
@@ -941,10 +942,10 @@ struct Pair {
 }
 
 /// Own delays for new sums: what the file gives its own sums of the same width, on average.
-struct Delays(Vec<f64>);
+pub(super) struct Delays(Vec<f64>);
 
 impl Delays {
-    fn of(model: &Model, facts: &Facts) -> Delays {
+    pub(super) fn of(model: &Model, facts: &Facts) -> Delays {
         let mut sums = vec![(0.0, 0u32); 130];
         for id in model.ids() {
             if matches!(model.node(id).op, Op::Add { .. } | Op::Sub { .. }) && terms_of(model, facts, id).is_some() {
@@ -964,6 +965,11 @@ impl Delays {
                 .collect(),
         )
     }
+
+    /// The delay of a sum of so many bits.
+    pub(super) fn of_width(&self, width: u32) -> f64 {
+        self.0[width.min(129) as usize]
+    }
 }
 
 struct Writer<'a, 'b, 'c> {
@@ -982,7 +988,7 @@ impl Writer<'_, '_, '_> {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;
         let digit = digit.expect("a sum that is not constant has a digit");
-        let delay = if digit.neg { self.delays.0[interval.kif().width().min(129) as usize] } else { 0.0 };
+        let delay = if digit.neg { self.delays.of_width(interval.kif().width()) } else { 0.0 };
         // Digits count in units of the leaves' codes; a value's number is in units of its own step.
         let shift = digit.shift;
         let op = match self.solution.values[digit.value as usize] {
@@ -1036,7 +1042,7 @@ impl Writer<'_, '_, '_> {
                         ]),
                     },
                 };
-                let delay = self.delays.0[interval.kif().width().min(129) as usize];
+                let delay = self.delays.of_width(interval.kif().width());
                 let origin = self.model.node(self.origin).origin;
                 self.rw.push(op, interval, delay, 0.0, origin)
             }

@@ -5,6 +5,7 @@
 //! declared intervals, unless [`Trust`] says so. Each is small, does one thing and is listed in [`PASSES`]; [`run`]
 //! applies a list of them and says what each saved.
 
+mod bit_sums;
 mod compose;
 mod cse;
 mod dce;
@@ -164,6 +165,13 @@ pub const PASSES: &[PassInfo] = &[
         run: demand::run,
     },
     PassInfo {
+        name: "bitsums",
+        summary: "sums of one-bit inputs as look-up tables inside the tables of adders, for devices with six-input tables",
+        level: BY_NAME,
+        tables_only: false,
+        run: bit_sums::run,
+    },
+    PassInfo {
         name: "functions",
         summary: "choices and sums of one value of up to six bits as a table of it, where that takes fewer LUTs",
         level: 2,
@@ -215,6 +223,9 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
 /// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
 /// stand within a long product then.
 pub const IN_STAGES: &[&str] = searching!("products");
+
+/// What `-O2` runs at the end for devices whose look-up tables have six inputs.
+pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
 
 /// What one pass did to a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -15,6 +15,9 @@ const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
 pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
 
+/// Most entries of a table that may be a sum of the bits of its operand.
+const MOST_ENTRIES: usize = 1 << 8;
+
 /// Classes that are added up, scaled by powers of two, and subtracted where marked.
 pub(super) type Terms = Vec<(u32, i32, bool)>;
 
@@ -153,8 +156,11 @@ impl<'a> Numbering<'a> {
         // A count of comparisons, such as a quantiser with thresholds, is a number of its own: written out, sums of
         // many of these would be too long.
         let is_bit = |class: u32| {
-            let range = &self.classes[class as usize].range;
-            range.frac == 0 && range.lo.is_zero() && range.hi == BigInt::from(1)
+            let class = &self.classes[class as usize];
+            // Ports are few: their sums stay short.
+            let is_port =
+                class.def.is_none_or(|(side, id)| matches!(self.programs[side].node(id).op, Op::Input { .. }));
+            !is_port && class.range.frac == 0 && class.range.lo.is_zero() && class.range.hi == BigInt::from(1)
         };
         if form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
             return;
@@ -273,6 +279,12 @@ impl<'a> Numbering<'a> {
             }
             Op::Lookup { x, table, base } => {
                 let entries = &model.table(*table).entries;
+                let operand = self.form(self.of[side][x.index()]);
+                let sum = (entries.len() <= MOST_ENTRIES).then(|| self.table_of_sum(&operand, base, entries, kif.frac));
+                if let Some((form, exact)) = sum.flatten() {
+                    let (range, cut) = cut(Some(exact));
+                    return (Key::Form(Rc::new(form), cut), range);
+                }
                 // An index outside of the table reads zero.
                 let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &e| (e.min(lo), e.max(hi)));
                 let exact = Range { lo: lo.into(), hi: hi.into(), frac: i64::from(kif.frac) };
@@ -285,6 +297,50 @@ impl<'a> Numbering<'a> {
             Op::Unary { op, x } => (Key::Unary(*op, class(*x), model.kif(*x), kif), full),
             Op::Binary { op, a, b, shift } => (Key::Binary(*op, class(*a), (class(*b), *shift), Cut::To(kif)), full),
         }
+    }
+
+    /// The sum of bits that a table of a word of bits is: the operand is a word of known bits, each at a place of its own, and
+    /// each bit adds a number of its own to the entry. Also its range.
+    fn table_of_sum(&self, word: &Form, base: &Code, entries: &[i32], frac: i32) -> Option<(Form, Range)> {
+        let is_bit = |class: u32| {
+            let range = &self.classes[class as usize].range;
+            range.frac == 0 && range.lo.is_zero() && range.hi == BigInt::from(1)
+        };
+        let bits = word.terms.len();
+        let is_word = word.frac == 0 && word.constant == 0 && base.to_big().is_zero() && bits > 0;
+        if !is_word || entries.len() != 1 << bits || !word.terms.iter().all(|(class, _)| is_bit(*class)) {
+            return None;
+        }
+        let first = i64::from(entries[0]);
+        let mut terms = Vec::with_capacity(bits);
+        let mut places = 0usize;
+        for (class, weight) in &word.terms {
+            let place =
+                usize::try_from(*weight).ok().filter(|place| place.is_power_of_two() && *place < entries.len())?;
+            places |= place;
+            terms.push((*class, i64::from(entries[place]) - first, place));
+        }
+        let sum =
+            |index: usize| terms.iter().filter(|(.., place)| index & place != 0).map(|(_, own, _)| own).sum::<i64>();
+        let is_sum = |(index, entry): (usize, &i32)| first + sum(index) == i64::from(*entry);
+        if places + 1 != entries.len() || !entries.iter().enumerate().all(is_sum) {
+            return None;
+        }
+        let number = Form::of_number(&Range { lo: first.into(), hi: first.into(), frac: i64::from(frac) })?;
+        let forms: Vec<(Form, i64)> = terms
+            .iter()
+            .filter(|(_, own, _)| *own != 0)
+            .map(|(class, own, _)| (Form::of_class(*class), *own))
+            .collect();
+        // Multiples in binary digits, scaled to the entries' point.
+        let mut parts: Vec<(&Form, i32, bool)> = vec![(&number, 0, false)];
+        for (form, own) in &forms {
+            let digits = (0..63).filter(|digit| own.unsigned_abs() >> digit & 1 == 1);
+            parts.extend(digits.map(|digit| (form, digit - frac, *own < 0)));
+        }
+        let form = Form::sum(&parts)?;
+        let range = self.range_of(&form)?;
+        Some((form, range))
     }
 
     /// A class is an image of another, as was shown.
