@@ -212,7 +212,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         staged.map_err(|e| unwritable(target, &e))?;
     }
     laps.0.push(("write", start.elapsed()));
-    batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
+    super::commit(batch)?;
     let passes = first.scheduled().map_or(&[][..], |scheduled| &scheduled.passes);
     if global.verbose && !passes.is_empty() {
         say(&optimise::savings(passes), global);
@@ -345,7 +345,10 @@ fn stage(
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     let place = Place::Flag(target.flag.into());
     let folder = target.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-    let message = format!("cannot write {}: {error}", target.path.display());
+    let message = match target.path.as_os_str() == "-" {
+        true => format!("cannot keep what goes to standard output in {}: {error}", std::env::temp_dir().display()),
+        false => format!("cannot write {}: {error}", target.path.display()),
+    };
     let diagnostic = Diagnostic::error("E0001", place, message);
     Failure::input(match folder {
         Some(folder) => diagnostic.with_help(format!("the folder {} does not exist", folder.display())),

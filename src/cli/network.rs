@@ -327,7 +327,7 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
             false => format!(", the storage of {}", graph.buffers[buffer.root].name),
         };
         let line = format!(
-            "{:<20} {:<7} {:<11} {:<6} {:>14}  {:?}{alias}\n",
+            "{:<20} {:<7} {:<11} {:<6} {:>14}  {:?}{alias}",
             buffer.name,
             if buffer.layered { "layer" } else { "global" },
             role(buffer.role),
@@ -336,6 +336,7 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
             buffer.sizes
         );
         text.push_str(&crate::diag::printable(&line));
+        text.push('\n');
     }
     text
 }

@@ -3,7 +3,7 @@
 use super::source::ReadNetwork;
 use super::{Failure, Global, report, say};
 use crate::cmvm;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, printable};
 use crate::ir::Model;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
@@ -77,20 +77,20 @@ pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool)
     let _ = writeln!(text, "ONNX file: {} nodes, {needed} of them needed by the output", summary.nodes.len());
     for (operator, (count, supported)) in &summary.operators {
         let remark = if *supported { "" } else { "   not supported" };
-        let _ = writeln!(text, "  {count:6}  {operator}{remark}");
+        let _ = writeln!(text, "  {count:6}  {}{remark}", printable(operator));
     }
     let bytes: u64 = summary.buffers.iter().map(|(_, _, bytes)| bytes).sum();
     let hint = if all { "" } else { " (-v lists them)" };
     let _ = writeln!(text, "{} initialisers, {bytes} bytes{hint}", summary.buffers.len());
     for (name, shape, bytes) in summary.buffers.iter().filter(|_| all) {
-        let _ = writeln!(text, "  {name} {shape:?}, {bytes} bytes");
+        let _ = writeln!(text, "  {} {shape:?}, {bytes} bytes", printable(name));
     }
     for node in summary.nodes.iter().filter(|node| node.needed && !node.supported) {
-        let _ = writeln!(text, "not supported: {}", node.place);
+        let _ = writeln!(text, "not supported: {}", printable(&node.place));
     }
     for refusal in &summary.refusals {
-        let _ = writeln!(text, "not usable: {refusal}");
+        let _ = writeln!(text, "not usable: {}", printable(&refusal.to_string()));
     }
     let usable = summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed);
-    Ok((crate::diag::printable(&text), usable))
+    Ok((text, usable))
 }

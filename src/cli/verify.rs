@@ -247,7 +247,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Outcomes::Equal => ExitStatus::Ok,
         Outcomes::Different => ExitStatus::Mismatch,
         Outcomes::MissingTool => ExitStatus::MissingTool,
-        Outcomes::Refused => ExitStatus::Input,
+        Outcomes::Refused | Outcomes::Unwritable => ExitStatus::Input,
         Outcomes::Bug => ExitStatus::Bug,
         Outcomes::Undecided => ExitStatus::Undecided,
     })
@@ -262,7 +262,7 @@ pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<Verification,
     let found = verified(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
-        Outcomes::Refused => Err(Failure::input(found.errors())),
+        Outcomes::Refused | Outcomes::Unwritable => Err(Failure::input(found.errors())),
         Outcomes::MissingTool => Err(Failure::missing_tool(found.errors())),
         Outcomes::Bug => Err(Failure { status: ExitStatus::Bug, diagnostics: found.errors() }),
         Outcomes::Undecided => Err(Failure { status: ExitStatus::Undecided, diagnostics: found.errors() }),

@@ -119,7 +119,7 @@ fn write(
     if let Some(path) = &args.svg {
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
-    batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
+    super::commit(batch)?;
     say(&format!("{}: {facts}", args.output.display()), global);
     if let Some(browser) = browser {
         browser.open(&args.output)?;
