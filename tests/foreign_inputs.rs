@@ -116,3 +116,73 @@ fn empty_folders_are_no_project_of_somebody_else() {
     assert_eq!(status, 2);
     assert!(stderr.contains("E0805"), "{stderr}");
 }
+
+/// A model of one input and one output, both signed integers of 80 bits.
+const WIDE: &str = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 1], [0], [0], [0], [false],
+    [[[], -1, [0], [-604462909807314587353088, 604462909807314587353087, 1], 0, 0]], -1, -1]}"#;
+
+#[test]
+fn integers_of_csv_files_keep_all_bits() {
+    let folder = folder();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a file");
+    write("wide.json", WIDE);
+    write("x.csv", "value\n9007199254740993\n-100000000000000000000000\n18446744073709551617.0\n-1e-400\n1e400\n");
+    let codes = "9007199254740993\n-100000000000000000000000\n18446744073709551617\n-1\n0\n";
+    write("y.csv", codes);
+    let (status, stdout, stderr) = run(folder.path(), &["run", "wide.json", "--input", "x.csv", "--output", "-"]);
+    assert_eq!((status, stdout.lines().count()), (0, 5), "{stderr}");
+    assert!(
+        stderr.contains("note[N0703] in x.csv at line 1, column 1: line 1 is taken for a heading: value"),
+        "{stderr}"
+    );
+    let verify = ["verify", "wide.json", "--input", "x.csv", "--expect", "y.csv", "--lang", "verilog"];
+    let project = ["project", "wide.json", "--output", "p", "--flow", "yosys", "--input", "x.csv", "--expect", "y.csv"];
+    let (status, _, stderr) = run(folder.path(), &project);
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stderr.contains("N0703"), "{stderr}");
+    write("y.csv", &codes.replacen("993", "992", 1));
+    let (status, stdout, stderr) = run(folder.path(), &verify);
+    assert_eq!(status, 1, "{stderr}");
+    assert!(stdout.contains("1 expected values are not the model's own"), "{stdout}");
+}
+
+#[test]
+fn lines_that_are_no_heading_are_refused() {
+    let folder = folder();
+    for (line, field) in [("\"1.5\",\"2\"", 1), (",", 1), ("NA,NA", 1), ("1.5D0,2D0", 1), ("x,\u{2212}2", 2)] {
+        fs::write(folder.path().join("x.csv"), format!("{line}\n1,2\n")).expect("a file");
+        for command in [&["run", "m.json", "--output", "-"][..], &["verify", "m.json"]] {
+            let (status, stdout, stderr) = run(folder.path(), &[command, &["--input", "x.csv"]].concat());
+            assert_eq!((status, stdout.as_str()), (2, ""), "{line}");
+            let expected = format!("error[E0703] in x.csv at line 1, column 1: field {field}: ");
+            assert!(stderr.starts_with(&expected), "{line}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn archives_arrays_and_packed_sources_are_called_what_they_are() {
+    let folder = folder();
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("a file");
+    write("empty.npz", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+    write("w.npz", b"PK\x03\x04\x14\0\0\0\0\0\0\0");
+    write("packed.v", b"\x1f\x8b\x08\0\0\0\0\0");
+    let header = "{'descr': '<c16', 'fortran_order': False, 'shape': (1, 2), }\n";
+    let npy = [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &[0; 32]].concat();
+    write("complex.npy", &npy);
+    for (arguments, code, says) in [
+        ("run m.json --input empty.npz --output -", "E0702", "the archive has no arrays"),
+        ("w.npz --input-type s8.0 --verilog o.v", "E0115", "a zip archive (npz)"),
+        ("check empty.npz", "E0115", "an empty zip archive (npz)"),
+        ("complex.npy --input-type s8.0 --verilog o.v", "E1501", "complex numbers"),
+        ("run m.json --input complex.npy --output -", "E0702", "complex numbers"),
+        ("prove m.json packed.v", "E0911", "this is a gzip file"),
+        ("verify m.json --rtl packed.v", "E0911", "this is a gzip file"),
+        ("run m.json --input packed.v --output -", "E0702", "this is a gzip file"),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let (status, stdout, stderr) = run(folder.path(), &words);
+        assert_eq!((status, stdout.as_str()), (2, ""), "{arguments}: {stderr}");
+        assert!(stderr.starts_with(&format!("error[{code}]")) && stderr.contains(says), "{arguments}: {stderr}");
+    }
+}

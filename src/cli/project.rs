@@ -287,6 +287,7 @@ fn write(
     };
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
+    report(&made.notes, global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;

@@ -237,6 +237,7 @@ fn verified(
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
     let found = verified(args, || args.input.read_design(global), global)?;
+    report(found.notes(), global);
     report(&found.errors(), global);
     let text = match args.simulation.json {
         true => schema::document("alir2hdl.verify/1", &found.json()),

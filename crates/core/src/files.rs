@@ -222,6 +222,17 @@ impl Scratch {
     }
 }
 
+/// Copies a stream into a temporary file without a name, from whose start it can be read.
+///
+/// # Errors
+/// If the stream cannot be read, or there is no place for temporary files.
+pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(stream, &mut file)?;
+    file.seek(io::SeekFrom::Start(0))?;
+    Ok(file)
+}
+
 /// Temporary files and folders that a killed process would leave behind.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 

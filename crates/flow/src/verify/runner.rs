@@ -301,6 +301,8 @@ pub struct Verification {
     /// What the hardware, or hardware from elsewhere, looks like from outside.
     interface: Interface,
     dissents: Dissents,
+    /// What is worth knowing about the user's files.
+    notes: Diagnostics,
 }
 
 impl Verification {
@@ -315,7 +317,19 @@ impl Verification {
             beats: work.streams.map(|streams| (streams.inputs.len(), streams.outputs.len())),
             is_foreign: work.foreign.is_some(),
             dissents: work.dissents,
+            notes: Diagnostics::default(),
         }
+    }
+
+    /// The same with what is worth knowing about the user's files.
+    #[must_use]
+    pub(super) fn with_notes(self, notes: Diagnostics) -> Verification {
+        Verification { notes, ..self }
+    }
+
+    /// What is worth knowing about the user's files.
+    pub fn notes(&self) -> &Diagnostics {
+        &self.notes
     }
 
     /// What the hardware looks like from outside.

@@ -978,7 +978,8 @@ fn reshape(node: &Node) -> Result<Resolved, String> {
                 1
             }
             0 if !zero_is_size => *x.get(axis).ok_or_else(|| format!("the shape {wanted:?} has a 0 beyond {x:?}"))?,
-            size => usize::try_from(size).map_err(|_| format!("the shape {wanted:?}"))?,
+            -1 => return Err(format!("the shape {wanted:?} leaves more than one size open (-1)")),
+            size => usize::try_from(size).map_err(|_| format!("the size {size} of the shape {wanted:?}"))?,
         });
     }
     if let Some(axis) = open {
