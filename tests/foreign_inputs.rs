@@ -176,8 +176,8 @@ fn archives_arrays_and_packed_sources_are_called_what_they_are() {
         ("check empty.npz", "E0115", "an empty zip archive (npz)"),
         ("complex.npy --input-type s8.0 --verilog o.v", "E1501", "complex numbers"),
         ("run m.json --input complex.npy --output -", "E0702", "complex numbers"),
-        ("prove m.json packed.v", "E0911", "this is a gzip file"),
-        ("verify m.json --rtl packed.v", "E0911", "this is a gzip file"),
+        ("prove m.json packed.v", "E0913", "this is a gzip file"),
+        ("verify m.json --rtl packed.v", "E0913", "this is a gzip file"),
         ("run m.json --input packed.v --output -", "E0702", "this is a gzip file"),
     ] {
         let words: Vec<&str> = arguments.split(' ').collect();
@@ -185,4 +185,18 @@ fn archives_arrays_and_packed_sources_are_called_what_they_are() {
         assert_eq!((status, stdout.as_str()), (2, ""), "{arguments}: {stderr}");
         assert!(stderr.starts_with(&format!("error[{code}]")) && stderr.contains(says), "{arguments}: {stderr}");
     }
+}
+
+#[test]
+fn the_largest_code_of_a_matrix_needs_no_float64() {
+    let folder = folder();
+    let header = format!("{:<69}\n", "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 1), }");
+    let npy = [b"\x93NUMPY\x01\x00\x46\x00", header.as_bytes(), &[1]].concat();
+    fs::write(folder.path().join("m.npy"), npy).expect("a file");
+    fs::write(folder.path().join("large.csv"), "1e30\n-1e30\n4611686018427387905.5\n").expect("a file");
+    fs::write(folder.path().join("y.csv"), "9223372036854775807\n-9223372036854775808\n4611686018427387906\n")
+        .expect("a file");
+    let project = "project m.npy --input-type s64.0,RND,SAT --input large.csv --expect y.csv --output p --flow yosys";
+    let (status, _, stderr) = run(folder.path(), &project.split(' ').collect::<Vec<_>>());
+    assert_eq!(status, 0, "{stderr}");
 }

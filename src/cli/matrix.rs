@@ -105,17 +105,17 @@ impl MatrixFacts {
         (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {
                 // What is no number is refused further on, with its place.
-                let Some(exact) = Rational::of_number(x) else { return Ok(x.clone()) };
+                let Some(exact) = Rational::of_number(x) else { return x.clone() };
                 let value = quantiser.value(&exact);
                 let real = value.to_f64();
                 if Rational::of_f64(real).as_ref() == Some(&value) {
-                    return Ok(Number::Float(real));
+                    return Number::Float(real);
                 }
                 let (code, frac) = (quantiser.code(&exact), quantiser.kif.frac);
-                Ok(match u32::try_from(frac) {
+                match u32::try_from(frac) {
                     Ok(frac) => Number::Decimal { digits: code * BigInt::from(5).pow(frac), exponent: -(frac as i32) },
                     Err(_) => (code << frac.unsigned_abs()).into(),
-                })
+                }
             })
         })
     }

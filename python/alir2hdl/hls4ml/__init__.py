@@ -10,11 +10,13 @@ layers; what comes out is one program, traced with alkaid (`pip install alkaid`)
 
 Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
 BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable)
-and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
+and linear; HGQ2's layers of these kinds. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
+import hashlib
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -99,8 +101,9 @@ def _windows(layer, window: str, channels: int):
         raise _refused(layer, "channels_last")
     (in_h, in_w), (out_h, out_w) = _sizes(layer, "in"), _sizes(layer, "out")
     (f_h, f_w), (s_h, s_w), (p_h, p_w) = _sizes(layer, window), _sizes(layer, "stride"), _sizes(layer, "pad")
-    if layer.get_attr("dilation_width", 1) != 1 or layer.get_attr("dilation_height", 1) != 1:
-        raise _refused(layer, "dilation 1")
+    dilations = [layer.get_attr("dilation_width", 1), layer.get_attr("dilation_height", 1), *layer.get_attr("keras_dilation", [])]
+    if any(dilation != 1 for dilation in dilations):
+        raise _refused(layer, "dilated convolutions are not supported; dilation_rate=1")
     y = (np.arange(out_h)[:, None] * s_h - p_h + np.arange(f_h))[:, None, :, None]
     x = (np.arange(out_w)[:, None] * s_w - p_w + np.arange(f_w))[None, :, None, :]
     inside = (y >= 0) & (y < in_h) & (x >= 0) & (x < in_w)
@@ -109,12 +112,29 @@ def _windows(layer, window: str, channels: int):
 
 def _convolution(layer, x, x_type):
     channels, filters = layer.get_attr("n_chan"), layer.get_attr("n_filt")
+    if layer.get_attr("keras_groups", 1) != 1 or np.size(layer.weights["weight"].data) % (channels * filters):
+        raise _refused(layer, "grouped convolutions are not supported; groups=1")
     pixels = _windows(layer, "filt", channels)
     # What padding reads is the last element, a zero.
     at = np.where(pixels[:, :, None] < 0, x.size, pixels[:, :, None] * channels + np.arange(channels))
     weights = _weights(layer, "weight").reshape(-1, filters)
     padded = np.concatenate([x, np.zeros(1)])
     return _product(layer, padded[at.reshape(len(pixels), -1)], x_type, weights).ravel()
+
+
+def _scaled(values, factors):
+    """Values times constants, element by element. alkaid's product with one constant takes twice the time for each bit of it,
+    that with a matrix does not."""
+    factors = np.broadcast_to(np.asarray(factors, dtype=np.float64), np.shape(values))
+
+    def bits(number):
+        return int(np.frexp(number)[0] * 2.0**53)
+
+    if all(code == 0 or (abs(code) // (code & -code)).bit_length() <= 12 for code in map(bits, factors.ravel())):
+        return values * factors
+    flat = values.ravel()
+    made = [flat[k : k + 1].reshape(1, 1) @ np.array([[factor]]) for k, factor in enumerate(factors.ravel())]
+    return np.concatenate([one.ravel() for one in made]).reshape(np.shape(values))
 
 
 def _quotient(layer, x, count: int, fractionals: int):
@@ -129,7 +149,7 @@ def _quotient(layer, x, count: int, fractionals: int):
         shift = bits + (count - 1).bit_length()
         if shift > 52:
             raise _refused(layer, f"the average of {count} numbers of {bits} bits; take a power of two, or fewer bits")
-        size = size * (-(-(1 << shift) // count) / 2.0**shift)
+        size = _scaled(size, -(-(1 << shift) // count) / 2.0**shift)
     size = size.quantize(0, integers + 1, fractionals, "WRAP", "TRN")
     return np.where(x < 0, -size, size)
 
@@ -173,8 +193,16 @@ def _merge(layer, given):
         return np.concatenate([x.reshape(shape) for x, shape in zip(given, shapes)], axis=axis).ravel()
     if len(given) != 2:
         raise _refused(layer, "two inputs")
-    size = int(np.prod(layer.get_output_variable().shape))
-    a, b = (x[np.arange(size) % x.size] for x in given)
+    shapes = [tuple(layer.get_input_variable(name).shape) for name in layer.inputs]
+    shape = tuple(layer.get_output_variable().shape)
+    try:
+        merged = np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise _refused(layer, f"shapes {shapes[0]} and {shapes[1]}, which do not go together") from None
+    if merged != shape:
+        raise _refused(layer, f"shapes {shapes[0]} and {shapes[1]}: hls4ml gives the result the shape {shape}, not {merged}")
+    # As Keras broadcasts, not modulo the size as hls4ml's C++ does.
+    a, b = (x.ravel()[np.broadcast_to(np.arange(x.size).reshape(own), shape).ravel()] for x, own in zip(given, shapes))
     if operation == "maximum":
         return np.where(a > b, _cast(layer, a, out), _cast(layer, b, out))
     if operation == "minimum":
@@ -240,6 +268,13 @@ def _softmax(layer, x, x_type):
     scale = np.float32(layer.get_attr("exp_scale", 1.0))
     outer, inner = int(layer.get_attr("n_outer", 1)), int(layer.get_attr("n_inner", 1))
     signed, integers, fractionals = x_type[:3]
+    if fractionals + integers > 24:
+        warnings.warn(
+            f"alir2hdl: layer {layer.name} (Softmax): its input has {signed + integers + fractionals} bits, its table of exp {exp_size} entries: every"
+            " class may get the same number (as with Vitis). Give the layer before a result type of 16 bits or so"
+            " (hls_config['LayerName'][...]['Precision']['result'])",
+            stacklevel=2,
+        )
     expf = _float_function("expf")
     if signed:
         exp_size = min(exp_size, 2 ** (integers + fractionals))
@@ -294,6 +329,32 @@ def _constant(layer, kind: str, value: float) -> float:
     return float(code / 2.0**fractional)
 
 
+def _along(layer, numbers):
+    """Numbers of a normalisation for every element: one for each of its axis, which is the last one unless Keras was told another."""
+    shape = tuple(int(n) for n in layer.get_output_variable().shape)
+    axis, numbers = layer.get_attr("keras_axis", None), np.asarray(numbers)
+    if numbers.size == int(np.prod(shape)):
+        return numbers.ravel()
+    # Keras counts the samples.
+    axis = len(shape) - 1 if axis is None else axis - 1
+    if numbers.size not in (1, shape[axis]):
+        raise _refused(layer, f"{numbers.size} numbers for axis {axis + 1} of {shape}")
+    return np.broadcast_to(numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape).ravel()
+
+
+def _quantised(layer, x):
+    """HGQ's quantiser: a type for every element."""
+    kinds, widths, integers = (np.broadcast_to(part[0], layer.get_output_variable().shape).ravel().astype(int) for part in layer.mask_kbi)
+    rounding, overflow = str(layer.RND), str(layer.SAT)
+    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT"):
+        raise _refused(layer, f"rounding {rounding} and overflow {overflow}; TRN or RND, WRAP or SAT")
+    made = [
+        x[k : k + 1].quantize(int(sign), int(whole - sign), int(width - whole), overflow, rounding) if width > 0 else np.zeros(1)
+        for k, (sign, width, whole) in enumerate(zip(kinds, widths, integers))
+    ]
+    return np.concatenate(made)
+
+
 def _layer(layer, given, kinds):
     """The values of a layer before they are cast to its result's type."""
     out = layer.get_output_variable()
@@ -308,9 +369,8 @@ def _layer(layer, given, kinds):
                 "GlobalAveragePooling2D"):
         return _pooling(layer, x, x_type)
     if kind in ("BatchNormalization", "ApplyAlpha"):
-        scale, bias = _weights(layer, "scale"), _weights(layer, "bias")
-        size = int(np.prod(out.shape))
-        return x * np.resize(scale, size) + np.resize(bias, size)
+        scale, bias = (_along(layer, _weights(layer, name)) for name in ("scale", "bias"))
+        return _scaled(x, scale) + bias
     if kind in ("Merge", "Concatenate"):
         return _merge(layer, given)
     if kind in ("ZeroPadding1D", "ZeroPadding2D"):
@@ -325,6 +385,8 @@ def _layer(layer, given, kinds):
         return x
     if kind == "Softmax":
         return _softmax(layer, x, x_type)
+    if kind == "FixedPointQuantizer":
+        return _quantised(layer, x)
     return _activation(layer, x, out.type.precision)
 
 
@@ -340,10 +402,13 @@ def _program(model, traced=()):
     for layer in model.get_layers():
         out = layer.get_output_variable().type.precision
         if layer.class_name in ("Input", "InputLayer"):
-            _, _, _, rounding, overflow = _type(layer, out)
-            if (rounding, overflow) != ("TRN", "WRAP"):
-                raise _refused(layer, f"type {out}: what enters is floored and wrapped; leave it at TRN and WRAP")
+            signed, integer, fractional, rounding, overflow = _type(layer, out)
+            if overflow != "WRAP":
+                raise _refused(layer, f"type {out}: what enters is wrapped; leave its overflow at WRAP")
             result = given = FVArrayInput(int(np.prod(layer.get_output_variable().shape)))
+            if rounding == "RND":
+                # What enters is floored: one bit more is all that rounding looks at.
+                result = result.quantize(int(signed), integer, fractional + 1, "WRAP", "TRN")
         else:
             result = _layer(layer, [values[name] for name in layer.inputs], [types[name] for name in layer.inputs])
         # A change of shape is none of type.
@@ -423,8 +488,19 @@ def _backend_class():
             """hls4ml's options, and `pipeline`: a number of stages, or auto for the fewest that meet the clock."""
             if io_type != "io_parallel":
                 raise ValueError(f"alir2hdl: io_type {io_type!r}; a program takes all of a sample at once: io_parallel")
+            # Before the model is read; when a back end is registered, hls4ml is not imported as a whole.
+            _take_hgq()
+            _keep_axes()
             config = super().create_initial_config(part=part, clock_period=clock_period, io_type=io_type, **rest)
             return config | {"Pipeline": pipeline}
+
+        def generate_conv1d_line_buffer_fn(self, *arguments, **options) -> str:
+            """C++ of hls4ml's own convolutions, which ours do not need and which stops at dilated ones."""
+            return ""
+
+        def generate_conv2d_line_buffer_fn(self, *arguments, **options) -> str:
+            """As `generate_conv1d_line_buffer_fn`."""
+            return ""
 
         def write(self, model) -> None:
             """Applies the flow, writes `model.json.gz` and the project for Vivado into the output folder."""
@@ -468,7 +544,10 @@ def _backend_class():
                 (folder / "firmware").mkdir(exist_ok=True)
             command([source, "--cpp", "program.hpp", "--namespace", "program"], folder)
             (folder / "program.cpp").write_text(text.replace("NAME", name))
-            library = folder / f"{name}-{model.config.get_config_value('Stamp') or 'emulator'}.so"
+            # A process that has loaded a library gets that one again from the same path, whatever it holds now.
+            content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()
+            stamp = model.config.get_config_value("Stamp") or "emulator"
+            library = folder / f"{name}-{stamp}-{hashlib.sha256(content).hexdigest()[:12]}.so"
             _tool(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-o", library.name, "program.cpp"], folder, False)
             return str(library.resolve())
 
@@ -492,6 +571,71 @@ def _backend_class():
             return result
 
     return Alir2hdlBackend
+
+
+def _take_hgq() -> None:
+    """Lets HGQ's quantisers through hls4ml's pass for them, which writes C++ for the back ends that it knows and stops at others."""
+    try:
+        from hls4ml.backends.fpga.passes import hgq_proxy_model as passes
+    except ImportError:
+        return
+    theirs = passes.generate_mask_fn
+    if getattr(theirs, "alir2hdl", False):
+        return
+
+    def generate_mask_fn(name, shape, k, b, i, RND, SAT, backend):  # noqa: N803
+        return "" if backend.lower() == "alir2hdl" else theirs(name, shape, k, b, i, RND, SAT, backend)
+
+    generate_mask_fn.alir2hdl = True
+    passes.generate_mask_fn = generate_mask_fn
+
+
+def _keep_axes() -> None:
+    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and what is dilated or
+    grouped. A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    from hls4ml.converters.keras_v2_to_hls import layer_handlers
+    from hls4ml.converters.keras_v3.conv import ConvHandler
+    from hls4ml.model.optimizer.passes import batchnorm_opt, bn_fuse
+
+    def alone(match):
+        def matches(self, node):
+            given = [node, *(node.get_input_node(name) for name in node.inputs)]
+            return not any(one is not None and one.get_attr("keras_axis", None) for one in given) and match(self, node)
+
+        matches.alir2hdl = True
+        return matches
+
+    for fusion in (bn_fuse.FuseBatchNormalization, batchnorm_opt.FuseConsecutiveBatchNormalization):
+        if not getattr(fusion.match, "alir2hdl", False):
+            fusion.match = alone(fusion.match)
+
+    convolution = ConvHandler.handle
+    if not getattr(convolution, "alir2hdl", False):
+
+        def handle(self, layer, in_tensors, out_tensors):
+            found = convolution(self, layer, in_tensors, out_tensors)
+            for row in found if isinstance(found, (list, tuple)) else (found,):
+                row["keras_dilation"] = [int(n) for n in np.ravel(getattr(layer, "dilation_rate", 1))]
+                row["keras_groups"] = int(getattr(layer, "groups", 1) or 1)
+            return found
+
+        handle.alir2hdl = True
+        ConvHandler.handle = handle
+
+    theirs = layer_handlers.get("BatchNormalization")
+    if theirs is None or getattr(theirs, "alir2hdl", False):
+        return
+
+    def handler(keras_layer, input_names, input_shapes, data_reader):
+        layer, shape = theirs(keras_layer, input_names, input_shapes, data_reader)
+        axis = keras_layer["config"].get("axis", -1)
+        axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+        if axis not in (-1, len(input_shapes[0]) - 1):
+            layer["keras_axis"] = axis if axis > 0 else axis + len(input_shapes[0])
+        return layer, shape
+
+    handler.alir2hdl = True
+    layer_handlers["BatchNormalization"] = handler
 
 
 def register(register_backend, register_writer) -> None:
