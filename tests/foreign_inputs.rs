@@ -200,3 +200,23 @@ fn the_largest_code_of_a_matrix_needs_no_float64() {
     let (status, _, stderr) = run(folder.path(), &project.split(' ').collect::<Vec<_>>());
     assert_eq!(status, 0, "{stderr}");
 }
+
+#[test]
+fn conditions_of_real_graphs_are_known() {
+    let folder = folder();
+    let graph = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/ir/mlp_relu/net.json");
+    let graph = fs::read_to_string(graph).expect("a graph");
+    for (condition, config, status) in [
+        ("rope_disabled", "{}", 0),
+        ("rope_theta", "{\"rope_theta\": 10000.0}", 0),
+        ("rope_theta>0", "{}", 0),
+        ("has_pos_emb", "{}", 0),
+        ("no_such_thing", "{}", 2),
+    ] {
+        let changed = graph.replacen("\"condition\": null", &format!("\"condition\": \"{condition}\""), 1);
+        let changed = changed.replacen("\"config\": {}", &format!("\"config\": {config}"), 1);
+        fs::write(folder.path().join("net.json"), changed).expect("written");
+        let (found, _, stderr) = run(folder.path(), &["info", "net.json"]);
+        assert_eq!(found, status, "{condition}: {stderr}");
+    }
+}

@@ -73,6 +73,8 @@ impl fmt::Display for Place {
 }
 
 /// One message: what is wrong, where, and what would be right.
+///
+/// It is returned by value everywhere: what few messages have is in a box of one word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Stable code such as `E0104`, for programs and for searching.
@@ -83,12 +85,12 @@ pub struct Diagnostic {
     pub message: String,
     /// The file that it is about, as its path was given; `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Box<str>>,
+    pub file: Option<Box<String>>,
     /// Where it is, in that file.
     pub place: Place,
     /// Lines that belong to the message, such as the end of a tool's log.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<Box<str>>,
+    pub detail: Option<Box<String>>,
     /// What would be right, if that can be said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
@@ -122,7 +124,8 @@ impl Diagnostic {
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Diagnostic {
         if self.file.is_none() && !matches!(self.place, Place::Flag(_)) {
-            self.file = Some(if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string().into() });
+            let name = if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string() };
+            self.file = Some(Box::new(name));
         }
         self
     }
@@ -135,8 +138,8 @@ impl Diagnostic {
 
     /// The same with lines below the message.
     #[must_use]
-    pub fn with_detail(mut self, lines: impl Into<Box<str>>) -> Diagnostic {
-        self.detail = Some(lines.into());
+    pub fn with_detail(mut self, lines: impl Into<String>) -> Diagnostic {
+        self.detail = Some(Box::new(lines.into()));
         self
     }
 

@@ -168,7 +168,7 @@ impl Problem {
     /// The problem as people and programs are told it.
     pub fn diagnostic(self) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.reason.code(), self.place, self.message);
-        diagnostic.detail = self.excerpt.map(Into::into);
+        diagnostic.detail = self.excerpt.map(Box::new);
         match self.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,
