@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
     let modules = targets.iter().enumerate().filter(|(_, target)| target.language().is_some());
-    let mut renamed: Vec<String> = modules.filter_map(|(k, _)| made(k).spec().renamed(&made(k).top())).collect();
+    let mut renamed: Vec<String> = modules.filter_map(|(k, _)| made(k).spec().renamed(made(k).top())).collect();
     renamed.dedup();
     let note = |message: String| Diagnostic::note("N0601", Place::Whole, message).with_help("--top names the module");
     report(&Diagnostics(renamed.into_iter().map(note).collect()), global);
