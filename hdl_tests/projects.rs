@@ -479,6 +479,36 @@ fn sim_cocotb_runs_the_test_of_a_project() {
 }
 
 #[test]
+fn sim_cocotb_compares_outputs_without_bits_and_values_beyond_their_type() {
+    let (Some(_), Some(_)) = (tool("cocotb-config"), tool("iverilog")) else { return };
+    let python = Path::new(ROOT).join(".venv/bin/python");
+    let python = if python.is_file() { python } else { "python3".into() };
+    let folder = tempfile::tempdir().expect("a folder");
+    let model = folder.path().join("none.json");
+    // One input of four bits, one output that is always 0.
+    let text = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 1], [0], [1], [0], [false],
+        [[[], -1, [0], [-8, 7, 1], 0, 0], [[], 5, [0], [0, 0, 1], 0, 0]], -1, -1]}"#;
+    std::fs::write(&model, text).expect("written");
+    let project = Project::of(&model, &["--flow", "yosys"], "project-");
+    let test = format!("tb/test_{}.py", project.top());
+    assert!(works(&python, project.path(), &[&test]).contains("PASS 40 rows"));
+    let path = project.path().join("tb/samples.json");
+    let sound = std::fs::read_to_string(&path).expect("samples");
+    let (inputs, outputs) = sound.split_once("\"outputs\"").expect("both");
+    let wrong_output = format!("{inputs}\"outputs\"{}", outputs.replacen("[\"0\"]", "[\"1\"]", 1));
+    let first = inputs.split('"').nth(3).expect("a code");
+    let wrong_input = format!("{}\"outputs\"{outputs}", inputs.replacen(&format!("[\"{first}\"]"), "[\"8\"]", 1));
+    for (kind, text) in [("outputs", wrong_output), ("inputs", wrong_input)] {
+        assert_ne!(text, sound);
+        std::fs::write(&path, text).expect("written");
+        let output = start(&python, project.path(), &[&test]);
+        let said = said(&output);
+        assert!(!output.status.success() && said.contains("cannot be"), "{kind}: {said}");
+        assert!(said.contains(&format!(", {kind}, row 0: ")), "{kind}: {said}");
+    }
+}
+
+#[test]
 fn sim_fusesoc_runs_the_core_of_a_project() {
     let Some(fusesoc) = tool("fusesoc") else { return };
     let (model, arguments) = KINDS[2];

@@ -167,4 +167,67 @@ assert built["latency"] == 12 and all(wrong == 0 for _, _, wrong in built["simul
 refused(lambda: converted(network(activation="selu"), "alir2hdl", scratch / "x").write(), "selu")
 refused(lambda: converted(network(), "alir2hdl", scratch / "x", io_type="io_stream"), "io_parallel")
 refused(lambda: converted(network(), "alir2hdl", scratch / "x", change=every(accum="ap_fixed<12,6,AP_TRN,AP_SAT>")).write(), "d1", "accumulator")
+
+
+# What hls4ml's C++ computes modulo a size, or along the last axis only, is as in Keras here, or refused with the layer's name.
+def two(first, second, merge):
+    def function(x):
+        sides = [L.Reshape(shape)(L.Dense(int(np.prod(shape)))(x)) for shape in (first, second)]
+        return merge(name="m")(sides)
+
+    return graph((4,), function)
+
+
+def as_in_keras(name, model, precision="ap_fixed<32,16>"):
+    x = np.round(np.random.default_rng(2).normal(0, 1, (20, *model.input_shape[1:])) * 16) / 16
+    ours = converted(model, "alir2hdl", scratch / name, precision, clock_period=4)
+    ours.compile()
+    difference = np.abs(ours.predict(x).reshape(20, -1) - np.asarray(model.predict(x, verbose=0)).reshape(20, -1)).max()
+    assert difference < 0.01, (name, difference)
+    print(name, "as in Keras", flush=True)
+
+
+other_axis = {
+    "columns": two((3, 4), (3, 1), L.Add),
+    "rows": two((3, 4), (1, 4), L.Subtract),
+    "ranks": two((3, 4), (4,), L.Multiply),
+    "columns_max": two((3, 4), (3, 1), L.Maximum),
+    "axis": row((4, 4), L.BatchNormalization(axis=1, name="b")),
+    "axis_of_dense": row((4, 4), L.Dense(4, name="d"), L.BatchNormalization(axis=1, name="b")),
+    "axis_of_convolution": row((6, 2), L.Conv1D(4, 3, name="c"), L.BatchNormalization(axis=1, name="b")),
+    "axes": row((4, 4), L.ReLU(name="r"), L.BatchNormalization(axis=1, name="b"), L.BatchNormalization(name="e")),
+    # Products with constants of many bits took twice the time for each of them.
+    "average_of_five": row((5, 2), L.GlobalAveragePooling1D(name="g")),
+}
+for name, model in other_axis.items():
+    as_in_keras(name, model, "ap_fixed<22,10>" if name == "axes" else "ap_fixed<32,16>")
+refused(lambda: converted(two((3, 1), (1, 2), L.Add), "alir2hdl", scratch / "x").write(), "layer m (Merge)", "(3, 1)", "(1, 2)")
+for layer in (L.Conv1D(4, 3, dilation_rate=2, name="c"), L.Conv1D(4, 3, dilation_rate=2, padding="same", name="c")):
+    refused(lambda: converted(row((9, 4), layer), "alir2hdl", scratch / "x").write(), "layer c (Conv1D)", "dilated")
+refused(lambda: converted(row((9, 4), L.Conv1D(4, 3, groups=2, name="c")), "alir2hdl", scratch / "x").write(), "layer c (Conv1D)", "grouped")
+
+# A second model in one folder is not the first one's library.
+for _ in range(2):
+    as_in_keras("again", network())
+
+try:
+    from hgq.config import QuantizerConfigScope
+    from hgq.layers import QConv1D, QDense
+    from hgq.utils import trace_minmax
+except ImportError:
+    print("no HGQ2 here", file=sys.stderr)
+else:
+    for place in ("all", "datalane"):
+        with QuantizerConfigScope(place="all", default_q_type="kif"), QuantizerConfigScope(place=place, round_mode="RND"):
+            dense = keras.Sequential([L.Input((6,)), QDense(5, activation="relu"), QDense(3)])
+            rows = keras.Sequential([L.Input((7, 2)), QConv1D(3, 3, activation="relu"), L.Flatten(), QDense(3)])
+        for model in (dense, rows):
+            x = rng.normal(0, 2, (50, *model.input_shape[1:])).astype(np.float32)
+            trace_minmax(model, x)
+            config = {"Model": {"Precision": "ap_fixed<-1,0>", "ReuseFactor": 1, "Strategy": "latency"}}
+            folder = scratch / f"hgq_{place}_{len(model.input_shape)}"
+            ours = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend="alir2hdl", output_dir=str(folder), clock_period=4)
+            ours.compile()
+            assert np.array_equal(ours.predict(x), np.asarray(model.predict(x, verbose=0))), folder.name
+    print("HGQ2 equal", flush=True)
 print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

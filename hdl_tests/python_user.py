@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +39,41 @@ assert np.array_equal(model.predict(samples), expected)
 assert np.array_equal(model.predict(samples[7]), expected[7])
 assert np.array_equal(model.predict(samples.astype(np.float32)), comb.predict(samples.astype(np.float32).astype(float)))
 assert model.predict(samples[:0]).shape == (0, 3)
+
+# Numbers that no float64 has are exact, or refused with their place; outputs that were rounded are counted.
+wide = Model.from_bytes(
+    b'{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 2], [0], [0, 1], [0, 0], [false, false],'
+    b' [[[], -1, [0], [-9223372036854775808, 9223372036854775807, 1], 0, 0],'
+    b' [[0], 3, [0], [-8, 7, 1], 0, 0]], -1, -1]}'
+)
+big = 2**53 + 1
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for number, low in (
+        ([[big]], 1),
+        (np.array([[big + 2]]), 3),
+        (np.array([[2**63 + 5]], dtype=np.uint64), 5),
+        ([[2**70 + 6]], 6),
+        ([[Fraction(2**60 + 14, 2)]], 7),
+        ([[Decimal(2**64 + 1)]], 1),
+        ([[str(-(2**53) - 1)]], -1),
+        ([["1e400"]], 0),
+        (np.array([[-0.0]]), 0),
+        ([[-5e-324]], -1),
+        (np.array([[np.longdouble(2**62) + 1]]), 1),
+    ):
+        assert wide.predict(number)[0, 1] == low, (number, wide.predict(number))
+assert {str(warning.message) for warning in caught} == {"1 of 2 outputs are wider than float64 and were rounded"}
+for number, word in (
+    ([[float("nan")]], "NaN"),
+    ([[1e400]], "inf"),
+    ([[Fraction(1, 3)]], "number [0, 0]: 1/3"),
+    ([[1j]], "complex"),
+    (np.array([[1j]]), "complex"),
+    ([[None]], "number [0, 0]"),
+    ([["0x10"]], "is not a number"),
+):
+    refused(lambda: wide.predict(number), word)
 
 # Pickled it is the same model, and read once however often it comes.
 copy = pickle.loads(pickle.dumps(model))

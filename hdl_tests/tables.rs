@@ -74,3 +74,32 @@ fn tables_stay_behind_the_registers_of_their_addresses_in_yosys() {
     // What it does to other text, so that the test notices once that is no longer so.
     assert_eq!(flip_flops(false), (19, 22));
 }
+
+/// The words of a block memory come to yosys without one object each, and are a memory there.
+#[test]
+fn block_memories_are_one_memory_in_yosys() {
+    let Some(yosys) = tool("yosys") else { return };
+    let mut builder = Builder::new(vec![0]);
+    let range = Interval::new(0, 255, 0);
+    let table = builder.table(Table {
+        entries: (0..2048).map(|i| (i * i / 7 + i) % 256).collect(),
+        out: range.clone(),
+        hash: String::new(),
+        inp_width: 0,
+    });
+    let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 2047, 0));
+    let word = builder.op(Op::Lookup { x, table, base: 0.into() }, range);
+    builder.output(Output { source: Some(word), shift: 0, neg: false });
+    let model = builder.finish().unwrap_or_else(|p| panic!("{p:?}"));
+    let schedule = Schedule { stages: 1, register_inputs: true, register_outputs: false, stage: vec![1; 2] };
+    let netlist = lower(&model, &schedule, &Options { top: "memory".into(), ..Options::default() });
+    let text =
+        emit::text(&netlist, Language::Verilog, &emit::Options { rom_style: RomStyle::Block, ..Default::default() });
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("memory.v"), text).expect("written");
+    let script = "read_verilog memory.v; hierarchy -top memory; proc; select -assert-max 20 t:*; memory -nomap; opt -full; \
+                  select -assert-count 1 t:$mem_v2; select -assert-none t:$pmux t:$mux; check -assert";
+    let output =
+        Command::new(yosys).current_dir(folder.path()).args(["-q", "-p", script]).output().expect("yosys runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -14,33 +14,13 @@ module rom_block (
     output wire [7:0] model_out
 );
 
-    // Tables
-    (* rom_style = "block", syn_romstyle = "block_rom" *)
-    reg [7:0] rom0 [0:15];  // table 0: 16 words of 8 bits
-    initial begin
-        rom0[0] = 8'h00;
-        rom0[1] = 8'h01;
-        rom0[2] = 8'h04;
-        rom0[3] = 8'h09;
-        rom0[4] = 8'h10;
-        rom0[5] = 8'h19;
-        rom0[6] = 8'h24;
-        rom0[7] = 8'h31;
-        rom0[8] = 8'h40;
-        rom0[9] = 8'h51;
-        rom0[10] = 8'h64;
-        rom0[11] = 8'h79;
-        rom0[12] = 8'h90;
-        rom0[13] = 8'ha9;
-        rom0[14] = 8'hc4;
-        rom0[15] = 8'he1;
-    end
-
     // Inputs
     wire [3:0] v0 = model_inp;  // input 0, u4.0 [0, 15]
 
     // Stage 1
-    wire [7:0] v1 = rom0[v0];  // lookup v0 in table 0, u8.0 [0, 225]
+    (* rom_style = "block", syn_romstyle = "block_rom" *)
+    wire [7:0] v1;
+    assign v1 = rom0(v0);  // lookup v0 in table 0, u8.0 [0, 225]
 
     // Registers after stage 1, 8 bits
     reg [7:0] v1_s1;
@@ -50,6 +30,30 @@ module rom_block (
 
     // Outputs
     assign model_out = v1_s1;  // out[0] u8.0
+
+    // Tables
+    function automatic [7:0] rom0;  // table 0: 16 words of 8 bits
+        input [3:0] rom_address;
+        (* rom_style = "block" *) case (rom_address)
+            4'd0: rom0 = 8'h00;
+            4'd1: rom0 = 8'h01;
+            4'd2: rom0 = 8'h04;
+            4'd3: rom0 = 8'h09;
+            4'd4: rom0 = 8'h10;
+            4'd5: rom0 = 8'h19;
+            4'd6: rom0 = 8'h24;
+            4'd7: rom0 = 8'h31;
+            4'd8: rom0 = 8'h40;
+            4'd9: rom0 = 8'h51;
+            4'd10: rom0 = 8'h64;
+            4'd11: rom0 = 8'h79;
+            4'd12: rom0 = 8'h90;
+            4'd13: rom0 = 8'ha9;
+            4'd14: rom0 = 8'hc4;
+            4'd15: rom0 = 8'he1;
+            default: rom0 = 8'h00;
+        endcase
+    endfunction
 
 endmodule
 

@@ -19,6 +19,7 @@ import io
 import json
 import os
 import tempfile
+import warnings
 from functools import lru_cache
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,58 @@ from typing import Any
 from ._alir2hdl import Native, __version__
 
 __all__ = ["AdderGraph", "Model", "Proof", "Run", "Verification", "cmvm", "__version__"]
+
+
+def _exact(x):
+    """Numbers as an array of float64 without loss, and nothing; else as an array of any kind, and as texts."""
+    import numpy as np
+
+    array = x if hasattr(x, "dtype") else np.asarray(x, dtype=object)
+    array = np.asarray(array)
+    if array.dtype.kind == "c":
+        raise ValueError("complex numbers are no samples")
+    if array.dtype.kind in "bf" and array.dtype.itemsize <= 8:
+        return np.ascontiguousarray(array, dtype=np.float64), None
+    if array.dtype.kind in "iu":
+        whole = np.ascontiguousarray(array, dtype=np.float64)
+        limit = 1 << 53
+        if not array.size or (-limit <= int(array.min()) and int(array.max()) <= limit):
+            return whole, None
+        return array, [str(number) for number in array.ravel().tolist()]
+    flat = array.ravel().tolist()
+    if all(type(n) is float or type(n) is int and abs(n) <= 1 << 53 for n in flat):
+        return np.ascontiguousarray(array, dtype=np.float64), None
+    return array, [_text(number, np.unravel_index(at, array.shape)) for at, number in enumerate(flat)]
+
+
+def _text(number, place) -> str:
+    """A number as text that means exactly it."""
+    from decimal import Decimal
+    from fractions import Fraction
+    from numbers import Integral, Rational
+
+    import numpy as np
+
+    at = f"number {[int(k) for k in place]}"
+    if isinstance(number, (str, bytes)):
+        return number.decode() if isinstance(number, bytes) else number
+    if isinstance(number, (bool, np.bool_, Integral)):
+        return str(int(number))
+    if isinstance(number, (float, np.float16, np.float32)):
+        # As text `1e+23` is another integer than the float.
+        return str(int(number)) if float(number).is_integer() else repr(float(number))
+    if isinstance(number, np.longdouble):
+        if not np.isfinite(number):
+            return repr(float(number))
+        number = Fraction(*number.as_integer_ratio())
+    if isinstance(number, Decimal):
+        return str(number)
+    if isinstance(number, Rational):
+        power = number.denominator.bit_length() - 1
+        if number.denominator != 1 << power:
+            raise ValueError(f"{at}: {number} has no finite binary expansion")
+        return str(number.numerator) if power == 0 else f"{number.numerator * 5**power}e-{power}"
+    raise ValueError(f"{at}: {type(number).__name__} is no number")
 
 
 @dataclass(frozen=True)
@@ -274,7 +327,9 @@ class Model:
     def predict(self, x):
         """The outputs for samples, shape (samples, inputs) or one sample; as the hardware computes them, as float64.
 
-        An integer kernel (LLVLIR) takes and gives signed integers, of elements of at most 53 bits. A Dask array gives a Dask array:
+        Numbers that no float64 has (Python integers and NumPy's integers above 2^53, fractions, decimals, long doubles) are
+        taken exactly, or refused with their place; a warning says how many outputs were rounded to float64.
+        An integer kernel (LLVLIR) takes and gives signed integers, of outputs of at most 53 bits. A Dask array gives a Dask array:
         nothing is computed yet, and later chunk by chunk, wherever Dask's workers are.
         """
         # Here and not above: the program itself starts without it.
@@ -287,10 +342,18 @@ class Model:
             whole = x.rechunk({1: -1})
             return whole.map_blocks(self.predict, dtype=np.float64, chunks=(whole.chunks[0], (self.n_outputs,)),
                                     meta=np.empty((0, 0)))
-        x = np.ascontiguousarray(x, dtype=np.float64)
+        x, texts = _exact(x)
         if x.ndim == 0 or x.size and int(np.prod(x.shape[1:] if x.ndim > 1 else x.shape)) != self.n_inputs:
             raise ValueError(f"shape {x.shape} is no sample or samples of {self.n_inputs} inputs")
-        y = np.frombuffer(self._native.predict(x.tobytes()), dtype=np.float64)
+        if texts is None and x.size and self._native.has_wide_outputs():
+            texts = [_text(number, ()) for number in x.ravel().tolist()]
+        if texts is None:
+            y = np.frombuffer(self._native.predict(x.tobytes()), dtype=np.float64)
+        else:
+            found, rounded = self._native.predict_exact(texts)
+            y = np.frombuffer(found, dtype=np.float64)
+            if rounded:
+                warnings.warn(f"{rounded} of {y.size} outputs are wider than float64 and were rounded", stacklevel=2)
         return y.reshape((self.n_outputs,) if x.ndim == 1 else (x.shape[0], self.n_outputs)).copy()
 
     def emit(self, language: str = "verilog", **hardware) -> str:

@@ -118,6 +118,18 @@ impl Native {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// The same for numbers of which some are no doubles, as text; also how many results were rounded to doubles.
+    fn predict_exact<'py>(&self, py: Python<'py>, inputs: Vec<String>) -> PyResult<(Bound<'py, PyBytes>, u64)> {
+        let (outputs, rounded) = py.detach(|| self.held.predict_exact(&inputs)).map_err(PyValueError::new_err)?;
+        let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        Ok((PyBytes::new(py, &bytes), rounded))
+    }
+
+    /// Whether some output may have a value that no double has.
+    fn has_wide_outputs(&self) -> bool {
+        self.held.has_wide_outputs()
+    }
+
     /// The text in a language; `options` as the program has them.
     fn emit(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<String> {
         let language = language(language_name)?;

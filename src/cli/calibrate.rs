@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             args.input.model.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
         add(path, picture(&title, &found.report).as_bytes())?;
     }
-    batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
+    super::commit(batch)?;
     match (args.json, global.quiet) {
         (true, _) => print(as_json(&found, samples.len()).as_bytes()),
         (false, false) => print(table(&found, samples.len()).as_bytes()),

@@ -52,7 +52,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
                 valid += 1;
                 let name = if args.more.is_empty() { String::new() } else { format!("{}: ", shown(path)) };
                 if !global.quiet {
-                    print(crate::diag::printable(&format!("{name}{}\n", found.text)).as_bytes())?;
+                    let lines: Vec<String> = found.text.lines().map(crate::diag::printable).collect();
+                    print(format!("{}{}\n", crate::diag::printable(&name), lines.join("\n")).as_bytes())?;
                 }
             }
             Err(failure) if args.more.is_empty() => return Err(failure),

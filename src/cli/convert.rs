@@ -231,6 +231,7 @@ fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> R
         true => batch.add_stdout(write),
         false => batch.add_with(args.output(), write),
     };
-    staged.and_then(|()| batch.commit()).map_err(|e| Failure::io(args.output(), "write", &e))?;
+    staged.map_err(|e| Failure::io(args.output(), "write", &e))?;
+    super::commit(batch)?;
     Ok(ExitStatus::Ok)
 }

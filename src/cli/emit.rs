@@ -15,6 +15,7 @@ use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
 use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
+use crate::netlist::Languages;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -135,6 +136,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..args.spec(&stems[0]) };
     spec.module.labels = Arc::clone(&file.labels);
+    spec.module.languages = languages_of(targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
         if global.verbose {
             say(line, global);
@@ -163,6 +165,11 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
+    let modules = targets.iter().enumerate().filter(|(_, target)| target.language().is_some());
+    let mut renamed: Vec<String> = modules.filter_map(|(k, _)| made(k).spec().renamed(made(k).top())).collect();
+    renamed.dedup();
+    let note = |message: String| Diagnostic::note("N0601", Place::Whole, message).with_help("--top names the module");
+    report(&Diagnostics(renamed.into_iter().map(note).collect()), global);
     [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
     if design.operations() > LONG {
         on_interrupt(|| {});
@@ -212,7 +219,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         staged.map_err(|e| unwritable(target, &e))?;
     }
     laps.0.push(("write", start.elapsed()));
-    batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
+    super::commit(batch)?;
     let passes = first.scheduled().map_or(&[][..], |scheduled| &scheduled.passes);
     if global.verbose && !passes.is_empty() {
         say(&optimise::savings(passes), global);
@@ -302,6 +309,16 @@ fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     problems
 }
 
+/// The languages that a module is written in; both where none is.
+pub(super) fn languages_of(written: impl Iterator<Item = Language>) -> Languages {
+    let none = Languages { verilog: false, vhdl: false };
+    let all = written.fold(none, |all, language| match language {
+        Language::Verilog => Languages { verilog: true, ..all },
+        Language::Vhdl => Languages { vhdl: true, ..all },
+    });
+    if all == none { Languages::BOTH } else { all }
+}
+
 /// The hardware of each target; nothing where it is that of the first.
 ///
 /// Without `--top` a module is called like its file. Files of one name, and the interface, share the hardware.
@@ -345,7 +362,10 @@ fn stage(
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     let place = Place::Flag(target.flag.into());
     let folder = target.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-    let message = format!("cannot write {}: {error}", target.path.display());
+    let message = match target.path.as_os_str() == "-" {
+        true => format!("cannot keep what goes to standard output in {}: {error}", std::env::temp_dir().display()),
+        false => format!("cannot write {}: {error}", target.path.display()),
+    };
     let diagnostic = Diagnostic::error("E0001", place, message);
     Failure::input(match folder {
         Some(folder) => diagnostic.with_help(format!("the folder {} does not exist", folder.display())),

@@ -347,6 +347,7 @@ impl PortArgs {
                 ResetArg::Async => Some(reset(true)),
             },
             labels: Arc::clone(&spec.module.labels),
+            languages: spec.module.languages,
         };
     }
 

@@ -6,6 +6,8 @@ use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::formats;
+use crate::interp::batch;
+use crate::interp::samples::{Number, Values};
 use crate::interp::{FaultKind, Plan, PlanOptions};
 use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, golden};
@@ -172,6 +174,56 @@ impl HeldProgram {
             None => self.planned(inputs, &mut outputs)?,
         }
         Ok(outputs)
+    }
+
+    /// Like [`HeldProgram::predict`] for numbers of which some are no doubles, written as text; also how many outputs
+    /// were rounded to doubles.
+    ///
+    /// # Errors
+    /// As [`HeldProgram::predict`], and texts that are no numbers.
+    pub fn predict_exact(&self, inputs: &[String]) -> Result<(Vec<f64>, u64), String> {
+        let width = self.model.n_inputs();
+        if width == 0 || !inputs.len().is_multiple_of(width) {
+            return Err(format!("{} numbers are no samples of {width}", inputs.len()));
+        }
+        let place = |at: usize| format!("sample {}: input {}", at / width, at % width);
+        let parse = |(at, text): (usize, &String)| {
+            Number::parse(text.trim()).map_err(|why| format!("{}: {text:?} {why}", place(at)))
+        };
+        let numbers = inputs.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+        if let Some(kernel) = &self.file.kernel {
+            let integer = |(at, number): (usize, &Number)| {
+                number.to_integer().ok_or_else(|| format!("{} is {number}, and no integer", place(at)))
+            };
+            let integers = numbers.iter().enumerate().map(integer).collect::<Result<Vec<_>, _>>()?;
+            return golden::run_integers(kernel, &integers).map(|outputs| (outputs, 0));
+        }
+        let Some((meaning, _)) = self.file.meaning() else {
+            let rows = numbers.len() / width;
+            let found = batch::run_numbers(&self.model, &self.plan, &Values::Numbers(numbers), rows);
+            return found.map_err(|(row, fault)| format!("sample {row}: {fault}"));
+        };
+        let mut rounded = 0;
+        let mut outputs = Vec::new();
+        for (row, numbers) in numbers.chunks(width).enumerate() {
+            let code = |(k, number): (usize, &Number)| {
+                let exact = Rational::of_number(number);
+                let exact = exact.ok_or_else(|| format!("{} is {number}", place(row * width + k)))?;
+                Ok(meaning.inputs()[k].encoder.code(&exact))
+            };
+            let codes = numbers.iter().enumerate().map(code).collect::<Result<Vec<_>, String>>()?;
+            for value in meaning.evaluate(&codes) {
+                let real = value.to_f64();
+                rounded += u64::from(Rational::of_f64(real).as_ref() != Some(&value));
+                outputs.push(real);
+            }
+        }
+        Ok((outputs, rounded))
+    }
+
+    /// Returns `true` if some output may have a value that no double has.
+    pub fn has_wide_outputs(&self) -> bool {
+        self.file.kernel.is_none() && (0..self.model.outputs().len()).any(|k| self.model.output_kif(k).width() > EXACT)
     }
 
     fn planned(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {

@@ -205,10 +205,11 @@ impl InputArgs {
             let (model, _) = self.network(kind, reader, global)?;
             return Ok(model);
         }
-        self.reading.0.matrix.refuse()?;
-        self.sources().refuse()?;
+        // What the file is comes first: an option may be fine for the file that was meant.
         let (model, notes) =
             formats::read(reader, &self.limits().limits(), self.format()).map_err(|e| self.wrong(e))?;
+        self.reading.0.matrix.refuse()?;
+        self.sources().refuse()?;
         report(&notes.in_file(&self.model), global);
         Ok(model)
     }
@@ -331,10 +332,6 @@ impl InputArgs {
         let limits = self.limits().limits();
         let (mut kernel, mut network, mut of_matrix) = (None, None, None);
         let mut labels = Labels::default();
-        if !self.is_matrix(&head) && self.network_kind(&head).is_none() {
-            self.reading.0.matrix.refuse()?;
-            self.sources().refuse()?;
-        }
         let (design, form) = if self.is_kernel(&head) {
             let (program, form) = self.kernel(&mut summed)?;
             let (model, names) = self.lowered(&program)?;
@@ -360,6 +357,11 @@ impl InputArgs {
             report(&notes.in_file(&self.model), global);
             (Design::Model(model), form)
         };
+        // What the file is comes first: an option may be fine for the file that was meant.
+        if of_matrix.is_none() && network.is_none() {
+            self.reading.0.matrix.refuse()?;
+            self.sources().refuse()?;
+        }
         let checksum = format!("crc32:{:08x}", summed.crc.sum());
         let sha256 = summed.sha.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let labels = Arc::new(labels);

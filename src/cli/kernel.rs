@@ -2,7 +2,7 @@
 //!
 //! Everything that only needs hardware takes the lowered program. What a program means is asked of its own interpreter.
 
-use super::{ExitStatus, Failure, print};
+use super::{ExitStatus, Failure, Global, print, report};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::samples::{Port, Reader, Values, Writer};
 use crate::llvlir::program::{Element, File, IntType, PortType, Table, ValueType};
@@ -78,7 +78,7 @@ impl Samples {
         let mut row = Vec::with_capacity(self.columns);
         for column in 0..self.columns {
             let code = match &self.block {
-                Values::Reals(_) => self.block.code(self.next * self.columns + column, port, true),
+                Values::Reals(_) | Values::Numbers(_) => self.block.code(self.next * self.columns + column, port, true),
                 Values::Integers(v) => Ok(BigInt::from(v[self.next * self.columns + column])),
                 Values::Wide(v) => Ok(v[self.next * self.columns + column].clone()),
             };
@@ -196,7 +196,12 @@ fn list(out: &mut String, title: &str, items: impl ExactSizeIterator<Item = Stri
 }
 
 /// Runs all samples and writes the outputs.
-pub(super) fn run(program: &Program, mut samples: Samples, output: &Path) -> Result<ExitStatus, Failure> {
+pub(super) fn run(
+    program: &Program,
+    mut samples: Samples,
+    output: &Path,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
     let columns = kifs(&program.output_elements());
     let fits = columns.iter().all(|kif| kif.width() <= 64);
     let mut writer = Writer::create_integers(output, &columns, samples.rows()).map_err(Failure::input)?;
@@ -212,6 +217,9 @@ pub(super) fn run(program: &Program, mut samples: Samples, output: &Path) -> Res
         }
     }
     writer.finish().map_err(Failure::input)?;
+    if let Some(reader) = &mut samples.reader {
+        report(&reader.take_notes(), global);
+    }
     Ok(ExitStatus::Ok)
 }
 

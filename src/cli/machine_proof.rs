@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         certificate(dir, graphs, ("alir2hdl.prove-machine/1", &report), &engine, &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
-    batch.commit().map_err(|e| Failure::io(file, "write beside", &e))?;
+    super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds) };
     print(shown.as_bytes())?;

@@ -3,12 +3,13 @@
 use super::Failure;
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
-use crate::interp::samples::RealEncoder;
+use crate::interp::samples::{Number, RealEncoder};
 use crate::ir::{Limits, Model};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
 use crate::network::port::{Encoder, Meaning as _};
 use crate::network::quantise::{Overflow, Quantiser, Round};
+use num_bigint::BigInt;
 use std::io::Read;
 
 /// How the product with a matrix is made.
@@ -104,12 +105,16 @@ impl MatrixFacts {
         (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {
                 // What is no number is refused further on, with its place.
-                let Some(exact) = Rational::of_f64(x) else { return Ok(x) };
+                let Some(exact) = Rational::of_number(x) else { return x.clone() };
                 let value = quantiser.value(&exact);
                 let real = value.to_f64();
-                match Rational::of_f64(real) == Some(value) {
-                    true => Ok(real),
-                    false => Err(format!("{x} becomes a code that float64 does not hold; give codes, with --codes")),
+                if Rational::of_f64(real).as_ref() == Some(&value) {
+                    return Number::Float(real);
+                }
+                let (code, frac) = (quantiser.code(&exact), quantiser.kif.frac);
+                match u32::try_from(frac) {
+                    Ok(frac) => Number::Decimal { digits: code * BigInt::from(5).pow(frac), exponent: -(frac as i32) },
+                    Err(_) => (code << frac.unsigned_abs()).into(),
                 }
             })
         })

@@ -48,6 +48,7 @@ mod wrapper;
 
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
+use crate::files::Batch;
 use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use held::HeldProgram;
@@ -89,7 +90,9 @@ impl Failure {
 
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
-        Failure::input(Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}")).in_file(path))
+        let diagnostic = Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}"));
+        let is_written = doing.starts_with("write");
+        Failure::input(if is_written { diagnostic.in_output(path) } else { diagnostic.in_file(path) })
     }
 
     /// A mistake of ours (exit code 4).
@@ -522,6 +525,14 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
             }
         },
     }
+}
+
+/// Puts all files of a batch into place.
+///
+/// # Errors
+/// The file that cannot be written (exit code 2).
+fn commit(batch: Batch) -> Result<(), Failure> {
+    batch.commit_each().map_err(|(path, error)| Failure::io(&path, "write", &error))
 }
 
 /// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.

@@ -1,7 +1,7 @@
 //! What sub-commands do differently for a network: samples through its golden evaluator, its listing, its ports in the
 //! interface JSON.
 
-use super::{ExitStatus, Failure, schema};
+use super::{ExitStatus, Failure, Global, report, schema};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::samples::{Port, Reader, Values, Writer, input_ports};
 use crate::ir::Model;
@@ -46,7 +46,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// What is wrong with the files (exit code 2).
-    pub(super) fn run(&self) -> Result<ExitStatus, Failure> {
+    pub(super) fn run(&self, global: Global) -> Result<ExitStatus, Failure> {
         let mut reader =
             Reader::open(self.input, self.array, self.model.input_kifs(), self.codes).map_err(Failure::input)?;
         let columns: Vec<Kif> = (0..self.model.outputs().len()).map(|j| self.model.output_kif(j)).collect();
@@ -99,6 +99,7 @@ impl Run<'_> {
         if let Some(writer) = writer {
             writer.finish().map_err(Failure::input)?;
         }
+        report(&reader.take_notes(), global);
         match self.float {
             true => super::print(errors.table().as_bytes()),
             false => Ok(ExitStatus::Ok),
@@ -126,8 +127,7 @@ impl Run<'_> {
 fn number(block: &Values, index: usize) -> f64 {
     match block {
         Values::Reals(v) => v[index],
-        Values::Integers(v) => v[index] as f64,
-        Values::Wide(v) => v[index].to_f64().unwrap_or(f64::NAN),
+        other => other.number(index).to_f64(),
     }
 }
 
@@ -327,7 +327,7 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
             false => format!(", the storage of {}", graph.buffers[buffer.root].name),
         };
         let line = format!(
-            "{:<20} {:<7} {:<11} {:<6} {:>14}  {:?}{alias}\n",
+            "{:<20} {:<7} {:<11} {:<6} {:>14}  {:?}{alias}",
             buffer.name,
             if buffer.layered { "layer" } else { "global" },
             role(buffer.role),
@@ -336,6 +336,7 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
             buffer.sizes
         );
         text.push_str(&crate::diag::printable(&line));
+        text.push('\n');
     }
     text
 }

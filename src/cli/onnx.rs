@@ -1,12 +1,13 @@
 //! QONNX files at the command line: reading, the notes about what was cut off, and what `info` says of any of them.
 
 use super::source::ReadNetwork;
-use super::{Failure, Global, report, say};
+use super::{Failure, Global, report, say, schema};
 use crate::cmvm;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, printable};
 use crate::ir::Model;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// What a file is read with.
@@ -56,6 +57,40 @@ pub(super) fn read(
     Ok((lowered.model, ReadNetwork { meaning, form, layers: lowered.layers }))
 }
 
+/// What a file that cannot be used holds, as JSON; `None` for one that may be usable.
+///
+/// # Errors
+/// If it is no ONNX file (exit code 2).
+pub(super) fn info_json(bytes: &[u8], file: &str) -> Result<Option<String>, Failure> {
+    let summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
+    if is_usable(&summary) {
+        return Ok(None);
+    }
+    let nodes = summary.nodes.iter().enumerate().map(|(index, node)| {
+        json!({ "index": index, "place": node.place, "needed": node.needed, "supported": node.supported })
+    });
+    let initialisers = summary.buffers.iter();
+    let initialisers = initialisers.map(|(name, shape, bytes)| json!({ "name": name, "shape": shape, "bytes": bytes }));
+    let refusals = summary.refusals.iter().map(|r| json!({ "place": r.place, "message": r.message, "help": r.help }));
+    let operators = summary.operators.iter();
+    let operators = operators
+        .map(|(operator, (count, supported))| json!({ "operator": operator, "nodes": count, "supported": supported }));
+    let all = json!({
+        "form": "ONNX",
+        "usable": false,
+        "operators": operators.collect::<Vec<_>>(),
+        "node_list": nodes.collect::<Vec<_>>(),
+        "initialiser_list": initialisers.collect::<Vec<_>>(),
+        "refusals": refusals.collect::<Vec<_>>(),
+    });
+    Ok(Some(schema::document("alir2hdl.info-onnx/1", &all)))
+}
+
+/// Returns `true` if a file can be used as far as its summary shows.
+fn is_usable(summary: &onnx::Summary) -> bool {
+    summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed)
+}
+
 fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     let place = if refusal.place.is_empty() { Place::Whole } else { Place::Path(refusal.place.clone()) };
     let diagnostic = Diagnostic::error("E0820", place, refusal.message.clone()).in_file(file.as_ref());
@@ -77,20 +112,20 @@ pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool)
     let _ = writeln!(text, "ONNX file: {} nodes, {needed} of them needed by the output", summary.nodes.len());
     for (operator, (count, supported)) in &summary.operators {
         let remark = if *supported { "" } else { "   not supported" };
-        let _ = writeln!(text, "  {count:6}  {operator}{remark}");
+        let _ = writeln!(text, "  {count:6}  {}{remark}", printable(operator));
     }
     let bytes: u64 = summary.buffers.iter().map(|(_, _, bytes)| bytes).sum();
     let hint = if all { "" } else { " (-v lists them)" };
     let _ = writeln!(text, "{} initialisers, {bytes} bytes{hint}", summary.buffers.len());
     for (name, shape, bytes) in summary.buffers.iter().filter(|_| all) {
-        let _ = writeln!(text, "  {name} {shape:?}, {bytes} bytes");
+        let _ = writeln!(text, "  {} {shape:?}, {bytes} bytes", printable(name));
     }
     for node in summary.nodes.iter().filter(|node| node.needed && !node.supported) {
-        let _ = writeln!(text, "not supported: {}", node.place);
+        let _ = writeln!(text, "not supported: {}", printable(&node.place));
     }
     for refusal in &summary.refusals {
-        let _ = writeln!(text, "not usable: {refusal}");
+        let _ = writeln!(text, "not usable: {}", printable(&refusal.to_string()));
     }
-    let usable = summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed);
-    Ok((crate::diag::printable(&text), usable))
+    let usable = is_usable(&summary);
+    Ok((text, usable))
 }

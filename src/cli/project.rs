@@ -153,7 +153,8 @@ impl FolderArgs {
             let message = format!("{:?} is no version", self.core_version);
             problems.push(refuse("--core-version", message).with_help("three numbers with dots: 1.0.0"));
         }
-        let occupied = std::fs::read_dir(&self.output).is_ok_and(|mut entries| entries.next().is_some());
+        // A run that a full disk ended may have left empty folders.
+        let occupied = self.output.is_dir() && !crate::files::holds_no_file(&self.output).unwrap_or(false);
         if occupied && !self.output.join("metadata.json").is_file() {
             let message = format!("{} holds something that is no project", self.output.display());
             problems.push(refuse("--output", message).with_help("name a new folder"));
@@ -286,6 +287,7 @@ fn write(
     };
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
+    report(&made.notes, global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;

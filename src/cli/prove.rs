@@ -42,7 +42,7 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file; with `--via` also several
+    /// The Verilog or VHDL file, `-` for stdin; with `--via` also several
     #[arg(value_name = "HDL", required = true)]
     pub(super) files: Vec<PathBuf>,
     /// Whose reading of the file is proved. yosys: what yosys makes of it (of VHDL with ghdl before it), as gates
@@ -176,6 +176,10 @@ fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
+    if args.files.iter().chain([&args.input.model]).filter(|path| path.as_os_str() == "-").count() > 1 {
+        let message = "- stands for more than one file, and there is one standard input";
+        return Err(Failure::input(Diagnostic::error("E0709", Place::Whole, message).with_help("name the others")));
+    }
     let (design, file) = args.input.read_design(global).map_err(|failure| exchanged(args, failure))?;
     let model = match design {
         Design::Model(model) => model,
@@ -248,7 +252,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;
     }
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
-    batch.commit().map_err(|e| Failure::io(&args.files[0], "write beside", &e))?;
+    super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json { json(&report, seconds) } else { people(&report, bench_path.as_deref(), seconds) };
     print(shown.as_bytes())?;
@@ -264,7 +268,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 /// # Errors
 /// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
 pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(file).map_err(|e| Failure::io(file, "read", &e))?;
+    let mut bytes = Vec::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().lock().read_to_end(&mut bytes),
+        false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    read.map_err(|e| Failure::io(file, "read", &e))?;
     if formats::shows_model(&bytes) {
         let message = "this is a model, not Verilog or VHDL";
         let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";

@@ -68,6 +68,9 @@ fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
         return Err("the model is no file".into());
     }
     let file = args.file().map_err(|_| "there is more than one text")?;
+    if file.as_os_str() == "-" {
+        return Err("the text is no file".into());
+    }
     let bytes = std::fs::read(args.path()).map_err(|why| why.to_string())?;
     Ok((bytes, text_of(file).map_err(|_| "the text cannot be read again")?))
 }

@@ -33,7 +33,8 @@ Examples:
   alir2hdl run machine.json.gz --input in.npz --output out.npz  a state machine: a row a cycle
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
-row a sample; memory does not grow with their number. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
+row a sample; memory does not grow with their number. Numbers are read exactly: integers of any size, decimals as
+the float64 that is printed so, or as what they say where none is. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
 fits, else CSV with hexadecimal bits. The output file appears when it is whole; Ctrl-C (exit code 130) leaves none. A real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -167,7 +168,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
     let (design, file) = args.model.read_design(global)?;
     if let (Design::Model(model), Some(network)) = (&design, &file.network) {
-        return of_network(args, model, network);
+        return of_network(args, model, network, global);
     }
     if args.float {
         let message = "--float is for a network, and this is none";
@@ -178,7 +179,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Machine(machine) => return of_machine(args, &machine, global),
     };
     if let Some(program) = &file.kernel {
-        return of_kernel(args, program);
+        return of_kernel(args, program, global);
     }
     if args.cycles.is_some() {
         let message = "--cycles is for a state machine, and this is none";
@@ -196,7 +197,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         reader = reader.encoded(encoder);
     }
     if let Some(sample) = args.trace {
-        return trace(args, &model, &mut reader, sample);
+        let traced = trace(args, &model, &mut reader, sample);
+        report(&reader.take_notes(), global);
+        return traced;
     }
     on_interrupt(|| {});
     let columns: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
@@ -224,6 +227,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some(writer) = writer {
         writer.finish().map_err(Failure::input)?;
     }
+    report(&reader.take_notes(), global);
     report(&notes(&summary, reader.name()), global);
     let Some(promises) = promises else { return Ok(ExitStatus::Ok) };
     let (text, kept) = promises.verdict(summary.samples);
@@ -232,7 +236,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 /// An integer kernel, by its own interpreter: integers on both sides.
-fn of_kernel(args: &Args, program: &Program) -> Result<ExitStatus, Failure> {
+fn of_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatus, Failure> {
     let given = [("--cycles", args.cycles.is_some()), ("--check-intervals", args.check_intervals)];
     if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
         let message = format!("{flag} has no meaning for an integer kernel");
@@ -244,13 +248,18 @@ fn of_kernel(args: &Args, program: &Program) -> Result<ExitStatus, Failure> {
     }
     on_interrupt(|| {});
     match &args.output {
-        Some(output) => kernel::run(program, samples, output),
+        Some(output) => kernel::run(program, samples, output, global),
         None => Err(no_input()),
     }
 }
 
 /// A network, by its own golden evaluator.
-fn of_network(args: &Args, model: &Model, network: &super::source::ReadNetwork) -> Result<ExitStatus, Failure> {
+fn of_network(
+    args: &Args,
+    model: &Model,
+    network: &super::source::ReadNetwork,
+    global: Global,
+) -> Result<ExitStatus, Failure> {
     let given = [
         ("--cycles", args.cycles.is_some()),
         ("--trace", args.trace.is_some()),
@@ -277,7 +286,7 @@ fn of_network(args: &Args, model: &Model, network: &super::source::ReadNetwork) 
         codes: args.codes,
         float: args.float,
     }
-    .run()
+    .run(global)
 }
 
 fn no_input() -> Failure {
@@ -331,6 +340,9 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
     }
     progress.end();
     let undefined = outputs.finish()?;
+    if let Some(inputs) = &mut inputs {
+        report(&inputs.take_notes(), global);
+    }
     if undefined > 0 {
         let message =
             format!("{undefined} output values are undefined: they come from registers that have no first value");

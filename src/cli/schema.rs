@@ -16,6 +16,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("info", include_str!("../../docs/schema/info.json")),
     ("info-machine", include_str!("../../docs/schema/info-machine.json")),
     ("info-network", include_str!("../../docs/schema/info-network.json")),
+    ("info-onnx", include_str!("../../docs/schema/info-onnx.json")),
     ("info-reuse", include_str!("../../docs/schema/info-reuse.json")),
     ("interface", include_str!("../../docs/schema/interface.json")),
     ("project", include_str!("../../docs/schema/project.json")),

@@ -196,6 +196,7 @@ fn verified(
     let (design, file) = design()?;
     let mut spec = args.spec();
     spec.module.labels = Arc::clone(&file.labels);
+    spec.module.languages = super::emit::languages_of(languages.iter().copied());
     let progress = Progress::new(&parts, global);
     let watch = |event: Event<'_>| progress.tell(event);
     let request = VerifyRequest {
@@ -237,6 +238,7 @@ fn verified(
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
     let found = verified(args, || args.input.read_design(global), global)?;
+    report(found.notes(), global);
     report(&found.errors(), global);
     let text = match args.simulation.json {
         true => schema::document("alir2hdl.verify/1", &found.json()),
@@ -247,7 +249,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Outcomes::Equal => ExitStatus::Ok,
         Outcomes::Different => ExitStatus::Mismatch,
         Outcomes::MissingTool => ExitStatus::MissingTool,
-        Outcomes::Refused => ExitStatus::Input,
+        Outcomes::Refused | Outcomes::Unwritable => ExitStatus::Input,
         Outcomes::Bug => ExitStatus::Bug,
         Outcomes::Undecided => ExitStatus::Undecided,
     })
@@ -262,7 +264,7 @@ pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<Verification,
     let found = verified(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
-        Outcomes::Refused => Err(Failure::input(found.errors())),
+        Outcomes::Refused | Outcomes::Unwritable => Err(Failure::input(found.errors())),
         Outcomes::MissingTool => Err(Failure::missing_tool(found.errors())),
         Outcomes::Bug => Err(Failure { status: ExitStatus::Bug, diagnostics: found.errors() }),
         Outcomes::Undecided => Err(Failure { status: ExitStatus::Undecided, diagnostics: found.errors() }),

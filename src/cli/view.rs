@@ -96,7 +96,7 @@ fn write(
     let browser = args.open.then(Browser::find).transpose()?;
     let (design, file) = design()?;
     let shown = match &design {
-        Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers))?,
+        Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?,
         Design::Machine(machine) => args.of_machine(machine)?,
     };
     let PageContent { drawing, facts, registers, chart } = shown;
@@ -119,7 +119,7 @@ fn write(
     if let Some(path) = &args.svg {
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
-    batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
+    super::commit(batch)?;
     say(&format!("{}: {facts}", args.output.display()), global);
     if let Some(browser) = browser {
         browser.open(&args.output)?;
@@ -139,7 +139,7 @@ impl Args {
         spec
     }
 
-    fn of_model(&self, model: &Model, layers: Option<&Layers>) -> Result<PageContent, Failure> {
+    fn of_model(&self, model: &Model, layers: Option<&Layers>, global: Global) -> Result<PageContent, Failure> {
         let spec = self.spec();
         let hardware = compile::model(model, &spec)?;
         if let Some(reused) = hardware.reused() {
@@ -156,7 +156,7 @@ impl Args {
                     occupancy::streams(&format!("Streams of {name}"), graph, plan),
                 ),
             };
-            self.observe(&mut drawing, program)?;
+            self.observe(&mut drawing, program, global)?;
             let summary = hardware.summary();
             let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
             let registers = Registers::of(&hardware.netlist.interface);
@@ -181,7 +181,7 @@ impl Args {
             unit,
             layers,
         });
-        self.observe(&mut drawing, optimised)?;
+        self.observe(&mut drawing, optimised, global)?;
         let longest = times.iter().copied().fold(0.0, f64::max);
         let facts = format!(
             "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
@@ -196,11 +196,12 @@ impl Args {
     }
 
     /// Shows what each operation was on the samples that are given.
-    fn observe(&self, drawing: &mut Drawing, program: &Model) -> Result<(), Failure> {
+    fn observe(&self, drawing: &mut Drawing, program: &Model, global: Global) -> Result<(), Failure> {
         let Some(path) = &self.samples else { return Ok(()) };
         let mut reader = Reader::open(path, None, program.input_kifs(), false).map_err(Failure::input)?;
         let mut block = Values::default();
         let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
+        report(&reader.take_notes(), global);
         let observed = drawing.observe(program, &samples::input_ports(program), &block, rows);
         observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))
     }

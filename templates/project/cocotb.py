@@ -35,7 +35,14 @@ def samples():
     for kind, rows in (("inputs", inputs), ("outputs", outputs)):
         for number, row in enumerate(rows):
             assert len(row) == len(FACTS[kind]), f"FAIL {path}, {kind}, row {number}: {len(row)} numbers, not {len(FACTS[kind])}"
+            for text, element in zip(row, FACTS[kind]):
+                assert fits(text, element), f"FAIL {path}, {kind}, row {number}: {element['name']} cannot be {text}"
     return inputs, outputs
+
+
+def fits(text, element):
+    """Whether an element can have a value; without bits it is 0."""
+    return text is None or value(code(text, element["width"]), element) == int(text)
 
 
 def named(kind, row):
@@ -51,7 +58,7 @@ def code(text, width):
 
 def value(bits, element):
     """The code that an element's bits mean."""
-    negative = element["signed"] and bits >> (element["width"] - 1)
+    negative = element["signed"] and element["width"] and bits >> (element["width"] - 1)
     return bits - (1 << element["width"]) if negative else bits
 
 

@@ -41,11 +41,13 @@ module {{ module.name() }} (
     // Tables
 {%- for rom in module.memories() %}
     {{ rom.attributes() }}reg {{ rom.range() }}{{ rom.name() }} [0:{{ rom.last_address() }}];{{ rom.remark() }}
+{%- for block in rom.blocks() %}
     initial begin
-{%- for word in rom.memory_words() %}
+{%- for word in block %}
         {{ rom.name() }}[{{ word.label }}] = {{ word.value }};
 {%- endfor %}
     end
+{%- endfor %}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_early_registers() %}

@@ -115,11 +115,6 @@ fn sources_that_are_something_else() {
     let samples = file("nan.csv", format!("nan{}\n", ",0".repeat(15)).as_bytes());
     let run = ["run", &net, "--weights", &weights, "--quant", &quant, "--input", &samples, "--output", "y.csv"];
     refused(&run, 2, "E0812");
-    // The largest code of 64 bits is no double.
-    let matrix = file("m.npy", &npy("|i1", &[1]));
-    let large = file("large.csv", b"1e30\n");
-    let run = ["run", &matrix, "--input-type", "s64.0,RND,SAT", "--input", &large, "--output", "y.csv"];
-    refused(&run, 2, "E0714");
 }
 
 /// A copy of a file of float64 rows, the last of them left out.

@@ -65,6 +65,7 @@ fn documents_of_stdout_keep_to_their_schemas() {
         ("info-reuse", 0, "info --json @models/jet_mlp/model.json.gz --ii 16 --ii-engine serial".to_owned()),
         ("info-network", 0, format!("info --json {GRAPH}")),
         ("info-network", 0, "info --json @network/ir/qwen2_0_5b/net.json".to_owned()),
+        ("info-onnx", 0, "info --json @foreign/names.onnx".to_owned()),
         (
             "calibrate",
             0,

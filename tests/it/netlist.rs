@@ -75,6 +75,7 @@ fn random_options(rng: &mut SplitMix) -> Options {
             differences: rng.below(2) == 0,
         },
         labels: labels(rng).into(),
+        languages: alir2hdl::netlist::Languages::BOTH,
     }
 }
 

@@ -171,7 +171,7 @@ const TABLE: &str = "\
 2 E0505 m.json.gz --verilog o.v --pipeline auto
 2 E0601 m.json.gz --verilog o.v --top module
 2 E0601 m.json.gz --verilog o.v --top two/words
-2 E0601 m.json.gz --verilog o.v --top entity
+2 E0601 m.json.gz --vhdl o.vhd --top entity
 2 E0602 m.json.gz --verilog o.v --pipeline 2 --top clk
 2 E0602 m.json.gz --verilog o.v --pipeline 2 --clk-name model_inp
 2 E0611 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --packing 8

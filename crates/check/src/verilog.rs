@@ -46,14 +46,17 @@ impl<'a> Reader<'_, 'a> {
         self.table(name, (count, width), &words, Some(other))
     }
 
-    /// `[0:last]; initial begin name[0] = word; ... end` behind the name of a memory.
+    /// `[0:last]; initial begin name[0] = word; ... end` behind the name of a memory, with one or several blocks.
     fn memory(&mut self, name: &'a str, width: usize) -> Result<()> {
-        let last = self.within("[ 0 :", Self::number, "] ; initial begin")?;
+        let last = self.within("[ 0 :", Self::number, "] ;")?;
         let mut words = HashMap::new();
-        while !self.eat("end") {
-            let place = self.within(&format!("{name} ["), Self::number, "] =")?;
-            let is_new = words.insert(place, self.within("", |r| r.entry(width), ";")?).is_none();
-            self.sure(is_new, "two words at one place")?;
+        while self.eat("initial") {
+            self.expect("begin")?;
+            while !self.eat("end") {
+                let place = self.within(&format!("{name} ["), Self::number, "] =")?;
+                let is_new = words.insert(place, self.within("", |r| r.entry(width), ";")?).is_none();
+                self.sure(is_new, "two words at one place")?;
+            }
         }
         self.table(name, (last.saturating_add(1), width), &words, None)
     }

@@ -73,6 +73,8 @@ impl fmt::Display for Place {
 }
 
 /// One message: what is wrong, where, and what would be right.
+///
+/// It is returned by value everywhere: what few messages have is in a box of one word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// Stable code such as `E0104`, for programs and for searching.
@@ -83,9 +85,12 @@ pub struct Diagnostic {
     pub message: String,
     /// The file that it is about, as its path was given; `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<Box<str>>,
+    pub file: Option<Box<String>>,
     /// Where it is, in that file.
     pub place: Place,
+    /// Lines that belong to the message, such as the end of a tool's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Box<String>>,
     /// What would be right, if that can be said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
@@ -94,7 +99,15 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error at a place.
     pub fn error(code: &'static str, place: Place, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, severity: Severity::Error, message: message.into(), file: None, place, help: None }
+        Diagnostic {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            file: None,
+            place,
+            detail: None,
+            help: None,
+        }
     }
 
     /// A warning at a place.
@@ -111,8 +124,22 @@ impl Diagnostic {
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Diagnostic {
         if self.file.is_none() && !matches!(self.place, Place::Flag(_)) {
-            self.file = Some(if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string().into() });
+            let name = if path.as_os_str() == "-" { "stdin".into() } else { path.display().to_string() };
+            self.file = Some(Box::new(name));
         }
+        self
+    }
+
+    /// Like [`Diagnostic::in_file`] for a file that is written: `-` is standard output.
+    #[must_use]
+    pub fn in_output(self, path: &Path) -> Diagnostic {
+        self.in_file(if path.as_os_str() == "-" { "stdout".as_ref() } else { path })
+    }
+
+    /// The same with lines below the message.
+    #[must_use]
+    pub fn with_detail(mut self, lines: impl Into<String>) -> Diagnostic {
+        self.detail = Some(Box::new(lines.into()));
         self
     }
 
@@ -125,8 +152,8 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// `error[E0104] in m.json at model.ops[17].addr[0]: message` and the help on a second line. Control characters of
-    /// the message are escaped, so that a hostile file cannot drive the terminal.
+    /// `error[E0104] in m.json at model.ops[17].addr[0]: message`, the lines of the detail, and the help. Control
+    /// characters are escaped, so that a hostile file can neither drive the terminal nor forge a second message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
             Severity::Error => "error",
@@ -142,6 +169,9 @@ impl fmt::Display for Diagnostic {
             write!(f, " at {}", printable(&self.place.to_string()))?;
         }
         write!(f, ": {}", printable(&self.message))?;
+        for line in self.detail.iter().flat_map(|detail| detail.lines()) {
+            write!(f, "\n{}", printable(line))?;
+        }
         if let Some(help) = &self.help {
             write!(f, "\n  help: {}", printable(help))?;
         }
@@ -152,11 +182,15 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Text from a file made harmless for a terminal: control characters (except newline) are escaped.
+/// Returns text from a file as one harmless line for a terminal: line breaks, other control characters and characters
+/// that change the direction of the text are escaped.
 pub fn printable(text: &str) -> String {
+    let breaks = |c: char| {
+        c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+    };
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == '\n' || !c.is_control() { out.push(c) } else { out.extend(c.escape_default()) }
+        if breaks(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
 }
@@ -272,6 +306,18 @@ mod tests {
     fn control_characters_cannot_reach_the_terminal() {
         let d = Diagnostic::error("E0001", Place::Whole, "bad \u{1b}[31m text");
         assert_eq!(d.to_string(), "error[E0001]: bad \\u{1b}[31m text");
+    }
+
+    #[test]
+    fn a_message_stays_one_line_whatever_names_stand_in_it() {
+        let evil = "a\nerror[E9999]: b\u{2028}c\u{202e}d\r";
+        let d = Diagnostic::error("E0820", Place::Path(evil.into()), evil).with_help(evil).in_file(Path::new(evil));
+        let text = d.to_string();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        let shown = "a\\nerror[E9999]: b\\u{2028}c\\u{202e}d\\r";
+        assert_eq!(text, format!("error[E0820] in {shown} at {shown}: {shown}\n  help: {shown}"));
+        let d = Diagnostic::error("E1002", Place::Whole, "the log says:").with_detail("one\ntwo\t\n");
+        assert_eq!(d.to_string(), "error[E1002]: the log says:\none\ntwo\\t");
     }
 
     #[test]

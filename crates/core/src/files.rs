@@ -23,18 +23,51 @@ impl FileSet {
     /// Writes every file below `dir`, which is created where needed.
     ///
     /// # Errors
-    /// The first file system error; then no file of the set was replaced, except by a failing rename.
+    /// The first file system error; then no file of the set was replaced, except by a failing rename, and no folder
+    /// that was created stays empty.
     pub fn write_to(&self, dir: &Path) -> io::Result<()> {
+        let mut created = Vec::new();
+        let written = self.write_below(dir, &mut created);
+        if written.is_err() {
+            // Deepest first; a folder with something in it stays.
+            created.iter().rev().for_each(|folder| drop(std::fs::remove_dir(folder)));
+        }
+        written
+    }
+
+    fn write_below(&self, dir: &Path, created: &mut Vec<PathBuf>) -> io::Result<()> {
         let mut batch = Batch::default();
         for (name, contents) in &self.0 {
             let path = dir.join(name);
             if let Some(parent) = path.parent() {
+                let missing: Vec<&Path> = parent.ancestors().take_while(|folder| !is_folder(folder)).collect();
+                created.extend(missing.into_iter().rev().map(Path::to_owned));
                 std::fs::create_dir_all(parent)?;
             }
             batch.add(&path, contents)?;
         }
         batch.commit()
     }
+}
+
+/// Returns `true` if the path is a folder, the empty path being the current one.
+fn is_folder(path: &Path) -> bool {
+    path.as_os_str().is_empty() || path.is_dir()
+}
+
+/// Returns `true` if a folder holds no file, however deep, but at most empty folders.
+///
+/// # Errors
+/// If the folder or one in it cannot be read.
+pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        // A link is something that somebody made.
+        if !entry.file_type()?.is_dir() || !holds_no_file(&entry.path())? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Several files at arbitrary places that appear together or not at all.
@@ -113,13 +146,24 @@ impl Batch {
     /// # Errors
     /// If a rename or a copy fails; those done before it stay.
     pub fn commit(self) -> io::Result<()> {
+        self.commit_each().map_err(|(_, error)| error)
+    }
+
+    /// Like [`Batch::commit`].
+    ///
+    /// # Errors
+    /// The path whose rename or copy failed, `-` for standard output, and why; those done before it stay.
+    pub fn commit_each(self) -> Result<(), (PathBuf, io::Error)> {
         for staged in self.staged {
             match staged {
                 Staged::Neighbour(file, path, _unfinished) => {
-                    file.persist(&path).map_err(|e| e.error)?;
+                    file.persist(&path).map_err(|e| (path, e.error))?;
                 }
-                Staged::Held(held, path) => copy(held, &mut std::fs::OpenOptions::new().write(true).open(&path)?)?,
-                Staged::Stdout(held) => copy(held, &mut io::stdout().lock())?,
+                Staged::Held(held, path) => {
+                    let opened = std::fs::OpenOptions::new().write(true).open(&path);
+                    opened.and_then(|mut to| copy(held, &mut to)).map_err(|e| (path, e))?;
+                }
+                Staged::Stdout(held) => copy(held, &mut io::stdout().lock()).map_err(|e| ("-".into(), e))?,
             }
         }
         Ok(())
@@ -176,6 +220,17 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// Copies a stream into a temporary file without a name, from whose start it can be read.
+///
+/// # Errors
+/// If the stream cannot be read, or there is no place for temporary files.
+pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(stream, &mut file)?;
+    file.seek(io::SeekFrom::Start(0))?;
+    Ok(file)
 }
 
 /// Temporary files and folders that a killed process would leave behind.
@@ -441,6 +496,31 @@ pub fn temp_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_that_cannot_be_written_leaves_no_empty_folders() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("file"), "").unwrap();
+        let mut files = FileSet::default();
+        files.add("a/b/one", "1");
+        // A file stands where a folder is needed.
+        files.add("a/../file/two", "2");
+        let root = dir.path().join("new/root");
+        let mut blocked = files.clone();
+        blocked.add("z", "3");
+        std::fs::create_dir(dir.path().join("new")).unwrap();
+        assert!(blocked.write_to(dir.path()).is_err());
+        assert!(!dir.path().join("a").exists());
+        let mut set = FileSet::default();
+        set.add("rtl/one", "1");
+        set.write_to(&root).unwrap();
+        assert!(root.join("rtl/one").is_file());
+        assert!(!holds_no_file(dir.path()).unwrap());
+        std::fs::create_dir_all(dir.path().join("empty/deep")).unwrap();
+        assert!(holds_no_file(&dir.path().join("empty")).unwrap());
+        std::os::unix::fs::symlink("deep", dir.path().join("empty/link")).unwrap();
+        assert!(!holds_no_file(&dir.path().join("empty")).unwrap());
+    }
 
     #[test]
     fn errors_do_not_name_files_that_nobody_knows() {

@@ -366,7 +366,8 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
     let shown = &bytes[..bytes.len().min(8)];
     let what = match bytes {
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "it looks like a NumPy array".to_owned(),
-        [b'P', b'K', 3, 4, ..] => "it looks like a zip archive".to_owned(),
+        [b'P', b'K', 3, 4, ..] => "it looks like a zip archive (npz)".to_owned(),
+        [b'P', b'K', 5, 6, ..] => "it looks like an empty zip archive (npz)".to_owned(),
         [0x1f, 0x8b, ..] => "it looks like a gzip file inside a gzip file".to_owned(),
         _ if shown.iter().all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace()) => {
             format!("it starts with \"{}\"", shown.escape_ascii())

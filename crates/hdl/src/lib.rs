@@ -78,6 +78,10 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     if let Some(problem) = alir_core::diag::utf16(&bytes) {
         return Err(problem);
     }
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let error = Diagnostic::error("E0913", Place::Whole, "this is a gzip file; Verilog and VHDL are read unpacked");
+        return Err(error.with_help("unpack it with gunzip"));
+    }
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }

@@ -167,12 +167,8 @@ pub struct Problem {
 impl Problem {
     /// The problem as people and programs are told it.
     pub fn diagnostic(self) -> Diagnostic {
-        let mut message = self.message;
-        if let Some(excerpt) = self.excerpt {
-            message.push('\n');
-            message.push_str(&excerpt);
-        }
-        let diagnostic = Diagnostic::error(self.reason.code(), self.place, message);
+        let mut diagnostic = Diagnostic::error(self.reason.code(), self.place, self.message);
+        diagnostic.detail = self.excerpt.map(Box::new);
         match self.help {
             Some(help) => diagnostic.with_help(help),
             None => diagnostic,

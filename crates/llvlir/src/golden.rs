@@ -2,7 +2,7 @@
 //!
 //! It knows neither ALIR nor the lowering. A value is its bit pattern, a natural number below `2^W`.
 
-use super::program::{Arg, File, Operation, Program, ValueType};
+use super::program::{Arg, Element, File, Operation, Program, ValueType};
 use super::rows::{Direction, Lane, Meaning, Sign};
 use num_bigint::{BigInt, BigUint};
 use num_traits::{FromPrimitive, One, ToPrimitive, Zero};
@@ -82,9 +82,7 @@ const DOUBLE_BITS: u32 = 53;
 /// An element that doubles do not hold, a number that is no integer, and numbers that are no whole samples, in words.
 pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String> {
     let (reads, makes) = (program.input_elements(), program.output_elements());
-    if let Some(wide) = reads.iter().chain(&makes).find(|element| element.width > DOUBLE_BITS) {
-        return Err(format!("an element has {} bits, and doubles hold integers of {DOUBLE_BITS}", wide.width));
-    }
+    check_doubles(reads.iter().chain(&makes))?;
     if reads.is_empty() || !inputs.len().is_multiple_of(reads.len()) {
         return Err(format!("{} numbers are no samples of {}", inputs.len(), reads.len()));
     }
@@ -98,6 +96,27 @@ pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String
         outputs.extend(run(program, &codes).iter().map(|code| code.to_f64().expect("it is narrow enough")));
     }
     Ok(outputs)
+}
+
+/// Samples of integers, one behind the other, and their results as doubles. What is larger than its type wraps.
+///
+/// # Errors
+/// An output element that doubles do not hold, and numbers that are no whole samples, in words.
+pub fn run_integers(program: &Program, inputs: &[BigInt]) -> Result<Vec<f64>, String> {
+    let (reads, makes) = (program.input_elements().len(), program.output_elements());
+    check_doubles(makes.iter())?;
+    if reads == 0 || !inputs.len().is_multiple_of(reads) {
+        return Err(format!("{} numbers are no samples of {reads}", inputs.len()));
+    }
+    let rows = inputs.chunks_exact(reads).flat_map(|row| run(program, row));
+    Ok(rows.map(|code| code.to_f64().expect("it is narrow enough")).collect())
+}
+
+fn check_doubles<'e>(mut elements: impl Iterator<Item = &'e Element>) -> Result<(), String> {
+    match elements.find(|element| element.width > DOUBLE_BITS) {
+        Some(wide) => Err(format!("an element has {} bits, and doubles hold integers of {DOUBLE_BITS}", wide.width)),
+        None => Ok(()),
+    }
 }
 
 /// Every value of a run.

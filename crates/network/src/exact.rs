@@ -5,6 +5,7 @@
 //! [`Rational::sqrt_to_f64`], both to the nearest, ties to even; [`Rational::round`]).
 
 use super::quantise::Round;
+use alir_interp::samples::Number;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -92,6 +93,14 @@ impl Rational {
             return num.checked_div(&den);
         }
         Rational::parse_decimal(text)
+    }
+
+    /// The value of a number of a sample; `None` for NaN and the infinities.
+    pub fn of_number(number: &Number) -> Option<Rational> {
+        match number {
+            Number::Float(x) => Rational::of_f64(*x),
+            Number::Decimal { .. } => number.to_fraction().and_then(|(num, den)| Rational::new(num, &den)),
+        }
     }
 
     /// Reads a decimal (`-12`, `0.7071`, `1e-6`) and nothing else; see [`Rational::parse`].

@@ -63,6 +63,7 @@ pub fn number(block: &Values, index: usize) -> Result<Rational, String> {
         Values::Reals(v) => Rational::of_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index])),
         Values::Integers(v) => Ok(Rational::from(v[index])),
         Values::Wide(v) => Ok(Rational::from(v[index].clone())),
+        Values::Numbers(v) => Rational::of_number(&v[index]).ok_or_else(|| format!("{} has no code", v[index])),
     }
 }
 

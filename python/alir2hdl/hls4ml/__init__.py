@@ -10,7 +10,7 @@ layers; what comes out is one program, traced with alkaid (`pip install alkaid`)
 
 Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
 BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable)
-and linear. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
+and linear; HGQ2's layers of these kinds. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
@@ -101,8 +101,9 @@ def _windows(layer, window: str, channels: int):
         raise _refused(layer, "channels_last")
     (in_h, in_w), (out_h, out_w) = _sizes(layer, "in"), _sizes(layer, "out")
     (f_h, f_w), (s_h, s_w), (p_h, p_w) = _sizes(layer, window), _sizes(layer, "stride"), _sizes(layer, "pad")
-    if layer.get_attr("dilation_width", 1) != 1 or layer.get_attr("dilation_height", 1) != 1:
-        raise _refused(layer, "dilation 1")
+    dilations = [layer.get_attr("dilation_width", 1), layer.get_attr("dilation_height", 1), *layer.get_attr("keras_dilation", [])]
+    if any(dilation != 1 for dilation in dilations):
+        raise _refused(layer, "dilated convolutions are not supported; dilation_rate=1")
     y = (np.arange(out_h)[:, None] * s_h - p_h + np.arange(f_h))[:, None, :, None]
     x = (np.arange(out_w)[:, None] * s_w - p_w + np.arange(f_w))[None, :, None, :]
     inside = (y >= 0) & (y < in_h) & (x >= 0) & (x < in_w)
@@ -111,6 +112,8 @@ def _windows(layer, window: str, channels: int):
 
 def _convolution(layer, x, x_type):
     channels, filters = layer.get_attr("n_chan"), layer.get_attr("n_filt")
+    if layer.get_attr("keras_groups", 1) != 1 or np.size(layer.weights["weight"].data) % (channels * filters):
+        raise _refused(layer, "grouped convolutions are not supported; groups=1")
     pixels = _windows(layer, "filt", channels)
     # What padding reads is the last element, a zero.
     at = np.where(pixels[:, :, None] < 0, x.size, pixels[:, :, None] * channels + np.arange(channels))
@@ -272,6 +275,13 @@ def _softmax(layer, x, x_type):
     scale = np.float32(layer.get_attr("exp_scale", 1.0))
     outer, inner = int(layer.get_attr("n_outer", 1)), int(layer.get_attr("n_inner", 1))
     signed, integers, fractionals = x_type[:3]
+    if fractionals + integers > 24:
+        warnings.warn(
+            f"alir2hdl: layer {layer.name} (Softmax): its input has {signed + integers + fractionals} bits, its table of exp {exp_size} entries: every"
+            " class may get the same number (as with Vitis). Give the layer before a result type of 16 bits or so"
+            " (hls_config['LayerName'][...]['Precision']['result'])",
+            stacklevel=2,
+        )
     expf = _float_function("expf")
     if signed:
         exp_size = min(exp_size, 2 ** (integers + fractionals))
@@ -485,8 +495,19 @@ def _backend_class():
             """hls4ml's options, and `pipeline`: a number of stages, or auto for the fewest that meet the clock."""
             if io_type != "io_parallel":
                 raise ValueError(f"alir2hdl: io_type {io_type!r}; a program takes all of a sample at once: io_parallel")
+            # Before the model is read; when a back end is registered, hls4ml is not imported as a whole.
+            _take_hgq()
+            _keep_axes()
             config = super().create_initial_config(part=part, clock_period=clock_period, io_type=io_type, **rest)
             return config | {"Pipeline": pipeline}
+
+        def generate_conv1d_line_buffer_fn(self, *arguments, **options) -> str:
+            """C++ of hls4ml's own convolutions, which ours do not need and which stops at dilated ones."""
+            return ""
+
+        def generate_conv2d_line_buffer_fn(self, *arguments, **options) -> str:
+            """As `generate_conv1d_line_buffer_fn`."""
+            return ""
 
         def write(self, model) -> None:
             """Applies the flow, writes `model.json.gz` and the project for Vivado into the output folder."""
@@ -557,6 +578,71 @@ def _backend_class():
             return result
 
     return Alir2hdlBackend
+
+
+def _take_hgq() -> None:
+    """Lets HGQ's quantisers through hls4ml's pass for them, which writes C++ for the back ends that it knows and stops at others."""
+    try:
+        from hls4ml.backends.fpga.passes import hgq_proxy_model as passes
+    except ImportError:
+        return
+    theirs = passes.generate_mask_fn
+    if getattr(theirs, "alir2hdl", False):
+        return
+
+    def generate_mask_fn(name, shape, k, b, i, RND, SAT, backend):  # noqa: N803
+        return "" if backend.lower() == "alir2hdl" else theirs(name, shape, k, b, i, RND, SAT, backend)
+
+    generate_mask_fn.alir2hdl = True
+    passes.generate_mask_fn = generate_mask_fn
+
+
+def _keep_axes() -> None:
+    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and what is dilated or
+    grouped. A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    from hls4ml.converters.keras_v2_to_hls import layer_handlers
+    from hls4ml.converters.keras_v3.conv import ConvHandler
+    from hls4ml.model.optimizer.passes import batchnorm_opt, bn_fuse
+
+    def alone(match):
+        def matches(self, node):
+            given = [node, *(node.get_input_node(name) for name in node.inputs)]
+            return not any(one is not None and one.get_attr("keras_axis", None) for one in given) and match(self, node)
+
+        matches.alir2hdl = True
+        return matches
+
+    for fusion in (bn_fuse.FuseBatchNormalization, batchnorm_opt.FuseConsecutiveBatchNormalization):
+        if not getattr(fusion.match, "alir2hdl", False):
+            fusion.match = alone(fusion.match)
+
+    convolution = ConvHandler.handle
+    if not getattr(convolution, "alir2hdl", False):
+
+        def handle(self, layer, in_tensors, out_tensors):
+            found = convolution(self, layer, in_tensors, out_tensors)
+            for row in found if isinstance(found, (list, tuple)) else (found,):
+                row["keras_dilation"] = [int(n) for n in np.ravel(getattr(layer, "dilation_rate", 1))]
+                row["keras_groups"] = int(getattr(layer, "groups", 1) or 1)
+            return found
+
+        handle.alir2hdl = True
+        ConvHandler.handle = handle
+
+    theirs = layer_handlers.get("BatchNormalization")
+    if theirs is None or getattr(theirs, "alir2hdl", False):
+        return
+
+    def handler(keras_layer, input_names, input_shapes, data_reader):
+        layer, shape = theirs(keras_layer, input_names, input_shapes, data_reader)
+        axis = keras_layer["config"].get("axis", -1)
+        axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+        if axis not in (-1, len(input_shapes[0]) - 1):
+            layer["keras_axis"] = axis if axis > 0 else axis + len(input_shapes[0])
+        return layer, shape
+
+    handler.alir2hdl = True
+    layer_handlers["BatchNormalization"] = handler
 
 
 def register(register_backend, register_writer) -> None:

@@ -147,9 +147,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let (graph, quant) = args.input.sources().graph(&bytes, &source::shown(&args.input.model))?;
         return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
-    if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()?
-        && !args.json
-    {
+    if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {
+        if args.json {
+            match super::onnx::info_json(&bytes, &source::shown(&args.input.model))? {
+                Some(document) => return print(document.as_bytes()),
+                None => return described(args, global),
+            }
+        }
         let (listing, usable) = super::onnx::info(&bytes, &source::shown(&args.input.model), global.verbose)?;
         let printed = print(listing.as_bytes());
         if !usable {
@@ -157,6 +161,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
         printed?;
     }
+    described(args, global)
+}
+
+/// Describes a file that becomes a program or is a state machine.
+fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
     let problems = args.wrapper.problems();
     if !problems.is_empty() {

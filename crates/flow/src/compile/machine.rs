@@ -6,7 +6,8 @@ use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::Model;
 use alir_core::ir::machine::{Machine, Signal, SignalKind};
 use alir_hw::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
-use alir_hw::netlist::names::legalise;
+use alir_hw::netlist::NameKind;
+use alir_hw::netlist::names::legalise_in;
 use alir_hw::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
 use alir_hw::retime::{self, RetimedPipeline, Slack};
 use alir_opt::passes;
@@ -28,7 +29,7 @@ pub struct OptimisedMachine<'d> {
 pub(super) fn top(spec: &Spec) -> String {
     match &spec.module.top {
         Top::Named(top) => top.clone(),
-        Top::Like(stem) => legalise(stem),
+        Top::Like(stem) => legalise_in(stem, NameKind::Module, spec.module.languages),
     }
 }
 
@@ -66,7 +67,7 @@ impl<'d> OptimisedMachine<'d> {
     /// If a name that was chosen is not legal or that of a port; if the checker objects, which is our mistake.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         if let Top::Named(asked) = &spec.module.top {
-            check_machine_top(&self.machine, asked).map_err(Error::request)?;
+            check_machine_top(&self.machine, asked, spec.module.languages).map_err(Error::request)?;
         }
         lower(&self.machine, top)
     }

@@ -8,7 +8,7 @@ use alir_core::ir::Labels;
 use alir_hw::device::Device;
 use alir_hw::emit;
 use alir_hw::emit::axis::{AxisOptions, Flow};
-use alir_hw::netlist::{self, PortNames, Ports, ResetOptions, names};
+use alir_hw::netlist::{self, Languages, NameKind, PortNames, Ports, ResetOptions, names};
 use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};
 use std::sync::Arc;
@@ -276,6 +276,8 @@ pub struct ModuleSpec {
     pub reset: Option<ResetOptions>,
     /// Names that the source of a program has for elements and values: they become names of signals.
     pub labels: Arc<Labels>,
+    /// Languages that it is written in: a word of another one is no bad name.
+    pub languages: Languages,
 }
 
 /// The name of the module.
@@ -289,8 +291,9 @@ pub enum Top {
 
 impl Default for ModuleSpec {
     fn default() -> ModuleSpec {
-        let netlist::Options { ports, names, valid, enable, reset, labels, .. } = netlist::Options::default();
-        ModuleSpec { top: Top::Like("model".into()), ports, names, valid, enable, reset, labels }
+        let netlist::Options { ports, names, valid, enable, reset, labels, languages, .. } =
+            netlist::Options::default();
+        ModuleSpec { top: Top::Like("model".into()), ports, names, valid, enable, reset, labels, languages }
     }
 }
 
@@ -335,11 +338,21 @@ impl Spec {
         match &self.module.top {
             Top::Named(top) => top.clone(),
             Top::Like(stem) => {
-                let legal = names::legalise(stem);
+                let legal = names::legalise_in(stem, NameKind::Module, self.module.languages);
                 let clashes = self.module.options(&legal).check().is_err();
                 if clashes { format!("{legal}_top") } else { legal }
             }
         }
+    }
+
+    /// Why the module is called otherwise than what its name was derived from; `None` if it is called so.
+    pub fn renamed(&self, top: &str) -> Option<String> {
+        let Top::Like(stem) = &self.module.top else { return None };
+        if top == stem {
+            return None;
+        }
+        let why = netlist::why_not(stem, NameKind::Module, self.module.languages);
+        Some(format!("the module is called {top}: `{stem}` {}", why.unwrap_or_else(|| "is the name of a port".into())))
     }
 
     /// What cannot be meant for a program: requests that contradict each other, ask for something that would not be
@@ -414,6 +427,7 @@ impl ModuleSpec {
             enable: self.enable,
             reset: self.reset,
             labels: Arc::clone(&self.labels),
+            languages: self.languages,
             ..netlist::Options::default()
         }
     }

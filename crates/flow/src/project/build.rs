@@ -5,6 +5,7 @@ use crate::compile::{self, Error, Hardware};
 use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
 use crate::verify::verification::own_vectors;
 use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use alir_core::diag::Diagnostics;
 use alir_core::files::FileSet;
 use alir_core::ir::machine::Machine;
 use alir_hw::emit::Language;
@@ -41,6 +42,8 @@ pub struct ProjectFiles {
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
     pub dissents: Dissents,
+    /// What is worth knowing about the user's samples.
+    pub notes: Diagnostics,
     /// What the hardware looks like from outside.
     pub interface: Interface,
 }
@@ -58,9 +61,9 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
     let (count, seed) = (request.count, request.seed);
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
-    let (vectors, dissents) = match own {
-        Some(own) => (own.vectors, own.dissents),
-        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    let (vectors, dissents, notes) = match own {
+        Some(own) => (own.vectors, own.dissents, own.notes),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
     let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
@@ -73,7 +76,7 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
     let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
     let about = format!("latency {}", hardware.netlist.interface.latency);
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
-    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
+    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
 /// The folder of a state machine. Its testbenches apply a run from power-on.
@@ -82,17 +85,21 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
 /// What is wrong with the request or the samples.
 pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
-    let OwnRun { run, dissents } = match &request.own {
+    let OwnRun { run, dissents, notes } = match &request.own {
         Some(files) => own::read_run(machine, files, request.count)?,
         None => {
             let stimulus = machine_stimulus(machine, request.count, request.seed);
-            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+            OwnRun {
+                run: MachineRun::golden(machine, stimulus),
+                dissents: Dissents::default(),
+                notes: Diagnostics::default(),
+            }
         }
     };
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
-    Ok(ProjectFiles { files, about, dissents, interface: hardware.netlist.interface.clone() })
+    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
 fn files(

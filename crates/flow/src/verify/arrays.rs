@@ -2,7 +2,7 @@
 //! a machine with one port.
 
 use crate::verify::Rows;
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::files::Protected;
 use alir_core::ir::machine::{Machine, SignalId};
 use alir_hw::netlist::names::legalise;
@@ -202,11 +202,16 @@ impl Arrays {
         Ok((ended == 0 && !self.ports.is_empty()).then_some(row))
     }
 
+    /// Takes what is worth knowing about the files so far.
+    pub fn take_notes(&mut self) -> Diagnostics {
+        Diagnostics(self.ports.iter_mut().flat_map(|port| port.reader.take_notes().0).collect())
+    }
+
     /// The codes of all rows that are left.
     ///
     /// # Errors
     /// As [`Arrays::next_codes`].
-    pub fn rows(mut self) -> Result<Rows, Diagnostic> {
+    pub fn rows(&mut self) -> Result<Rows, Diagnostic> {
         let mut rows = Rows::new(self.ports.iter().map(|port| port.types.len()).sum(), []);
         while let Some(row) = self.next_codes()? {
             rows.push(row);

@@ -10,12 +10,12 @@ use super::arrays::{Arrays, Side};
 use super::machine::MachineRun;
 use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
 use alir_core::num::{Kif, wrap};
 use alir_interp::batch::codes_of_row;
-use alir_interp::samples::{Port, Reader, RealEncoder, Values, input_ports, output_ports};
+use alir_interp::samples::{Number, Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use alir_network::exact::Rational;
 use alir_network::port::{Meaning, number};
 use num_bigint::BigInt;
@@ -138,6 +138,8 @@ pub struct Own {
     pub vectors: Vectors,
     /// Where that is not what the model says.
     pub dissents: Dissents,
+    /// What is worth knowing about the files.
+    pub notes: Diagnostics,
 }
 
 /// The user's samples for a state machine.
@@ -146,6 +148,8 @@ pub struct OwnRun {
     pub run: MachineRun,
     /// Where that is not what the machine says.
     pub dissents: Dissents,
+    /// What is worth knowing about the files.
+    pub notes: Diagnostics,
 }
 
 /// What a number of a file of expected values asks for.
@@ -195,6 +199,16 @@ impl Written<'_> {
             }
             Values::Integers(v) => (Rational::from(v[index]), v[index].to_string()),
             Values::Wide(v) => (Rational::from(v[index].clone()), v[index].to_string()),
+            Values::Numbers(v) => {
+                if let Number::Float(real) = v[index]
+                    && !self.codes
+                    && (self.real)(golden) == real
+                {
+                    return Ok(Wanted::Code(golden.clone(), Some(real)));
+                }
+                let no_number = || format!("{} is nothing that an output can be", v[index]);
+                (Rational::of_number(&v[index]).ok_or_else(no_number)?, v[index].to_string())
+            }
         };
         let code = if self.codes { exact.code(0) } else { (self.code)(&exact) };
         Ok(match code.filter(|code| self.kif.holds(code)) {
@@ -210,19 +224,20 @@ impl Subject<'_> {
     /// # Errors
     /// What is wrong with the files: not such numbers, another shape, another number of rows.
     pub fn read(mut self, files: &Files<'_>) -> Result<Own, Diagnostic> {
-        let inputs = self.inputs(files)?;
+        let mut notes = Diagnostics::default();
+        let inputs = self.inputs(files, &mut notes)?;
         let vectors = Vectors::of_inputs(self.model, inputs);
         let vectors = match self.source {
             Some(source) => vectors.judged_by(source)?,
             None => vectors,
         };
-        let Some(path) = files.expect else { return Ok(Own { vectors, dissents: Dissents::default() }) };
-        let (outputs, dissents) = self.expected(path, files, &vectors.outputs)?;
-        Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents })
+        let Some(path) = files.expect else { return Ok(Own { vectors, dissents: Dissents::default(), notes }) };
+        let (outputs, dissents) = self.expected(path, files, &vectors.outputs, &mut notes)?;
+        Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents, notes })
     }
 
     /// What is applied. A program without inputs has one sample without numbers.
-    fn inputs(&mut self, files: &Files<'_>) -> Result<Rows, Diagnostic> {
+    fn inputs(&mut self, files: &Files<'_>, notes: &mut Diagnostics) -> Result<Rows, Diagnostic> {
         let ports = input_ports(self.model);
         let Some(path) = files.input else {
             return if ports.is_empty() { Ok(Rows::new(0, [Vec::new()])) } else { Err(no_input()) };
@@ -245,6 +260,7 @@ impl Subject<'_> {
                 rows.push(self.row(&block, row, &ports, codes, (reader.name(), rows.len()))?);
             }
         }
+        notes.0.extend(reader.take_notes().0);
         if rows.is_empty() { Err(no_samples(reader.name())) } else { Ok(rows) }
     }
 
@@ -284,7 +300,13 @@ impl Subject<'_> {
     }
 
     /// What must come out where the model gives `golden`, and where it is something else.
-    fn expected(&self, path: &Path, files: &Files<'_>, golden: &Rows) -> Result<(Rows, Dissents), Diagnostic> {
+    fn expected(
+        &self,
+        path: &Path,
+        files: &Files<'_>,
+        golden: &Rows,
+        notes: &mut Diagnostics,
+    ) -> Result<(Rows, Dissents), Diagnostic> {
         let ports = output_ports(self.model);
         let kifs: Vec<Kif> = ports.iter().map(|port| port.kif).collect();
         let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
@@ -313,6 +335,7 @@ impl Subject<'_> {
                 found.row(take)?;
             }
         }
+        notes.0.extend(reader.take_notes().0);
         found.finish()
     }
 }
@@ -322,8 +345,14 @@ impl Subject<'_> {
 /// # Errors
 /// What is wrong with the files: an array that is missing, another shape, another number of rows.
 pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRun, Diagnostic> {
+    let mut notes = Diagnostics::default();
     let inputs = match files.input {
-        Some(path) => Arrays::open(machine, Side::Inputs, path, files.codes)?.rows()?,
+        Some(path) => {
+            let mut arrays = Arrays::open(machine, Side::Inputs, path, files.codes)?;
+            let rows = arrays.rows()?;
+            notes.0.extend(arrays.take_notes().0);
+            rows
+        }
         None if machine.inputs().next().is_none() => Rows::new(0, vec![Vec::new(); cycles]),
         None => return Err(no_input()),
     };
@@ -331,7 +360,7 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
         return Err(no_samples(&files.input.map_or_else(String::new, |path| path.display().to_string())));
     }
     let run = MachineRun::golden(machine, inputs);
-    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default() }) };
+    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default(), notes }) };
     let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(of_outputs)?;
     let mut found = Found::new(path, run.outputs());
     let width = run.outputs().elements();
@@ -342,6 +371,7 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
                 Values::Reals(v) => Values::Reals(vec![v[at.index]]),
                 Values::Integers(v) => Values::Integers(vec![v[at.index]]),
                 Values::Wide(v) => Values::Wide(vec![v[at.index].clone()]),
+                Values::Numbers(v) => Values::Numbers(vec![v[at.index].clone()]),
             };
             Ok((number, at.port))
         };
@@ -361,8 +391,9 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
         };
         found.row(take)?;
     }
+    notes.0.extend(arrays.take_notes().0);
     let (outputs, dissents) = found.finish()?;
-    Ok(OwnRun { run: run.expecting(outputs), dissents })
+    Ok(OwnRun { run: run.expecting(outputs), dissents, notes })
 }
 
 /// Expected rows as they are read, beside those of the model.

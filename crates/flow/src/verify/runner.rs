@@ -17,6 +17,7 @@ use alir_hw::emit::Language;
 use alir_hw::netlist::Interface;
 use num_bigint::BigInt;
 use serde_json::{Value, json};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -35,7 +36,8 @@ pub struct Part {
 /// Who takes part, and notes about who does not: simulators called `name`, or all, of these languages.
 ///
 /// # Errors
-/// If a simulator that was asked for is not there, or none for a language that was asked for.
+/// If a simulator that was asked for is not there, or none for a language that was asked for; if there is no place for
+/// temporary files.
 pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
     let mut parts: Vec<Part> = Vec::new();
     let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
@@ -43,6 +45,7 @@ pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Resul
         for language in simulator.languages().iter().filter(|l| languages.contains(l)) {
             match simulator.probe(tools) {
                 Ok(version) => parts.push(Part { simulator, version, language: *language }),
+                Err(SimError::Io(error)) => return Err(not_written(&std::env::temp_dir(), TEMPORARY, &error)),
                 Err(error) => absent.push((*language, error.diagnostic(simulator))),
             }
         }
@@ -100,6 +103,8 @@ struct Outcome {
     seconds: f32,
     /// The differences, for people.
     described: String,
+    /// The folder of its job.
+    folder: PathBuf,
 }
 
 /// A part begins or has ended.
@@ -125,8 +130,9 @@ pub fn simulate(
     if work.dissents.impossible > 0 {
         return Ok(Verification::of(parts, Vec::new(), work));
     }
-    let temporary = Scratch::new().map_err(|e| not_written(&std::env::temp_dir(), "write", &e))?;
+    let temporary = Scratch::new().map_err(|e| not_written(&std::env::temp_dir(), TEMPORARY, &e))?;
     let base = settings.keep.unwrap_or(temporary.path());
+    let _in_use = settings.keep.map(lock).transpose()?;
     let mut folders: Vec<PathBuf> = Vec::new();
     for part in &parts {
         let folder = base.join(part.simulator.name());
@@ -140,7 +146,7 @@ pub fn simulate(
         let result = work.run(part, settings, tools, folder, deadline);
         watch(Event::Ended(at));
         let described = result.as_ref().map_or_else(|_| String::new(), |finding| work.described(finding));
-        Outcome { result, seconds: start.elapsed().as_secs_f32(), described }
+        Outcome { result, seconds: start.elapsed().as_secs_f32(), described, folder: folder.to_owned() }
     };
     let outcomes = std::thread::scope(|scope| {
         let one = &one;
@@ -149,6 +155,25 @@ pub fn simulate(
         jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     Ok(Verification::of(parts, outcomes, work))
+}
+
+/// What the folder of `TMPDIR` is for.
+const TEMPORARY: &str = "use as the folder of temporary files (TMPDIR names another one)";
+
+/// Locks the folder of `--keep`, which is created where needed, for as long as the result lives.
+///
+/// # Errors
+/// If the folder cannot be used, or another run uses it.
+fn lock(folder: &Path) -> Result<File, Error> {
+    let failed = |e: &io::Error| not_written(folder, "use as the folder of simulations", e);
+    std::fs::create_dir_all(folder).map_err(|e| failed(&e))?;
+    let handle = File::open(folder).map_err(|e| failed(&e))?;
+    if let Err(TryLockError::WouldBlock) = handle.try_lock() {
+        let error = Diagnostic::error("E1007", Place::Whole, "another run is using the folder").in_file(folder);
+        return Err(error.with_help("name another one with --keep, or wait for the end of that run").into());
+    }
+    // A file system without locks has no such protection.
+    Ok(handle)
 }
 
 /// A file or folder that cannot be read or written.
@@ -249,6 +274,8 @@ pub enum Outcomes {
     Different,
     /// A tool is missing.
     MissingTool,
+    /// The folder of a simulation cannot be used.
+    Unwritable,
     /// A simulator refuses the files of the user.
     Refused,
     /// A simulator refuses our text: our mistake.
@@ -274,6 +301,8 @@ pub struct Verification {
     /// What the hardware, or hardware from elsewhere, looks like from outside.
     interface: Interface,
     dissents: Dissents,
+    /// What is worth knowing about the user's files.
+    notes: Diagnostics,
 }
 
 impl Verification {
@@ -288,7 +317,19 @@ impl Verification {
             beats: work.streams.map(|streams| (streams.inputs.len(), streams.outputs.len())),
             is_foreign: work.foreign.is_some(),
             dissents: work.dissents,
+            notes: Diagnostics::default(),
         }
+    }
+
+    /// The same with what is worth knowing about the user's files.
+    #[must_use]
+    pub(super) fn with_notes(self, notes: Diagnostics) -> Verification {
+        Verification { notes, ..self }
+    }
+
+    /// What is worth knowing about the user's files.
+    pub fn notes(&self) -> &Diagnostics {
+        &self.notes
     }
 
     /// What the hardware looks like from outside.
@@ -304,9 +345,10 @@ impl Verification {
                 Ok(finding) if finding.report.wrong_rows == 0 => continue,
                 Ok(_) => Outcomes::Different,
                 Err(SimError::Missing { .. }) => Outcomes::MissingTool,
+                Err(SimError::Io(_)) => Outcomes::Unwritable,
                 Err(SimError::Refused { .. }) if self.is_foreign => Outcomes::Refused,
                 Err(SimError::Refused { .. }) => Outcomes::Bug,
-                Err(SimError::Timeout { .. } | SimError::Crashed { .. } | SimError::Io(_)) => Outcomes::Undecided,
+                Err(SimError::Timeout { .. } | SimError::Crashed { .. }) => Outcomes::Undecided,
             };
             verdict = if verdict == Outcomes::Different { verdict } else { next };
         }
@@ -319,12 +361,15 @@ impl Verification {
         for (part, outcome) in self.parts.iter().zip(&self.outcomes) {
             let Err(error) = &outcome.result else { continue };
             let mut diagnostic = error.diagnostic(part.simulator);
+            if let SimError::Io(_) = error {
+                diagnostic = diagnostic.in_file(&outcome.folder);
+            }
             if let SimError::Refused { command, log } = error {
                 match self.is_foreign {
                     true => {
-                        let message =
-                            format!("{}: `{command}` refuses the files of --rtl:\n{log}", part.simulator.name());
+                        let message = format!("{}: `{command}` refuses the files of --rtl:", part.simulator.name());
                         diagnostic = Diagnostic::error("E1010", Place::Flag("--rtl".into()), message)
+                            .with_detail(log.as_str())
                             .with_help("mend them, or give all files that belong to them, in the order of compilation");
                     }
                     false => diagnostic.severity = Severity::Bug,

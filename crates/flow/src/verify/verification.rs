@@ -9,7 +9,7 @@ use super::sim::Tools;
 use super::stream::Streams;
 use super::vectors::Vectors;
 use crate::compile::{self, Error, Hardware, Passes, Spec};
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::machine::Machine;
 use alir_interp::samples::output_ports;
 use alir_opt::schedule::Effort;
@@ -92,9 +92,9 @@ pub fn of_model(
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
     // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test too.
-    let (vectors, dissents) = match own {
-        Some(own) => (own.vectors, own.dissents),
-        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default()),
+    let (vectors, dissents, notes) = match own {
+        Some(own) => (own.vectors, own.dissents, own.notes),
+        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation")?;
@@ -121,7 +121,8 @@ pub fn of_model(
         dissents,
         real: has_reals.then_some(&real),
     };
-    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
+    let found = runner::simulate(request.parts, &request.settings, request.tools, work, watch)?;
+    Ok(found.with_notes(notes))
 }
 
 /// The same for a state machine, cycle by cycle from power-on.
@@ -137,11 +138,15 @@ pub fn of_machine(
     let hardware = compile::machine(machine, &request.spec(spec))?;
     request.check_ports(&hardware)?;
     // Expected values are those of the machine as it was read: optimisation is under test too.
-    let OwnRun { run, dissents } = match &request.own {
+    let OwnRun { run, dissents, notes } = match &request.own {
         Some(files) => own::read_run(machine, files, request.count)?,
         None => {
             let stimulus = machine_stimulus(machine, request.count, request.seed);
-            OwnRun { run: MachineRun::golden(machine, stimulus), dissents: Dissents::default() }
+            OwnRun {
+                run: MachineRun::golden(machine, stimulus),
+                dissents: Dissents::default(),
+                notes: Diagnostics::default(),
+            }
         }
     };
     let cycles = run.cycles(&hardware.netlist.interface);
@@ -153,5 +158,6 @@ pub fn of_machine(
         dissents,
         real: None,
     };
-    runner::simulate(request.parts, &request.settings, request.tools, work, watch)
+    let found = runner::simulate(request.parts, &request.settings, request.tools, work, watch)?;
+    Ok(found.with_notes(notes))
 }

@@ -22,6 +22,8 @@ pub(super) struct Requests {
 pub(super) enum Wish {
     /// A table that becomes logic.
     Logic,
+    /// A table that becomes a block memory.
+    Block,
     /// A product that becomes a multiplier block.
     Dsp,
 }
@@ -31,13 +33,9 @@ impl Requests {
         Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names, use_dsp: options.use_dsp }
     }
 
-    /// What is asked for a net that reads a table which asks for logic, or that is a product.
-    pub(super) fn wish(self, wants_logic: bool, product: bool) -> Option<Wish> {
-        match (wants_logic, product && self.use_dsp) {
-            (true, _) => Some(Wish::Logic),
-            (_, true) => Some(Wish::Dsp),
-            _ => None,
-        }
+    /// What is asked for a net that reads a table with this request, or that is a product.
+    pub(super) fn wish(self, table: Option<Wish>, product: bool) -> Option<Wish> {
+        table.or((product && self.use_dsp).then_some(Wish::Dsp))
     }
 
     /// Vivado's and Quartus' values for shift registers.
@@ -64,6 +62,10 @@ impl Requests {
             }
             (Some(Wish::Logic), false) => {
                 "(* rom_style = \"distributed\", romstyle = \"logic\", syn_romstyle = \"logic\" *)\n    "
+            }
+            (Some(Wish::Block), false) => "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)\n    ",
+            (Some(Wish::Block), true) => {
+                "(* rom_style = \"block\", syn_romstyle = \"block_rom\", keep = \"true\", syn_keep = 1 *)\n    "
             }
             (None, true) => "(* keep = \"true\", syn_keep = 1 *) ",
             (Some(Wish::Logic), true) => {
@@ -99,6 +101,7 @@ impl Requests {
     pub(super) fn vhdl_wish(wish: Wish) -> &'static [(&'static str, &'static str)] {
         match wish {
             Wish::Logic => &[("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")],
+            Wish::Block => &[("rom_style", "block"), ("syn_romstyle", "block_rom")],
             Wish::Dsp => &[("use_dsp", "yes"), ("multstyle", "dsp")],
         }
     }

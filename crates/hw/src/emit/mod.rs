@@ -175,10 +175,36 @@ mod tests {
         s.output("out_0", false, &[bits(held, 0, 8), bits(root, 0, 2)]);
         let options = Options { rom_style: RomStyle::Block, ..Options::default() };
         let v = text(&s.netlist, Language::Verilog, &options);
-        assert_line(&v, "reg [7:0] squares [0:15];  // a table");
-        assert_line(&v, "wire [7:0] square = squares[x_inp_0];  // the net square");
+        assert_line(&v, "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)");
+        assert_line(&v, "assign square = squares(x_inp_0);  // the net square");
+        assert_line(&v, "(* rom_style = \"block\" *) case (rom_address)");
         assert_line(&v, "wire [1:0] root = roots(x_inp_0);  // the net root");
         assert_line(&v, "default: roots = 2'h0;");
+        assert!(!v.contains("initial"), "{v}");
+        let vhd = text(&s.netlist, Language::Vhdl, &options);
+        assert_line(&vhd, "attribute rom_style of squares : constant is \"block\";");
+    }
+
+    #[test]
+    fn a_block_memory_with_several_read_ports_is_an_array_filled_in_blocks() {
+        let mut s = Sample::new();
+        s.clock();
+        let x = s.input("inp_0", 7, false);
+        let table = s.rom("squares", 7, 8, (0..128).collect());
+        let addr = s.all(x);
+        let (low, high) = (s.wiring(&[bits(x, 0, 7)]), addr);
+        let first = s.net("first", 8, Cell::Rom { rom: table, addr: low });
+        let second = s.net("second", 8, Cell::Rom { rom: table, addr: high });
+        let (first, second) =
+            (s.register("a_r", first, None, None, false), s.register("b_r", second, None, None, false));
+        s.output("out_0", false, &[bits(first, 0, 8), bits(second, 0, 8)]);
+        let options = Options { rom_style: RomStyle::Block, ..Options::default() };
+        let v = text(&s.netlist, Language::Verilog, &options);
+        assert_line(&v, "wire [7:0] first = squares[x_inp_0];  // the net first");
+        assert_line(&v, "squares[64] = 8'h40;");
+        // To the end of the array.
+        let (words, blocks) = (v.matches("        squares[").count(), v.matches("initial begin").count());
+        assert_eq!((words, blocks), (128, 2), "{v}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::attributes::Requests;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{Plan, Unread};
-use super::rom::Tables;
+use super::rom::{Arrays, BLOCK_WORDS, Tables};
 use super::shared::{self, Constant, Item, Items};
 use super::sink::Sink;
 use super::table_modules;
@@ -26,7 +26,7 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let tables = &Tables::new(netlist, options.rom_style);
+    let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog });
     File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
@@ -111,8 +111,8 @@ impl Dialect for Verilog {
             Cell::ReduceAnd { a } => prefix(netlist, line, "&", a),
             Cell::Rom { rom, addr } => {
                 let (open, close) = match view.tables.forms[rom.0 as usize] {
-                    Form::Memory => ("[", "]"),
-                    Form::Function | Form::LogicFunction => ("(", ")"),
+                    Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
+                    Form::Memory | Form::Function | Form::LogicFunction => ("(", ")"),
                     Form::Pieces => unreachable!("an instance makes the net"),
                 };
                 line.push(&netlist.roms()[rom.0 as usize].name);
@@ -384,11 +384,25 @@ impl<'a> RomView<'a, Verilog> {
 
     /// For yosys, which makes a memory of the `case` and looks there; the others look at the net that reads the table.
     fn case_attributes(&self) -> &'static str {
-        if self.form == Form::LogicFunction { "(* romstyle = \"logic\" *) " } else { "" }
+        match self.form {
+            Form::LogicFunction => "(* romstyle = \"logic\" *) ",
+            Form::Memory => "(* rom_style = \"block\" *) ",
+            Form::Function | Form::Pieces => "",
+        }
     }
 
     fn attributes(&self) -> &'static str {
         "(* rom_style = \"block\", syn_romstyle = \"block_rom\" *)\n    "
+    }
+
+    /// The words of each `initial` block.
+    fn blocks(&self) -> impl Iterator<Item = Vec<Word>> + use<'a> {
+        let words: Vec<Word> = self.memory_words().collect();
+        let mut words = words.into_iter();
+        std::iter::from_fn(move || {
+            let block: Vec<Word> = words.by_ref().take(BLOCK_WORDS).collect();
+            (!block.is_empty()).then_some(block)
+        })
     }
 
     fn cases(&self) -> impl Iterator<Item = Word> + use<'a> {

@@ -11,7 +11,7 @@ use super::attributes::{Requests, Wish};
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Plan};
-use super::rom::Tables;
+use super::rom::{Arrays, Tables};
 use super::shared::{self, Item, Items};
 use super::sink::Sink;
 use super::table_modules;
@@ -29,7 +29,7 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let netlist = &Context::new(netlist, Requests::of(options));
     let plan = &Plan::new(netlist, options.split_above);
-    let tables = &Tables::new(netlist, options.rom_style);
+    let tables = &Tables::new(netlist, options.rom_style, Arrays::Every);
     let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
     let entities = view::modules(View { netlist, tables, plan, dialect: Vhdl { names } });
@@ -493,7 +493,7 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
     fn attribute_declarations(&self) -> Vec<String> {
         let nets = || self.module.sections.iter().flat_map(|section| self.nets(&section.nets));
         let mut needed: Vec<&str> = Vec::new();
-        for wish in [Wish::Logic, Wish::Dsp] {
+        for wish in [Wish::Logic, Wish::Block, Wish::Dsp] {
             if nets().any(|net| net.wish() == Some(wish)) {
                 needed.extend(Requests::vhdl_wish(wish).iter().map(|(attribute, _)| *attribute));
             }

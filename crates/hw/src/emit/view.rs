@@ -120,9 +120,17 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
     /// What is asked of synthesis for it.
     pub(super) fn wish(&self) -> Option<Wish> {
         let cell = self.view.netlist.net(self.net).cell;
-        let logic =
-            matches!(cell, Cell::Rom { rom, .. } if self.view.tables.forms[rom.0 as usize] == Form::LogicFunction);
-        self.view.netlist.requests.wish(logic, matches!(cell, Cell::Mul { .. }))
+        let tables = self.view.tables;
+        let table = match cell {
+            Cell::Rom { rom, .. } => match tables.forms[rom.0 as usize] {
+                Form::LogicFunction => Some(Wish::Logic),
+                // An array asks for itself.
+                Form::Memory if !tables.arrays[rom.0 as usize] => Some(Wish::Block),
+                Form::Memory | Form::Function | Form::Pieces => None,
+            },
+            _ => None,
+        };
+        self.view.netlist.requests.wish(table, matches!(cell, Cell::Mul { .. }))
     }
 }
 
@@ -159,17 +167,17 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     }
 
     pub(super) fn memories(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        self.roms(|form| form == Form::Memory)
+        self.roms(|_, is_array| is_array)
     }
 
     pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        self.roms(|form| matches!(form, Form::Function | Form::LogicFunction))
+        self.roms(|form, is_array| form != Form::Pieces && !is_array)
     }
 
-    fn roms(&self, wanted: fn(Form) -> bool) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+    fn roms(&self, wanted: fn(Form, bool) -> bool) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
         let ModuleView { view, module } = *self;
         let used = module.roms.iter().map(|&rom| rom as usize);
-        used.filter(move |&rom| wanted(view.tables.forms[rom])).map(move |rom| RomView {
+        used.filter(move |&rom| wanted(view.tables.forms[rom], view.tables.arrays[rom])).map(move |rom| RomView {
             rom: &view.netlist.roms()[rom],
             form: view.tables.forms[rom],
             view,

@@ -4,7 +4,8 @@
 //! they find is our mistake, never the user's.
 
 use super::cell::{Cell, Direction, NetId, Netlist, Piece, PortId, Wiring};
-use super::names::is_legal;
+use super::keywords::{Languages, NameKind};
+use super::names::{is_legal, is_legal_in};
 use alir_core::diag::{Diagnostic, Place, Severity};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -127,8 +128,10 @@ impl<'a> Checker<'a> {
         let mut seen = Seen::new(count);
         let mut hashes = Vec::with_capacity(count);
         for name in nets.chain(others.iter().copied()) {
-            if !is_legal(name) {
-                self.report(name, "the name is not legal in both languages");
+            // What a user chose may be a word of the language that is not written.
+            let is_free = |languages| is_legal_in(name, NameKind::Port, languages);
+            if !is_legal(name) && !is_free(Languages::VERILOG) && !is_free(Languages::VHDL) {
+                self.report(name, "the name is not legal in a language");
             }
             let hash = folded_hash(name);
             seen.note(hash);

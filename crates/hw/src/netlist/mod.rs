@@ -40,8 +40,9 @@ pub use cell::{
 };
 pub use describe::{stems, stems_in};
 pub use eval::Evaluator;
+pub use keywords::{Languages, NameKind};
 pub use lower::lower;
 pub use machine::{AtPorts, lower_machine, lower_reused};
-pub use options::check_machine_top;
 pub use options::{Adders, BlockRegisters, Fabric, Multipliers, Options, PortNames, Ports, ResetOptions};
+pub use options::{check_machine_top, why_not};
 pub use uses::{uses, uses_with, uses_with_blocks};

@@ -5,11 +5,22 @@
 //! its helpers `v17_a`, `v17_b`, ..., what a register holds of it at the end of stage 2 is `v17_s2`. Only module and
 //! port names are free; [`Scheme::avoiding`] picks a prefix that keeps out of their way.
 
-use super::keywords::is_reserved;
+use super::keywords::{Languages, NameKind, is_reserved, reserved_by};
 use rustc_hash::FxHashSet;
 
 /// Whether `name` can be used as it is in both languages.
 pub fn is_legal(name: &str) -> bool {
+    // No reserved word has a digit in the second place, and nearly every generated name has.
+    is_spelt(name) && (name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) || !is_reserved(name))
+}
+
+/// Returns `true` if a module or a port can be called `name` in these languages.
+pub fn is_legal_in(name: &str, kind: NameKind, languages: Languages) -> bool {
+    is_spelt(name) && reserved_by(name, kind, languages).is_none()
+}
+
+/// Returns `true` if a name has the characters that both languages allow.
+pub(super) fn is_spelt(name: &str) -> bool {
     let bytes = name.as_bytes();
     let mut before = b'_';
     for &b in bytes {
@@ -19,15 +30,21 @@ pub fn is_legal(name: &str) -> bool {
         }
         before = b;
     }
-    bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && before != b'_'
-        // No reserved word has a digit in the second place, and nearly every generated name has.
-        && (bytes.get(1).is_some_and(u8::is_ascii_digit) || !is_reserved(name))
+    bytes.first().is_some_and(u8::is_ascii_alphabetic) && before != b'_'
 }
 
 /// The nearest legal name: other characters become underscores, underscores are thinned, a leading digit gets an `m`
 /// before it, a reserved word an `_m` after it. A legal name stays as it is.
 pub fn legalise(name: &str) -> String {
+    legalised(name, is_reserved)
+}
+
+/// Like [`legalise`] for a module or a port that is used in these languages only.
+pub fn legalise_in(name: &str, kind: NameKind, languages: Languages) -> String {
+    legalised(name, |name| reserved_by(name, kind, languages).is_some())
+}
+
+fn legalised(name: &str, is_reserved: impl Fn(&str) -> bool) -> String {
     let mut legal = String::with_capacity(name.len());
     for c in name.chars() {
         let c = if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -49,7 +66,15 @@ pub fn legalise(name: &str) -> String {
 
 /// A legal name that differs from all in `taken`, near `name`.
 pub(super) fn unique(name: &str, taken: &[&str]) -> String {
-    let legal = legalise(name);
+    differing(legalise(name), taken)
+}
+
+/// Like [`unique`] for a port that is used in these languages only.
+pub(super) fn unique_in(name: &str, taken: &[&str], languages: Languages) -> String {
+    differing(legalise_in(name, NameKind::Port, languages), taken)
+}
+
+fn differing(legal: String, taken: &[&str]) -> String {
     let free = |candidate: &str| !taken.iter().any(|t| t.eq_ignore_ascii_case(candidate));
     if free(&legal) {
         return legal;

@@ -1,5 +1,6 @@
 //! What a user may choose about the module's outside and its registers.
 
+use super::keywords::{Languages, NameKind, reserved_by};
 use super::names;
 use alir_core::diag::{Diagnostic, Place};
 use alir_core::ir::Labels;
@@ -232,6 +233,8 @@ pub struct Options {
     pub fabric: Fabric,
     /// Names that the source has for elements and values.
     pub labels: Arc<Labels>,
+    /// Languages that the module is written in.
+    pub languages: Languages,
 }
 
 impl Default for Options {
@@ -246,6 +249,7 @@ impl Default for Options {
             reset: None,
             fabric: Fabric::default(),
             labels: Arc::default(),
+            languages: Languages::BOTH,
         }
     }
 }
@@ -275,9 +279,9 @@ fn flag(what: &str) -> Place {
 ///
 /// # Errors
 /// If it cannot.
-pub fn check_machine_top(machine: &Machine, top: &str) -> Result<(), Diagnostic> {
-    if !names::is_legal(top) {
-        return Err(illegal(top, TOP, Place::Flag("--top".into())));
+pub fn check_machine_top(machine: &Machine, top: &str, languages: Languages) -> Result<(), Diagnostic> {
+    if !names::is_legal_in(top, NameKind::Module, languages) {
+        return Err(illegal(top, TOP, Place::Flag("--top".into()), languages));
     }
     let ports = machine.inputs().chain(machine.outputs()).map(|id| names::legalise(&machine.signal(id).name));
     let mut ports = ports.chain([PortNames::default().clock]);
@@ -287,9 +291,25 @@ pub fn check_machine_top(machine: &Machine, top: &str) -> Result<(), Diagnostic>
     }
 }
 
-fn illegal(name: &str, what: &str, place: Place) -> Diagnostic {
-    let message = format!("`{name}`, the name of the {what}, is not legal in both Verilog and VHDL");
-    Diagnostic::error("E0601", place, message).with_help(format!("`{}` would be: {RULES}", names::legalise(name)))
+fn illegal(name: &str, what: &str, place: Place, languages: Languages) -> Diagnostic {
+    let message = match why_not(name, kind_of(what), languages) {
+        Some(why) => format!("`{name}`, the name of the {what}, {why}"),
+        None => format!("`{name}`, the name of the {what}, is not legal"),
+    };
+    let better = names::legalise_in(name, kind_of(what), languages);
+    Diagnostic::error("E0601", place, message).with_help(format!("`{better}` would be: {RULES}"))
+}
+
+fn kind_of(what: &str) -> NameKind {
+    if what == TOP { NameKind::Module } else { NameKind::Port }
+}
+
+/// Why a module or a port cannot be called so in these languages, as the end of a sentence; `None` if it can.
+pub fn why_not(name: &str, kind: NameKind, languages: Languages) -> Option<String> {
+    if !names::is_spelt(name) {
+        return Some(format!("is not legal in {}", languages.names()));
+    }
+    reserved_by(name, kind, languages).map(|by| format!("is reserved by {by}"))
 }
 
 fn taken(name: &str, what: &str, other: &str, place: Place) -> Diagnostic {
@@ -342,8 +362,8 @@ impl Options {
         let mut problems = Vec::new();
         for (i, (what, name)) in chosen.iter().enumerate() {
             let place = flag(what);
-            if !names::is_legal(name) {
-                problems.push(illegal(name, what, place));
+            if !names::is_legal_in(name, kind_of(what), self.languages) {
+                problems.push(illegal(name, what, place, self.languages));
             } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
                 problems.push(taken(name, what, other, place));
             }

@@ -9,6 +9,7 @@ use super::builder::Draft;
 use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Wiring};
 use super::demand::{Demand, Select};
 use super::describe::Describer;
+use super::keywords::{Languages, NameKind};
 use super::lower::Drafted;
 use super::names;
 use super::options::{Options, Ports};
@@ -55,6 +56,7 @@ struct Outside {
     reset: Option<PortId>,
     enable: Option<PortId>,
     valid: Option<(PortId, PortId)>,
+    languages: Languages,
 }
 
 impl Outside {
@@ -64,7 +66,8 @@ impl Outside {
             ports: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            top: names::legalise(&options.top),
+            top: names::legalise_in(&options.top, NameKind::Module, options.languages),
+            languages: options.languages,
             clock: None,
             reset: None,
             enable: None,
@@ -101,7 +104,7 @@ impl Outside {
     }
 
     fn scalar(&mut self, name: &str, direction: Direction) -> PortId {
-        let name = names::unique(name, &self.taken_names());
+        let name = names::unique_in(name, &self.taken_names(), self.languages);
         self.port(&name, direction, 1, true)
     }
 
@@ -117,7 +120,7 @@ impl Outside {
             Direction::Out => ("out", &options.names.outputs, &options.names.output_prefix, &options.labels.outputs),
         };
         let name = match options.ports {
-            Ports::Packed => names::unique(packed, &self.taken_names()),
+            Ports::Packed => names::unique_in(packed, &self.taken_names(), options.languages),
             Ports::Split => self.free_prefix(prefix),
         };
         let mut elements = Vec::with_capacity(kifs.size_hint().0);
@@ -412,7 +415,7 @@ impl Assembly<'_> {
     }
 
     fn finish(self, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
-        let Outside { ports, inputs, outputs, top, clock, reset, enable, valid } = self.outside;
+        let Outside { ports, inputs, outputs, top, clock, reset, enable, valid, languages: _ } = self.outside;
         let name = |id: PortId| ports[id.0 as usize].name.clone();
         let inputs = inputs.into_iter().map(|(_, e)| e).collect();
         let outputs = outputs.into_iter().map(|(_, e)| e).collect();

@@ -27,7 +27,7 @@ pub fn output_ports(model: &Model) -> Vec<Port> {
 }
 
 /// A finite number as `mantissa * 2^exponent`.
-fn parts(x: f64) -> (i64, i64) {
+pub(super) fn parts(x: f64) -> (i64, i64) {
     let bits = x.to_bits();
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let (magnitude, exponent) = match (bits >> 52) & 0x7ff {

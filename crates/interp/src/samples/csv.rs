@@ -1,6 +1,7 @@
 //! Samples as text: one line a sample, numbers between commas, semicolons, tabs or blanks; `#` begins a comment.
 
 use super::Values;
+use super::number::{NO_NUMBER, Number};
 use alir_core::num::Kif;
 use num_bigint::BigInt;
 use std::fmt::Write;
@@ -17,6 +18,8 @@ pub(super) struct CsvReader<R> {
     separator: Option<u8>,
     /// Whether there was a sample.
     any: bool,
+    /// The line that is taken for a heading.
+    heading: Option<(u64, String)>,
 }
 
 /// What can be wrong: the input, or a line of it (from 1).
@@ -35,6 +38,7 @@ impl<R: BufRead> CsvReader<R> {
             line_number: 0,
             separator: None,
             any: false,
+            heading: None,
         }
     }
 
@@ -52,6 +56,16 @@ impl<R: BufRead> CsvReader<R> {
             return Err(CsvError::Line(self.line_number, "the text ends without a sample".to_owned()));
         }
         Ok(rows)
+    }
+
+    /// Returns `true` if a field is a number as this reader takes it.
+    fn is_number(&self, field: &str) -> bool {
+        Number::parse(field).is_ok() || (self.codes && pattern(field).is_some())
+    }
+
+    /// Takes the number and the text of the line that is taken for a heading, once.
+    pub(super) fn take_heading(&mut self) -> Option<(u64, String)> {
+        self.heading.take()
     }
 
     /// Reads the next line; whether there is one. A line of any length that numbers can need is held, no longer one.
@@ -90,22 +104,48 @@ impl<R: BufRead> CsvReader<R> {
             b' ' => line.split_whitespace().collect(),
             _ => line.split(char::from(separator)).map(str::trim).collect(),
         };
-        let is_number = |field: &str| field.parse::<f64>().is_ok() || pattern(field).is_some();
-        if first && !fields.is_empty() && !fields.iter().any(|f| is_number(f)) {
+        if first && fields.len() == self.columns.len() && !fields.is_empty() && fields.iter().all(|f| is_title(f)) {
+            self.heading = Some((self.line_number, line.to_owned()));
             return Ok(false);
+        }
+        if first && fields.len() == self.columns.len() && !fields.iter().any(|f| self.is_number(f)) {
+            let at = fields.iter().position(|f| !is_title(f)).unwrap_or(0);
+            let why = Number::parse(fields[at]).err().filter(|why| *why != NO_NUMBER);
+            return Err(format!(
+                "field {}: {:?} {}",
+                at + 1,
+                fields[at],
+                why.unwrap_or("is neither a number nor a title")
+            ));
         }
         if fields.len() != self.columns.len() {
             return Err(format!("{} numbers, the model has {} inputs", fields.len(), self.columns.len()));
         }
         for (k, (field, kif)) in fields.iter().zip(&self.columns).enumerate() {
-            let what = |expected: &str| format!("field {}: {field:?} is not {expected}", k + 1);
-            match into {
-                Values::Reals(reals) => reals.push(field.parse().map_err(|_| what("a number"))?),
-                _ => into.push(code(field, *kif).ok_or_else(|| what("an integer code"))?),
+            let what = |why: &str| format!("field {}: {field:?} {why}", k + 1);
+            if self.codes {
+                into.push(code(field, *kif).ok_or_else(|| what("is not an integer code"))?);
+            } else {
+                into.push_number(Number::parse(field).map_err(what)?);
             }
         }
         Ok(true)
     }
+}
+
+/// Returns `true` if a field can be the title of a column: no number, nothing that somebody means as one, and no mark of
+/// a missing value.
+fn is_title(field: &str) -> bool {
+    const MISSING: &[&str] = &["na", "n/a", "#n/a", "null", "nil", "none", "missing", "undefined"];
+    let bare = field.trim_matches(['"', '\'', ' ', '\t']);
+    let after_sign =
+        bare.trim_start_matches(['+', '-', '.', '\u{2212}', '\u{2013}', '\u{2014}', '\u{ff0d}', '\u{fe63}']);
+    let begins_like_a_number = after_sign.len() < bare.len() && !after_sign.starts_with(char::is_alphabetic);
+    !bare.is_empty()
+        && !begins_like_a_number
+        && !after_sign.starts_with(char::is_numeric)
+        && Number::parse(bare) == Err(NO_NUMBER)
+        && !MISSING.iter().any(|word| bare.eq_ignore_ascii_case(word))
 }
 
 /// The bits that `0x...` writes.

@@ -10,13 +10,15 @@ mod convert;
 mod csv;
 mod npy;
 mod npz;
+mod number;
 
 pub use convert::{Port, input_ports, output_ports};
 pub use npy::half;
 pub use npz::write as write_npz;
+pub use number::Number;
 
-use alir_core::diag::{Diagnostic, Place};
-use alir_core::files::Streamed;
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::files::{self, Streamed};
 use alir_core::num::Kif;
 use csv::{CsvError, CsvReader};
 use num_bigint::BigInt;
@@ -35,6 +37,8 @@ pub enum Values {
     Integers(Vec<i64>),
     /// Integers beyond that.
     Wide(Vec<BigInt>),
+    /// Numbers of which some are no float64.
+    Numbers(Vec<Number>),
 }
 
 impl Default for Values {
@@ -50,6 +54,30 @@ impl Values {
             Values::Reals(v) => v.len(),
             Values::Integers(v) => v.len(),
             Values::Wide(v) => v.len(),
+            Values::Numbers(v) => v.len(),
+        }
+    }
+
+    /// Appends a number to reals; all become exact numbers with the first that is no float64.
+    fn push_number(&mut self, number: Number) {
+        match (self, number) {
+            (Values::Reals(v), Number::Float(x)) => v.push(x),
+            (Values::Numbers(v), number) => v.push(number),
+            (this, number) => {
+                let mut all: Vec<Number> = (0..this.len()).map(|at| this.number(at)).collect();
+                all.push(number);
+                *this = Values::Numbers(all);
+            }
+        }
+    }
+
+    /// The number at an index, exactly.
+    pub fn number(&self, index: usize) -> Number {
+        match self {
+            Values::Reals(v) => Number::Float(v[index]),
+            Values::Integers(v) => BigInt::from(v[index]).into(),
+            Values::Wide(v) => v[index].clone().into(),
+            Values::Numbers(v) => v[index].clone(),
         }
     }
 
@@ -84,7 +112,7 @@ impl Values {
                 }
             },
             Values::Wide(v) => v.push(value),
-            Values::Reals(_) => unreachable!("integers are not appended to reals"),
+            Values::Reals(_) | Values::Numbers(_) => unreachable!("integers are not appended to reals"),
         }
     }
 
@@ -106,6 +134,12 @@ impl Values {
             }
             Values::Integers(v) => BigInt::from(v[index]),
             Values::Wide(v) => v[index].clone(),
+            Values::Numbers(v) if !codes => {
+                return v[index].code(port).ok_or_else(|| format!("{} has no code", v[index]));
+            }
+            Values::Numbers(v) => {
+                v[index].to_integer().ok_or_else(|| format!("{} is not an integer code", v[index]))?
+            }
         };
         if !codes {
             return Ok(port.code_of_integer(&integer));
@@ -128,8 +162,8 @@ pub struct Reader {
     given: u64,
 }
 
-/// What becomes of a real number before it is quantised by floor and wrap; `Err` says in words why nothing does.
-pub type RealEncoder = Box<dyn Fn(f64) -> Result<f64, String> + Send>;
+/// What becomes of a real number before it is quantised by floor and wrap.
+pub type RealEncoder = Box<dyn Fn(&Number) -> Number + Send>;
 
 enum Body {
     Npy(NpyBody),
@@ -148,8 +182,9 @@ struct NpyBody {
 enum NpySource {
     /// C order, one sample after the other.
     Stream(Box<dyn Read + Send>),
-    /// Fortran order, one element of all samples after the other, from this offset of the file.
-    Columns(File, u64),
+    /// Fortran order, one element of all samples after the other, from this offset of the file; for each element of a
+    /// sample which of them it is.
+    Columns(File, u64, Vec<u64>),
 }
 
 impl Reader {
@@ -216,7 +251,7 @@ impl Reader {
         let mut prefix = Vec::new();
         let io = |e: io::Error| cannot("read", &name, &e);
         stream.by_ref().take(npy::MAGIC.len() as u64).read_to_end(&mut prefix).map_err(io)?;
-        if prefix.starts_with(npz::MAGIC) {
+        if prefix.starts_with(npz::MAGIC) || prefix.starts_with(npz::EMPTY) {
             let wrong = |what: String| Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
             let (file, length) = regular.ok_or_else(|| wrong("an npz file cannot be read from a pipe".into()))?;
             let stream = npz::open(file, length, array).map_err(wrong)?;
@@ -225,6 +260,11 @@ impl Reader {
         if array.is_some() {
             let what = "this is no npz file, so it has no arrays to choose from";
             return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref()));
+        }
+        if prefix.starts_with(&[0x1f, 0x8b]) {
+            let what = "this is a gzip file; samples are read unpacked";
+            let wrong = Diagnostic::error("E0702", Place::Whole, what).in_file(name.as_ref());
+            return Err(wrong.with_help("unpack it with gunzip, or save the array as npz"));
         }
         let body = if prefix == npy::MAGIC {
             stream.by_ref().take((npy::PREFIX - prefix.len()) as u64).read_to_end(&mut prefix).map_err(io)?;
@@ -251,6 +291,19 @@ impl Reader {
         }
     }
 
+    /// Takes what is worth knowing about the file so far.
+    pub fn take_notes(&mut self) -> Diagnostics {
+        let heading = match &mut self.body {
+            Body::Csv(csv) => csv.take_heading(),
+            Body::Npy(_) => None,
+        };
+        let note = heading.map(|(line, text)| {
+            let message = format!("line {line} is taken for a heading: {text}");
+            Diagnostic::note("N0703", Place::Line { line, column: 1 }, message).in_file(self.name.as_ref())
+        });
+        Diagnostics(note.into_iter().collect())
+    }
+
     /// What messages call the file.
     pub fn name(&self) -> &str {
         &self.name
@@ -263,20 +316,11 @@ impl Reader {
     pub fn read(&mut self, max_rows: usize, block: &mut Values) -> Result<usize, Diagnostic> {
         let rows = self.read_body(max_rows, block)?;
         if let Some(encoder) = &self.encoder {
-            let encode = |(index, x): (usize, f64)| {
-                encoder(x).map_err(|why| {
-                    let sample = self.given + (index / self.columns) as u64;
-                    let message = format!("sample {sample}, input {}: {why}", index % self.columns);
-                    Diagnostic::error("E0714", Place::Whole, message).in_file(self.name.as_ref())
-                })
-            };
-            let reals: Result<Vec<f64>, Diagnostic> = match &*block {
-                Values::Reals(v) => v.iter().copied().enumerate().map(encode).collect(),
-                Values::Integers(v) => v.iter().map(|&x| x as f64).enumerate().map(encode).collect(),
-                // Far beyond any type that is encoded exactly; only which end they lie at counts.
-                Values::Wide(v) => v.iter().map(|x| x.to_f64().unwrap_or(f64::NAN)).enumerate().map(encode).collect(),
-            };
-            *block = Values::Reals(reals?);
+            let mut encoded = Values::Reals(Vec::with_capacity(block.len()));
+            for index in 0..block.len() {
+                encoded.push_number(encoder(&block.number(index)));
+            }
+            *block = encoded;
         }
         self.given += rows as u64;
         Ok(rows)
@@ -359,10 +403,20 @@ impl NpyBody {
         let one_dimension = columns <= 1 || rows <= 1;
         let source = match regular {
             _ if !header.fortran || one_dimension => NpySource::Stream(stream),
-            Some((file, _)) if header.shape.len() == 2 => NpySource::Columns(file, length as u64),
-            _ => {
-                let help = "save it with numpy.ascontiguousarray";
-                return Err(NpyError::Content("an array in Fortran order cannot be read here".into(), help));
+            Some((file, _)) => NpySource::Columns(file, length as u64, fortran_positions(&header.shape[1..])),
+            // Samples lie across the whole array: a pipe or an archive is unpacked into a temporary file.
+            None => {
+                let need = rows * row_bytes;
+                let mut array = stream.take(need + 1);
+                let file = files::spooled(&mut array)?;
+                match need + 1 - array.limit() {
+                    held if held < need => {
+                        let what = format!("the file is cut short: it holds {held} of the {need} bytes of its array");
+                        return Err(what.into());
+                    }
+                    held if held > need => return Err("something follows the array".to_string().into()),
+                    _ => NpySource::Columns(file, 0, fortran_positions(&header.shape[1..])),
+                }
             }
         };
         Ok(NpyBody { header, rows, done: 0, source, bytes: Vec::new() })
@@ -399,9 +453,9 @@ impl NpyBody {
                 }
                 decode(&self.bytes, &self.header, block);
             }
-            NpySource::Columns(file, offset) => {
-                for (column, part) in self.bytes.chunks_exact_mut((rows * size).max(1)).enumerate() {
-                    let element = column as u64 * total + self.done;
+            NpySource::Columns(file, offset, positions) => {
+                for (position, part) in positions.iter().zip(self.bytes.chunks_exact_mut((rows * size).max(1))) {
+                    let element = position * total + self.done;
                     file.seek(SeekFrom::Start(*offset + element * size as u64))?;
                     file.read_exact(part)?;
                 }
@@ -410,12 +464,24 @@ impl NpyBody {
                     Values::Reals(v) => Values::Reals(transposed(&v, rows)),
                     Values::Integers(v) => Values::Integers(transposed(&v, rows)),
                     Values::Wide(v) => Values::Wide(transposed(&v, rows)),
+                    Values::Numbers(v) => Values::Numbers(transposed(&v, rows)),
                 };
             }
         }
         self.done += rows as u64;
         Ok(rows)
     }
+}
+
+/// For each element of a sample, in row-major order, its place in column-major order.
+fn fortran_positions(shape: &[u64]) -> Vec<u64> {
+    let mut positions = vec![0];
+    let mut stride = 1;
+    for &size in shape {
+        positions = positions.iter().flat_map(|at| (0..size).map(move |k| at + k * stride)).collect();
+        stride *= size;
+    }
+    positions
 }
 
 /// The number of samples that a shape means: [samples, inputs], [samples] of one input, or more dimensions whose
@@ -809,7 +875,19 @@ mod tests {
         let file = npy_file("<f8", true, "(3, 2)", &little(&[1.0, 3.0, 5.0, 2.0, 4.0, 6.0]));
         let blocks = [Values::Reals(vec![1.0, 2.0, 3.0, 4.0]), Values::Reals(vec![5.0, 6.0])];
         assert_eq!(from_file("x.npy", &file, 2).unwrap(), blocks);
-        assert!(piped(&file, 2, false).unwrap_err().contains("Fortran order"));
+        assert_eq!(piped(&file, 2, false).unwrap(), blocks);
+        assert!(piped(&file[..file.len() - 1], 2, false).unwrap_err().contains("holds 47 of the 48 bytes"));
+        assert!(piped(&[&file[..], b"x"].concat(), 2, false).unwrap_err().contains("something follows"));
+        // Axes beyond the first are flattened row by row.
+        let numbers: Vec<f64> = (0..12).map(f64::from).collect();
+        let cube = |fortran, order: &[usize]| {
+            let data: Vec<f64> = order.iter().map(|&at| numbers[at]).collect();
+            npy_file("<f8", fortran, "(2, 2, 3)", &little(&data))
+        };
+        let turned = cube(true, &[0, 6, 3, 9, 1, 7, 4, 10, 2, 8, 5, 11]);
+        let plain = cube(false, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(piped(&turned, 6, false).unwrap(), [Values::Reals(numbers.clone())]);
+        assert_eq!(from_file("x.npy", &turned, 6).unwrap(), from_file("x.npy", &plain, 6).unwrap());
     }
 
     #[test]
@@ -882,6 +960,16 @@ mod tests {
         for text in ["1 -2.5\n3e-2  4\n5 6\n", "1,-2.5 # the first\n3e-2,4\n5,6"] {
             assert_eq!(piped(text.as_bytes(), 2, false).unwrap(), expected, "{text}");
         }
+        for (text, line) in [("x0,x1\n1,2\n", 1), ("# by hand\n\n\"a b\";c\n1;2\n", 3)] {
+            let mut reader = Reader::from_reader(text.as_bytes(), "x", &[S8; 2], false).unwrap();
+            reader.read(9, &mut Values::default()).unwrap();
+            let notes = reader.take_notes();
+            assert!(
+                notes.to_string().starts_with(&format!("note[N0703] in x at line {line}, column 1: line")),
+                "{notes}"
+            );
+            assert_eq!(reader.take_notes(), Diagnostics::default());
+        }
         for nothing in ["", "# nothing\n", "a,b\n"] {
             assert!(piped(nothing.as_bytes(), 2, false).unwrap_err().contains("ends without a sample"));
         }
@@ -903,6 +991,56 @@ mod tests {
         );
         assert!(error(b"1,2\n\xff\xfe\n").contains("line 2, column 1: this is not text"));
         assert!(error(&[b'1'; 100_000]).contains("longer than"));
+    }
+
+    #[test]
+    fn a_first_line_that_cannot_be_a_heading_is_refused() {
+        for (line, why) in [
+            ("\"1.5\",\"2\"", "field 1: \"\\\"1.5\\\"\" is neither a number nor a title"),
+            ("x,'-2'", "field 2"),
+            (",", "field 1: \"\" is neither"),
+            ("a,", "field 2"),
+            ("1.5D0,2D0", "field 1: \"1.5D0\" is neither"),
+            ("a,.5x", "field 2"),
+            ("\u{2212}1,\u{2212}2", "field 1"),
+            ("+1x,b", "field 1"),
+            ("\u{0661},b", "field 1"),
+            ("NA,NA", "field 1: \"NA\" is neither"),
+            ("null,b", "field 1"),
+            ("x0,x1,x2", "3 numbers, the model has 2 inputs"),
+            ("x0", "1 numbers, the model has 2 inputs"),
+            ("1e20001,b", "field 1: \"1e20001\" has an exponent beyond 20,000"),
+        ] {
+            let error = piped(format!("{line}\n1,2\n").as_bytes(), 2, false).unwrap_err();
+            assert!(error.starts_with("error[E0703] in x at line 1, column 1: "), "{line}: {error}");
+            assert!(error.contains(why), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn csv_numbers_are_exact() {
+        let wide = Kif { signed: true, int: 79, frac: 0 };
+        let port = Port { kif: wide, frac: 0 };
+        let text = "9007199254740993,-1e20\n1e400,0.5\n1,18446744073709551617\n";
+        let mut reader = Reader::from_reader(text.as_bytes(), "x", &[wide; 2], false).unwrap();
+        let mut block = Values::default();
+        assert_eq!(reader.read(9, &mut block).unwrap(), 3);
+        let codes: Vec<String> = (0..6).map(|at| block.code(at, port, false).unwrap().to_string()).collect();
+        assert_eq!(codes, ["9007199254740993", "-100000000000000000000", "0", "0", "1", "18446744073709551617"]);
+        // What float64 holds stays float64.
+        assert_eq!(piped(b"1,-0.0\n0.1,5e-324\n", 2, false).unwrap(), [Values::Reals(vec![1.0, -0.0, 0.1, 5e-324])]);
+    }
+
+    #[test]
+    fn encoders_see_exact_numbers() {
+        let data = [(1i64 << 53) + 1, i64::MIN].map(i64::to_le_bytes).concat();
+        let file = npy_file("<i8", false, "(1, 2)", &data);
+        let reader = Reader::from_reader(Cursor::new(file), "x", &[S8; 2], false).unwrap();
+        let double = |x: &Number| Number::from(x.to_integer().expect("an integer") * 2);
+        let mut block = Values::default();
+        reader.encoded(Box::new(double)).read(9, &mut block).unwrap();
+        let exact = [block.number(0), block.number(1)].map(|x| x.to_integer().unwrap().to_string());
+        assert_eq!(exact, ["18014398509481986", "-18446744073709551616"]);
     }
 
     #[test]

@@ -192,7 +192,16 @@ impl Literal<'_> {
             "u4" => Scalar::Uint(4),
             "u8" => Scalar::Uint(8),
             "O" => return Err("pickled Python objects are not read; save with dtype float64".into()),
-            _ => return Err(format!("elements of type {descr:?} are not samples; save with dtype float64")),
+            _ => {
+                let what = match kind.as_bytes().first() {
+                    Some(b'c') => "complex numbers",
+                    Some(b'f') => "floating-point numbers wider than float64",
+                    Some(b'S' | b'U' | b'a' | b'T') => "texts",
+                    Some(b'M' | b'm') => "dates and times",
+                    _ => "elements of an unknown type",
+                };
+                return Err(format!("{what} ({descr:?}) are not read; save real numbers with dtype float64"));
+            }
         };
         Ok((scalar, order == ">"))
     }
@@ -329,7 +338,7 @@ mod tests {
         let bad = [
             ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "pickled Python objects"),
             ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "records"),
-            ("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", "type \"<c16\""),
+            ("{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", "complex numbers (\"<c16\")"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, 3)}", "not of integers"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 3)}", "not of integers"),
             ("{'descr': '<f8', 'fortran_order': __import__('os'), 'shape': (1,)}", "expected True or False"),

@@ -13,6 +13,9 @@ use std::path::PathBuf;
 /// What every archive with a file in it begins with.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 
+/// What an archive without files begins with.
+pub(super) const EMPTY: &[u8] = b"PK\x05\x06";
+
 /// Bytes of a directory at most.
 const MAX_DIRECTORY: u64 = 1 << 24;
 
@@ -37,6 +40,7 @@ pub(super) fn open(mut file: File, length: u64, array: Option<&str>) -> Result<B
     let entry = match array {
         Some(array) => entries.iter().find(|e| e.name == array),
         None if entries.len() == 1 => entries.first(),
+        _ if entries.is_empty() => return Err("the archive has no arrays".into()),
         None => return Err(format!("the archive has {} arrays ({}): choose one with --array", entries.len(), names())),
     };
     let entry =

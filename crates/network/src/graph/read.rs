@@ -569,7 +569,10 @@ impl Reader {
         };
         match text {
             "" | "inference_only" | "decode_only" => return Ok(true),
-            "training_enabled" | "backward_only" | "prefill_only" => return Ok(false),
+            // Position embeddings are part of no operator that is compiled.
+            "training_enabled" | "backward_only" | "prefill_only" | "has_pos_emb" => return Ok(false),
+            "rope_disabled" => return Ok(self.named_number("rope_theta", place)? <= Rational::zero()),
+            "rope_theta" => return Ok(self.named_number("rope_theta", place)? > Rational::zero()),
             _ => {}
         }
         // Two characters before one, so that `>=` is not `>`.
@@ -602,6 +605,10 @@ impl Reader {
     fn named_number(&self, name: &str, place: &str) -> Result<Rational, Diagnostic> {
         if let Some(number) = self.config.get(name) {
             return Ok(number.clone());
+        }
+        // A model without rotary embeddings does not name their base.
+        if name == "rope_theta" {
+            return Ok(Rational::zero());
         }
         let value = self.values.get(name).map(|&value| Rational::from(num_bigint::BigInt::from(value)));
         value.ok_or_else(|| wrong(place, format!("{name:?} is neither in config nor a dimension")))

@@ -21,7 +21,7 @@ mod transcribe;
 pub use golden::{run, run_codes};
 pub use meaning::OnnxMeaning;
 pub use proto::recognised;
-pub use read::{read, summary};
+pub use read::{Summary, read, summary};
 
 use super::function::Function;
 use kernel::Kernel;

@@ -8,7 +8,7 @@ use super::kernel::{
     self, Axis, Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, TruncStep, Unary, Windows, broadcast_elements,
     strided, strides_of,
 };
-use super::proto::{AttributeProto, NodeProto};
+use super::proto::{self, AttributeProto, NodeProto};
 use super::tensor::{MAX_AXES, MAX_ELEMENTS, Tensor, elements};
 use crate::exact::Rational;
 use crate::function::Function;
@@ -66,16 +66,18 @@ pub(super) fn is_standard(node: &NodeProto) -> bool {
 }
 
 /// Operators of ONNX that have a kernel; `Constant` is read with the initialisers.
-const STANDARD: [&str; 37] = [
+const STANDARD: [&str; 42] = [
     "Add",
     "AveragePool",
     "BatchNormalization",
+    "Cast",
     "Clip",
     "Concat",
     "Constant",
     "Conv",
     "Div",
     "Dropout",
+    "Expand",
     "Flatten",
     "Gather",
     "Gelu",
@@ -98,10 +100,13 @@ const STANDARD: [&str; 37] = [
     "Reshape",
     "Shape",
     "Sigmoid",
+    "Slice",
+    "Split",
     "Sqrt",
     "Squeeze",
     "Sub",
     "Tanh",
+    "Tile",
     "Transpose",
     "Unsqueeze",
 ];
@@ -156,6 +161,11 @@ pub(super) fn resolve(node: &Node) -> Result<Resolved, String> {
         "Concat" => concat(node),
         "Pad" => pad(node),
         "Gather" => gather(node),
+        "Slice" => slice(node),
+        "Split" => split(node),
+        "Expand" => expand(node),
+        "Tile" => tile(node),
+        "Cast" => cast(node),
         "Shape" => shape(node),
         other => Err(format!("{other} is not supported")),
     }
@@ -345,10 +355,30 @@ fn constant_input<'a>(constants: &[Option<&'a Tensor>], input: usize, what: &str
 
 fn scales<'a>(constants: &[Option<&'a Tensor>], input: usize, what: &str) -> Result<&'a Tensor, String> {
     let scale = constant_input(constants, input, what)?;
-    if let Some(bad) = scale.values.iter().find(|s| s.is_zero() || s.is_negative()) {
-        return Err(format!("{what} is {}; it must be positive", bad.to_f64()));
+    if let Some(at) = scale.values.iter().position(|s| s.is_zero() || s.is_negative()) {
+        let which = match scale.values.len() {
+            1 => String::new(),
+            _ => format!(" of channel {}", channel(&scale.shape, at)),
+        };
+        let pruned =
+            if scale.values[at].is_zero() { " (a pruned channel: leave it out, or give it any scale)" } else { "" };
+        return Err(format!("{what}{which} is {}; it must be positive{pruned}", scale.values[at].to_f64()));
     }
     Ok(scale)
+}
+
+/// An element by its index in the axes that have more than one.
+fn channel(shape: &[usize], element: usize) -> String {
+    let mut rest = element;
+    let mut index = Vec::new();
+    for &size in shape.iter().rev() {
+        if size > 1 {
+            index.push((rest % size).to_string());
+        }
+        rest /= size.max(1);
+    }
+    index.reverse();
+    index.join(", ")
 }
 
 fn zero_points<'a>(constants: &[Option<&'a Tensor>], input: usize) -> Result<&'a Tensor, String> {
@@ -847,7 +877,9 @@ fn pool(node: &Node, kind: Pool) -> Result<Resolved, String> {
     }
     resolved(shape, vec![0], move |_| {
         let windows = Windows::new(&axes);
-        if windows.taps.iter().any(Vec::is_empty) {
+        // The mean of zeros alone is zero.
+        let has_value = kind == Pool::Average && include_padding;
+        if !has_value && windows.taps.iter().any(Vec::is_empty) {
             return Err("a window lies in the padding altogether".to_owned());
         }
         let all = (0..planes).flat_map(|p| windows.taps.iter().map(move |taps| (p * plane, taps)));
@@ -978,7 +1010,8 @@ fn reshape(node: &Node) -> Result<Resolved, String> {
                 1
             }
             0 if !zero_is_size => *x.get(axis).ok_or_else(|| format!("the shape {wanted:?} has a 0 beyond {x:?}"))?,
-            size => usize::try_from(size).map_err(|_| format!("the shape {wanted:?}"))?,
+            -1 => return Err(format!("the shape {wanted:?} leaves more than one size open (-1)")),
+            size => usize::try_from(size).map_err(|_| format!("the size {size} of the shape {wanted:?}"))?,
         });
     }
     if let Some(axis) = open {
@@ -1134,7 +1167,6 @@ fn gather(node: &Node) -> Result<Resolved, String> {
     shape.extend(indices);
     shape.extend(&x[axis + 1..]);
     resolved(shape, vec![0, 1], move |constants| {
-        constant_input(constants, 0, "what Gather reads")?;
         let indices =
             constant_input(constants, 1, "the indices")?.integers().ok_or("the indices must be whole numbers")?;
         let indices = indices
@@ -1149,6 +1181,141 @@ fn gather(node: &Node) -> Result<Resolved, String> {
         }
         Ok(Kernel::Move(elements))
     })
+}
+
+/// Elements of a part of the input, in whose axes index `k` is `start + k * step` of the input's.
+fn part(node: &Node, shape: Vec<usize>, from: &[(i64, i64)]) -> Result<Resolved, String> {
+    limited(&shape)?;
+    let strides = strides_of(node.shape(0)?);
+    let element = |at: Vec<usize>| {
+        let steps = at.iter().zip(from).zip(&strides);
+        let offset: i64 = steps.map(|((&k, &(start, step)), &stride)| (start + k as i64 * step) * stride as i64).sum();
+        Some((0, offset as u32))
+    };
+    let elements: Vec<_> = kernel::coordinates(&shape).map(element).collect();
+    resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
+}
+
+fn slice(node: &Node) -> Result<Resolved, String> {
+    node.count(1, 5)?;
+    let x = node.shape(0)?;
+    let list = |input: usize, name: &str| match node.integers(name)? {
+        Some(list) => Ok(Some(list)),
+        None if node.optional(input).is_none() => Ok(None),
+        None => node.constant(input, name)?.integers().map(Some).ok_or_else(|| format!("{name} must be whole numbers")),
+    };
+    let starts = list(1, "starts")?.ok_or("starts are missing")?;
+    let ends = list(2, "ends")?.ok_or("ends are missing")?;
+    let axes = list(3, "axes")?.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = list(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err("starts, ends, axes and steps differ in number".to_owned());
+    }
+    let mut shape = x.to_vec();
+    let mut from = vec![(0, 1); x.len()];
+    for (k, &axis) in axes.iter().enumerate() {
+        let (axis, step) = (axis_of(axis, x.len())?, steps[k]);
+        if step == 0 || step.unsigned_abs() > 1 << 32 {
+            return Err(format!("the step {step}"));
+        }
+        let size = x[axis] as i64;
+        let (low, high) = if step > 0 { (0, size) } else { (-1, size - 1) };
+        let bound = |at: i64, least: i64| if at < 0 { at.saturating_add(size) } else { at }.clamp(least, high);
+        let (start, end) = (bound(starts[k], low.max(0)), bound(ends[k], low));
+        let span = if step > 0 { end - start } else { start - end };
+        let step_size = step.unsigned_abs() as i64;
+        shape[axis] = ((span.max(0) + step_size - 1) / step_size) as usize;
+        from[axis] = (start, step);
+    }
+    part(node, shape, &from)
+}
+
+/// One part: nodes of several outputs come as one node for each, which says by an attribute of ours which it is.
+fn split(node: &Node) -> Result<Resolved, String> {
+    node.count(1, 2)?;
+    let x = node.shape(0)?;
+    let axis = axis_of(node.integer("axis", 0)?, x.len())?;
+    let (at, parts) = (node.integer(proto::PART, 0)? as usize, node.integer(proto::PARTS, 1)? as usize);
+    let given = match node.integers("split")? {
+        Some(sizes) => Some(sizes),
+        None if node.optional(1).is_none() => None,
+        None => Some(node.constant(1, "split")?.integers().ok_or("split must be whole numbers")?),
+    };
+    let sizes: Vec<usize> = match given {
+        Some(sizes) => sizes.iter().map(|&size| usize::try_from(size).ok()).collect::<Option<_>>().unwrap_or_default(),
+        None => {
+            let named = node.integer("num_outputs", 0)?;
+            if named != 0 && named != parts as i64 {
+                return Err(format!("num_outputs is {named}, and there are {parts} outputs"));
+            }
+            if named == 0 && x[axis] % parts != 0 {
+                return Err(format!("axis {axis} of {x:?} has no {parts} equal parts"));
+            }
+            let chunk = x[axis].div_ceil(parts);
+            (0..parts).map(|k| chunk.min(x[axis].saturating_sub(k * chunk))).collect()
+        }
+    };
+    if sizes.len() != parts || sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(x[axis]) {
+        return Err(format!("parts of {sizes:?} for {parts} outputs of {} along axis {axis}", x[axis]));
+    }
+    let mut shape = x.to_vec();
+    shape[axis] = sizes[at];
+    let mut from = vec![(0, 1); x.len()];
+    from[axis].0 = sizes[..at].iter().sum::<usize>() as i64;
+    part(node, shape, &from)
+}
+
+/// The sizes that a constant input lists.
+fn sizes(node: &Node, input: usize, what: &str) -> Result<Vec<usize>, String> {
+    let given = node.constant(input, what)?.integers().ok_or_else(|| format!("{what} must be whole numbers"))?;
+    let sizes: Option<Vec<usize>> = given.iter().map(|&size| usize::try_from(size).ok()).collect();
+    let sizes = sizes.ok_or_else(|| format!("{what} is {given:?}"))?;
+    if sizes.len() > MAX_AXES {
+        return Err(format!("{} axes; at most {MAX_AXES} are supported", sizes.len()));
+    }
+    Ok(sizes)
+}
+
+fn expand(node: &Node) -> Result<Resolved, String> {
+    node.count(2, 2)?;
+    let x = node.shape(0)?;
+    let wanted = sizes(node, 1, "the shape")?;
+    let shape = broadcast(&[x, &wanted])?;
+    limited(&shape)?;
+    let elements = broadcast_elements(x, &shape);
+    resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements.into_iter().map(|e| Some((0, e))).collect())))
+}
+
+fn tile(node: &Node) -> Result<Resolved, String> {
+    node.count(2, 2)?;
+    let x = node.shape(0)?;
+    let repeats = sizes(node, 1, "repeats")?;
+    if repeats.len() != x.len() {
+        return Err(format!("repeats are {repeats:?} for {} axes", x.len()));
+    }
+    let shape: Option<Vec<usize>> = x.iter().zip(&repeats).map(|(&size, &times)| size.checked_mul(times)).collect();
+    let shape = shape.ok_or("a shape too large")?;
+    limited(&shape)?;
+    let strides = strides_of(x);
+    let element =
+        |at: Vec<usize>| at.iter().zip(x).zip(&strides).map(|((k, size), stride)| k % size * stride).sum::<usize>();
+    let elements: Vec<_> = kernel::coordinates(&shape).map(|at| Some((0, element(at) as u32))).collect();
+    resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
+}
+
+/// A change of type that changes no value: to float and double, and of whole constants to integers.
+fn cast(node: &Node) -> Result<Resolved, String> {
+    node.count(1, 1)?;
+    let to = node.integer("to", 0)?;
+    let whole = node.operand(0)?.known.is_some_and(|known| known.integers().is_some());
+    let is_integer = matches!(to, 2..=7 | 12 | 13);
+    if !(matches!(to, 1 | 11) || (is_integer && whole)) {
+        let name = super::tensor::type_name(i32::try_from(to).unwrap_or(0));
+        return Err(format!(
+            "a change to {name} may round; FLOAT and DOUBLE are supported, integers of whole constants"
+        ));
+    }
+    move_all(node, node.shape(0)?.to_vec())
 }
 
 fn shape(node: &Node) -> Result<Resolved, String> {

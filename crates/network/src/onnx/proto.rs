@@ -155,7 +155,46 @@ pub(super) struct DimensionProto {
 /// Why it is none.
 pub(super) fn decode(bytes: &[u8]) -> Result<ModelProto, String> {
     Tally::default().message(bytes, &MODEL).map_err(|e| format!("no ONNX file: {e}"))?;
-    ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))
+    let mut model = ModelProto::decode(bytes).map_err(|e| format!("no ONNX file: {e}"))?;
+    model.graph.as_mut().map_or(Ok(()), split_outputs)?;
+    Ok(model)
+}
+
+/// Attributes of ours: which output of a `Split` a node makes, and how many there are.
+pub(super) const PART: &str = "alir2hdl part";
+pub(super) const PARTS: &str = "alir2hdl parts";
+
+/// Outputs of a `Split` at most.
+const MAX_SPLIT: usize = 1024;
+
+/// Makes of each `Split` a node for every output, at the end of the graph but for the first.
+fn split_outputs(graph: &mut GraphProto) -> Result<(), String> {
+    let integer = |name: &str, value: usize| AttributeProto {
+        name: Some(name.into()),
+        i: Some(value as i64),
+        kind: Some(2),
+        ..AttributeProto::default()
+    };
+    let mut more = Vec::new();
+    for node in graph.node.iter_mut().filter(|node| node.op_type.as_deref() == Some("Split")) {
+        let outputs = std::mem::take(&mut node.output);
+        if outputs.len() > MAX_SPLIT || more.len() + outputs.len() > MAX_NODES {
+            return Err(format!("no ONNX file: a Split of more than {MAX_SPLIT} outputs"));
+        }
+        let one = |part: usize, output: &String| {
+            let mut one = node.clone();
+            one.output = vec![output.clone()];
+            one.attribute.extend([integer(PART, part), integer(PARTS, outputs.len())]);
+            one
+        };
+        let mut parts =
+            outputs.iter().enumerate().map(|(part, output)| one(part, output)).collect::<Vec<_>>().into_iter();
+        let Some(first) = parts.next() else { continue };
+        more.extend(parts);
+        *node = first;
+    }
+    graph.node.extend(more);
+    Ok(())
 }
 
 /// Whether the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to where they are

@@ -463,7 +463,8 @@ impl<'a> Reader<'a> {
         let Some(function) = waiting else { return Ok(own) };
         match operator {
             "Quant" | "IntQuant" | "BipolarQuant" if before[1..].iter().all(Option::is_none) => Ok(None),
-            "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" | "Identity" | "Dropout" => Ok(waiting),
+            "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Transpose" | "Identity" | "Dropout" | "Slice"
+            | "Split" | "Expand" | "Tile" | "Cast" => Ok(waiting),
             "Concat" if before.iter().all(|&b| b == waiting) => Ok(waiting),
             "Shape" => Ok(None),
             _ => Err(format!("{} needs a Quant or BipolarQuant behind it", function.name())),

@@ -83,11 +83,19 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
     let code = proto.data_type.unwrap_or(0);
     let Some(kind) = DataType::of(code) else {
         return Err(format!(
-            "data type {} is not supported (float, double, float16 and integers are)",
+            "data type {} is not supported (float, double, float16, bfloat16, bool and integers of 4 to 64 bits are)",
             type_name(code)
         ));
     };
     if let Some(raw) = &proto.raw_data {
+        if let DataType::Nibble { signed } = kind {
+            // Two to a byte, the first one low; the last high half is not used where their number is odd.
+            if raw.len() != count.div_ceil(2) {
+                return Err(format!("{} bytes for {count} numbers of 4 bits", raw.len()));
+            }
+            let halves = raw.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+            return Ok(halves.take(count).map(|bits| nibble(i32::from(bits), signed)).collect());
+        }
         let size = kind.bytes();
         if count.checked_mul(size) != Some(raw.len()) {
             return Err(format!("{} bytes for {count} numbers of {size} bytes", raw.len()));
@@ -105,6 +113,17 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
             .iter()
             .map(|&bits| u16::try_from(bits).ok().and_then(half).ok_or_else(|| "NaN or infinity".to_owned()))
             .collect(),
+        DataType::Bfloat16 => proto
+            .int32_data
+            .iter()
+            .map(|&bits| u16::try_from(bits).ok().and_then(bfloat).ok_or_else(|| "NaN or infinity".to_owned()))
+            .collect(),
+        DataType::Bool => Ok(proto.int32_data.iter().map(|&v| i64::from(v != 0).into()).collect()),
+        // Typed fields hold the bytes of the packed form, each as an integer.
+        DataType::Nibble { signed } => {
+            let halves = proto.int32_data.iter().flat_map(|&byte| [byte & 15, (byte >> 4) & 15]);
+            Ok(halves.take(count).map(|bits| nibble(bits, signed)).collect())
+        }
         DataType::Integer { signed: true, bytes: 8 } => Ok(proto.int64_data.iter().map(|&v| v.into()).collect()),
         DataType::Integer { signed: false, bytes: 4 | 8 } => {
             Ok(proto.uint64_data.iter().map(|&v| BigInt::from(v).into()).collect())
@@ -119,6 +138,9 @@ enum DataType {
     Float,
     Double,
     Float16,
+    Bfloat16,
+    Bool,
+    Nibble { signed: bool },
     Integer { signed: bool, bytes: usize },
 }
 
@@ -133,10 +155,14 @@ impl DataType {
             5 => integer(true, 2),
             6 => integer(true, 4),
             7 => integer(true, 8),
+            9 => DataType::Bool,
             10 => DataType::Float16,
             11 => DataType::Double,
             12 => integer(false, 4),
             13 => integer(false, 8),
+            16 => DataType::Bfloat16,
+            21 => DataType::Nibble { signed: false },
+            22 => DataType::Nibble { signed: true },
             _ => return None,
         })
     }
@@ -145,7 +171,8 @@ impl DataType {
         match self {
             DataType::Float => 4,
             DataType::Double => 8,
-            DataType::Float16 => 2,
+            DataType::Float16 | DataType::Bfloat16 => 2,
+            DataType::Bool | DataType::Nibble { .. } => 1,
             DataType::Integer { bytes, .. } => bytes,
         }
     }
@@ -156,12 +183,26 @@ impl DataType {
             DataType::Float => Rational::of_f64(f32::from_le_bytes(bytes.try_into().ok()?).into()),
             DataType::Double => Rational::of_f64(f64::from_le_bytes(bytes.try_into().ok()?)),
             DataType::Float16 => half(u16::from_le_bytes(bytes.try_into().ok()?)),
+            DataType::Bfloat16 => bfloat(u16::from_le_bytes(bytes.try_into().ok()?)),
+            DataType::Bool => Some(i64::from(bytes.first()? != &0).into()),
+            DataType::Nibble { .. } => None,
             DataType::Integer { signed: true, .. } => Some(BigInt::from_signed_bytes_le(bytes).into()),
             DataType::Integer { signed: false, .. } => {
                 Some(BigInt::from_bytes_le(num_bigint::Sign::Plus, bytes).into())
             }
         }
     }
+}
+
+/// The value of a bfloat16, the upper half of a float32; `None` for NaN and infinity.
+fn bfloat(bits: u16) -> Option<Rational> {
+    Rational::of_f64(f32::from_bits(u32::from(bits) << 16).into())
+}
+
+/// The value of the low four bits.
+fn nibble(bits: i32, signed: bool) -> Rational {
+    let negative = signed && bits >= 8;
+    i64::from(if negative { bits - 16 } else { bits }).into()
 }
 
 /// The value of a float16; `None` for NaN and infinity.

@@ -532,3 +532,146 @@ fn broken_files_are_refused_with_their_place() {
         assert!(refused.message.contains(reason), "{refused}");
     }
 }
+
+impl Maker {
+    /// An initialiser of another type, as its packed bytes.
+    fn packed(&mut self, shape: &[i64], data_type: i32, raw: Vec<u8>) -> String {
+        let name = self.fresh();
+        let (dims, name_too) = (shape.to_vec(), Some(name.clone()));
+        let tensor =
+            TensorProto { dims, data_type: Some(data_type), raw_data: Some(raw), name: name_too, ..Default::default() };
+        self.graph.initializer.push(tensor);
+        name
+    }
+
+    fn whole(&mut self, values: &[i64]) -> String {
+        self.packed(&[values.len() as i64], 7, values.iter().flat_map(|v| v.to_le_bytes()).collect())
+    }
+}
+
+/// What a network of a typed input computes of the numbers 0, 1, 2, ..., or why it is refused; held to its program.
+fn computed(input: &[i64], make: impl FnOnce(&mut Maker)) -> Result<Vec<f64>, String> {
+    let mut maker = Maker { last: "x".into(), shape: input.to_vec(), ..Maker::default() };
+    make(&mut maker);
+    let bytes = maker.bytes(input);
+    let network = read(&bytes, &Options::default()).map_err(|refusals| refusals[0].to_string())?;
+    held(&bytes, Some(Quantiser::parse("s8.0").unwrap()), 3).unwrap();
+    let x: Vec<Rational> = (0..network.input.elements() as i64).map(Rational::from).collect();
+    Ok(run(&network, &x).unwrap().iter().map(Rational::to_f64).collect())
+}
+
+#[test]
+fn parts_and_copies_are_elements_of_the_input() {
+    let slice = |starts: &[i64], ends: &[i64], axes: &[i64], steps: &[i64]| {
+        computed(&[1, 2, 4], |m| {
+            let lists = [starts, ends, axes, steps].map(|list| m.whole(list));
+            m.then("Slice", &lists.each_ref().map(String::as_str), vec![]);
+        })
+    };
+    assert_eq!(slice(&[1], &[9], &[2], &[2]).unwrap(), [1.0, 3.0, 5.0, 7.0]);
+    assert_eq!(slice(&[-1], &[-9], &[-1], &[-2]).unwrap(), [3.0, 1.0, 7.0, 5.0]);
+    assert_eq!(slice(&[1, 1], &[2, 3], &[1, 2], &[1, 1]).unwrap(), [5.0, 6.0]);
+    assert!(slice(&[0], &[4], &[2], &[0]).unwrap_err().contains("node Slice_t5 (Slice): the step 0"));
+    let gathered = computed(&[1, 4], |m| {
+        let at = m.whole(&[3, 0, -2]);
+        m.then("Gather", &[&at], vec![integer("axis", 1)]);
+    });
+    assert_eq!(gathered.unwrap(), [3.0, 0.0, 2.0]);
+    let tiled = computed(&[1, 2], |m| {
+        let times = m.whole(&[1, 2]);
+        m.then("Tile", &[&times], vec![]);
+        let shape = m.whole(&[2, 1]);
+        m.then("Expand", &[&shape], vec![]);
+        m.then("Cast", &[], vec![integer("to", 1)]);
+    });
+    assert_eq!(tiled.unwrap(), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    let rounded = computed(&[1, 2], |m| m.then("Cast", &[], vec![integer("to", 10)]));
+    assert!(rounded.unwrap_err().contains("(Cast): a change to FLOAT16 may round"));
+    let open = computed(&[1, 4], |m| {
+        let shape = m.whole(&[-1, -1]);
+        m.then("Reshape", &[&shape], vec![]);
+    });
+    assert!(open.unwrap_err().contains("the shape [-1, -1] leaves more than one size open"));
+}
+
+#[test]
+fn every_output_of_a_split_is_its_part() {
+    let split = |outputs: usize, sizes: Option<&[i64]>, attributes: Vec<AttributeProto>| {
+        computed(&[1, 5], |m| {
+            let mut inputs = vec!["x".to_owned()];
+            inputs.extend(sizes.map(|sizes| m.whole(sizes)));
+            let names: Vec<String> = (0..outputs).map(|k| format!("part{k}")).collect();
+            m.graph.node.push(NodeProto {
+                input: inputs,
+                output: names.clone(),
+                name: Some("split".into()),
+                op_type: Some("Split".into()),
+                attribute: attributes,
+                domain: None,
+            });
+            let back: Vec<&str> = names.iter().rev().map(String::as_str).collect();
+            m.last = m.node("Concat", &back, vec![integer("axis", 1)]);
+        })
+    };
+    let axis = || integer("axis", 1);
+    assert_eq!(split(2, Some(&[2, 3]), vec![axis()]).unwrap(), [2.0, 3.0, 4.0, 0.0, 1.0]);
+    assert_eq!(split(2, None, vec![axis(), integers("split", &[1, 4])]).unwrap(), [1.0, 2.0, 3.0, 4.0, 0.0]);
+    assert_eq!(split(3, None, vec![axis(), integer("num_outputs", 3)]).unwrap(), [4.0, 2.0, 3.0, 0.0, 1.0]);
+    assert_eq!(split(5, None, vec![axis()]).unwrap(), [4.0, 3.0, 2.0, 1.0, 0.0]);
+    assert!(split(2, None, vec![axis()]).unwrap_err().contains("node split (Split): axis 1 of [1, 5] has no 2 equal"));
+    assert!(split(2, Some(&[2, 2]), vec![axis()]).unwrap_err().contains("parts of [2, 2]"));
+    assert!(split(2, None, vec![axis(), integer("num_outputs", 3)]).unwrap_err().contains("num_outputs is 3"));
+}
+
+#[test]
+fn initialisers_of_every_type_are_exact() {
+    let added = |data_type: i32, count: i64, raw: &[u8]| {
+        computed(&[1, count], |m| {
+            let constant = m.packed(&[count], data_type, raw.to_vec());
+            m.then("Add", &[&constant], vec![]);
+        })
+    };
+    // bfloat16 1.5 and -2, bool, signed and unsigned halves of bytes.
+    assert_eq!(added(16, 2, &[0xc0, 0x3f, 0x00, 0xc0]).unwrap(), [1.5, -1.0]);
+    assert_eq!(added(9, 2, &[0, 1]).unwrap(), [0.0, 2.0]);
+    assert_eq!(added(22, 3, &[0x8f, 0x07]).unwrap(), [-1.0, -7.0, 9.0]);
+    assert_eq!(added(21, 3, &[0x8f, 0x07]).unwrap(), [15.0, 9.0, 9.0]);
+    assert!(added(22, 3, &[0x8f]).unwrap_err().contains("1 bytes for 3 numbers of 4 bits"));
+    assert!(added(16, 1, &[0x80, 0x7f]).unwrap_err().contains("NaN or infinity"));
+    assert!(added(17, 1, &[0]).unwrap_err().contains("FLOAT8E4M3FN is not supported"));
+}
+
+#[test]
+fn dropout_takes_a_flag_and_windows_of_padding_are_zero() {
+    let dropped = |training: u8| {
+        computed(&[1, 2], |m| {
+            let (ratio, flag) = (m.floats(&[], vec![0.5]), m.packed(&[], 9, vec![training]));
+            m.then("Dropout", &[&ratio, &flag], vec![]);
+        })
+    };
+    assert_eq!(dropped(0).unwrap(), [0.0, 1.0]);
+    assert!(dropped(1).unwrap_err().contains("(Dropout): training_mode is not supported"));
+    let pooled = |operator: &str, include: i64| {
+        computed(&[1, 1, 2], |m| {
+            let attributes = vec![
+                integers("kernel_shape", &[2]),
+                integers("strides", &[1]),
+                integers("pads", &[2, 0]),
+                integer("count_include_pad", include),
+            ];
+            m.then(operator, &[], attributes);
+        })
+    };
+    assert_eq!(pooled("AveragePool", 1).unwrap(), [0.0, 0.0, 0.5]);
+    assert!(pooled("AveragePool", 0).unwrap_err().contains("a window lies in the padding altogether"));
+    let scaled = computed(&[1, 3], |m| {
+        let weights = m.floats(&[3, 2], vec![1.0; 6]);
+        let (scale, zero, bits) =
+            (m.floats(&[1, 2], vec![0.5, 0.0]), m.floats(&[], vec![0.0]), m.floats(&[], vec![4.0]));
+        let quantised =
+            m.node("Quant", &[&weights, &scale, &zero, &bits], vec![integer("signed", 1), integer("narrow", 0)]);
+        m.then("MatMul", &[&quantised], vec![]);
+    });
+    let refused = scaled.unwrap_err();
+    assert!(refused.contains("(Quant): the scale of channel 1 is 0; it must be positive"), "{refused}");
+}

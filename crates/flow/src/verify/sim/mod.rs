@@ -24,7 +24,9 @@ use process::{Invocation, log_tail};
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// A simulator.
@@ -121,10 +123,12 @@ pub enum SimError {
         /// What it was given.
         after: Duration,
     },
-    /// A compiler was ended by a signal, or the simulation ended without a complete report.
+    /// A compiler crashed, or the simulation ended without a complete report.
     Crashed {
         /// The command.
         command: String,
+        /// What ended it.
+        cause: Cause,
         /// The end of what it said.
         log: String,
     },
@@ -132,15 +136,110 @@ pub enum SimError {
     Io(io::Error),
 }
 
+/// What ended a tool before its work was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It ran out of memory; the signal, if one ended it.
+    Memory(Option<i32>),
+    /// A signal.
+    Signal(i32),
+    /// An internal error of the tool, with this exit code.
+    Internal(i32),
+    /// Nothing that it reported: its output has no complete report.
+    NoReport,
+}
+
+impl Cause {
+    /// The cause of an end, from the status and the log; `None` for a tool that refuses its input.
+    fn from_end(status: ExitStatus, log: &str) -> Option<Cause> {
+        const MEMORY: &[&str] = &[
+            "out of memory",
+            "memory exhausted",
+            "cannot allocate memory",
+            "bad_alloc",
+            "storage_error",
+            "heap exhausted",
+            "stack overflow",
+            "killed signal terminated program",
+        ];
+        const INTERNAL: &[&str] = &[
+            "bug occurred",
+            "internal compiler error",
+            "internal error",
+            "internal fault",
+            "assertion failed",
+            "segmentation fault",
+            "panicked at",
+        ];
+        let log = log.to_ascii_lowercase();
+        let tells = |words: &[&str]| words.iter().any(|word| log.contains(word));
+        // A shell reports the signal of its command as 128 and the signal.
+        let signal =
+            status.signal().or_else(|| status.code().filter(|code| (129..160).contains(code)).map(|c| c - 128));
+        match signal {
+            _ if status.success() => None,
+            // The kernel ends what exhausts the memory by KILL.
+            _ if tells(MEMORY) || signal == Some(9) => Some(Cause::Memory(signal)),
+            Some(signal) => Some(Cause::Signal(signal)),
+            None if tells(INTERNAL) => Some(Cause::Internal(status.code().unwrap_or_default())),
+            None => None,
+        }
+    }
+}
+
+/// The name of a signal that ends processes.
+fn signal_name(signal: i32) -> String {
+    const NAMES: &[(i32, &str)] = &[
+        (1, "SIGHUP"),
+        (2, "SIGINT"),
+        (3, "SIGQUIT"),
+        (4, "SIGILL"),
+        (6, "SIGABRT"),
+        (7, "SIGBUS"),
+        (8, "SIGFPE"),
+        (9, "SIGKILL"),
+        (11, "SIGSEGV"),
+        (13, "SIGPIPE"),
+        (15, "SIGTERM"),
+        (24, "SIGXCPU"),
+        (25, "SIGXFSZ"),
+        (31, "SIGSYS"),
+    ];
+    let name = NAMES.iter().find(|(number, _)| *number == signal);
+    name.map_or_else(|| format!("signal {signal}"), |(_, name)| format!("signal {signal}, {name}"))
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Cause::Memory(None) => write!(f, "ran out of memory"),
+            Cause::Memory(Some(signal)) => write!(f, "ran out of memory or was killed ({})", signal_name(signal)),
+            Cause::Signal(signal) => write!(f, "crashed ({})", signal_name(signal)),
+            Cause::Internal(code) => write!(f, "crashed (its own internal error, exit code {code})"),
+            Cause::NoReport => write!(f, "ended without a report"),
+        }
+    }
+}
+
+impl SimError {
+    /// What happened, in one line, and the end of the tool's log.
+    fn parts(&self) -> (String, Option<&str>) {
+        match self {
+            SimError::Missing { program } => (format!("`{program}` was not found"), None),
+            SimError::Refused { command, log } => (format!("`{command}` refused the generated text:"), Some(log)),
+            SimError::Timeout { after } => (format!("not done after {} s", after.as_secs()), None),
+            SimError::Crashed { command, cause, log } if log.is_empty() => (format!("`{command}` {cause}"), None),
+            SimError::Crashed { command, cause, log } => (format!("`{command}` {cause}:"), Some(log)),
+            SimError::Io(e) => (format!("cannot read or write: {e}"), None),
+        }
+    }
+}
+
 impl fmt::Display for SimError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SimError::Missing { program } => write!(f, "`{program}` was not found"),
-            SimError::Refused { command, log } => write!(f, "`{command}` refused the generated text:\n{log}"),
-            SimError::Timeout { after } => write!(f, "not done after {} s", after.as_secs()),
-            SimError::Crashed { command, log } => write!(f, "`{command}` ended without a report:\n{log}"),
-            SimError::Io(e) => write!(f, "{e}"),
-        }
+        let (line, log) = self.parts();
+        f.write_str(&line)?;
+        log.map_or(Ok(()), |log| write!(f, "\n{log}"))
     }
 }
 
@@ -149,8 +248,11 @@ impl std::error::Error for SimError {}
 impl SimError {
     /// The error for people, about this simulator.
     pub fn diagnostic(&self, simulator: &dyn Simulator) -> Diagnostic {
-        let message = format!("{}: {self}", simulator.name());
-        let error = |code| Diagnostic::error(code, Place::Whole, message.clone());
+        let (line, log) = self.parts();
+        let error = |code| {
+            let error = Diagnostic::error(code, Place::Whole, format!("{}: {line}", simulator.name()));
+            if let Some(log) = log { error.with_detail(log) } else { error }
+        };
         match self {
             SimError::Missing { program } => error(MISSING_TOOL).with_help(format!(
                 "install it (Debian and Ubuntu: apt install {}), put its folder on PATH or ALIR2HDL_TOOLS, or name it \
@@ -162,6 +264,12 @@ impl SimError {
             SimError::Timeout { .. } => {
                 error("E1003").with_help("allow more with --timeout, or ask for fewer --vectors")
             }
+            SimError::Crashed { cause: Cause::Memory(_), .. } => {
+                error("E1004").with_help("give it more memory, or choose another simulator with --sim")
+            }
+            SimError::Crashed { cause: Cause::Signal(_) | Cause::Internal(_), .. } => error("E1004").with_help(
+                "a limit or a bug of the simulator: another one (--sim), or a newer version, may simulate the design",
+            ),
             SimError::Crashed { .. } => error("E1004"),
             SimError::Io(_) => error("E1005"),
         }
@@ -213,13 +321,33 @@ impl Job<'_> {
             return Ok(());
         }
         let (command, log) = (what.shell(), log_tail(&self.dir.join(log)));
-        match status.code() {
-            // A shell tells of its command's signal by 128 and more; Icarus ends with the number of errors, whatever it is.
-            Some(code) if code < 128 || log.contains("syntax error") || log.contains("error: ") => {
+        self.check_space(&log)?;
+        // Icarus ends with the number of errors, which may look like a signal.
+        let counts_errors = status.code().is_some() && (log.contains("syntax error") || log.contains("error: "));
+        match Cause::from_end(status, &log) {
+            Some(Cause::Signal(_)) if counts_errors => Err(SimError::Refused { command, log }),
+            Some(cause) => Err(SimError::Crashed { command, cause, log }),
+            None if status.code().is_some_and(|code| code < 128) || counts_errors => {
                 Err(SimError::Refused { command, log })
             }
-            _ => Err(SimError::Crashed { command, log }),
+            None => Err(SimError::Crashed { command, cause: Cause::NoReport, log }),
         }
+    }
+
+    /// Tells a tool that failed because the disk is full from one that refuses its input.
+    fn check_space(&self, log: &str) -> Result<(), SimError> {
+        if log.contains("No space left on device") {
+            return Err(SimError::Io(io::ErrorKind::StorageFull.into()));
+        }
+        if log.contains("Disk quota exceeded") {
+            return Err(SimError::Io(io::ErrorKind::QuotaExceeded.into()));
+        }
+        // The log itself may have had no room.
+        let room = self.dir.join("room");
+        let written = std::fs::write(&room, [b' '; 1 << 12]);
+        // A file that stays does no harm.
+        let _ = std::fs::remove_file(&room);
+        written.map_err(SimError::Io)
     }
 
     /// Runs the simulation and reads what it reports.
@@ -232,7 +360,12 @@ impl Job<'_> {
         match report {
             // A bench that found something ends with a failure.
             Some(report) if status.success() == (report.wrong_rows == 0) => Ok(report),
-            _ => Err(SimError::Crashed { command: what.shell(), log: log_tail(&log) }),
+            _ => {
+                let log = log_tail(&log);
+                self.check_space(&log)?;
+                let cause = Cause::from_end(status, &log).unwrap_or(Cause::NoReport);
+                Err(SimError::Crashed { command: what.shell(), cause, log })
+            }
         }
     }
 }
@@ -240,6 +373,55 @@ impl Job<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn cause(raw_status: i32, log: &str) -> Option<String> {
+        Cause::from_end(ExitStatus::from_raw(raw_status), log).map(|cause| cause.to_string())
+    }
+
+    #[test]
+    fn what_ends_a_tool_is_named() {
+        let code = |code: i32| code << 8;
+        assert_eq!(cause(11, "").as_deref(), Some("crashed (signal 11, SIGSEGV)"));
+        assert_eq!(cause(code(128 + 6), "").as_deref(), Some("crashed (signal 6, SIGABRT)"));
+        assert_eq!(cause(9, "").as_deref(), Some("ran out of memory or was killed (signal 9, SIGKILL)"));
+        assert_eq!(cause(34, "").as_deref(), Some("crashed (signal 34)"));
+        for said in ["raised STORAGE_ERROR : s-stalib", "what(): std::bad_alloc", "virtual memory exhausted: x"] {
+            assert_eq!(cause(code(1), said).as_deref(), Some("ran out of memory"), "{said}");
+        }
+        for said in ["**** GHDL Bug occurred ****\nraised CONSTRAINT_ERROR", "%Error: Internal Error: V3x.cpp:1"] {
+            let expected = "crashed (its own internal error, exit code 1)";
+            assert_eq!(cause(code(1), said).as_deref(), Some(expected), "{said}");
+        }
+        // A refusal, and a run whose report is missing.
+        assert_eq!(cause(code(1), "t.vhd:1:1: unexpected token"), None);
+        assert_eq!(cause(0, "out of memory"), None);
+    }
+
+    #[test]
+    fn a_full_disk_is_no_fault_of_the_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let job = Job {
+            design: &[],
+            language: Language::Verilog,
+            bench: &super::super::Bench { lanes: &[], vcd: false },
+            vhdl_standard: "08",
+            dir: dir.path(),
+            deadline: Deadline::after(Duration::from_secs(60)),
+        };
+        for (said, kind) in [
+            ("cc1plus: fatal error: No space left on device", io::ErrorKind::StorageFull),
+            ("x: Disk quota exceeded", io::ErrorKind::QuotaExceeded),
+        ] {
+            let refuse = Invocation::new("sh").args(["-c", &format!("echo '{said}'; exit 1")]);
+            let outcome = job.compile(&refuse, "log");
+            assert!(matches!(&outcome, Err(SimError::Io(e)) if e.kind() == kind), "{outcome:?}");
+        }
+        let refuse = Invocation::new("sh").args(["-c", "echo wrong; exit 1"]);
+        assert!(matches!(job.compile(&refuse, "log"), Err(SimError::Refused { .. })));
+        let crash = Invocation::new("sh").args(["-c", "kill -SEGV $$"]);
+        let crashed = job.compile(&crash, "log");
+        assert!(matches!(crashed, Err(SimError::Crashed { cause: Cause::Signal(11), .. })), "{crashed:?}");
+    }
 
     #[test]
     fn a_missing_simulator_is_named_with_a_way_out() {
