@@ -89,20 +89,14 @@ class Proof:
         return self.verdict == "proved"
 
     @property
-    def _facts(self) -> dict[str, Any]:
-        verdict = self.report.get("verdict")
-        facts = verdict.get(self.verdict) if isinstance(verdict, dict) else None
-        return facts if isinstance(facts, dict) else {}
-
-    @property
     def reason(self) -> str | None:
-        """Why it is not proved."""
-        return self._facts.get("reason")
+        """Why it is not proved; None if it is."""
+        return self.report.get("reason")
 
     @property
     def counterexample(self) -> dict[str, Any] | None:
         """Inputs (raw integer values) for which RTL and model differ, the output element, its values in both."""
-        return self._facts.get("counterexample")
+        return self.report.get("counterexample")
 
     @property
     def latency(self) -> int | None:
@@ -116,7 +110,7 @@ class Proof:
         if self.counterexample is not None:
             found = self.counterexample
             parts.append(f"output {found.get('output')} is {found.get('found')} instead of {found.get('expected')} for inputs "
-                         f"{found.get('inputs')}")
+                         f"[{', '.join(found.get('inputs') or [])}]")
         if self.latency is not None:
             parts.append(f"latency={self.latency}")
         if self.seconds is not None:
@@ -158,7 +152,7 @@ def _numbers(x, codes: bool):
         for k, one in enumerate(flat):
             try:
                 reals.reshape(-1)[k] = one
-                exact = isinstance(one, (float, np.floating)) or reals.reshape(-1)[k] == one
+                exact = isinstance(one, float) or float(reals.reshape(-1)[k]) == one or one != one
             except (TypeError, ValueError, OverflowError):
                 exact = False
             if not exact:

@@ -84,7 +84,7 @@ fn cores() -> usize {
 /// Runs a job on arrays without the interpreter's lock; a signal, such as Ctrl-C, ends it.
 fn in_place(
     py: Python<'_>,
-    threads: Option<usize>,
+    (threads, rounds): (Option<usize>, bool),
     job: impl FnOnce(ArrayRun<'_>) -> Result<(), ArrayFault> + Send,
 ) -> PyResult<()> {
     py.detach(|| {
@@ -96,7 +96,7 @@ fn in_place(
                 true
             }
         };
-        let run = ArrayRun { threads: threads.unwrap_or_else(cores), stop: &stop, evaluator: None };
+        let run = ArrayRun { threads: threads.unwrap_or_else(cores), stop: &stop, rounds, evaluator: None };
         match (job(run), signal.take()) {
             (_, Some(signal)) => Err(signal),
             (Ok(()), None) => Ok(()),
@@ -245,7 +245,8 @@ impl Native {
 
     /// Runs `rows` samples of a contiguous array, or of a list of integers, into a contiguous array: of doubles, or of integers
     /// for raw integer values. Without one the raw integer values are the result.
-    #[pyo3(signature = (x, out, rows, threads))]
+    #[pyo3(signature = (x, out, rows, threads, rounds=false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn predict(
         &self,
         py: Python<'_>,
@@ -253,8 +254,9 @@ impl Native {
         out: Option<&Bound<'_, PyAny>>,
         rows: usize,
         threads: Option<usize>,
+        rounds: bool,
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
-        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, threads),
+        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)),
             f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)
     }
 
@@ -335,10 +337,10 @@ impl Native {
         numbers: Numbers<'_>,
         out: Option<&Bound<'_, PyAny>>,
         rows: usize,
-        threads: Option<usize>,
+        how: (Option<usize>, bool),
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
         let (_, n_out, _) = self.shape();
-        let run = |results: Results<'_>| in_place(py, threads, |run| self.held.predict(rows, numbers, results, run));
+        let run = |results: Results<'_>| in_place(py, how, |run| self.held.predict(rows, numbers, results, run));
         let Some(out) = out else {
             let mut wide = vec![BigInt::ZERO; rows * n_out];
             run(Results::Wide(&mut wide))?;

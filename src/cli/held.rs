@@ -194,7 +194,7 @@ impl HeldProgram {
             Some((meaning, _)) if !results.are_codes() && !self.is_plain => {
                 let evaluate = |numbers: Numbers<'_>, results: &mut Results<'_>, runner: &mut Runner<'_>| match results
                 {
-                    Results::Reals(out) => self.through_ports(meaning, numbers, out, runner),
+                    Results::Reals(out) => self.through_ports(meaning, (numbers, run.rounds), out, runner),
                     _ => unreachable!("results are real numbers"),
                 };
                 self.array.run(&self.plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run })
@@ -208,7 +208,7 @@ impl HeldProgram {
     fn through_ports(
         &self,
         meaning: &dyn Meaning,
-        numbers: Numbers<'_>,
+        (numbers, rounds): (Numbers<'_>, bool),
         outputs: &mut [f64],
         runner: &mut Runner<'_>,
     ) -> Result<(), ArrayFault> {
@@ -233,6 +233,7 @@ impl HeldProgram {
                     let frac = kifs[output].frac;
                     if units[output] == port::Unit::plain()
                         && !is_exact
+                        && !rounds
                         && let Some(code) = value.code(frac.into())
                     {
                         return Err(ArrayFault::Inexact { sample: row, output, code, frac });

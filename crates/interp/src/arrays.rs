@@ -311,6 +311,8 @@ pub struct ArrayRun<'a> {
     pub threads: usize,
     /// Asked on the caller's thread a few times a second; `true` ends the run.
     pub stop: &'a dyn Fn() -> bool,
+    /// Rounds what float64 cannot hold to the nearest float64 instead of refusing it.
+    pub rounds: bool,
     /// Evaluates blocks in place of the plan.
     pub evaluator: Option<&'a BlockEvaluator<'a>>,
 }
@@ -395,7 +397,8 @@ impl ArrayEngine {
         let block = if wished > 1 { block.min(rows.div_ceil(4 * wished).next_multiple_of(Plan::CHUNK)) } else { block };
         let work = Mutex::new(Work { next: 0, results, fault: None });
         let take_blocks = |stop: Option<&dyn Fn() -> bool>| {
-            let mut worker = Worker { array: self, runner: plan.runner(), reals: Vec::new(), codes: Vec::new() };
+            let mut worker =
+                Worker { array: self, rounds: run.rounds, runner: plan.runner(), reals: Vec::new(), codes: Vec::new() };
             let mut asked = std::time::Instant::now();
             loop {
                 let (range, mut part) = {
@@ -467,6 +470,7 @@ struct Work<'a> {
 /// One thread's memory.
 struct Worker<'a> {
     array: &'a ArrayEngine,
+    rounds: bool,
     runner: Runner<'a>,
     reals: Vec<f64>,
     codes: Vec<i64>,
@@ -506,17 +510,24 @@ impl Worker<'_> {
     /// Real numbers to real numbers.
     fn real_block(&mut self, reals: &[f64], out: &mut [f64]) -> Result<(), ArrayFault> {
         let engine = &self.array.engine;
-        if engine.exact_reals {
+        if engine.exact_reals || self.rounds {
             return first(self.runner.run(reals, out));
         }
         if self.array.code_type != CodeType::Signed {
             let mut codes = vec![BigInt::ZERO; out.len()];
             let fault = first(self.runner.run_reals_exactly(reals, &mut codes));
-            return to_reals(&engine.outputs, codes.iter(), out, fault);
+            return to_reals(&engine.outputs, codes.iter(), out, fault, self.rounds);
         }
         self.codes.resize(out.len(), 0);
         let fault = first(self.runner.run_reals_to_codes(reals, &mut self.codes));
-        to_reals(&engine.outputs, self.codes.iter(), out, fault)
+        // Most blocks hold nothing that is not exact, which machine words show.
+        let width = engine.outputs.len().max(1);
+        let mut rows = self.codes.chunks_exact(width).zip(out.chunks_exact_mut(width));
+        let small = |(port, (&code, to)): (&Port, (&i64, &mut f64))| small_real(port, code, to);
+        if fault.is_ok() && rows.all(|(codes, out)| engine.outputs.iter().zip(codes.iter().zip(out)).all(small)) {
+            return Ok(());
+        }
+        to_reals(&engine.outputs, self.codes.iter(), out, fault, self.rounds)
     }
 
     /// Anything, in integers of any size.
@@ -539,7 +550,13 @@ impl Worker<'_> {
         // An earlier sample's fault comes first.
         let fault = if good == 0 { fault } else { first(self.runner.run_exact(&samples, &mut found)).and(fault) };
         if let Results::Reals(out) = results {
-            return to_reals(&engine.outputs, found.iter(), &mut out[..good * engine.outputs.len()], fault);
+            return to_reals(
+                &engine.outputs,
+                found.iter(),
+                &mut out[..good * engine.outputs.len()],
+                fault,
+                self.rounds,
+            );
         }
         fault?;
         found.iter().enumerate().for_each(|(index, code)| results.set_code(index, code));
@@ -558,12 +575,24 @@ fn first(faults: Vec<super::fast::Fault>) -> Result<(), ArrayFault> {
     }
 }
 
+/// Sets the value of a code whose magnitude float64 certainly holds; returns `false` for others.
+fn small_real(port: &Port, code: i64, to: &mut f64) -> bool {
+    let significant = code.unsigned_abs() >> code.unsigned_abs().trailing_zeros().min(63);
+    let Some(scale) = (-960..=960).contains(&port.frac).then(|| f64::from_bits(((1023 - port.frac) as u64) << 52))
+    else {
+        return false;
+    };
+    *to = code as f64 * scale;
+    significant <= 1 << 53
+}
+
 /// Values of raw integer values; of a sample that float64 cannot hold and one without a result the first is the fault.
 fn to_reals<'c, C>(
     ports: &[Port],
     codes: impl Iterator<Item = &'c C>,
     out: &mut [f64],
     fault: Result<(), ArrayFault>,
+    rounds: bool,
 ) -> Result<(), ArrayFault>
 where
     C: Clone + Into<BigInt> + 'c,
@@ -578,7 +607,7 @@ where
         let code: BigInt = code.clone().into();
         let port = &ports[output];
         let (real, exact) = port.real_of_code(&code);
-        if !exact {
+        if !exact && !rounds {
             return Err(ArrayFault::Inexact { sample, output, code, frac: port.frac as i32 });
         }
         *to = real;
@@ -614,7 +643,7 @@ mod tests {
     fn agree(model: &Model, numbers: Numbers<'_>, rows: usize, threads: usize) {
         let plan = Plan::new(model, PlanOptions::default());
         let array = ArrayEngine::new(model, &plan);
-        let run = ArrayRun { threads, stop: NEVER, evaluator: None };
+        let run = ArrayRun { threads, stop: NEVER, rounds: false, evaluator: None };
         let ports = output_ports(model);
         let size = rows * ports.len();
         let mut reals = vec![7.0; size];
@@ -708,7 +737,7 @@ mod tests {
         let rows = 1 << 20;
         let mut x: Vec<f64> = (0..rows).map(|k| k as f64 * 0.125).collect();
         let mut y = vec![0.0; rows];
-        let run = ArrayRun { threads: 4, stop: NEVER, evaluator: None };
+        let run = ArrayRun { threads: 4, stop: NEVER, rounds: false, evaluator: None };
         array.run(&plan, rows, Numbers::F64(&x), Results::Reals(&mut y), run).expect("all have results");
         assert_eq!(x, y);
         (x[900_000], x[400_001], x[999_999]) = (f64::NAN, f64::INFINITY, f64::NAN);
