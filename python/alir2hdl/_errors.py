@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
 __all__ = ["Alir2hdlWarning", "Diagnostic", "Error", "InputError", "InternalError", "MissingToolError", "UndecidedError",
            "UnsupportedError"]
@@ -47,7 +48,7 @@ class Error(Exception):
         """What would be right instead of the first problem, if that is known."""
         return self.diagnostics[0].help if self.diagnostics else None
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.diagnostics)
 
 
@@ -83,7 +84,7 @@ _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?:(?:[ =])(-?\d[\w.+-]*|[A-Z]
 def _spoken(text: str) -> str:
     """A message with options as Python has them: `--clock-period 5` is `clock_period=5`."""
 
-    def keyword(found) -> str:
+    def keyword(found: re.Match[str]) -> str:
         name, value = found[1].replace("-", "_"), found[2]
         if value is None:
             return f"{name}{found[3]}"
@@ -92,7 +93,7 @@ def _spoken(text: str) -> str:
     return re.sub(r"(?<![\w-])-O ?([0-2])\b", r"optimise=\1", _FLAG.sub(keyword, text))
 
 
-def _place(problem: dict) -> str:
+def _place(problem: dict[str, Any]) -> str:
     place = problem["place"]
     parts = [problem.get("file") or ""]
     if "line" in place:
@@ -106,7 +107,7 @@ def _place(problem: dict) -> str:
     return ": ".join(filter(None, parts))
 
 
-def _diagnostic(problem: dict) -> Diagnostic:
+def _diagnostic(problem: dict[str, Any]) -> Diagnostic:
     help = problem.get("help")
     return Diagnostic(problem["code"], problem["severity"], _spoken(problem["message"]), _place(problem),
                       None if help is None else _spoken(help))

@@ -15,11 +15,11 @@ What is different:
   below the delay of one operation is that delay. `reg_bits` is ours. `n_stages` is what it was, latency included.
 - `predict` works before `compile`, by the engine; with `engine=True` always. `inp_shifts` count, as in `CombLogic.predict`.
 - `ternary_fuse`, `print_latency` and `openmp` change nothing: adders of three follow from the part, threads need no OpenMP.
-  `xls_opt=True` is refused. `model/fsm.json.gz` is written for stateful designs only.
+  `xls_opt=True` raises NotImplementedError. `model/fsm.json.gz` is written for stateful designs only.
 - Programs that alkaid's RTL refuses (outputs that are negated or constant zero, more than 64 bits) are written. Codes above 64 bits
   have no `dtype=int64`.
-- A stateful design whose ports are valid in some cycles of a period only is run by `run(scheduled=False)`, not by `predict`.
-- A mistake is a ValueError, not an AssertionError; a tool that is missing or fails is a RuntimeError.
+- Raw integer values are alkaid's, in the common format of a port; `element_codes=True` of `set_port` and `get_port` is ours: each element's own.
+- A mistake is a ValueError, and an AssertionError where alkaid asserts; a tool that is missing or fails is a RuntimeError.
 """
 
 import ctypes
