@@ -23,6 +23,7 @@ What is different:
 """
 
 import ctypes
+import gzip
 import json
 import math
 import os
@@ -124,6 +125,23 @@ def _default_name(folder: str) -> str:
     return f"p{legal}" if legal[:1].isdigit() else legal or "model"
 
 
+def _with_resets(saved: bytes) -> bytes:
+    """A saved stateful design in which every mention of a signal has its reset: alkaid takes it where any mention has it."""
+    document = json.loads(gzip.decompress(saved))
+    mentions = [signal for connection in document["fsm"]["conns"]
+                for signal in (connection["src"], connection["dst"], connection["enable_if"], connection["alt_src"]) if signal]
+    changed = False
+    for field in (3, 4):
+        known = {}
+        for signal in mentions:
+            if signal[field] is not None:
+                known.setdefault(signal[0], signal[field])
+        for signal in mentions:
+            if signal[field] is None and signal[0] in known:
+                signal[field], changed = known[signal[0]], True
+    return gzip.compress(json.dumps(document).encode(), mtime=0) if changed else saved
+
+
 class RTLModel:
     """A program or a stateful design of alkaid's as a project for synthesis, with an emulator. See the module."""
 
@@ -210,7 +228,7 @@ class RTLModel:
         with tempfile.TemporaryDirectory() as scratch:
             folder = Path(scratch)
             (folder / self._file).parent.mkdir()
-            (folder / self._file).write_bytes(self._saved)
+            (folder / self._file).write_bytes(_with_resets(self._saved))
             source = folder / f"{name or self._prj_name}.{'v' if self._flavor == 'verilog' else 'vhd'}"
             facts = folder / "interface.json"
             call(["alir2hdl", str(folder / self._file), f"--{self._flavor}", str(source), "--interface", str(facts), "--quiet", *options])
@@ -218,9 +236,7 @@ class RTLModel:
 
     def _timing(self) -> tuple:
         """Schedules of ports and the inputs that reset registers, from the file."""
-        import gzip
-
-        design = json.loads(gzip.decompress(self._saved))["fsm"]
+        design = json.loads(gzip.decompress(_with_resets(self._saved)))["fsm"]
         schedules, resets, cycles = {}, [], 1
         inputs = {signal.name for signal in self._logic.inp_signals}
         drivers = {connection["dst"][0]: connection["src"] for connection in design["conns"]}
