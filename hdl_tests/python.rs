@@ -51,7 +51,9 @@ fn sim_python_takes_over_a_model_of_alkaid() {
     assert!(entries.contains("[hls4ml.backends]\nalir2hdl=alir2hdl.hls4ml:register"), "{entries}");
     let said = script(&python, &site, folder.path(), "python_user.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("PYTHON ")), "{said}");
-    // One wheel serves both: building it is most of the test.
+    let said = script(&python, &site, folder.path(), "python_arrays.py", &[]);
+    assert!(said.trim_end().lines().any(|line| line.starts_with("ARRAYS ")), "{said}");
+    // One wheel serves all: building it is most of the test.
     let said = script(&python, &site, folder.path(), "python_alkaid.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("ALKAID ")), "{said}");
     let cases = format!("{ROOT}/tests/data/network");

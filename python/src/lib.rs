@@ -1,67 +1,191 @@
-//! What Python calls. Arrays pass as bytes of native doubles: the package `alir2hdl` makes them from numpy's.
+//! The functions that Python calls. Arrays are numpy's, read and written in place.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
 use alir2hdl::cli::{self, ExitStatus, HeldProgram, InMemory};
 use alir2hdl::cmvm;
 use alir2hdl::compile::{self, ErrorKind, Hardware};
-use alir2hdl::diag::Diagnostics;
-use alir2hdl::prove::engine;
-use alir2hdl::prove::equiv::{self, Request};
-use alir2hdl::prove::sat::Embedded;
-use alir2hdl::rtl::{self, Language};
+use alir2hdl::diag::{Diagnostic, Diagnostics, Place};
+use alir2hdl::interp::arrays::{ArrayFault, ArrayRun, CodeType, Numbers, Results};
+use alir2hdl::interp::batch::SampleFault;
+use alir2hdl::prove::gauge;
+use alir2hdl::rtl::Language;
+use alir2hdl::verify;
+use num_bigint::BigInt;
+use numpy::{BorrowError, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::ffi::OsString;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// An exception of `alir2hdl._errors`: `kind` is the name of its class.
+fn raised(kind: &str, problems: &Diagnostics) -> PyErr {
+    let text = problems.to_string();
+    let facts = serde_json::to_string(&problems.0).unwrap_or_else(|_| "[]".into());
+    Python::attach(|py| {
+        let made =
+            py.import("alir2hdl._errors").and_then(|module| module.call_method1("_raised", (kind, &text, facts)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    })
+}
 
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
-    PyValueError::new_err(problems.into().to_string())
+    raised("InputError", &problems.into())
 }
 
-/// What the user did wrong is a ValueError, anything else a RuntimeError.
 fn not_made(error: compile::Error) -> PyErr {
-    match error.kind {
-        ErrorKind::Request => PyValueError::new_err(error.to_string()),
-        ErrorKind::MissingTool | ErrorKind::Bug | ErrorKind::Undecided => PyRuntimeError::new_err(error.to_string()),
-    }
+    let kind = match error.kind {
+        ErrorKind::Request => "InputError",
+        ErrorKind::MissingTool => "MissingToolError",
+        ErrorKind::Bug => "InternalError",
+        ErrorKind::Undecided => "UndecidedError",
+    };
+    raised(kind, &error.diagnostics)
 }
 
-/// The same for what a sub-command says.
+/// The same for what a sub-command reports.
 fn failed(failure: cli::Failure) -> PyErr {
-    let message = failure.diagnostics.to_string();
-    match failure.status {
-        ExitStatus::Input | ExitStatus::Mismatch => PyValueError::new_err(message),
-        _ => PyRuntimeError::new_err(message),
-    }
+    let kind = match failure.status {
+        ExitStatus::Input | ExitStatus::Mismatch => "InputError",
+        ExitStatus::MissingTool => "MissingToolError",
+        ExitStatus::Undecided => "UndecidedError",
+        _ => "InternalError",
+    };
+    raised(kind, &failure.diagnostics)
+}
+
+/// Why arrays have no results.
+fn not_run(fault: &ArrayFault) -> PyErr {
+    let (code, help) = match fault {
+        ArrayFault::Sample { fault: SampleFault::Miss(_), .. } => ("E0707", None),
+        ArrayFault::Inexact { .. } => ("E0706", Some("codes=True gives raw integer values, exactly")),
+        ArrayFault::Refused { reason, .. } if reason.contains("doubles hold") => {
+            ("E0706", Some("codes=True takes and gives integers of any size"))
+        }
+        _ => ("E0706", None),
+    };
+    let problem = Diagnostic::error(code, Place::Whole, fault.to_string());
+    let problem = match help {
+        Some(help) => problem.with_help(help),
+        None => problem,
+    };
+    raised("InputError", &problem.into())
+}
+
+/// Threads that may work: the processors of this process's affinity.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Runs a job on arrays without the interpreter's lock; a signal, such as Ctrl-C, ends it.
+fn in_place(
+    py: Python<'_>,
+    (threads, rounds): (Option<usize>, bool),
+    job: impl FnOnce(ArrayRun<'_>) -> Result<(), ArrayFault> + Send,
+) -> PyResult<()> {
+    py.detach(|| {
+        let signal = std::cell::RefCell::new(None);
+        let stop = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => false,
+            Err(error) => {
+                *signal.borrow_mut() = Some(error);
+                true
+            }
+        };
+        let run = ArrayRun { threads: threads.unwrap_or_else(cores), stop: &stop, rounds, evaluator: None };
+        match (job(run), signal.take()) {
+            (_, Some(signal)) => Err(signal),
+            (Ok(()), None) => Ok(()),
+            (Err(fault), None) => Err(not_run(&fault)),
+        }
+    })
+}
+
+/// Calls `$job` with the numbers of an array, or of a list of integers (signed bytes, lowest first), as `$numbers`.
+macro_rules! with_numbers {
+    ($x:expr, $numbers:ident => $job:expr, $($t:ty => $variant:ident),*) => {
+        $(if let Ok(array) = $x.cast::<PyArrayDyn<$t>>() {
+            let array = array.try_readonly().map_err(busy)?;
+            let $numbers = Numbers::$variant(array.as_slice().map_err(|_| PyValueError::new_err("not contiguous"))?);
+            $job
+        } else)* {
+            let bytes: Vec<Vec<u8>> = $x.extract()?;
+            let wide: Vec<BigInt> = bytes.iter().map(|b| BigInt::from_signed_bytes_le(b)).collect();
+            let $numbers = Numbers::Wide(&wide);
+            $job
+        }
+    };
+}
+
+fn busy(error: BorrowError) -> PyErr {
+    PyRuntimeError::new_err(format!("the array is in use by another call: {error}"))
 }
 
 fn language(name: &str) -> PyResult<Language> {
     match name {
         "verilog" => Ok(Language::Verilog),
         "vhdl" => Ok(Language::Vhdl),
-        _ => Err(PyValueError::new_err(format!("no language is called {name:?}: verilog or vhdl"))),
+        _ => {
+            let message = format!("no language is called {name:?}: verilog or vhdl");
+            Err(refused(Diagnostic::error("E0004", Place::Flag("--language".into()), message)))
+        }
     }
 }
 
 /// A checked model.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
-    held: HeldProgram,
+    held: Arc<HeldProgram>,
     /// The bytes that it was read from: what is sent to another process. Empty where files and options make it.
     bytes: Vec<u8>,
 }
 
-impl Native {
-    /// The hardware that options ask for; `call` is the method's name, for the head of the text.
-    fn hardware(&self, call: &str, options: &[String]) -> PyResult<Hardware<'_>> {
-        let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
-        self.held.hardware(command, options).map_err(not_made)
-    }
+/// The hardware that options ask for; `call` is the method's name, for the header comment.
+fn hardware<'h>(held: &'h HeldProgram, call: &str, options: &[String]) -> PyResult<Hardware<'h>> {
+    let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
+    held.hardware(command, options).map_err(not_made)
 }
 
-fn doubles(bytes: &[u8]) -> Vec<f64> {
-    bytes.chunks_exact(8).map(|c| f64::from_ne_bytes(c.try_into().expect("eight bytes"))).collect()
+/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a tenth of a
+/// second, also where the job takes longer to end.
+fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
+    py.detach(|| {
+        let (sender, receiver) = mpsc::channel();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&cancel);
+        let work = move || {
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| gauge::cancellable(flag, job)));
+            // Nobody waits any more after a signal.
+            let _ = sender.send(done);
+        };
+        std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(Ok(done)) => return done,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("a thread has ended")),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()).inspect_err(|_| {
+                    cancel.store(true, Ordering::Relaxed);
+                    for _ in 0..10 {
+                        verify::end_all();
+                        if !matches!(receiver.recv_timeout(TICK / 2), Err(RecvTimeoutError::Timeout)) {
+                            break;
+                        }
+                    }
+                })?,
+            }
+        }
+    })
 }
+
+/// Time between two looks at signals.
+const TICK: Duration = Duration::from_millis(50);
+/// Stack of a thread that does a job (bytes): as much as a main thread has.
+const STACK: usize = 8 << 20;
 
 /// What a product with a matrix is made of: adders (operands, power of two of the second, whether it is subtracted),
 /// outputs (value, power of two, whether it is negated), cost in adder bits, and latency.
@@ -73,13 +197,13 @@ impl Native {
     #[staticmethod]
     fn read(py: Python<'_>, path: &str, options: Vec<String>) -> PyResult<Native> {
         let held = py.detach(|| HeldProgram::read(path, &options)).map_err(failed)?;
-        Ok(Native { held, bytes: Vec::new() })
+        Ok(Native { held: Arc::new(held), bytes: Vec::new() })
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
         let held = py.detach(|| HeldProgram::of_bytes(bytes, file)).map_err(refused)?;
-        Ok(Native { held, bytes: bytes.to_vec() })
+        Ok(Native { held: Arc::new(held), bytes: bytes.to_vec() })
     }
 
     /// The product with a matrix in an npy file.
@@ -96,7 +220,7 @@ impl Native {
         let (held, graph, report) = made.map_err(refused)?;
         let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();
         let outputs = graph.outputs.iter().map(|o| o.map(|o| (o.value, o.shift, o.negative))).collect();
-        Ok((Native { held, bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
+        Ok((Native { held: Arc::new(held), bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
     }
 
     /// What `from_bytes` makes the same model of.
@@ -110,40 +234,60 @@ impl Native {
         (model.n_inputs(), model.outputs().len(), model.nodes().len())
     }
 
-    /// `inputs` are doubles, sample after sample, as many as fill whole samples; so are the results.
-    fn predict<'py>(&self, py: Python<'py>, inputs: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-        let inputs = doubles(inputs);
-        let outputs = py.detach(|| self.held.predict(&inputs)).map_err(PyValueError::new_err)?;
-        let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        Ok(PyBytes::new(py, &bytes))
+    /// The dtype of raw integer values: `int64`, `uint64` or `object`.
+    fn code_type(&self) -> &'static str {
+        match self.held.code_type() {
+            CodeType::Signed => "int64",
+            CodeType::Unsigned => "uint64",
+            CodeType::Wide => "object",
+        }
     }
 
-    /// The same for numbers of which some are no doubles, as text; also how many results were rounded to doubles.
-    fn predict_exact<'py>(&self, py: Python<'py>, inputs: Vec<String>) -> PyResult<(Bound<'py, PyBytes>, u64)> {
-        let (outputs, rounded) = py.detach(|| self.held.predict_exact(&inputs)).map_err(PyValueError::new_err)?;
-        let bytes: Vec<u8> = outputs.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        Ok((PyBytes::new(py, &bytes), rounded))
+    /// Runs `rows` samples of a contiguous array, or of a list of integers, into a contiguous array: of doubles, or of integers
+    /// for raw integer values. Without one the raw integer values are the result.
+    #[pyo3(signature = (x, out, rows, threads, rounds=false))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn predict(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        out: Option<&Bound<'_, PyAny>>,
+        rows: usize,
+        threads: Option<usize>,
+        rounds: bool,
+    ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
+        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)),
+            f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)
     }
 
-    /// Whether some output may have a value that no double has.
-    fn has_wide_outputs(&self) -> bool {
-        self.held.has_wide_outputs()
-    }
-
-    /// The text in a language; `options` as the program has them.
+    /// The HDL source in a language; `options` as the program has them.
     fn emit(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<String> {
-        let language = language(language_name)?;
-        py.detach(|| self.hardware("Model.emit", &options)?.proved_text(language, &|_| {}).map_err(not_made))
+        let (language, held) = (language(language_name)?, Arc::clone(&self.held));
+        interruptible(py, move || {
+            hardware(&held, "Model.emit", &options)?.proved_text(language, &|_| {}).map_err(not_made)
+        })
+    }
+
+    /// The HDL source and the interface as JSON, of one compilation.
+    fn compile(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<(String, String)> {
+        let (language, held) = (language(language_name)?, Arc::clone(&self.held));
+        interruptible(py, move || {
+            let hardware = hardware(&held, "Model.compile", &options)?;
+            let text = hardware.proved_text(language, &|_| {}).map_err(not_made)?;
+            Ok((text, held.interface(&hardware)))
+        })
     }
 
     /// The interface as JSON; `options` as the program has them.
     fn interface(&self, py: Python<'_>, options: Vec<String>) -> PyResult<String> {
-        py.detach(|| Ok(self.held.interface(&self.hardware("Model.interface", &options)?)))
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || Ok(held.interface(&hardware(&held, "Model.interface", &options)?)))
     }
 
-    /// What every simulator found, as JSON; nothing where none is installed. `options` as `alir2hdl verify` has them.
+    /// The results of every simulator, as JSON; `None` if none is installed. `options` as `alir2hdl verify` has them.
     fn verify(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Option<String>> {
-        py.detach(|| match cli::on_model(InMemory::Verify, &self.held, &options) {
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || match cli::on_model(InMemory::Verify, &held, &options) {
             Ok(found) => Ok(found.map(|found| found.json().to_string())),
             Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
             Err(failure) => Err(failed(failure)),
@@ -152,34 +296,67 @@ impl Native {
 
     /// Writes a folder; `options` as `alir2hdl project` has them.
     fn project(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        py.detach(|| cli::on_model(InMemory::Project, &self.held, &options).map(|_| ()).map_err(failed))
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || cli::on_model(InMemory::Project, &held, &options).map(|_| ()).map_err(failed))
     }
 
     /// Writes a page; `options` as `alir2hdl view` has them.
     fn view(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        py.detach(|| cli::on_model(InMemory::View, &self.held, &options).map(|_| ()).map_err(failed))
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || cli::on_model(InMemory::View, &held, &options).map(|_| ()).map_err(failed))
     }
 
-    /// The report of a proof, as JSON.
+    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`.
+    #[pyo3(signature = (source, language_name, top, latency, interval, sat_steps, work, gates_only))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn prove(
         &self,
         py: Python<'_>,
-        source: &str,
+        source: String,
         language_name: &str,
         top: Option<String>,
         latency: Option<u32>,
+        interval: Option<u32>,
         sat_steps: Option<u64>,
+        work: Option<u64>,
+        gates_only: bool,
     ) -> PyResult<String> {
-        let language = language(language_name)?;
-        py.detach(|| {
-            let rtl = rtl::read(language, source, top.as_deref()).map_err(refused)?;
-            let limits = engine::Limits::default();
-            let limits = engine::Limits { sat_steps: sat_steps.unwrap_or(limits.sat_steps), ..limits };
-            let request = Request { latency, limits, ..Request::default() };
-            let (mut report, _) = equiv::prove(self.held.model(), &rtl, &request, Box::new(Embedded));
-            self.held.add_lowering(&mut report, &|| Box::new(Embedded)).map_err(PyRuntimeError::new_err)?;
+        let (language, held) = (language(language_name)?, Arc::clone(&self.held));
+        let options = cli::ProofOptions { latency, interval, sat_steps, work, gates_only };
+        interruptible(py, move || {
+            let report = cli::prove_in_memory(&held, &source, language, top.as_deref(), &options).map_err(failed)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
+    }
+}
+
+impl Native {
+    fn predicted(
+        &self,
+        py: Python<'_>,
+        numbers: Numbers<'_>,
+        out: Option<&Bound<'_, PyAny>>,
+        rows: usize,
+        how: (Option<usize>, bool),
+    ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
+        let (_, n_out, _) = self.shape();
+        let run = |results: Results<'_>| in_place(py, how, |run| self.held.predict(rows, numbers, results, run));
+        let Some(out) = out else {
+            let mut wide = vec![BigInt::ZERO; rows * n_out];
+            run(Results::Wide(&mut wide))?;
+            let bytes = wide.iter().map(|code| PyBytes::new(py, &code.to_signed_bytes_le()).unbind());
+            return Ok(Some(bytes.collect()));
+        };
+        let contiguous = |_| PyValueError::new_err("out is not contiguous");
+        if let Ok(array) = out.cast::<PyArrayDyn<f64>>() {
+            run(Results::Reals(array.try_readwrite().map_err(busy)?.as_slice_mut().map_err(contiguous)?))?;
+        } else if let Ok(array) = out.cast::<PyArrayDyn<i64>>() {
+            run(Results::Signed(array.try_readwrite().map_err(busy)?.as_slice_mut().map_err(contiguous)?))?;
+        } else {
+            let array = out.cast::<PyArrayDyn<u64>>()?;
+            run(Results::Unsigned(array.try_readwrite().map_err(busy)?.as_slice_mut().map_err(contiguous)?))?;
+        }
+        Ok(None)
     }
 }
 
@@ -189,9 +366,28 @@ fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
+/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of stdout, and
+/// warnings and notes as JSON.
+#[pyfunction]
+fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)> {
+    interruptible(py, move || {
+        let done = cli::captured(words).map_err(failed)?;
+        let said = serde_json::to_string(&done.diagnostics).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        Ok((done.status, done.output, said))
+    })
+}
+
+/// Names of the options of a sub-command; of an empty name those of the main job.
+#[pyfunction]
+fn option_names(sub_command: &str) -> Vec<String> {
+    cli::option_names(sub_command)
+}
+
 #[pymodule]
 fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(option_names, module)?)?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_class::<Native>()
 }

@@ -6,20 +6,22 @@ use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::formats;
-use crate::interp::batch;
-use crate::interp::samples::{Number, Values};
-use crate::interp::{FaultKind, Plan, PlanOptions};
+use crate::interp::arrays::{ArrayEngine, ArrayFault, ArrayRun, CodeType, Numbers, Results};
+use crate::interp::batch::SampleFault;
+use crate::interp::samples::Values;
+use crate::interp::{FaultKind, Plan, PlanOptions, Runner};
 use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, golden};
 use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
-use crate::network::port::Meaning;
-use crate::network::quantise::Quantiser;
+use crate::network::port::{self, Encoder, Meaning};
+use crate::network::quantise::{Overflow, Quantiser, Round};
+use crate::num::Kif;
 use crate::prove::equiv::Report;
 use crate::prove::sat::Solver;
 use clap::FromArgMatches;
 use num_bigint::BigInt;
-use num_traits::ToPrimitive;
+use num_traits::{FromPrimitive, ToPrimitive};
 use std::sync::Arc;
 
 /// Bytes in which a file shows what it is.
@@ -34,12 +36,17 @@ pub struct HeldProgram {
     /// Where it was read from; `-` if from nowhere.
     pub(super) name: String,
     plan: Plan,
+    array: ArrayEngine,
+    /// Whether real numbers mean to the source what they mean to the program: floor, wrap, no scales.
+    is_plain: bool,
 }
 
 impl HeldProgram {
     fn new(model: Model, file: FileFacts, name: String) -> HeldProgram {
         let plan = Plan::new(&model, PlanOptions::default());
-        HeldProgram { model, file, name, plan }
+        let array = ArrayEngine::new(&model, &plan);
+        let is_plain = file.meaning().is_none_or(|(meaning, _)| is_plain(meaning, &model));
+        HeldProgram { model, file, name, plan, array, is_plain }
     }
 
     /// The program that bytes in memory hold: ALIR in any form, or an integer kernel. `name` is for messages.
@@ -155,117 +162,161 @@ impl HeldProgram {
         }
     }
 
-    /// The outputs for samples, one after another: real numbers as the source has them, encoded exactly; of an integer
-    /// kernel integers.
+    /// The integer type that holds the raw integer values of all outputs.
+    pub fn code_type(&self) -> CodeType {
+        let Some(kernel) = &self.file.kernel else { return self.array.code_type() };
+        let is_narrow = kernel.output_elements().iter().all(|element| element.width <= i64::BITS);
+        if is_narrow { CodeType::Signed } else { CodeType::Wide }
+    }
+
+    /// Runs samples in memory: real numbers as the source has them, encoded exactly; integers of an integer kernel; or raw
+    /// integer values of the ports, where the results are. Scales of a network's outputs round to the nearest float64.
     ///
     /// # Errors
-    /// Inputs that have no code, and lookups outside of their table, in words.
-    pub fn predict(&self, inputs: &[f64]) -> Result<Vec<f64>, String> {
+    /// The first sample without a result, or with one that float64 cannot hold; a run that was ended.
+    ///
+    /// # Panics
+    /// If the lengths do not fit `rows` samples.
+    pub fn predict(
+        &self,
+        rows: usize,
+        numbers: Numbers<'_>,
+        results: Results<'_>,
+        run: ArrayRun<'_>,
+    ) -> Result<(), ArrayFault> {
         if let Some(kernel) = &self.file.kernel {
-            return golden::run_doubles(kernel, inputs);
+            let evaluate = |numbers: Numbers<'_>, results: &mut Results<'_>, _: &mut Runner<'_>| {
+                run_kernel(kernel, numbers, results)
+            };
+            return self.array.run(&self.plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run });
         }
-        let width = self.model.n_inputs();
-        if width == 0 || !inputs.len().is_multiple_of(width) {
-            return Err(format!("{} numbers are no samples of {width}", inputs.len()));
-        }
-        let mut outputs = vec![0.0; inputs.len() / width * self.model.outputs().len()];
         match self.file.meaning() {
-            Some((meaning, _)) => self.through_ports(meaning, inputs, &mut outputs)?,
-            None => self.planned(inputs, &mut outputs)?,
-        }
-        Ok(outputs)
-    }
-
-    /// Like [`HeldProgram::predict`] for numbers of which some are no doubles, written as text; also how many outputs
-    /// were rounded to doubles.
-    ///
-    /// # Errors
-    /// As [`HeldProgram::predict`], and texts that are no numbers.
-    pub fn predict_exact(&self, inputs: &[String]) -> Result<(Vec<f64>, u64), String> {
-        let width = self.model.n_inputs();
-        if width == 0 || !inputs.len().is_multiple_of(width) {
-            return Err(format!("{} numbers are no samples of {width}", inputs.len()));
-        }
-        let place = |at: usize| format!("sample {}: input {}", at / width, at % width);
-        let parse = |(at, text): (usize, &String)| {
-            Number::parse(text.trim()).map_err(|why| format!("{}: {text:?} {why}", place(at)))
-        };
-        let numbers = inputs.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
-        if let Some(kernel) = &self.file.kernel {
-            let integer = |(at, number): (usize, &Number)| {
-                number.to_integer().ok_or_else(|| format!("{} is {number}, and no integer", place(at)))
-            };
-            let integers = numbers.iter().enumerate().map(integer).collect::<Result<Vec<_>, _>>()?;
-            return golden::run_integers(kernel, &integers).map(|outputs| (outputs, 0));
-        }
-        let Some((meaning, _)) = self.file.meaning() else {
-            let rows = numbers.len() / width;
-            let found = batch::run_numbers(&self.model, &self.plan, &Values::Numbers(numbers), rows);
-            return found.map_err(|(row, fault)| format!("sample {row}: {fault}"));
-        };
-        let mut rounded = 0;
-        let mut outputs = Vec::new();
-        for (row, numbers) in numbers.chunks(width).enumerate() {
-            let code = |(k, number): (usize, &Number)| {
-                let exact = Rational::of_number(number);
-                let exact = exact.ok_or_else(|| format!("{} is {number}", place(row * width + k)))?;
-                Ok(meaning.inputs()[k].encoder.code(&exact))
-            };
-            let codes = numbers.iter().enumerate().map(code).collect::<Result<Vec<_>, String>>()?;
-            for value in meaning.evaluate(&codes) {
-                let real = value.to_f64();
-                rounded += u64::from(Rational::of_f64(real).as_ref() != Some(&value));
-                outputs.push(real);
+            Some((meaning, _)) if !results.are_codes() && !self.is_plain => {
+                let evaluate = |numbers: Numbers<'_>, results: &mut Results<'_>, runner: &mut Runner<'_>| match results
+                {
+                    Results::Reals(out) => self.through_ports(meaning, (numbers, run.rounds), out, runner),
+                    _ => unreachable!("results are real numbers"),
+                };
+                self.array.run(&self.plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run })
             }
+            _ => self.array.run(&self.plan, rows, numbers, results, run),
         }
-        Ok((outputs, rounded))
-    }
-
-    /// Returns `true` if some output may have a value that no double has.
-    pub fn has_wide_outputs(&self) -> bool {
-        self.file.kernel.is_none() && (0..self.model.outputs().len()).any(|k| self.model.output_kif(k).width() > EXACT)
-    }
-
-    fn planned(&self, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
-        self.plan.run(inputs, outputs).map_err(|fault| match fault.kind {
-            FaultKind::NotFinite { input, value } => format!("sample {}: input {input} is {value}", fault.sample),
-            FaultKind::Miss(miss) => format!("sample {}: a lookup is outside its table: {miss:?}", fault.sample),
-        })
     }
 
     /// Samples of what the program was lowered from: each input becomes the code of its port, each output the value of
     /// its code. Between them runs the batch engine where a double holds every code, else the golden evaluator.
-    fn through_ports(&self, meaning: &dyn Meaning, inputs: &[f64], outputs: &mut [f64]) -> Result<(), String> {
+    fn through_ports(
+        &self,
+        meaning: &dyn Meaning,
+        (numbers, rounds): (Numbers<'_>, bool),
+        outputs: &mut [f64],
+        runner: &mut Runner<'_>,
+    ) -> Result<(), ArrayFault> {
         let (elements, units) = (meaning.inputs(), meaning.output_units());
         let kifs: Vec<_> = (0..units.len()).map(|k| self.model.output_kif(k)).collect();
-        let code = |at: usize, x: f64| -> Result<BigInt, String> {
+        let values = numbers.to_values();
+        let code = |at: usize| -> Result<BigInt, ArrayFault> {
             let (sample, input) = (at / elements.len(), at % elements.len());
-            let exact = Rational::of_f64(x).ok_or_else(|| format!("sample {sample}: input {input} is {x}"))?;
+            let exact = port::number(&values, at)
+                .map_err(|reason| ArrayFault::Sample { sample, fault: SampleFault::Input { input, reason } })?;
             Ok(elements[input].encoder.code(&exact))
         };
         let is_narrow = |width: u32| width <= EXACT;
         if !elements.iter().all(|e| is_narrow(e.kif.width())) || !kifs.iter().all(|kif| is_narrow(kif.width())) {
-            let rows = inputs.chunks(elements.len()).zip(outputs.chunks_mut(units.len().max(1)));
-            for (row, (from, to)) in rows.enumerate() {
+            for (row, to) in outputs.chunks_mut(units.len().max(1)).enumerate() {
                 let first = row * elements.len();
-                let codes = from.iter().enumerate().map(|(k, &x)| code(first + k, x)).collect::<Result<Vec<_>, _>>()?;
-                to.iter_mut().zip(meaning.evaluate(&codes)).for_each(|(to, value)| *to = value.to_f64());
+                let codes = (first..first + elements.len()).map(code).collect::<Result<Vec<_>, _>>()?;
+                for (output, (to, value)) in to.iter_mut().zip(meaning.evaluate(&codes)).enumerate() {
+                    *to = value.to_f64();
+                    // A scale may give any fraction, which rounds; a value without one is exact.
+                    let is_exact = Rational::of_f64(*to).is_some_and(|real| real == value);
+                    let frac = kifs[output].frac;
+                    if units[output] == port::Unit::plain()
+                        && !is_exact
+                        && !rounds
+                        && let Some(code) = value.code(frac.into())
+                    {
+                        return Err(ArrayFault::Inexact { sample: row, output, code, frac });
+                    }
+                }
             }
             return Ok(());
         }
-        let on_port = |(at, &x): (usize, &f64)| {
+        let on_port = |at: usize| {
             let frac = elements[at % elements.len()].kif.frac;
-            code(at, x).map(|code| code.to_f64().unwrap_or(f64::NAN) * 2f64.powi(-frac))
+            code(at).map(|code| code.to_f64().unwrap_or(f64::NAN) * 2f64.powi(-frac))
         };
-        let reals = inputs.iter().enumerate().map(on_port).collect::<Result<Vec<_>, _>>()?;
-        self.planned(&reals, outputs)?;
+        let reals = (0..values.len()).map(on_port).collect::<Result<Vec<_>, _>>()?;
+        if let Some(fault) = runner.run(&reals, outputs).into_iter().next() {
+            let reason = match fault.kind {
+                FaultKind::NotFinite { input, value } => format!("input {input} is {value}"),
+                FaultKind::Miss(miss) => miss.to_string(),
+            };
+            return Err(ArrayFault::Refused { sample: fault.sample, reason });
+        }
         for (at, y) in outputs.iter_mut().enumerate() {
             let (unit, frac) = (&units[at % units.len()], kifs[at % units.len()].frac);
-            if *unit != crate::network::port::Unit::plain() {
-                let code = (*y * 2f64.powi(frac)).to_i64().ok_or("an output beyond its type")?;
+            if *unit != port::Unit::plain() {
+                let beyond = || ArrayFault::Refused {
+                    sample: at / units.len(),
+                    reason: format!("output {} is beyond its type", at % units.len()),
+                };
+                let code = (*y * 2f64.powi(frac)).to_i64().ok_or_else(beyond)?;
                 *y = unit.value(&code.into(), frac.into()).to_f64();
             }
         }
         Ok(())
     }
+}
+
+/// Returns `true` if a source encodes each real input by floor and wrap to the type of its port, and scales no output.
+fn is_plain(meaning: &dyn Meaning, model: &Model) -> bool {
+    let kifs = model.input_kifs();
+    let direct = |(element, kif): (&port::InputElement, &Kif)| {
+        let Encoder::Quantise(quantiser) = &element.encoder else { return false };
+        (quantiser.kif, quantiser.round, quantiser.overflow) == (*kif, Round::Floor, Overflow::Wrap)
+            && element.kif == *kif
+    };
+    meaning.inputs().len() == kifs.len()
+        && meaning.inputs().iter().zip(kifs).all(direct)
+        && model.inp_shifts().iter().all(|&shift| shift == 0)
+        && meaning.output_units().iter().all(|unit| *unit == port::Unit::plain())
+}
+
+/// Samples of an integer kernel by its reference interpreter. An integer larger than its type wraps.
+fn run_kernel(kernel: &llvlir::Program, numbers: Numbers<'_>, results: &mut Results<'_>) -> Result<(), ArrayFault> {
+    let (reads, makes) = (kernel.input_elements(), kernel.output_elements());
+    let wide = reads.iter().chain(&makes).map(|element| element.width).max().filter(|&width| width > EXACT);
+    if let (Results::Reals(_), Some(width)) = (&*results, wide) {
+        let reason = format!("an element has {width} bits, and doubles hold integers of {EXACT}");
+        return Err(ArrayFault::Refused { sample: 0, reason });
+    }
+    let values = numbers.to_values();
+    let rows = values.len().checked_div(reads.len()).unwrap_or(0);
+    for sample in 0..rows {
+        let mut codes = Vec::with_capacity(reads.len());
+        for input in 0..reads.len() {
+            let at = sample * reads.len() + input;
+            let code = match &values {
+                Values::Reals(v) => BigInt::from_f64(v[at]).filter(|_| v[at].fract() == 0.0).ok_or_else(|| {
+                    ArrayFault::Refused { sample, reason: format!("input {input} is {}, and no integer", v[at]) }
+                })?,
+                Values::Integers(v) => v[at].into(),
+                Values::Wide(v) => v[at].clone(),
+                Values::Numbers(v) => v[at].to_integer().ok_or_else(|| ArrayFault::Refused {
+                    sample,
+                    reason: format!("input {input} is {}, and no integer", v[at]),
+                })?,
+            };
+            codes.push(code);
+        }
+        for (output, code) in golden::run(kernel, &codes).iter().enumerate() {
+            let at = sample * makes.len() + output;
+            match results {
+                Results::Reals(out) => out[at] = code.to_f64().expect("it is narrow enough"),
+                _ => results.set_code(at, code),
+            }
+        }
+    }
+    Ok(())
 }

@@ -52,6 +52,8 @@ use crate::files::Batch;
 use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use held::HeldProgram;
+pub use prove::ProofOptions;
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -380,6 +382,70 @@ pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Resul
     }
 }
 
+/// The result of a command that ran inside of another process.
+#[derive(Clone, Debug, Default)]
+pub struct Captured {
+    /// Exit code that the program would have.
+    pub status: u8,
+    /// Content of stdout.
+    pub output: Vec<u8>,
+    /// Warnings, notes and errors that did not end the command.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+thread_local! {
+    /// Output of the command that this thread runs, if it is not for the terminal.
+    static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
+}
+
+/// Runs the program inside of a process that does other things: nothing is printed, and signals stay the caller's. `words`: the
+/// program's name and its arguments.
+///
+/// # Errors
+/// What the command fails for.
+pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
+    let named = |name: &str| words.iter().any(|word| word == name);
+    let mut command = command_for(named);
+    let words = paths::arranged(words.clone(), &command).map_err(Failure::input)?;
+    let matches = command.try_get_matches_from_mut(&words);
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+    let _protected = paths::check(&matches, self::command)?;
+    let words = provenance::command(&matches, &command);
+    CAPTURED.set(Some(Captured::default()));
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli, words)));
+    let kept = CAPTURED.take().unwrap_or_default();
+    match outcome {
+        Ok(outcome) => Ok(Captured { status: outcome? as u8, ..kept }),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Names of the options of the main job (an empty name) or of a sub-command, as they are typed, without the dashes.
+pub fn option_names(sub_command: &str) -> Vec<String> {
+    let mut whole = command();
+    whole.build();
+    let sub = if sub_command.is_empty() { Some(&whole) } else { whole.find_subcommand(sub_command) };
+    let names = |command: &clap::Command| {
+        command.get_arguments().filter_map(|arg| arg.get_long().map(ToOwned::to_owned)).collect::<Vec<_>>()
+    };
+    sub.map(names).unwrap_or_default()
+}
+
+/// Proves a program in memory as `prove` does a file.
+///
+/// # Errors
+/// If the source cannot be read, or assumes something about its inputs.
+pub fn prove_in_memory(
+    held: &HeldProgram,
+    source: &str,
+    language: crate::rtl::Language,
+    top: Option<&str>,
+    options: &ProofOptions,
+) -> Result<crate::prove::equiv::Report, Failure> {
+    prove::in_memory(held, source, language, top, options)
+}
+
 /// What [`on_model`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InMemory {
@@ -428,6 +494,14 @@ fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.
 pub fn report(diagnostics: &Diagnostics, global: Global) {
+    if CAPTURED
+        .with_borrow_mut(|captured| {
+            captured.as_mut().map(|kept| kept.diagnostics.extend(diagnostics.0.iter().cloned()))
+        })
+        .is_some()
+    {
+        return;
+    }
     let shown: Vec<_> = diagnostics
         .0
         .iter()
@@ -490,6 +564,10 @@ fn on_interrupt(last: impl Fn() + Send + 'static) {
         crate::files::delete_unfinished();
         std::process::exit(130);
     };
+    // A command inside of another process leaves signals to it.
+    if CAPTURED.with_borrow(Option::is_some) {
+        return;
+    }
     // Without a handler the signal ends the process as well; only temporary files would stay.
     let _ = ctrlc::set_handler(end);
 }
@@ -537,6 +615,10 @@ fn commit(batch: Batch) -> Result<(), Failure> {
 
 /// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
 pub fn print(text: &[u8]) -> Result<ExitStatus, Failure> {
+    if CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(|kept| kept.output.extend_from_slice(text))).is_some()
+    {
+        return Ok(ExitStatus::Ok);
+    }
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::io("stdout".as_ref(), "write", &e)),

@@ -3,7 +3,9 @@
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, recorded, schema, witness};
+use super::{
+    ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
+};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::Batch;
@@ -173,6 +175,99 @@ fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
     Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
 }
 
+/// The recipe of the intermediate programs between a model and RTL: hints that the prover checks, never trusts.
+struct Origin<'a> {
+    model: &'a Model,
+    /// Builds the programs.
+    build: Box<dyn Fn() -> Option<steps::Steps> + 'a>,
+    /// Once they are built.
+    built: OnceCell<Option<steps::Steps>>,
+    /// Returns `true` if there is a recipe.
+    is_known: bool,
+    is_bit_serial: bool,
+}
+
+impl<'a> Origin<'a> {
+    /// By a witness, or by what the header comment of the RTL states.
+    fn new(model: &'a Model, rtl: &'a Rtl, known: Option<&'a witness::Told>) -> Origin<'a> {
+        let guessed = compile::steps_of_text(model, &rtl.head);
+        let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
+        // Of resource sharing and of bit-serial parts the plan is rebuilt.
+        let is_planned = !is_bit_serial && phases::stated_interval(rtl).is_some_and(|interval| interval > 1);
+        let is_known = known.is_some() || is_planned || guessed.is_some();
+        let build: Box<dyn Fn() -> Option<steps::Steps> + 'a> = match known {
+            Some(known) => Box::new(|| Some(known.steps())),
+            None if is_planned => Box::new(|| planned_again(model, &rtl.head)),
+            None => Box::new(move || guessed.as_ref().and_then(|steps| steps())),
+        };
+        Origin { model, build, built: OnceCell::new(), is_known, is_bit_serial }
+    }
+
+    /// The programs. The proof and its certificate may both need them.
+    fn programs(&self) -> Option<steps::Steps> {
+        self.built.get_or_init(&self.build).clone()
+    }
+
+    /// Proves or refutes that the RTL computes the model; also returns the request as it was used.
+    fn prove(&self, rtl: &Rtl, request: Request, solvers: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine, Request) {
+        let is_told = !request.gates_only && self.is_known;
+        let request = Request { gates_only: request.gates_only || self.is_bit_serial, ..request };
+        let programs = || self.programs();
+        let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
+        let (report, engine) = steps::prove(self.model, rtl, told, &request, solvers);
+        (report, engine, request)
+    }
+}
+
+/// The proof of the sub-command about a program and HDL source in memory, with its embedded solver and default budget.
+///
+/// # Errors
+/// If the source cannot be read, or assumes something about its inputs.
+pub(super) fn in_memory(
+    held: &HeldProgram,
+    source: &str,
+    language: rtl::Language,
+    top: Option<&str>,
+    options: &ProofOptions,
+) -> Result<Report, Failure> {
+    let name = Path::new("source");
+    if formats::shows_model(source.as_bytes()) {
+        let message = "this is a model, not Verilog or VHDL";
+        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message), name));
+    }
+    every_input(name, source)?;
+    let rtl = rtl::read(language, source, top).map_err(|wrong| in_file(wrong, name))?;
+    let limits = Limits::default();
+    let request = Request {
+        latency: options.latency,
+        interval: options.interval,
+        limits: Limits { sat_steps: options.sat_steps.unwrap_or(limits.sat_steps), ..limits },
+        work: Some(options.work.unwrap_or(WORK)),
+        gates_only: options.gates_only,
+        source: Some(source.into()),
+        ..Request::default()
+    };
+    let solvers = || -> Box<dyn Solver> { Box::new(Embedded) };
+    let (mut report, ..) = Origin::new(held.model(), &rtl, None).prove(&rtl, request, &solvers);
+    held.add_lowering(&mut report, &solvers).map_err(Failure::bug)?;
+    Ok(report)
+}
+
+/// Options of a proof in memory; `None` is the default of the sub-command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProofOptions {
+    /// Latency in clocks that the source is required to have.
+    pub latency: Option<u32>,
+    /// Initiation interval that the source is required to have.
+    pub interval: Option<u32>,
+    /// Steps of the SAT solver for one cone.
+    pub sat_steps: Option<u64>,
+    /// Budget of the run (ticks).
+    pub work: Option<u64>,
+    /// Compares gates only.
+    pub gates_only: bool,
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
@@ -215,23 +310,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
-    // A text of ours says in its head how it came about; the prover trusts nothing of it.
-    let guessed = compile::steps_of_text(&model, &rtl.head);
-    let bit_by_bit = compile::goes_bit_by_bit(&rtl.head);
-    // Of copies that are shared, and of parts that go through bit by bit, the plan is made again.
-    let is_planned = !bit_by_bit && phases::stated_interval(&rtl).is_some_and(|interval| interval > 1);
-    let made = OnceCell::new();
-    let make = || match &known {
-        Some(known) => Some(known.steps()),
-        None if is_planned => planned_again(&model, &rtl.head),
-        None => guessed.as_ref().and_then(|steps| steps()),
-    };
-    // The proof and its certificate may both ask for them.
-    let programs = || made.get_or_init(make).clone();
-    let is_told = !request.gates_only && (known.is_some() || is_planned || guessed.is_some());
-    let request = Request { gates_only: request.gates_only || bit_by_bit, ..request };
-    let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
-    let (mut report, engine) = steps::prove(&model, &rtl, told, &request, &solvers);
+    let origin = Origin::new(&model, &rtl, known.as_ref());
+    let (mut report, engine, request) = origin.prove(&rtl, request, &solvers);
+    let programs = || origin.programs();
     drop(bar);
     if let Some(source) = file.source(&model) {
         compile::add_lowering(&*source, &model, &mut report, &solvers).map_err(Failure::bug)?;

@@ -335,12 +335,12 @@ impl<P: FnMut(u64) -> bool> Sink<'_, P> {
 }
 
 /// The batch engine over blocks.
-struct Engine {
+pub(super) struct Engine {
     settings: Settings,
-    inputs: Vec<Port>,
-    outputs: Vec<Port>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
     /// Whether every output is exact as a float64.
-    exact_reals: bool,
+    pub(super) exact_reals: bool,
     /// Inputs that no instruction reads, so that only we notice a NaN there.
     unread: Vec<Range<usize>>,
     /// Smallest and largest code of each input, if all ports of the program are within int64.
@@ -348,7 +348,7 @@ struct Engine {
 }
 
 impl Engine {
-    fn new(model: &Model, plan: &Plan, settings: Settings) -> Engine {
+    pub(super) fn new(model: &Model, plan: &Plan, settings: Settings) -> Engine {
         let (inputs, outputs) = (input_ports(model), output_ports(model));
         let exact_real = |port: &Port| {
             let width = i64::from(port.kif.width());
@@ -363,7 +363,7 @@ impl Engine {
     }
 
     /// Samples that are read at once: as many as have their numbers in the second-level cache.
-    fn rows_at_once(&self) -> usize {
+    pub(super) fn rows_at_once(&self) -> usize {
         let row_bytes = 8 * (self.inputs.len() + self.outputs.len()).max(1);
         ((1 << 19) / row_bytes).clamp(Plan::CHUNK, 1 << 14).next_multiple_of(Plan::CHUNK)
     }
@@ -396,7 +396,7 @@ impl Engine {
     }
 
     /// Whether no input that nobody reads is NaN or infinite.
-    fn unread_are_finite(&self, reals: &[f64]) -> bool {
+    pub(super) fn unread_are_finite(&self, reals: &[f64]) -> bool {
         let columns = self.inputs.len().max(1);
         match self.unread.as_slice() {
             [] => true,
@@ -408,7 +408,7 @@ impl Engine {
     }
 
     /// Whether these are codes of the input ports, and all ports are within int64.
-    fn all_codes(&self, integers: &[i64]) -> bool {
+    pub(super) fn all_codes(&self, integers: &[i64]) -> bool {
         let Some(ranges) = self.narrow.as_deref().filter(|ranges| !ranges.is_empty()) else { return false };
         let mut rows = integers.chunks_exact(ranges.len());
         rows.all(|row| row.iter().zip(ranges).all(|(v, (min, max))| min <= v && v <= max))
@@ -506,13 +506,17 @@ fn is_exact(v: i64) -> bool {
 }
 
 fn faults_of(faults: Vec<fast::Fault>) -> Vec<(usize, SampleFault)> {
-    let fault = |fault: fast::Fault| match fault.kind {
+    faults.into_iter().map(fault_of).collect()
+}
+
+/// The sample of a fault, and why it has no result.
+pub(super) fn fault_of(fault: fast::Fault) -> (usize, SampleFault) {
+    match fault.kind {
         FaultKind::NotFinite { input, value } => {
             (fault.sample, SampleFault::Input { input: input as usize, reason: format!("{value} has no code") })
         }
         FaultKind::Miss(miss) => (fault.sample, SampleFault::Miss(miss)),
-    };
-    faults.into_iter().map(fault).collect()
+    }
 }
 
 /// The codes on the input port that row `row` of a block stands for; the numbers are codes already if `codes`.

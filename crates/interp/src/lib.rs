@@ -2,8 +2,9 @@
 //!
 //! [`golden`] is the definition of what a program means: slow, plain and exact, any width. Everything else in this
 //! tool is held to it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
-//! brings the two together.
+//! brings the two together. [`arrays`] runs samples that are in memory.
 
+pub mod arrays;
 pub mod batch;
 mod fast;
 mod golden;

@@ -420,6 +420,7 @@ impl Engine {
 
     /// Takes units from what is left.
     pub fn spend(&mut self, units: u64) {
+        super::gauge::check_cancelled();
         self.spent += units;
         self.debt += units.saturating_sub(self.left);
         self.left = self.left.saturating_sub(units);

@@ -1,6 +1,43 @@
 //! How far a proof is, for somebody who waits: figures beside the proof that nothing in it reads.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+thread_local! {
+    /// The flag that ends what this thread proves.
+    static CANCEL: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// Payload of the panic that ends a cancelled proof. No message is printed for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cancelled;
+
+/// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag nothing depends on time.
+pub fn cancellable<T>(flag: Arc<AtomicBool>, job: impl FnOnce() -> T) -> T {
+    /// Takes the flag away, however the job ends.
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            CANCEL.with_borrow_mut(|cancel| *cancel = None);
+        }
+    }
+    CANCEL.with_borrow_mut(|cancel| *cancel = Some(flag));
+    let _reset = Reset;
+    job()
+}
+
+/// Returns `true` if the thread's job is cancelled.
+pub(super) fn is_cancelled() -> bool {
+    CANCEL.with_borrow(|cancel| cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
+}
+
+/// Ends a cancelled job.
+pub(super) fn check_cancelled() {
+    if is_cancelled() {
+        std::panic::resume_unwind(Box::new(Cancelled));
+    }
+}
 
 /// Written by the proof, read by whoever shows it.
 #[derive(Debug, Default)]
@@ -53,5 +90,23 @@ impl Gauge {
     /// So many of them are proved.
     pub(super) fn prove(&self, outputs: usize) {
         self.proved.store(outputs, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_job_ends_and_leaves_its_thread_usable() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let job = || {
+            check_cancelled();
+            flag.store(true, Ordering::Relaxed);
+            check_cancelled();
+        };
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| cancellable(Arc::clone(&flag), job)));
+        assert!(ended.unwrap_err().is::<Cancelled>());
+        check_cancelled();
     }
 }

@@ -192,6 +192,22 @@ impl<'p> Runner<'p> {
         self.blocks(Exact(inputs), ExactOut(outputs))
     }
 
+    /// As [`Runner::run`], to codes of the output port as [`Runner::run_codes`] gives them.
+    ///
+    /// # Panics
+    /// As [`Plan::run`].
+    pub(crate) fn run_reals_to_codes(&mut self, inputs: &[f64], outputs: &mut [i64]) -> Vec<Fault> {
+        self.blocks(Real(inputs), CodesOut(outputs))
+    }
+
+    /// As [`Runner::run`], to codes of any width.
+    ///
+    /// # Panics
+    /// As [`Plan::run`].
+    pub(crate) fn run_reals_exactly(&mut self, inputs: &[f64], outputs: &mut [BigInt]) -> Vec<Fault> {
+        self.blocks(Real(inputs), ExactOut(outputs))
+    }
+
     fn blocks<I: Source, O: Sink>(&mut self, inputs: I, mut outputs: O) -> Vec<Fault> {
         let plan = self.plan;
         let samples = rows(inputs.len(), plan.n_inputs, outputs.len(), plan.n_outputs);

@@ -1,16 +1,13 @@
 //! Files and places that other people bring along: names with control characters, folders in use, devices that are full.
 
-#[path = "common/mod.rs"]
-mod common;
-
-use common::run;
+use crate::common::run;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// `y = x` of two 8-bit inputs as the byte-wide model of the examples below.
-const MODEL: &str = include_str!("data/foreign/pair.json");
+const MODEL: &str = include_str!("../data/foreign/pair.json");
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");

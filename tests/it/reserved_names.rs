@@ -1,17 +1,14 @@
 //! Names of modules and ports that languages and tools refuse, at the command line and in the tools themselves.
 
-#[path = "common/mod.rs"]
-mod common;
-
+use crate::common::run;
 use alir2hdl::netlist::keywords::TABLE;
-use common::run;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("m.json"), include_str!("data/foreign/pair.json")).expect("the model is written");
+    fs::write(folder.path().join("m.json"), include_str!("../data/foreign/pair.json")).expect("the model is written");
     folder
 }
 

@@ -1,0 +1,747 @@
+//! Arrays in memory through a plan: read in place, written in place, on several threads.
+//!
+//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] over a file with the same numbers. It never copies a whole
+//! array: numbers that are not float64 are converted a block at a time. Unlike `batch`, it never rounds a result: a value that
+//! float64 cannot hold is an [`ArrayFault::Inexact`].
+
+use super::batch::{Engine, SampleFault, Settings, codes_of_row, fault_of};
+use super::fast::{Plan, Runner};
+use super::golden::LookupMiss;
+use super::samples::{Port, Values};
+use alir_core::ir::Model;
+use num_bigint::BigInt;
+use num_traits::ToPrimitive;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Numbers of samples, one sample after another.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the variants are named after their element types")]
+pub enum Numbers<'a> {
+    F64(&'a [f64]),
+    F32(&'a [f32]),
+    I8(&'a [i8]),
+    I16(&'a [i16]),
+    I32(&'a [i32]),
+    I64(&'a [i64]),
+    U8(&'a [u8]),
+    U16(&'a [u16]),
+    U32(&'a [u32]),
+    U64(&'a [u64]),
+    /// Integers of any size.
+    Wide(&'a [BigInt]),
+}
+
+/// Calls `$f` with the slice of any variant as `$v`.
+macro_rules! each {
+    ($numbers:expr, $v:ident => $body:expr) => {
+        match $numbers {
+            Numbers::F64($v) => $body,
+            Numbers::F32($v) => $body,
+            Numbers::I8($v) => $body,
+            Numbers::I16($v) => $body,
+            Numbers::I32($v) => $body,
+            Numbers::I64($v) => $body,
+            Numbers::U8($v) => $body,
+            Numbers::U16($v) => $body,
+            Numbers::U32($v) => $body,
+            Numbers::U64($v) => $body,
+            Numbers::Wide($v) => $body,
+        }
+    };
+}
+
+/// The same slice of any variant, as that variant.
+macro_rules! sliced {
+    ($numbers:expr, $range:expr, $($variant:ident)*) => {
+        match $numbers { $(Numbers::$variant(v) => Numbers::$variant(&v[$range]),)* }
+    };
+}
+
+impl<'a> Numbers<'a> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        each!(self, v => v.len())
+    }
+
+    /// Returns `true` if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns `true` for integers, which can be raw integer values.
+    pub fn are_integers(&self) -> bool {
+        !matches!(self, Numbers::F64(_) | Numbers::F32(_))
+    }
+
+    /// A part of them.
+    #[must_use]
+    pub fn slice(self, range: Range<usize>) -> Numbers<'a> {
+        sliced!(self, range, F64 F32 I8 I16 I32 I64 U8 U16 U32 U64 Wide)
+    }
+
+    /// The same numbers exactly, copied.
+    pub fn to_values(&self) -> Values {
+        match *self {
+            Numbers::F64(v) => Values::Reals(v.to_vec()),
+            Numbers::F32(v) => Values::Reals(v.iter().map(|&x| x.into()).collect()),
+            Numbers::I64(v) => Values::Integers(v.to_vec()),
+            Numbers::U64(v) => Values::Wide(v.iter().map(|&x| x.into()).collect()),
+            Numbers::Wide(v) => Values::Wide(v.to_vec()),
+            Numbers::I8(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+            Numbers::I16(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+            Numbers::I32(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+            Numbers::U8(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+            Numbers::U16(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+            Numbers::U32(v) => Values::Integers(v.iter().map(|&x| x.into()).collect()),
+        }
+    }
+
+    /// The same as float64, if that holds each exactly; `scratch` takes what is converted.
+    fn reals<'s>(&self, scratch: &'s mut Vec<f64>) -> Option<&'s [f64]>
+    where
+        'a: 's,
+    {
+        /// Every integer up to this magnitude is a float64.
+        const EXACT: u64 = 1 << 53;
+        macro_rules! converted {
+            ($v:expr) => {{
+                scratch.clear();
+                scratch.extend($v.iter().map(|&x| x as f64));
+            }};
+        }
+        match *self {
+            Numbers::F64(v) => return Some(v),
+            Numbers::F32(v) => converted!(v),
+            Numbers::I8(v) => converted!(v),
+            Numbers::I16(v) => converted!(v),
+            Numbers::I32(v) => converted!(v),
+            Numbers::U8(v) => converted!(v),
+            Numbers::U16(v) => converted!(v),
+            Numbers::U32(v) => converted!(v),
+            Numbers::I64(v) if v.iter().all(|x| x.unsigned_abs() <= EXACT) => converted!(v),
+            Numbers::U64(v) if v.iter().all(|&x| x <= EXACT) => converted!(v),
+            Numbers::I64(_) | Numbers::U64(_) | Numbers::Wide(_) => return None,
+        }
+        Some(scratch)
+    }
+
+    /// The same as int64, if that holds each.
+    fn integers<'s>(&self, scratch: &'s mut Vec<i64>) -> Option<&'s [i64]>
+    where
+        'a: 's,
+    {
+        macro_rules! converted {
+            ($v:expr) => {{
+                scratch.clear();
+                scratch.extend($v.iter().map(|&x| x as i64));
+            }};
+        }
+        match *self {
+            Numbers::I64(v) => return Some(v),
+            Numbers::I8(v) => converted!(v),
+            Numbers::I16(v) => converted!(v),
+            Numbers::I32(v) => converted!(v),
+            Numbers::U8(v) => converted!(v),
+            Numbers::U16(v) => converted!(v),
+            Numbers::U32(v) => converted!(v),
+            Numbers::U64(v) if v.iter().all(|&x| i64::try_from(x).is_ok()) => converted!(v),
+            Numbers::F64(_) | Numbers::F32(_) | Numbers::U64(_) | Numbers::Wide(_) => return None,
+        }
+        Some(scratch)
+    }
+}
+
+/// Where results go: real numbers, or raw integer values.
+#[derive(Debug)]
+pub enum Results<'a> {
+    /// Real numbers.
+    Reals(&'a mut [f64]),
+    /// Raw integer values.
+    Signed(&'a mut [i64]),
+    /// Raw integer values.
+    Unsigned(&'a mut [u64]),
+    /// Raw integer values of any size.
+    Wide(&'a mut [BigInt]),
+}
+
+impl<'a> Results<'a> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Results::Reals(v) => v.len(),
+            Results::Signed(v) => v.len(),
+            Results::Unsigned(v) => v.len(),
+            Results::Wide(v) => v.len(),
+        }
+    }
+
+    /// Returns `true` if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns `true` for raw integer values.
+    pub fn are_codes(&self) -> bool {
+        !matches!(self, Results::Reals(_))
+    }
+
+    /// Takes the first `n` of them away.
+    fn take(&mut self, n: usize) -> Results<'a> {
+        fn front<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
+            let (front, rest) = std::mem::take(all).split_at_mut(n);
+            *all = rest;
+            front
+        }
+        match self {
+            Results::Reals(v) => Results::Reals(front(v, n)),
+            Results::Signed(v) => Results::Signed(front(v, n)),
+            Results::Unsigned(v) => Results::Unsigned(front(v, n)),
+            Results::Wide(v) => Results::Wide(front(v, n)),
+        }
+    }
+
+    /// Sets one raw integer value.
+    ///
+    /// # Panics
+    /// If these are real numbers, or the type does not hold it.
+    pub fn set_code(&mut self, index: usize, code: &BigInt) {
+        match self {
+            Results::Reals(_) => unreachable!("real numbers have no codes"),
+            Results::Signed(v) => v[index] = code.to_i64().expect("chosen by the port types"),
+            Results::Unsigned(v) => v[index] = code.to_u64().expect("chosen by the port types"),
+            Results::Wide(v) => v[index].clone_from(code),
+        }
+    }
+}
+
+/// The integer type that holds the raw integer values of all outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeType {
+    /// int64.
+    Signed,
+    /// uint64.
+    Unsigned,
+    /// Integers of any size.
+    Wide,
+}
+
+/// Why there are no results. Samples and outputs count from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArrayFault {
+    /// A sample has no result.
+    Sample {
+        /// The first such sample.
+        sample: usize,
+        /// Why.
+        fault: SampleFault,
+    },
+    /// A sample has no result, in words.
+    Refused {
+        /// The first such sample.
+        sample: usize,
+        /// Why.
+        reason: String,
+    },
+    /// float64 cannot hold an output.
+    Inexact {
+        /// The first such sample.
+        sample: usize,
+        /// The output element.
+        output: usize,
+        /// Raw integer value.
+        code: BigInt,
+        /// Its fractional bits.
+        frac: i32,
+    },
+    /// The caller ended the run.
+    Interrupted,
+}
+
+impl ArrayFault {
+    /// The sample, for the order of faults.
+    fn sample(&self) -> usize {
+        match self {
+            ArrayFault::Sample { sample, .. }
+            | ArrayFault::Refused { sample, .. }
+            | ArrayFault::Inexact { sample, .. } => *sample,
+            ArrayFault::Interrupted => 0,
+        }
+    }
+
+    /// The same fault, with samples counted from `first`.
+    fn after(mut self, first: usize) -> ArrayFault {
+        match &mut self {
+            ArrayFault::Sample { sample, .. }
+            | ArrayFault::Refused { sample, .. }
+            | ArrayFault::Inexact { sample, .. } => *sample += first,
+            ArrayFault::Interrupted => {}
+        }
+        self
+    }
+}
+
+impl fmt::Display for ArrayFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrayFault::Sample { sample, fault } => write!(f, "sample {sample}: {fault}"),
+            ArrayFault::Refused { sample, reason } => write!(f, "sample {sample}: {reason}"),
+            ArrayFault::Inexact { sample, output, code, frac } => {
+                write!(f, "sample {sample}: output {output} is {code}")?;
+                if *frac != 0 {
+                    write!(f, " * 2^{}", -i64::from(*frac))?;
+                }
+                write!(f, ", which float64 cannot hold")
+            }
+            ArrayFault::Interrupted => f.write_str("interrupted"),
+        }
+    }
+}
+
+/// A block of samples by other means than the plan: numbers, results, and the runner of the plan for parts of the way. Samples of
+/// faults count from the block's first.
+pub type BlockEvaluator<'a> =
+    dyn Fn(Numbers<'_>, &mut Results<'_>, &mut Runner<'_>) -> Result<(), ArrayFault> + Sync + 'a;
+
+/// How arrays are run.
+#[derive(Clone, Copy)]
+pub struct ArrayRun<'a> {
+    /// Most threads that work, the caller's included.
+    pub threads: usize,
+    /// Asked on the caller's thread a few times a second; `true` ends the run.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Rounds what float64 cannot hold to the nearest float64 instead of refusing it.
+    pub rounds: bool,
+    /// Evaluates blocks in place of the plan.
+    pub evaluator: Option<&'a BlockEvaluator<'a>>,
+}
+
+impl fmt::Debug for ArrayRun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ArrayRun of {} threads", self.threads)
+    }
+}
+
+/// The facts about a model's ports that arrays need, computed once.
+pub struct ArrayEngine {
+    engine: Engine,
+    code_type: CodeType,
+    /// Operations and ports: a measure of the work for one sample.
+    row_work: usize,
+}
+
+impl fmt::Debug for ArrayEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ArrayEngine of {} inputs", self.engine.inputs.len())
+    }
+}
+
+/// Units of work ([`ArrayEngine::row_work`]) below which another thread costs more than it saves.
+const THREAD_WORK: usize = 1 << 17;
+/// Units of work between two questions whether to stop, at most about a tenth of a second.
+const STOP_WORK: usize = 1 << 26;
+
+impl ArrayEngine {
+    /// For a model and its plan.
+    pub fn new(model: &Model, plan: &Plan) -> ArrayEngine {
+        let settings = Settings { lookup_miss: LookupMiss::Error, ..Settings::default() };
+        let engine = Engine::new(model, plan, settings);
+        let holds = |signed: bool, port: &Port| match (signed, port.kif.signed) {
+            (true, true) | (false, false) => port.kif.width() <= 64,
+            (true, false) => port.kif.width() <= 63,
+            (false, true) => port.kif.width() == 0,
+        };
+        let code_type = if engine.outputs.iter().all(|port| holds(true, port)) {
+            CodeType::Signed
+        } else if engine.outputs.iter().all(|port| holds(false, port)) {
+            CodeType::Unsigned
+        } else {
+            CodeType::Wide
+        };
+        let row_work = model.nodes().len() + engine.inputs.len() + engine.outputs.len() + 1;
+        ArrayEngine { engine, code_type, row_work }
+    }
+
+    /// The integer type that holds every raw integer value of the outputs.
+    pub fn code_type(&self) -> CodeType {
+        self.code_type
+    }
+
+    /// Runs samples. Where the results are raw integer values, the numbers are too, and have to be integers.
+    ///
+    /// # Errors
+    /// The first sample without a result; a run that `stop` ended. Results are then unspecified.
+    ///
+    /// # Panics
+    /// If the lengths do not fit `rows` samples of the model, or the plan is of another model.
+    pub fn run(
+        &self,
+        plan: &Plan,
+        rows: usize,
+        numbers: Numbers<'_>,
+        results: Results<'_>,
+        run: ArrayRun<'_>,
+    ) -> Result<(), ArrayFault> {
+        let (n_in, n_out) = (self.engine.inputs.len(), self.engine.outputs.len());
+        assert_eq!(numbers.len(), rows * n_in, "whole samples");
+        assert_eq!(results.len(), rows * n_out, "a result for each sample");
+        let wished = (rows.saturating_mul(self.row_work) / THREAD_WORK).clamp(1, run.threads.max(1));
+        // A block that is evaluated by other means takes much longer.
+        let wished = if run.evaluator.is_some() { run.threads.clamp(1, rows.div_ceil(16).max(1)) } else { wished };
+        let block = match run.evaluator {
+            Some(_) => 256.min(rows.div_ceil(wished)).max(1),
+            None => self.engine.rows_at_once().min((STOP_WORK / self.row_work).max(Plan::CHUNK)),
+        };
+        // A last thread may find nothing to do where the blocks are few: smaller ones then.
+        let block = if wished > 1 { block.min(rows.div_ceil(4 * wished).next_multiple_of(Plan::CHUNK)) } else { block };
+        let work = Mutex::new(Work { next: 0, results, fault: None });
+        let take_blocks = |stop: Option<&dyn Fn() -> bool>| {
+            let mut worker =
+                Worker { array: self, rounds: run.rounds, runner: plan.runner(), reals: Vec::new(), codes: Vec::new() };
+            let mut asked = std::time::Instant::now();
+            loop {
+                let (range, mut part) = {
+                    let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+                    let first = work.next;
+                    if first == rows || work.fault.is_some() {
+                        return;
+                    }
+                    let n = block.min(rows - first);
+                    work.next += n;
+                    (first..first + n, work.results.take(n * n_out))
+                };
+                let samples = numbers.slice(range.start * n_in..range.end * n_in);
+                let done = match run.evaluator {
+                    Some(evaluate) => evaluate(samples, &mut part, &mut worker.runner),
+                    None => worker.block(samples, &mut part, range.len()),
+                };
+                if let Err(fault) = done {
+                    let fault = fault.after(range.start);
+                    let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+                    // Blocks are taken in order, so that all earlier ones are done or will be.
+                    if work
+                        .fault
+                        .as_ref()
+                        .is_none_or(|first| *first != ArrayFault::Interrupted && fault.sample() < first.sample())
+                    {
+                        work.fault = Some(fault);
+                    }
+                    return;
+                }
+                if let Some(stop) = stop
+                    && asked.elapsed().as_millis() >= 100
+                {
+                    if stop() {
+                        work.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(ArrayFault::Interrupted);
+                        return;
+                    }
+                    asked = std::time::Instant::now();
+                }
+            }
+        };
+        if wished == 1 {
+            take_blocks(Some(run.stop));
+        } else {
+            std::thread::scope(|scope| {
+                for _ in 1..wished {
+                    // Where the system gives no more threads, those that exist do the work.
+                    let spawned = std::thread::Builder::new().spawn_scoped(scope, || take_blocks(None));
+                    if spawned.is_err() {
+                        break;
+                    }
+                }
+                take_blocks(Some(run.stop));
+            });
+        }
+        work.into_inner().unwrap_or_else(PoisonError::into_inner).fault.map_or(Ok(()), Err)
+    }
+}
+
+/// What threads share.
+struct Work<'a> {
+    /// The sample with which the next block begins.
+    next: usize,
+    /// Results of that sample and later ones.
+    results: Results<'a>,
+    fault: Option<ArrayFault>,
+}
+
+/// One thread's memory.
+struct Worker<'a> {
+    array: &'a ArrayEngine,
+    rounds: bool,
+    runner: Runner<'a>,
+    reals: Vec<f64>,
+    codes: Vec<i64>,
+}
+
+impl Worker<'_> {
+    fn block(&mut self, numbers: Numbers<'_>, results: &mut Results<'_>, rows: usize) -> Result<(), ArrayFault> {
+        let engine = &self.array.engine;
+        match results {
+            Results::Reals(out) => {
+                let mut scratch = std::mem::take(&mut self.reals);
+                let done = match numbers.reals(&mut scratch) {
+                    Some(reals) if engine.unread_are_finite(reals) => Some(self.real_block(reals, out)),
+                    _ => None,
+                };
+                self.reals = scratch;
+                if let Some(done) = done {
+                    return done;
+                }
+            }
+            Results::Signed(out) => {
+                let mut scratch = std::mem::take(&mut self.codes);
+                let done = match numbers.integers(&mut scratch) {
+                    Some(codes) if engine.all_codes(codes) => Some(first(self.runner.run_codes(codes, out))),
+                    _ => None,
+                };
+                self.codes = scratch;
+                if let Some(done) = done {
+                    return done;
+                }
+            }
+            Results::Unsigned(_) | Results::Wide(_) => {}
+        }
+        self.exact_block(numbers, results, rows)
+    }
+
+    /// Real numbers to real numbers.
+    fn real_block(&mut self, reals: &[f64], out: &mut [f64]) -> Result<(), ArrayFault> {
+        let engine = &self.array.engine;
+        if engine.exact_reals || self.rounds {
+            return first(self.runner.run(reals, out));
+        }
+        if self.array.code_type != CodeType::Signed {
+            let mut codes = vec![BigInt::ZERO; out.len()];
+            let fault = first(self.runner.run_reals_exactly(reals, &mut codes));
+            return to_reals(&engine.outputs, codes.iter(), out, fault, self.rounds);
+        }
+        self.codes.resize(out.len(), 0);
+        let fault = first(self.runner.run_reals_to_codes(reals, &mut self.codes));
+        // Most blocks hold nothing that is not exact, which machine words show.
+        let width = engine.outputs.len().max(1);
+        let mut rows = self.codes.chunks_exact(width).zip(out.chunks_exact_mut(width));
+        let small = |(port, (&code, to)): (&Port, (&i64, &mut f64))| small_real(port, code, to);
+        if fault.is_ok() && rows.all(|(codes, out)| engine.outputs.iter().zip(codes.iter().zip(out)).all(small)) {
+            return Ok(());
+        }
+        to_reals(&engine.outputs, self.codes.iter(), out, fault, self.rounds)
+    }
+
+    /// Anything, in integers of any size.
+    fn exact_block(&mut self, numbers: Numbers<'_>, results: &mut Results<'_>, rows: usize) -> Result<(), ArrayFault> {
+        let engine = &self.array.engine;
+        let (values, codes) = (numbers.to_values(), results.are_codes());
+        let mut samples = Vec::with_capacity(rows * engine.inputs.len());
+        let mut fault = Ok(());
+        let mut good = rows;
+        for row in 0..rows {
+            match codes_of_row(&engine.inputs, &values, row, codes) {
+                Ok(sample) => samples.extend(sample),
+                Err(why) => {
+                    (fault, good) = (Err(ArrayFault::Sample { sample: row, fault: why }), row);
+                    break;
+                }
+            }
+        }
+        let mut found = vec![BigInt::ZERO; good * engine.outputs.len()];
+        // An earlier sample's fault comes first.
+        let fault = if good == 0 { fault } else { first(self.runner.run_exact(&samples, &mut found)).and(fault) };
+        if let Results::Reals(out) = results {
+            return to_reals(
+                &engine.outputs,
+                found.iter(),
+                &mut out[..good * engine.outputs.len()],
+                fault,
+                self.rounds,
+            );
+        }
+        fault?;
+        found.iter().enumerate().for_each(|(index, code)| results.set_code(index, code));
+        Ok(())
+    }
+}
+
+/// The first sample without a result.
+fn first(faults: Vec<super::fast::Fault>) -> Result<(), ArrayFault> {
+    match faults.into_iter().next() {
+        None => Ok(()),
+        Some(fault) => {
+            let (sample, fault) = fault_of(fault);
+            Err(ArrayFault::Sample { sample, fault })
+        }
+    }
+}
+
+/// Sets the value of a code whose magnitude float64 certainly holds; returns `false` for others.
+fn small_real(port: &Port, code: i64, to: &mut f64) -> bool {
+    let significant = code.unsigned_abs() >> code.unsigned_abs().trailing_zeros().min(63);
+    let Some(scale) = (-960..=960).contains(&port.frac).then(|| f64::from_bits(((1023 - port.frac) as u64) << 52))
+    else {
+        return false;
+    };
+    *to = code as f64 * scale;
+    significant <= 1 << 53
+}
+
+/// Values of raw integer values; of a sample that float64 cannot hold and one without a result the first is the fault.
+fn to_reals<'c, C>(
+    ports: &[Port],
+    codes: impl Iterator<Item = &'c C>,
+    out: &mut [f64],
+    fault: Result<(), ArrayFault>,
+    rounds: bool,
+) -> Result<(), ArrayFault>
+where
+    C: Clone + Into<BigInt> + 'c,
+{
+    let width = ports.len().max(1);
+    let good = fault.as_ref().err().map_or(usize::MAX, ArrayFault::sample);
+    for (index, (to, code)) in out.iter_mut().zip(codes).enumerate() {
+        let (sample, output) = (index / width, index % width);
+        if sample == good {
+            return fault;
+        }
+        let code: BigInt = code.clone().into();
+        let port = &ports[output];
+        let (real, exact) = port.real_of_code(&code);
+        if !exact && !rounds {
+            return Err(ArrayFault::Inexact { sample, output, code, frac: port.frac as i32 });
+        }
+        *to = real;
+    }
+    fault
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlanOptions;
+    use crate::golden;
+    use crate::samples::{input_ports, output_ports};
+    use alir_testing::random::{self, SplitMix};
+
+    const NEVER: &dyn Fn() -> bool = &|| false;
+
+    /// The raw integer values that the reference interpreter gives, up to its first fault.
+    fn expected(model: &Model, numbers: &Numbers<'_>, rows: usize, codes: bool) -> (Vec<BigInt>, Option<usize>) {
+        let ports = input_ports(model);
+        let values = numbers.to_values();
+        let mut all = Vec::new();
+        for row in 0..rows {
+            let sample = codes_of_row(&ports, &values, row, codes).ok();
+            match sample.and_then(|sample| golden(model, &sample, LookupMiss::Error).ok()) {
+                Some(outputs) => all.extend(outputs),
+                None => return (all, Some(row)),
+            }
+        }
+        (all, None)
+    }
+
+    fn agree(model: &Model, numbers: Numbers<'_>, rows: usize, threads: usize) {
+        let plan = Plan::new(model, PlanOptions::default());
+        let array = ArrayEngine::new(model, &plan);
+        let run = ArrayRun { threads, stop: NEVER, rounds: false, evaluator: None };
+        let ports = output_ports(model);
+        let size = rows * ports.len();
+        let mut reals = vec![7.0; size];
+        let done = array.run(&plan, rows, numbers, Results::Reals(&mut reals), run);
+        let (codes, fault) = expected(model, &numbers, rows, false);
+        let inexact = codes.iter().enumerate().position(|(k, code)| !ports[k % ports.len()].real_of_code(code).1);
+        match (inexact, fault, done) {
+            (Some(k), _, Err(ArrayFault::Inexact { sample, output, .. })) => {
+                assert_eq!((sample, output), (k / ports.len(), k % ports.len()));
+            }
+            (None, Some(row), Err(ArrayFault::Sample { sample, .. })) => assert_eq!(sample, row),
+            (None, None, Ok(())) => {
+                for (k, code) in codes.iter().enumerate() {
+                    assert_eq!(reals[k].to_bits(), ports[k % ports.len()].real_of_code(code).0.to_bits());
+                }
+            }
+            others => panic!("{others:?}"),
+        }
+        if !numbers.are_integers() {
+            return;
+        }
+        let mut signed = vec![7; size];
+        let mut unsigned = vec![7; size];
+        let mut wide = vec![BigInt::ZERO; size];
+        let results = match array.code_type() {
+            CodeType::Signed => Results::Signed(&mut signed),
+            CodeType::Unsigned => Results::Unsigned(&mut unsigned),
+            CodeType::Wide => Results::Wide(&mut wide),
+        };
+        let done = array.run(&plan, rows, numbers, results, run);
+        match (expected(model, &numbers, rows, true), done) {
+            ((_, Some(row)), Err(fault)) => assert_eq!(fault.sample(), row),
+            ((codes, None), Ok(())) => {
+                let found: Vec<BigInt> = match array.code_type() {
+                    CodeType::Signed => signed.into_iter().map(BigInt::from).collect(),
+                    CodeType::Unsigned => unsigned.into_iter().map(BigInt::from).collect(),
+                    CodeType::Wide => wide,
+                };
+                assert_eq!(found, codes);
+            }
+            (expected, done) => panic!("{expected:?} {done:?}"),
+        }
+    }
+
+    #[test]
+    fn arrays_of_every_type_agree_with_the_reference_interpreter() {
+        for seed in 0..120 {
+            let model = random::model(seed);
+            let mut rng = SplitMix::new(seed);
+            let (rows, n) = ([1, 5, 40][seed as usize % 3], model.n_inputs());
+            let size = rows * n;
+            let words: Vec<u64> = (0..size).map(|_| rng.word()).collect();
+            let small = |bits: u32| words.iter().map(|w| (*w as i64) >> (64 - bits)).collect::<Vec<_>>();
+            let (i8s, i16s): (Vec<i8>, Vec<i16>) =
+                (small(8).iter().map(|&x| x as i8).collect(), small(16).iter().map(|&x| x as i16).collect());
+            let (u8s, u64s): (Vec<u8>, Vec<u64>) = (words.iter().map(|&x| x as u8).collect(), words.clone());
+            let i64s = small(64);
+            let few: Vec<i64> = small(3);
+            let f32s: Vec<f32> = small(20).iter().map(|&x| x as f32 / 64.0).collect();
+            let mut f64s: Vec<f64> = small(40).iter().map(|&x| x as f64 / 4096.0).collect();
+            let in_range: Vec<BigInt> = (0..rows).flat_map(|_| random::inputs(&model, &mut rng)).collect();
+            for threads in [1, 3] {
+                agree(&model, Numbers::I8(&i8s), rows, threads);
+                agree(&model, Numbers::I16(&i16s), rows, threads);
+                agree(&model, Numbers::U8(&u8s), rows, threads);
+                agree(&model, Numbers::U64(&u64s), rows, threads);
+                agree(&model, Numbers::I64(&i64s), rows, threads);
+                agree(&model, Numbers::I64(&few), rows, threads);
+                agree(&model, Numbers::F32(&f32s), rows, threads);
+                agree(&model, Numbers::F64(&f64s), rows, threads);
+                agree(&model, Numbers::Wide(&in_range), rows, threads);
+            }
+            if let Some(last) = f64s.last_mut() {
+                *last = f64::NAN;
+                agree(&model, Numbers::F64(&f64s), rows, 2);
+            }
+        }
+    }
+
+    #[test]
+    fn many_blocks_on_many_threads_keep_their_order_and_the_first_fault() {
+        use alir_core::ir::{Builder, Op, Output};
+        use alir_core::num::Interval;
+        let mut builder = Builder::new(vec![0]);
+        let range = Interval::new(-(1 << 40), (1 << 40) - 1, 3);
+        let input = builder.op(Op::Input { input: 0 }, range);
+        builder.output(Output { source: Some(input), shift: 0, neg: false });
+        let model = builder.finish().expect("valid");
+        let plan = Plan::new(&model, PlanOptions::default());
+        let array = ArrayEngine::new(&model, &plan);
+        let rows = 1 << 20;
+        let mut x: Vec<f64> = (0..rows).map(|k| k as f64 * 0.125).collect();
+        let mut y = vec![0.0; rows];
+        let run = ArrayRun { threads: 4, stop: NEVER, rounds: false, evaluator: None };
+        array.run(&plan, rows, Numbers::F64(&x), Results::Reals(&mut y), run).expect("all have results");
+        assert_eq!(x, y);
+        (x[900_000], x[400_001], x[999_999]) = (f64::NAN, f64::INFINITY, f64::NAN);
+        let fault = array.run(&plan, rows, Numbers::F64(&x), Results::Reals(&mut y), run).unwrap_err();
+        assert_eq!(fault.sample(), 400_001);
+    }
+}
