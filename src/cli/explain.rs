@@ -56,7 +56,16 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
         return print(schema::text(kind).as_bytes());
     }
     let entries = entries(ERRORS);
-    let Some(asked) = &args.code else {
+    // `E503` is E0503.
+    let code = args.code.as_ref().map(|code| {
+        let mut rest = code.chars();
+        let letter = rest.next().unwrap_or('E').to_ascii_uppercase();
+        match rest.as_str().parse::<u32>() {
+            Ok(number) if rest.as_str().len() < 4 => format!("{letter}{number:04}"),
+            _ => code.clone(),
+        }
+    });
+    let Some(asked) = &code else {
         let mut text = String::new();
         let mut section = "";
         for entry in &entries {

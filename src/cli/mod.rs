@@ -6,6 +6,7 @@
 mod browser;
 mod calibrate;
 mod check;
+mod command_words;
 mod convert;
 mod device;
 mod diff;
@@ -141,6 +142,7 @@ const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Veri
 
 const AFTER_HELP: &str = "\
 Examples:
+  alir2hdl generate model.json.gz -o model.v --pipeline 3            the same as: model.json.gz --verilog model.v --pipeline 3
   alir2hdl model.json.gz --verilog model.v                           combinational
   alir2hdl model.json.gz --verilog model.v --pipeline 3 --valid      three stages and a valid flag
   alir2hdl model.json.gz --vhdl model.vhd --max-stage-delay 5 --enable --reset sync --reset-data
@@ -291,9 +293,11 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let named = |name: &str| words.iter().any(|word| word == name);
+    let is_alias = |word: &OsString| word == "simulate" || word == "help";
+    let named = |name: &str| words.iter().any(|word| word == name || is_alias(word));
     let mut command = command_for(named).color(unparsed(&words).color);
-    let words = match paths::arranged(words.clone(), &command) {
+    let arranged = command_words::normalised(words.clone(), &command);
+    let words = match arranged.and_then(|words| paths::arranged(words, &command)) {
         Ok(words) => words,
         Err(problem) => {
             report(&problem.into(), unparsed(&words));

@@ -44,6 +44,7 @@ const ROLES: &[(&str, Role)] = &[
     ("interface", Role::Written),
     ("witness", Role::Written),
     ("witness_file", Role::Read),
+    ("html", Role::Written),
     ("svg", Role::Written),
     ("testbench", Role::Written),
     ("certificate", Role::Folder),

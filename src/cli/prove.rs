@@ -69,11 +69,6 @@ pub(super) struct Args {
     /// without it what the file's head states
     #[arg(long, value_enum, value_name = "HOW")]
     pub(super) ii_input: Option<InputArg>,
-    #[command(flatten)]
-    names: NameArgs,
-    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    reset_polarity: Option<PolarityArg>,
     /// Write what an outsider needs to check again: records for `alir2hdl-check`, the whole statement and each SAT question
     /// as AIGER, with clauses and DRAT proofs
     #[arg(long, value_name = "DIR")]
@@ -103,6 +98,12 @@ pub(super) struct Args {
     /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
+    // Last: the heading of its options would also be that of all options after it.
+    #[command(flatten)]
+    names: NameArgs,
+    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    reset_polarity: Option<PolarityArg>,
 }
 
 /// A reader that is not ours.

@@ -212,3 +212,47 @@ fn the_tour_of_the_readme_runs_with_files_of_the_clone_alone() {
     left.sort();
     assert_eq!(left, ["examples", "out"]);
 }
+
+#[test]
+fn words_of_other_tools_are_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = dir.path();
+    let tiny = alir_testing::repository().join("tests/data/models/tiny_ops/model.json.gz").display().to_string();
+    for (words, expected) in [
+        (&["help"][..], "Usage: alir2hdl"),
+        (&["help", "prove"], "Usage: alir2hdl prove"),
+        (&["help", "simulate"], "Usage: alir2hdl verify"),
+        (&["version"], "alir2hdl 0."),
+        (&["explain", "E503"], "E0503, an error"),
+        (&["explain", "w1202"], "W1202, a warning"),
+    ] {
+        let (code, said, err) = ran(here, words);
+        assert!(code == 0 && said.contains(expected), "{words:?}: {said} {err}");
+    }
+    let (code, _, err) = ran(here, &["generate", &tiny, "-o", "a.v", "--output=b.vhd", "-o", "c.json", "--top", "t"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(std::fs::read_to_string(here.join("a.v")).unwrap().contains("\nmodule t "));
+    assert!(std::fs::read_to_string(here.join("b.vhd")).unwrap().contains("\nentity t is"));
+    assert!(std::fs::read_to_string(here.join("c.json")).unwrap().contains("\"latency\""));
+    let (code, _, err) = ran(here, &["generate", &tiny, "-o", "a.txt"]);
+    assert!(code == 2 && err.contains("--output") && err.contains(".vhd") && err.lines().count() <= 2, "{err}");
+    // A folder of that name is no model.
+    std::fs::create_dir(here.join("build")).unwrap();
+    for (word, better) in [("build", "generate"), ("prov", "prove"), ("sim", "verify"), ("synth", "generate")] {
+        let (code, _, err) = ran(here, &[word, &tiny]);
+        assert!(
+            code == 2 && err.contains("E0002") && err.contains(&format!("did you mean {better}?")),
+            "{word}: {err}"
+        );
+        assert!(err.lines().count() <= 3, "{err}");
+    }
+    let (code, _, err) = ran(here, &["help", "prov"]);
+    assert!(code == 2 && err.contains("did you mean prove?"), "{err}");
+}
+
+#[test]
+fn options_of_prove_have_their_own_heading() {
+    let (code, said, _) = ran(std::path::Path::new("."), &["prove", "--help"]);
+    let ports = said.split("Port names:").nth(1).expect("a heading");
+    assert!(code == 0 && !ports.contains("--certificate") && !ports.contains("--json"), "{ports}");
+}

@@ -437,7 +437,7 @@ mod tests {
             ("made of itself or of a later net", |n| {
                 n.nets[2].cell = Cell::Alias { x: n.ports[2].driver.expect("driven") };
             }),
-            ("not legal in both languages", |n| n.ports[0].name = "signal".into()),
+            ("not legal in a language", |n| n.ports[0].name = "1x".into()),
             ("used twice", |n| n.nets[1].name = n.nets[0].name),
             ("exactly if it has a register", |n| n.interface.clock = None),
             ("it begins at bit 5, the one before ends at 4", |n| n.interface.inputs[1].lsb = 5),

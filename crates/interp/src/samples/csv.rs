@@ -108,7 +108,11 @@ impl<R: BufRead> CsvReader<R> {
             self.heading = Some((self.line_number, line.to_owned()));
             return Ok(false);
         }
-        if first && fields.len() == self.columns.len() && !fields.iter().any(|f| self.is_number(f)) {
+        if first
+            && !fields.is_empty()
+            && fields.len() == self.columns.len()
+            && !fields.iter().any(|f| self.is_number(f))
+        {
             let at = fields.iter().position(|f| !is_title(f)).unwrap_or(0);
             let why = Number::parse(fields[at]).err().filter(|why| *why != NO_NUMBER);
             return Err(format!(
