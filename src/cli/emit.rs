@@ -136,7 +136,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..args.spec(&stems[0]) };
     spec.module.labels = Arc::clone(&file.labels);
-    spec.module.languages = languages_of(&spec, targets.iter().filter_map(Target::language));
+    spec.module.languages = languages_of((&spec, &design), targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
         if global.verbose {
             say(line, global);
@@ -309,15 +309,16 @@ fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     problems
 }
 
-/// The languages that a module is written in; both where none is, and for shared hardware, whose state machine has names that are
+/// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose names are
 /// legal in both.
-pub(super) fn languages_of(spec: &Spec, written: impl Iterator<Item = Language>) -> Languages {
+pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {
         Language::Verilog => Languages { verilog: true, ..all },
         Language::Vhdl => Languages { vhdl: true, ..all },
     });
-    if all == none || spec.interval().is_some() { Languages::BOTH } else { all }
+    let is_machine = spec.interval().is_some() || matches!(design, Design::Machine(_));
+    if all == none || is_machine { Languages::BOTH } else { all }
 }
 
 /// The hardware of each target; nothing where it is that of the first.

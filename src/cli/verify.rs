@@ -196,7 +196,7 @@ fn verified(
     let (design, file) = design()?;
     let mut spec = args.spec();
     spec.module.labels = Arc::clone(&file.labels);
-    spec.module.languages = super::emit::languages_of(&spec, languages.iter().copied());
+    spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
     let progress = Progress::new(&parts, global);
     let watch = |event: Event<'_>| progress.tell(event);
     let request = VerifyRequest {
