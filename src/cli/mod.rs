@@ -142,7 +142,7 @@ const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Veri
 
 const AFTER_HELP: &str = "\
 Examples:
-  alir2hdl generate model.json.gz -o model.v --pipeline 3            the same as: model.json.gz --verilog model.v --pipeline 3
+  alir2hdl generate model.json.gz -o model.v --pipeline 3            language by the file's extension
   alir2hdl model.json.gz --verilog model.v                           combinational
   alir2hdl model.json.gz --verilog model.v --pipeline 3 --valid      three stages and a valid flag
   alir2hdl model.json.gz --vhdl model.vhd --max-stage-delay 5 --enable --reset sync --reset-data
