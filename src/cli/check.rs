@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(value_name = "MORE")]
     more: Vec<PathBuf>,
     /// Print one JSON object about all files; problems are in it, not on stderr
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

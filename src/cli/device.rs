@@ -2,6 +2,7 @@
 
 use crate::compile::DelayModel;
 use crate::device::{Device, Estimate};
+use crate::diag::four_digits;
 use crate::project;
 use clap::ValueEnum;
 use std::borrow::Cow;
@@ -59,16 +60,20 @@ impl DelayModelArg {
     }
 }
 
-/// An estimate for people.
-pub(super) fn show(estimate: &Estimate, out: &mut String) {
+/// An estimate for people; `of` says which hardware it is about.
+pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     let error = |share: Option<f64>| match share {
         Some(share) => Cow::Owned(format!(" (nine of ten within {:.0} %)", 100.0 * share)),
         None => Cow::Borrowed(" (by published figures, not compared with tools)"),
     };
-    let Estimate { device, lut, ff, carry, dsp, ram, period_ns, clock_mhz, .. } = estimate;
-    let _ = writeln!(out, "\nestimate for {device}");
+    let Estimate { device, ff, dsp, ram, .. } = estimate;
+    let [lut, carry] = [estimate.lut, estimate.carry].map(|count| four_digits(count as f64));
+    let (period_ns, clock_mhz) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
+    let _ = writeln!(out, "\nestimate for {device}{of}");
     let _ = writeln!(out, "{:<12}{lut:>9}{}", "LUT", error(estimate.lut_error));
-    for (name, count) in [("FF", ff), ("carry cells", carry), ("DSP", dsp), ("block RAM", ram)] {
+    let _ = writeln!(out, "{:<12}{ff:>9}", "FF");
+    let _ = writeln!(out, "{:<12}{carry:>9}", "carry cells");
+    for (name, count) in [("DSP", dsp), ("block RAM", ram)] {
         let _ = writeln!(out, "{name:<12}{count:>9}");
     }
     let path = estimate.longest_path;

@@ -47,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps, requires = "prove")]
     sat_steps: u64,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The main job, without a sub-command: a model in, Verilog and VHDL out.
+//! `alir2hdl generate`, and the same without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, saves_little, warnings};
@@ -10,7 +10,7 @@ use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema, witness};
 use crate::compile::{self, Hardware, Phase, Spec, Top};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
@@ -20,8 +20,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Everything that the main job can be told.
+/// Write Verilog, VHDL or C++ that computes a model
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl generate model.json.gz -o model.v                              combinational
+  alir2hdl generate model.json.gz -o model.v --stages 3 --valid --prove   three stages, a valid flag, proved
+  alir2hdl generate model.json.gz -o model.vhd --device xcku5p --freq 200
+  alir2hdl generate model.json.gz --verilog - --ports split -O0 | less
+
+The sub-command may be left out: alir2hdl MODEL -o FILE.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -41,8 +49,10 @@ pub(super) struct Args {
 
 /// What is written where.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Results")]
 struct OutputArgs {
+    /// Write this file; its ending says what: .v, .vhd or .vhdl, .hpp or .h (C++), .json (as --interface); several times
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Write Verilog-2001 to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     verilog: Option<PathBuf>,
@@ -57,7 +67,7 @@ struct OutputArgs {
     #[arg(long, value_name = "FILE")]
     cpp: Option<PathBuf>,
     /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
-    #[arg(long, value_name = "NAME", requires = "cpp", value_parser = cpp_namespace::parse)]
+    #[arg(long, value_name = "NAME", value_parser = cpp_namespace::parse)]
     namespace: Option<String>,
     /// Write what is known of the text to this file, for `prove --witness`: the program that each optimisation leaves, and
     /// what each signal shows; JSON, gzip if the name ends in `.gz`; `-` for stdout
@@ -71,7 +81,7 @@ struct OutputArgs {
     #[arg(long, hide_short_help = true)]
     timings: bool,
     /// Say it as JSON, on stdout; of a matrix with the processor time of the solver by itself
-    #[arg(long, requires = "timings", hide_short_help = true)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -105,7 +115,15 @@ impl Target<'_> {
 }
 
 impl OutputArgs {
-    fn targets(&self) -> Vec<Target<'_>> {
+    /// What is written, and what is wrong with the names of results.
+    fn targets(&self) -> (Vec<Target<'_>>, Vec<Diagnostic>) {
+        let (mut targets, mut problems) = (Vec::new(), Vec::new());
+        for path in &self.output {
+            match Form::from_name(path) {
+                Ok(form) => targets.push(Target { flag: "--output", path, form }),
+                Err(problem) => problems.push(problem),
+            }
+        }
         let asked = [
             ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
@@ -114,8 +132,74 @@ impl OutputArgs {
             ("--witness", &self.witness, Form::Witness),
         ];
         let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
-        given.map(|(flag, path, form)| Target { flag, path, form }).collect()
+        targets.extend(given.map(|(flag, path, form)| Target { flag, path, form }));
+        if targets.is_empty() && problems.is_empty() {
+            let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
+            problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(help));
+        }
+        if self.namespace.is_some() && problems.is_empty() && !targets.iter().any(|target| target.form == Form::Header) {
+            let message = "there is no C++ header whose namespace it could be";
+            problems.push(
+                Diagnostic::error("E0802", Place::Flag("--namespace".into()), message).with_help("add --cpp FILE"),
+            );
+        }
+        (targets, problems)
     }
+}
+
+impl Form {
+    /// The form that the ending of a result's name says.
+    ///
+    /// # Errors
+    /// If it says none, or the name is that of a folder.
+    fn from_name(path: &Path) -> Result<Form, Diagnostic> {
+        let refuse = |message: String, help: &str| {
+            Err(Diagnostic::error("E0802", Place::Flag("--output".into()), message).with_help(help))
+        };
+        let shown = path.display();
+        if path.as_os_str() == "-" {
+            return refuse("a name says what is written, and stdout has none".into(), "--verilog - or --vhdl -");
+        }
+        if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            let help = "name a file in it, or write a folder with `alir2hdl project MODEL -o DIR`";
+            return refuse(format!("{shown} is a folder"), help);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        match () {
+            () if ends(&[".v", ".sv"]) => Ok(Form::Text(Language::Verilog)),
+            () if ends(&[".vhd", ".vhdl"]) => Ok(Form::Text(Language::Vhdl)),
+            () if ends(&[".hpp", ".h", ".hh", ".hxx"]) => Ok(Form::Header),
+            () if ends(&[".json"]) => Ok(Form::Interface),
+            () => refuse(
+                format!("the ending of {shown} says nothing that can be written"),
+                "end it in .v, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
+            ),
+        }
+    }
+}
+
+/// Warnings about results whose names end as those of another language.
+fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
+    let warning = |target: &Target<'_>| {
+        let ending = target.path.extension()?.to_str()?.to_ascii_lowercase();
+        let shown = target.path.display();
+        let (message, help) = match (target.form, ending.as_str()) {
+            (Form::Text(Language::Verilog), "sv" | "svh") => (
+                format!("{shown} gets Verilog-2001, which is SystemVerilog too: no constructs of SystemVerilog are used"),
+                "name it .v, or leave it: every tool that reads SystemVerilog reads it",
+            ),
+            (Form::Text(Language::Verilog), "vhd" | "vhdl") => {
+                (format!("{shown} gets Verilog, and its name ends as that of VHDL"), "--vhdl FILE writes VHDL")
+            }
+            (Form::Text(Language::Vhdl), "v" | "sv") => {
+                (format!("{shown} gets VHDL, and its name ends as that of Verilog"), "--verilog FILE writes Verilog")
+            }
+            _ => return None,
+        };
+        Some(Diagnostic::warning("W0802", Place::Flag(target.flag.into()), message).with_help(help))
+    };
+    targets.iter().filter_map(warning).collect()
 }
 
 /// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as
@@ -124,11 +208,11 @@ const LONG: usize = 10_000;
 
 /// Runs the main job; `words` is what the text says of it.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
-    let targets = args.output.targets();
-    let problems = problems(&targets);
+    let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
+    report(&Diagnostics(misnamed(&targets)), global);
     let start = Instant::now();
     let (design, file) = args.input.read_design(global)?;
     let mut laps = Laps(vec![("read", start.elapsed())]);
@@ -243,7 +327,7 @@ fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> 
         true => "the text".into(),
         false => target.path.display().to_string(),
     };
-    format!("proved: {file} is equal to {what}{inside} ({seconds:.2} s)")
+    format!("proved: {file} is equal to {what}{inside} ({} s)", four_digits(seconds))
 }
 
 impl Args {
@@ -289,17 +373,6 @@ impl Args {
         self.text.fill(&mut spec);
         spec
     }
-}
-
-/// What cannot be meant.
-fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    if targets.is_empty() {
-        problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(
-            "add --verilog FILE, --vhdl FILE, --interface FILE or --cpp FILE; `alir2hdl info MODEL` only looks",
-        ));
-    }
-    problems
 }
 
 /// The hardware of each target; nothing where it is that of the first.
@@ -378,7 +451,7 @@ impl Laps {
     }
 
     fn report(&self) -> String {
-        let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:9.3} s", took.as_secs_f64());
+        let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }

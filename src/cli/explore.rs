@@ -236,10 +236,8 @@ fn program() -> Result<String, Failure> {
 fn check_options(plan: &Exploration) -> Result<(), Failure> {
     for variant in plan.variants() {
         let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
-        let words = words.into_iter().chain(plan.words(&variant));
-        if let Err(said) = super::command().try_get_matches_from(words) {
-            return Err(Failure::input(super::usage(&said.render().to_string())));
-        }
+        let words: Vec<String> = words.into_iter().chain(plan.words(&variant)).collect();
+        super::parsed(&words).map_err(Failure::input)?;
     }
     Ok(())
 }

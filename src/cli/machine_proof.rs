@@ -90,7 +90,7 @@ fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String 
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {
-            lines.push(format!("proved: equal to the machine for every input, in every cycle ({seconds:.2} s)"));
+            lines.push(format!("proved: equal to the machine for every input, in every cycle ({} s)", four_digits(seconds)));
         }
         Verdict::Differs { reason, counterexample } => {
             lines.push(format!("differs: {}", printable(reason)));

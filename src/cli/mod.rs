@@ -16,6 +16,7 @@ mod explore;
 mod graphs;
 mod hardware;
 mod held;
+mod help;
 mod idle;
 mod info;
 mod input;
@@ -39,8 +40,10 @@ mod recorded;
 mod report;
 mod run;
 mod schema;
+mod slips;
 mod source;
 mod text;
+mod usage;
 mod verify;
 mod view;
 mod witness;
@@ -51,9 +54,11 @@ use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use held::HeldProgram;
+use help::Detail;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use usage::report_usage;
 
 /// How the program ends. The numbers are documented in `--help` and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,16 +141,14 @@ const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Veri
 
 const AFTER_HELP: &str = "\
 Examples:
-  alir2hdl model.json.gz --verilog model.v                           combinational
-  alir2hdl model.json.gz --verilog model.v --pipeline 3 --valid      three stages and a valid flag
-  alir2hdl model.json.gz --vhdl model.vhd --max-stage-delay 5 --enable --reset sync --reset-data
-  alir2hdl model.json.gz --verilog - --ports split -O0 | less
-  alir2hdl info model.json.gz --pipeline 3                           what it would cost
+  alir2hdl model.json.gz -o model.v --stages 3        Verilog, three stages
+  alir2hdl info model.json.gz --stages 3              what it would cost
+  alir2hdl prove model.json.gz model.v                is it the model, for every input?
+  alir2hdl project model.json.gz -o build --flow vivado --device xcku5p --freq 200
 
-Exit codes:
-  0  all is well            3  a tool that is needed is not there
-  1  a mismatch was found   4  a mistake of alir2hdl itself
-  2  bad input or usage     5  undecided (a proof reached its limits)";
+`alir2hdl COMMAND -h` shows the common options of a command, --help all of them.
+Exit codes: 0 fine, 1 mismatch found, 2 bad input or usage, 3 a needed tool is
+missing, 4 internal error, 5 undecided.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -156,6 +159,8 @@ Exit codes:
     after_help = AFTER_HELP,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
     max_term_width = 110
 )]
 struct Cli {
@@ -197,6 +202,9 @@ impl clap::Args for MainJob {
     }
 }
 
+/// Other names of sub-commands, and the sub-commands.
+const ALIASES: &[(&str, &str)] = &[("simulate", "verify")];
+
 /// Options of every sub-command.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Global {
@@ -230,6 +238,7 @@ enum Command {
     Diff(diff::Args),
     Explain(explain::Args),
     Explore(Box<explore::Args>),
+    Generate(Box<emit::Args>),
     Info(Box<info::Args>),
     Report(report::Args),
     Run(run::Args),
@@ -246,27 +255,35 @@ enum Command {
         shell: clap_complete::Shell,
     },
     Man(man::Args),
+    /// Print the help of a command
+    #[command(after_help = "Examples:\n  alir2hdl help\n  alir2hdl help prove")]
+    Help {
+        /// The command; without one the overview
+        command: Option<String>,
+    },
 }
 
 /// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
 fn command() -> clap::Command {
-    command_for(|_| true)
+    command_for(|_| true, Detail::Common)
 }
 
 /// The same where only some sub-commands are complete, by their names: completing all takes longer than parsing.
-fn command_for(wanted: impl Fn(&str) -> bool) -> clap::Command {
+fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
-        let command = input::with_reading_options(command);
+        let command = help::with_detail(input::with_reading_options(command), detail);
         match closing {
             Some(closing) => command.after_help(closing),
             None => command,
         }
     };
-    finished(Cli::command()).mut_subcommands(|command| match wanted(command.get_name()) {
+    let whole = finished(Cli::command()).mut_subcommands(|command| match is_needed(command.get_name()) {
         true => finished(command),
         false => command,
-    })
+    });
+    let overview = help::overview(&whole);
+    whole.arg(help::flag()).override_help(overview)
 }
 
 /// Runs the program on the process's own arguments.
@@ -286,12 +303,14 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let named = |name: &str| words.iter().any(|word| word == name);
-    let mut command = command_for(named).color(unparsed(&words).color);
+    // An alias names its command too.
+    let text: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let named = |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
+    let mut command = command_for(named, Detail::requested(text.iter().copied())).color(unparsed(&words).color);
     let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
         Err(problem) => {
-            report(&problem.into(), unparsed(&words));
+            report_usage(problem, unparsed(&words));
             return ExitStatus::Input as u8;
         }
     };
@@ -299,7 +318,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return not_parsed(&error.format(&mut command), &words) as u8,
+        Err(error) => return not_parsed(&error.format(&mut command), &words, &command) as u8,
     };
     let global = cli.global;
     let protected = paths::check(&matches, self::command);
@@ -343,12 +362,11 @@ fn unparsed(words: &[OsString]) -> Global {
 /// # Errors
 /// What is wrong with them.
 pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
-    let words = ["alir2hdl", "-"].into_iter().chain(options.iter().map(String::as_str));
-    let cli = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = cli.map_err(|said| Diagnostics(vec![usage(&said.render().to_string())]))?;
+    let words: Vec<String> = ["alir2hdl", "-"].map(str::to_owned).into_iter().chain(options.iter().cloned()).collect();
+    let (cli, _) = parsed(&words)?;
     match cli.main_job.0 {
         Some(args) => args.wanted(),
-        None => Err(usage("these are options of a sub-command").into()),
+        None => Err(Diagnostic::error("E0002", Place::Whole, "these are options of a sub-command").into()),
     }
 }
 
@@ -363,10 +381,8 @@ pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Resul
         InMemory::Project => "project",
         InMemory::View => "view",
     };
-    let words = ["alir2hdl", name, &held.name].into_iter().chain(options.iter().map(String::as_str));
-    let parsed =
-        command().try_get_matches_from(words).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+    let words = ["alir2hdl", name, &held.name].map(str::to_owned).into_iter().chain(options.iter().cloned());
+    let (cli, matches) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
     let _protected = paths::check(&matches, command)?;
     let words = provenance::command(&matches, &command());
     match (what, cli.command) {
@@ -388,15 +404,13 @@ pub enum InMemory {
     View,
 }
 
-/// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
-fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
-    let global = unparsed(words);
-    if said.use_stderr() && global.error_format == ErrorFormat::Json {
-        report(&Diagnostics(vec![usage(&said.render().to_string())]), global);
+/// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
+fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
+    if error.use_stderr() {
+        report_usage(usage::diagnose(error, words, command), unparsed(words));
         return ExitStatus::Input;
     }
-    match said.print() {
-        _ if said.use_stderr() => ExitStatus::Input,
+    match error.print() {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             report(&Failure::io("stdout".as_ref(), "write", &e).diagnostics, Global::default());
             ExitStatus::Input
@@ -405,12 +419,16 @@ fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
     }
 }
 
-/// clap's paragraphs as a diagnostic: the first says what is wrong, the others what would be right.
-fn usage(text: &str) -> Diagnostic {
-    let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
-    let message = paragraphs.next().unwrap_or_default();
-    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
-    Diagnostic::error("E0002", Place::Whole, message).with_help(paragraphs.collect::<Vec<_>>().join("; "))
+/// The command line that these words are, for callers that take options by name and have no command line of their own.
+///
+/// # Errors
+/// What is wrong with them (`E0002`).
+fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
+    let whole = command();
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let parsed = whole.clone().try_get_matches_from(&words);
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
 }
 
 /// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
@@ -459,6 +477,9 @@ fn is_coloured(choice: ColorChoice) -> bool {
 fn coloured(text: &str) -> String {
     const KINDS: [(&str, u8); 4] = [("error[", 31), ("internal error[", 31), ("warning[", 33), ("note[", 36)];
     let line = |line: &str| {
+        if let Some(rest) = line.strip_prefix("error:") {
+            return format!("\x1b[1;31merror:\x1b[0m{rest}");
+        }
         let kind = KINDS.iter().find(|(kind, _)| line.starts_with(kind));
         match (kind, line.find(']'), line.strip_prefix("  help:")) {
             (Some((_, colour)), Some(end), _) => {
@@ -500,6 +521,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Diff(args)) => diff::run(&args, cli.global),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Explore(args)) => explore::run(&args, cli.global),
+        Some(Command::Generate(args)) => emit::run(&args, words, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Project(args)) => project::run(&args, words, cli.global),
@@ -514,6 +536,8 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
             print(&text)
         }
         Some(Command::Man(args)) => man::run(&args, command()),
+        // The words were turned into `--help` before they were parsed.
+        Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),
         None => match cli.main_job.0 {
             Some(args) => emit::run(&args, words, cli.global),
             None => {
@@ -570,6 +594,38 @@ mod tests {
                 assert!(late, "{name}: {headings:?}");
             }
         }
+    }
+
+    /// A derived group of options gives its heading to the options that follow it.
+    #[test]
+    fn an_option_has_the_same_heading_in_every_sub_command() {
+        let mut whole = command();
+        whole.build();
+        let mut headings: std::collections::BTreeMap<String, (String, String)> = std::collections::BTreeMap::new();
+        let mut wrong = Vec::new();
+        for sub in std::iter::once(&whole).chain(whole.get_subcommands()) {
+            for arg in sub.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set()) {
+                // What a sub-command is for stands in front, without a heading.
+                let (Some(long), Some(heading)) = (arg.get_long(), arg.get_help_heading()) else { continue };
+                let heading = heading.to_owned();
+                let (first, name) =
+                    headings.entry(long.to_owned()).or_insert_with(|| (heading.clone(), sub.get_name().to_owned()));
+                if *first != heading {
+                    wrong.push(format!("--{long}: {first:?} in {name}, {heading:?} in {}", sub.get_name()));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn sub_commands_are_in_groups() {
+        let whole = command();
+        let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut names: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(grouped, names);
     }
 
     #[test]

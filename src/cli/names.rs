@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 /// What the ports are called.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Port names")]
+#[command(next_help_heading = "Ports")]
 pub(super) struct NameArgs {
     /// Names of all ports: those of alkaid's files, of plain data and valid pairs, or of hls4ml's (ap_clk, ap_start,
     /// ...)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Which samples are applied, and what must come out.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Own samples")]
+#[command(next_help_heading = "Samples")]
 pub(super) struct OwnArgs {
     /// Samples instead of random ones, as `run` reads them: npy, npz or CSV, a row a sample. For a state machine an
     /// array for each input port, a row a cycle: an npz file or a folder of npy files

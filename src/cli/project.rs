@@ -50,7 +50,6 @@ pub(super) struct Args {
 
 /// What the folder is for.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Project")]
 struct FolderArgs {
     /// The folder; new, empty, or written by an earlier run
     #[arg(short, long, value_name = "DIR")]
@@ -65,10 +64,10 @@ struct FolderArgs {
     #[arg(long, value_parser = board, value_name = "BOARD")]
     board: Option<&'static Board>,
     /// Samples in the testbenches; cycles of a state machine
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     vectors: u32,
     /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1)]
     seed: u64,
     /// Version of the core, three numbers
     #[arg(long, value_name = "VERSION", default_value = "1.0.0")]

@@ -5,7 +5,7 @@ use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, recorded, schema, witness};
 use crate::compile;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
@@ -67,11 +67,6 @@ pub(super) struct Args {
     /// without it what the file's head states
     #[arg(long, value_enum, value_name = "HOW")]
     pub(super) ii_input: Option<InputArg>,
-    #[command(flatten)]
-    names: NameArgs,
-    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    reset_polarity: Option<PolarityArg>,
     /// Write what an outsider needs to check again: records for `alir2hdl-check`, the whole statement and each SAT question
     /// as AIGER, with clauses and DRAT proofs
     #[arg(long, value_name = "DIR")]
@@ -84,7 +79,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(super) testbench: Option<PathBuf>,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) json: bool,
     /// Compare gates only, not integer forms (slower)
     #[arg(long)]
@@ -101,6 +96,11 @@ pub(super) struct Args {
     /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
+    #[command(flatten)]
+    names: NameArgs,
+    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
+    #[arg(long, value_enum, value_name = "LEVEL", help_heading = "Ports")]
+    reset_polarity: Option<PolarityArg>,
 }
 
 /// A reader that is not ours.
@@ -409,7 +409,7 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
                 n if report.input_hold > 1 => format!(", a sample every {n} clocks that stays on its ports"),
                 n => format!(", a sample every {n} clocks"),
             };
-            line(format!("proved: equal to the model for every input, {latency}{interval} ({seconds:.2} s)"));
+            line(format!("proved: equal to the model for every input, {latency}{interval} ({} s)", four_digits(seconds)));
         }
         Verdict::Differs { reason, counterexample } => {
             line(format!("differs: {}", crate::diag::printable(reason)));

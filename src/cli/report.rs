@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// Print a JSON object (schema alir2hdl.report/2)
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]

@@ -52,7 +52,7 @@ pub(super) struct Args {
     /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a
     /// folder, with an array for each output port
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals", "float"],
-        conflicts_with = "trace", help_heading = "Samples")]
+        conflicts_with = "trace")]
     output: Option<PathBuf>,
     /// What a state machine's outputs are while they come from registers without a first value
     #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 /// What is asked of synthesis, and how text is cut.
 #[derive(Clone, Copy, Debug, clap::Args)]
-#[command(next_help_heading = "Text")]
+#[command(next_help_heading = "RTL")]
 pub(super) struct TextArgs {
     /// What lookup tables shall become
     #[arg(long, value_enum, default_value_t, value_name = "STYLE")]

@@ -68,10 +68,10 @@ struct SimulationArgs {
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     sim: SimArg,
     /// Number of samples, or of cycles of a state machine
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     vectors: u32,
     /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1)]
     seed: u64,
     /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere,
     /// all files that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt
@@ -88,7 +88,7 @@ struct SimulationArgs {
     #[arg(long, requires = "keep")]
     vcd: bool,
     /// Print what was found as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600, hide_short_help = true)]

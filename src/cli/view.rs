@@ -183,7 +183,7 @@ impl Args {
         self.observe(&mut drawing, optimised)?;
         let longest = scheduled.longest();
         let facts = format!(
-            "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
+            "{} operations, {} inputs, {} outputs, latency {}, longest stage {} {unit}, {} register bits",
             optimised.nodes().len(),
             optimised.n_inputs(),
             optimised.outputs().len(),
@@ -221,7 +221,7 @@ impl Args {
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
-        let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
+        let facts = format!("{facts}, longest path {} {}, {} boxes", drawing.unit(), drawing.boxes());
         Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
     }
 }

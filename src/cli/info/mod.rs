@@ -19,7 +19,7 @@ use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
 use crate::compile::{self, Pipeline, Spec};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,
     /// Print one JSON object instead of tables
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
     /// Show stage delay, latency and register bits for 1 to N stages [default N: 12]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "12",
@@ -68,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
     /// What lookup tables become, for the estimate
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE", help_heading = "Device")]
+    #[arg(long, value_enum, default_value_t, value_name = "STYLE", help_heading = "RTL")]
     rom_style: RomStyleArg,
     #[command(flatten)]
     pipeline: PipelineArgs,
@@ -184,7 +184,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
     if let (Some(rows), true) = (&mut sweep, args.prove) {
         let taken = sweep::prove(rows, &optimised, &spec)?;
-        say(&format!("proofs took {:.1} s", taken.as_secs_f64()), global);
+        say(&format!("proofs took {} s", four_digits(taken.as_secs_f64())), global);
     }
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
@@ -407,7 +407,11 @@ impl Facts {
             }
             _ => {}
         }
-        device::show(&self.estimate, out);
+        let of = match &self.pipeline {
+            Some(pipeline) => format!(", latency {}", pipeline.latency),
+            None => ", combinational".to_owned(),
+        };
+        device::show(&self.estimate, &of, out);
         if let Some(pipeline) = &self.pipeline {
             pipeline.to_text(out, all);
         }
@@ -425,8 +429,7 @@ fn range(narrowest: u32, widest: u32) -> String {
     if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }
 }
 
-/// A number with at most three decimals.
+/// A number for people.
 fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    four_digits(value)
 }

@@ -472,6 +472,7 @@ fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, E
 /// The complaint that nothing was found that meets the clock.
 fn too_fast(period: f64, best: &Estimate) -> Error {
     let message = format!("no pipeline was found that meets {period} ns on {}", best.device);
-    let help = format!("the best takes {} ns by the estimate; ask for that or more", best.period_ns);
+    let least = four_digits_up(best.period_ns);
+    let help = format!("the best takes {least} ns by the estimate; ask for that or more");
     Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
 }

@@ -152,8 +152,7 @@ impl Scheduled<'_> {
     pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>, unit: &str) -> String {
         let schedule = &self.outcome.schedule;
         let latency = schedule.latency();
-        let longest = format!("{:.3}", self.longest());
-        let longest = format!("{} {unit}", longest.trim_end_matches('0').trim_end_matches('.'));
+        let longest = format!("{} {unit}", four_digits(self.longest()));
         let shape = match schedule.stages {
             0 if latency == 0 => format!("combinational, delay {longest}"),
             0 => {

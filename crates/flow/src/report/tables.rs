@@ -132,6 +132,14 @@ impl Column {
         matches!(self, Run | Tool | State | Part | Clock)
     }
 
+    /// As text for people: counts as they are, other figures with four significant digits.
+    fn shown(self, row: &Row) -> String {
+        match self.number(row) {
+            Some(number) if !self.is_count() && !self.is_word() => four_digits(number),
+            _ => self.cell(row),
+        }
+    }
+
     /// As text, with at most three decimals; nothing where nothing is known.
     fn cell(self, row: &Row) -> String {
         if self.is_word() {
@@ -171,7 +179,7 @@ pub fn text(rows: &[Row]) -> String {
     let plain = |s: String| -> String { s.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
     let names: Vec<String> = columns.iter().map(|c| c.name().to_owned()).collect();
     let lines: Vec<Vec<String>> = std::iter::once(names)
-        .chain(rows.iter().map(|row| columns.iter().map(|c| plain(c.cell(row))).collect()))
+        .chain(rows.iter().map(|row| columns.iter().map(|c| plain(c.shown(row))).collect()))
         .collect();
     let width = |k: usize| lines.iter().map(|line| line[k].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
