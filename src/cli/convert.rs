@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
     /// Registers behind each output bit of a graph: the model as hardware of this latency
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
+    #[arg(long, visible_alias = "stages", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
     pipeline: Option<u32>,
     /// In an Aignet array that is read, a gate with its register flag set is an exclusive or (newer editions)
     #[arg(long)]

@@ -2,7 +2,7 @@
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, saves_little, warnings};
-use super::input::{Design, InputArgs};
+use super::input::{Design, FileFacts, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
 use super::progress::Lines;
@@ -80,7 +80,7 @@ struct OutputArgs {
     /// Say how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
-    /// Say it as JSON, on stdout; of a matrix with the processor time of the solver by itself
+    /// Print what was written, the ports and the proofs as JSON on stdout; with --timings the timings instead
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -104,6 +104,18 @@ enum Form {
 impl Target<'_> {
     fn is_stdout(&self) -> bool {
         self.path.as_os_str() == "-"
+    }
+
+    /// What `--json` says of it.
+    fn facts(&self, top: &str, is_proved: bool) -> serde_json::Value {
+        let kind = match self.form {
+            Form::Text(language) => language.name(),
+            Form::Interface => "interface",
+            Form::Header => "cpp",
+            Form::Witness => "witness",
+        };
+        let top = self.language().map(|_| top);
+        serde_json::json!({ "file": self.path.display().to_string(), "kind": kind, "top": top, "proved": is_proved })
     }
 
     fn language(&self) -> Option<Language> {
@@ -137,7 +149,8 @@ impl OutputArgs {
             let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
             problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(help));
         }
-        if self.namespace.is_some() && problems.is_empty() && !targets.iter().any(|target| target.form == Form::Header) {
+        if self.namespace.is_some() && problems.is_empty() && !targets.iter().any(|target| target.form == Form::Header)
+        {
             let message = "there is no C++ header whose namespace it could be";
             problems.push(
                 Diagnostic::error("E0802", Place::Flag("--namespace".into()), message).with_help("add --cpp FILE"),
@@ -186,7 +199,9 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
         let shown = target.path.display();
         let (message, help) = match (target.form, ending.as_str()) {
             (Form::Text(Language::Verilog), "sv" | "svh") => (
-                format!("{shown} gets Verilog-2001, which is SystemVerilog too: no constructs of SystemVerilog are used"),
+                format!(
+                    "{shown} gets Verilog-2001, which is SystemVerilog too: no constructs of SystemVerilog are used"
+                ),
                 "name it .v, or leave it: every tool that reads SystemVerilog reads it",
             ),
             (Form::Text(Language::Verilog), "vhd" | "vhdl") => {
@@ -255,6 +270,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let mut batch = Batch::default();
     let languages: Vec<Language> = targets.iter().filter_map(Target::language).collect();
     let mut proofs = Vec::new();
+    let mut proved_files = vec![false; targets.len()];
     for (k, target) in targets.iter().enumerate() {
         let staged = match target.form {
             Form::Text(language) if args.output.prove => {
@@ -262,6 +278,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 let begun = Instant::now();
                 let text = made(k).proved_text(language, &listener)?;
                 proofs.push(proved(target, &design, first.axis.is_some(), begun.elapsed().as_secs_f64()));
+                proved_files[k] = true;
                 stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
             }
             Form::Text(language) if design.operations() > LONG => stage(&mut batch, target, |out| {
@@ -285,10 +302,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 })
             }
             Form::Interface => {
-                let network = match (file.meaning(), &design) {
-                    (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
-                    _ => None,
-                };
+                let network = interface_of_network(&file, &design);
                 let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);
                 stage(&mut batch, target, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
@@ -303,14 +317,30 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     }
     say(&first.summary(), global);
     proofs.iter().for_each(|proof| say(proof, global));
-    if args.output.json {
+    if args.output.json && args.output.timings {
         let solved = file.matrix.as_ref().map(|facts| facts.solve_seconds);
         return print(laps.json(solved).as_bytes());
+    }
+    if args.output.json {
+        let files = targets.iter().zip(proved_files).enumerate();
+        let files: Vec<_> = files.map(|(k, (target, proved))| target.facts(made(k).top(), proved)).collect();
+        let network = interface_of_network(&file, &design);
+        let sidecar = first.sidecar(&languages, file.checksum.clone()).with_network(network);
+        let content = serde_json::json!({ "files": files, "interface": sidecar });
+        return print(schema::document("alir2hdl.generate/1", &content).as_bytes());
     }
     if args.output.timings {
         say(&laps.report(), global);
     }
     Ok(ExitStatus::Ok)
+}
+
+/// How real numbers become codes on the ports, where the model is more than a program.
+fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json::Value> {
+    match (file.meaning(), design) {
+        (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
+        _ => None,
+    }
 }
 
 /// What was proved of a text, as `prove` says it.

@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
     output: Option<PathBuf>,
     /// Numbers of stages: `1..12`, `2,4,8`, or both
-    #[arg(long, value_name = "N..M", default_value = "1..8", value_parser = counts)]
+    #[arg(long, visible_alias = "stages", value_name = "N..M", default_value = "1..8", value_parser = counts)]
     pipeline: Counts,
     /// What is spared, several with commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "delay", value_name = "WHAT")]

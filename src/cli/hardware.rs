@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct PipelineArgs {
     /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational; auto: the fewest that
     /// meet --clock-period or --max-stage-delay
-    #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
+    #[arg(long, visible_alias = "stages", value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
     /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it.
     /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks. auto: the smallest K whose

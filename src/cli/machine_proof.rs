@@ -2,7 +2,7 @@
 
 use super::prove::{Args, certificate, in_file};
 use super::{ExitStatus, Failure, Global, machine, print, progress, recorded, schema};
-use crate::diag::printable;
+use crate::diag::{four_digits, printable};
 use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
@@ -90,7 +90,10 @@ fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String 
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {
-            lines.push(format!("proved: equal to the machine for every input, in every cycle ({} s)", four_digits(seconds)));
+            lines.push(format!(
+                "proved: equal to the machine for every input, in every cycle ({} s)",
+                four_digits(seconds)
+            ));
         }
         Verdict::Differs { reason, counterexample } => {
             lines.push(format!("differs: {}", printable(reason)));

@@ -8,6 +8,7 @@ mod calibrate;
 mod check;
 mod convert;
 mod device;
+mod devices;
 mod diff;
 mod diff_proof;
 mod emit;
@@ -235,6 +236,7 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     Check(check::Args),
     Convert(convert::Args),
+    Devices(devices::Args),
     Diff(diff::Args),
     Explain(explain::Args),
     Explore(Box<explore::Args>),
@@ -242,6 +244,7 @@ enum Command {
     Info(Box<info::Args>),
     Report(report::Args),
     Run(run::Args),
+    #[command(visible_alias = "simulate")]
     Verify(Box<verify::Args>),
     View(Box<view::Args>),
     Prove(Box<prove::Args>),
@@ -255,6 +258,8 @@ enum Command {
         shell: clap_complete::Shell,
     },
     Man(man::Args),
+    /// Print the version
+    Version,
     /// Print the help of a command
     #[command(after_help = "Examples:\n  alir2hdl help\n  alir2hdl help prove")]
     Help {
@@ -303,9 +308,14 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
+    if words.len() < 2 {
+        let _ = write!(std::io::stderr(), "{}", command_for(|_| false, Detail::Common).render_help());
+        return ExitStatus::Input as u8;
+    }
     // An alias names its command too.
     let text: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
-    let named = |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
+    let named =
+        |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
     let mut command = command_for(named, Detail::requested(text.iter().copied())).color(unparsed(&words).color);
     let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
@@ -518,6 +528,8 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Calibrate(args)) => calibrate::run(&args, cli.global),
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
+        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Version) => print(format!("alir2hdl {}\n", env!("CARGO_PKG_VERSION")).as_bytes()),
         Some(Command::Diff(args)) => diff::run(&args, cli.global),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Explore(args)) => explore::run(&args, cli.global),
@@ -540,10 +552,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),
         None => match cli.main_job.0 {
             Some(args) => emit::run(&args, words, cli.global),
-            None => {
-                let _ = write!(std::io::stderr(), "{}", command().render_help());
-                Ok(ExitStatus::Input)
-            }
+            None => Err(Failure::input(Diagnostic::error("E0002", Place::Whole, "there is no model"))),
         },
     }
 }

@@ -136,7 +136,9 @@ pub(super) fn arranged(words: Vec<OsString>, command: &Command) -> Result<Vec<Os
         words[1..=at].rotate_right(1);
         return Ok(with_values(words));
     }
-    let bare = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)) && !word.starts_with('-');
+    let bare = !word.is_empty()
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        && !word.starts_with('-');
     let path = Path::new(word.as_ref());
     if !bare || (path.exists() && !path.is_dir()) {
         return Ok(with_values(words));
@@ -165,7 +167,8 @@ fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnost
         false => "is neither a sub-command nor a file",
     };
     let error = Diagnostic::error("E0002", Place::Whole, format!("{word:?} {what}"));
-    let model = rest.iter().map(|word| word.to_string_lossy()).find(|word| !word.starts_with('-') && word.contains('.'));
+    let model =
+        rest.iter().map(|word| word.to_string_lossy()).find(|word| !word.starts_with('-') && word.contains('.'));
     let call = |name: &str| match super::slips::synopsis(name) {
         Some(text) => text.replacen("MODEL", model.as_deref().unwrap_or("MODEL"), 1),
         None => name.to_owned(),

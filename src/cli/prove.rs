@@ -52,7 +52,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
     /// Pipeline stages that the file shall have; without it the latency that its head states, or that it has
-    #[arg(long, value_name = "N")]
+    #[arg(long, visible_alias = "stages", value_name = "N")]
     pub(super) pipeline: Option<u32>,
     /// The file shall have a layer of input registers before the stages of `--pipeline`
     #[arg(long, requires = "pipeline")]
@@ -409,7 +409,10 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
                 n if report.input_hold > 1 => format!(", a sample every {n} clocks that stays on its ports"),
                 n => format!(", a sample every {n} clocks"),
             };
-            line(format!("proved: equal to the model for every input, {latency}{interval} ({} s)", four_digits(seconds)));
+            line(format!(
+                "proved: equal to the model for every input, {latency}{interval} ({} s)",
+                four_digits(seconds)
+            ));
         }
         Verdict::Differs { reason, counterexample } => {
             line(format!("differs: {}", crate::diag::printable(reason)));

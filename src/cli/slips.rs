@@ -22,7 +22,10 @@ const OPTIONS: &[Slip] = &[
         &["output-dir", "outdir", "out-dir", "output-directory", "folder", "directory", "dir", "project-dir", "d"],
         &["-o DIR", "-o FILE", "this command writes no folder"],
     ),
-    slip(&["model", "file", "input-file", "in-file", "model-file", "i"], &["the model has no option in front: give its path alone"]),
+    slip(
+        &["model", "file", "input-file", "in-file", "model-file", "i"],
+        &["the model has no option in front: give its path alone"],
+    ),
     slip(&["force", "f", "overwrite", "yes", "y", "clobber"], &["results replace older ones without it: leave it out"]),
     slip(
         &["dry-run", "n", "just-print", "noop", "simulate-only"],
@@ -31,7 +34,10 @@ const OPTIONS: &[Slip] = &[
     slip(&["silent", "s", "no-output"], &["--quiet"]),
     slip(&["debug", "loud", "trace-all", "vv", "log-level", "loglevel", "log"], &["--verbose"]),
     slip(&["no-color", "no-colour", "colour", "nocolor", "ansi"], &["--color never"]),
-    slip(&["systemverilog", "sv", "system-verilog", "vlog", "v2001", "verilog-file"], &["--verilog FILE", "--lang verilog"]),
+    slip(
+        &["systemverilog", "sv", "system-verilog", "vlog", "v2001", "verilog-file"],
+        &["--verilog FILE", "--lang verilog"],
+    ),
     slip(&["vhd", "vhdl-file", "vhdl2008", "vhdl93"], &["--vhdl FILE", "--lang vhdl"]),
     slip(
         &["language", "lang", "hdl", "target-language", "output-format"],
@@ -39,7 +45,17 @@ const OPTIONS: &[Slip] = &[
     ),
     slip(&["cxx", "c", "cc", "header", "c-header", "cpp-header", "hpp"], &["--cpp FILE"]),
     slip(
-        &["n-stages", "num-stages", "nstages", "pipeline-stages", "latency", "depth", "pipeline-depth", "p", "registers"],
+        &[
+            "n-stages",
+            "num-stages",
+            "nstages",
+            "pipeline-stages",
+            "latency",
+            "depth",
+            "pipeline-depth",
+            "p",
+            "registers",
+        ],
         &["--stages N", "--pipeline N"],
     ),
     slip(
@@ -52,7 +68,16 @@ const OPTIONS: &[Slip] = &[
     ),
     slip(
         &[
-            "fpga", "target", "family", "chip", "fpga-part", "target-device", "part", "part-number", "device-family", "arch",
+            "fpga",
+            "target",
+            "family",
+            "chip",
+            "fpga-part",
+            "target-device",
+            "part",
+            "part-number",
+            "device-family",
+            "arch",
             "platform",
         ],
         &["--device DEVICE"],
@@ -68,7 +93,10 @@ const OPTIONS: &[Slip] = &[
         &["samples", "stimulus", "data", "x", "inputs", "vectors-file", "test-data", "input-data"],
         &["--input FILE", "--samples FILE"],
     ),
-    slip(&["num-vectors", "n-vectors", "num-samples", "n-samples", "count", "tests", "iterations"], &["--vectors N", "--samples N"]),
+    slip(
+        &["num-vectors", "n-vectors", "num-samples", "n-samples", "count", "tests", "iterations"],
+        &["--vectors N", "--samples N"],
+    ),
     slip(&["expected", "golden", "reference", "outputs", "labels"], &["--expect FILE"]),
     slip(&["waves", "wave", "waveform", "dump", "fst"], &["--vcd"]),
     slip(&["optimize", "optimise", "opt", "optimization", "opt-level", "optimize-level", "o2", "o3"], &["-O LEVEL"]),
@@ -81,13 +109,22 @@ const OPTIONS: &[Slip] = &[
     slip(&["split-ports", "split", "port-layout", "unpacked"], &["--ports split"]),
     slip(&["clock-name", "clk-port"], &["--port clk=NAME"]),
     slip(&["reset-name", "rst-port"], &["--port rst=NAME"]),
-    slip(&["jobs", "j", "cores", "cpus", "nproc", "parallel", "workers", "thread"], &["--threads N", "--jobs N", "all processors are used where that helps"]),
-    slip(&["verify", "prove-it", "formal", "check-equivalence", "equivalence", "lec"], &["--prove", "`alir2hdl prove MODEL FILE` proves a file"]),
+    slip(
+        &["jobs", "j", "cores", "cpus", "nproc", "parallel", "workers", "thread"],
+        &["--threads N", "--jobs N", "all processors are used where that helps"],
+    ),
+    slip(
+        &["verify", "prove-it", "formal", "check-equivalence", "equivalence", "lec"],
+        &["--prove", "`alir2hdl prove MODEL FILE` proves a file"],
+    ),
     slip(&["bits", "precision", "bitwidth", "bit-width", "width"], &["--input-type s8.5"]),
     slip(&["quantization", "quantisation", "quant-file"], &["--quant FILE"]),
     slip(&["weight", "weights-file", "params"], &["--weights FILE"]),
     slip(&["board-part", "board-name"], &["--board BOARD"]),
-    slip(&["backend", "vendor", "tools", "synth"], &["--flow FLOWS", "`alir2hdl project MODEL -o DIR --flow vivado` writes a project"]),
+    slip(
+        &["backend", "vendor", "tools", "synth"],
+        &["--flow FLOWS", "`alir2hdl project MODEL -o DIR --flow vivado` writes a project"],
+    ),
     slip(&["format-json", "to-json", "as-json", "output-json"], &["--json"]),
     slip(&["save-svg", "plot", "figure", "chart"], &["--svg FILE"]),
     slip(&["browser", "show", "launch"], &["--open"]),
@@ -99,7 +136,10 @@ const OPTIONS: &[Slip] = &[
     slip(&["reverse", "desc", "r"], &["--descending"]),
     slip(&["ver", "about"], &["`alir2hdl version` prints the version"]),
     slip(&["usage", "man", "h", "help-all", "examples"], &["--help"]),
-    slip(&["config", "configuration", "settings", "options-file"], &["there is no configuration file: every choice is an option"]),
+    slip(
+        &["config", "configuration", "settings", "options-file"],
+        &["there is no configuration file: every choice is an option"],
+    ),
     slip(&["stdin"], &["give - as the model to read stdin"]),
     slip(&["stdout"], &["-o -", "--verilog -"]),
 ];
@@ -108,7 +148,8 @@ const OPTIONS: &[Slip] = &[
 pub(super) fn option(word: &str, name: &str) -> Option<&'static Slip> {
     let bare = word.trim_start_matches('-');
     // A single letter is another option in upper case.
-    let known = |slip: &&Slip| slip.names.iter().any(|known| if name.len() == 1 { *known == bare } else { *known == name });
+    let known =
+        |slip: &&Slip| slip.names.iter().any(|known| if name.len() == 1 { *known == bare } else { *known == name });
     OPTIONS.iter().find(known)
 }
 
@@ -116,14 +157,42 @@ pub(super) fn option(word: &str, name: &str) -> Option<&'static Slip> {
 const COMMANDS: &[(&[&str], &str)] = &[
     (
         &[
-            "build", "compile", "emit", "gen", "synth", "synthesize", "synthesise", "write", "make", "codegen", "translate",
-            "verilog", "vhdl", "rtl", "hdl", "export", "create", "transpile", "cpp", "generator", "hls",
+            "build",
+            "compile",
+            "emit",
+            "gen",
+            "synth",
+            "synthesize",
+            "synthesise",
+            "write",
+            "make",
+            "codegen",
+            "translate",
+            "verilog",
+            "vhdl",
+            "rtl",
+            "hdl",
+            "export",
+            "create",
+            "transpile",
+            "cpp",
+            "generator",
+            "hls",
         ],
         "generate",
     ),
-    (&["sim", "simulation", "test", "cosim", "tb", "testbench", "validate-rtl", "ghdl", "iverilog", "verilator"], "verify"),
+    (
+        &["sim", "simulation", "test", "cosim", "tb", "testbench", "validate-rtl", "ghdl", "iverilog", "verilator"],
+        "verify",
+    ),
     (&["formal", "equiv", "equivalence", "lec", "cec", "proof", "sat"], "prove"),
-    (&["show", "inspect", "stats", "stat", "summary", "describe", "analyze", "analyse", "estimate", "print", "ls", "list"], "info"),
+    (
+        &[
+            "show", "inspect", "stats", "stat", "summary", "describe", "analyze", "analyse", "estimate", "print", "ls",
+            "list",
+        ],
+        "info",
+    ),
     (&["visualize", "visualise", "plot", "draw", "graph", "open", "html", "gui"], "view"),
     (&["predict", "infer", "inference", "eval", "evaluate", "execute", "exec", "interpret", "call"], "run"),
     (&["lint", "validate", "parse", "is-valid", "read"], "check"),
@@ -145,7 +214,12 @@ const COMMANDS: &[(&[&str], &str)] = &[
 /// The sub-command that a word of another tool means.
 pub(super) fn command(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase().replace('_', "-");
-    COMMANDS.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, name)| *name)
+    let exact = |(words, _): &&(&[&str], &str)| words.contains(&word.as_str());
+    // Half a word, or one with a slip of its own, is enough where it is long.
+    let close =
+        |known: &&&str| known.starts_with(&word) || crate::project::edits(known.as_bytes(), word.as_bytes()) == 1;
+    let similar = |(words, _): &&(&[&str], &str)| word.len() > 3 && words.iter().any(|known| close(&known));
+    COMMANDS.iter().find(exact).or_else(|| COMMANDS.iter().find(similar)).map(|(_, name)| *name)
 }
 
 /// How each sub-command is called.

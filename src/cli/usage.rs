@@ -42,12 +42,24 @@ fn message(error: &clap::Error) -> String {
     let line = lines.collect::<Vec<_>>().join(" ");
     let line = line.strip_prefix("error: ").unwrap_or(&line).to_owned();
     // Positional arguments are part of the word that no sub-command matches.
+    if let Some(word) = extra_subcommand(error) {
+        return format!("one word too many: '{word}'");
+    }
     match error.kind() {
-        ErrorKind::UnknownArgument if value(error, ContextKind::InvalidArg).is_some_and(|arg| !arg.starts_with('-')) => {
+        ErrorKind::UnknownArgument
+            if value(error, ContextKind::InvalidArg).is_some_and(|arg| !arg.starts_with('-')) =>
+        {
             line.replace("unexpected argument", "one word too many:").replace(" found", "")
         }
         _ => line,
     }
+}
+
+/// The second word without a dash of the bare form, which the parser takes for a sub-command.
+fn extra_subcommand(error: &clap::Error) -> Option<String> {
+    let text = error.render().to_string();
+    let rest = text.strip_prefix("error: the subcommand '")?;
+    Some(rest.split_once("' cannot be used with")?.0.to_owned())
 }
 
 /// A value of the error's context as text; several are joined with commas.
@@ -81,9 +93,7 @@ impl Typed<'_> {
                 self.extra_word(&value(error, ContextKind::InvalidSubcommand).unwrap_or_default())
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation => self.wrong_value(error, &invalid),
-            ErrorKind::NoEquals | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
-                self.with_value(&invalid)
-            }
+            ErrorKind::NoEquals | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => self.with_value(&invalid),
             ErrorKind::TooManyValues => "give it one value".to_owned(),
             ErrorKind::MissingRequiredArgument => self.missing(&invalid),
             ErrorKind::ArgumentConflict => self.conflict(error, &invalid),
@@ -111,7 +121,11 @@ impl Typed<'_> {
     fn unknown_option(&self, invalid: &str) -> String {
         // The parser names the first letter of `-pipeline`.
         let word = match invalid.starts_with("--") {
-            true => invalid,
+            // It leaves the value of `--option=value` out.
+            true => {
+                let same = |word: &&String| word.split('=').next() == Some(invalid);
+                self.words.iter().find(same).map_or(invalid, String::as_str)
+            }
             false => {
                 let longer = |word: &&String| word.starts_with(invalid) && word.len() > 2 && !word.starts_with("--");
                 self.words.iter().find(longer).map_or(invalid, String::as_str)
@@ -235,7 +249,9 @@ impl Typed<'_> {
             arg.get_possible_values().iter().filter(|v| !v.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
         match slips::example(long) {
             Some(example) => format!("for example --{long} {example}"),
-            None if !values.is_empty() && arg.get_action().takes_values() => format!("values are {}", values.join(", ")),
+            None if !values.is_empty() && arg.get_action().takes_values() => {
+                format!("values are {}", values.join(", "))
+            }
             None => format!("as in --{long} {}", placeholder(arg)),
         }
     }
@@ -257,8 +273,7 @@ impl Typed<'_> {
 
     fn conflict(&self, error: &clap::Error, invalid: &str) -> String {
         let prior = value(error, ContextKind::PriorArg).unwrap_or_default();
-        if error.get(ContextKind::InvalidSubcommand).is_some() || message(error).starts_with("the subcommand") {
-            let word = value(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+        if let Some(word) = extra_subcommand(error) {
             return self.extra_word(&word);
         }
         match prior.is_empty() || prior == invalid {
@@ -290,9 +305,10 @@ fn synopsis(command: &Command) -> String {
 
 /// All names of the options of a command.
 fn longs(command: &Command) -> impl Iterator<Item = &str> {
-    command.get_arguments().filter(|arg| !arg.is_hide_set()).flat_map(|arg| {
-        arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default())
-    })
+    command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set())
+        .flat_map(|arg| arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default()))
 }
 
 fn has(command: &Command, long: &str) -> bool {

@@ -9,6 +9,7 @@ use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec, Top};
+use crate::diag::four_digits;
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -188,7 +189,7 @@ impl Args {
             optimised.n_inputs(),
             optimised.outputs().len(),
             schedule.latency(),
-            longest,
+            four_digits(longest),
             netlist.register_bits(),
         );
         Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
@@ -221,7 +222,8 @@ impl Args {
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
-        let facts = format!("{facts}, longest path {} {}, {} boxes", drawing.unit(), drawing.boxes());
+        let facts =
+            format!("{facts}, longest path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
         Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
     }
 }

@@ -207,7 +207,9 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     }
     if has_device {
         out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");
-        out.push_str("the estimate above the table is that of the combinational module, whose sums may have three operands\n");
+        out.push_str(
+            "the estimate above the table is that of the combinational module, whose sums may have three operands\n",
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, four_digits_up};
 use alir_core::ir::Model;
 use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_hw::emit;

@@ -3,7 +3,7 @@
 use super::policy::{self, Made};
 use super::spec::{Passes, Spec};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::Estimate;
 use alir_hw::emit::axis::Axis;

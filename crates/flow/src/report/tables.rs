@@ -1,6 +1,7 @@
 //! Rows as a table for people, for spreadsheets, for programs and for documents.
 
 use super::Row;
+use alir_core::diag::four_digits;
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
 

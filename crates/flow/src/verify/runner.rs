@@ -11,7 +11,7 @@ use super::run::{BenchCheck, Check, Finding, Origin};
 use super::sim::{Deadline, SIMULATORS, SimError, Simulator, Tools};
 use super::stream::Streams;
 use crate::compile::{Error, ErrorKind, Hardware};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits};
 use alir_core::files::Scratch;
 use alir_hw::emit::Language;
 use alir_hw::netlist::Interface;
@@ -342,7 +342,12 @@ impl Verification {
             let Ok(finding) = &outcome.result else { continue };
             let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
             text.push_str(&match finding.report.wrong_rows {
-                0 => format!("{name} equal: {}, {:.1} s, {}\n", self.about, outcome.seconds, part.version),
+                0 => format!(
+                    "{name} equal: {}, {} s, {}\n",
+                    self.about,
+                    four_digits(f64::from(outcome.seconds)),
+                    part.version
+                ),
                 _ => format!("{name} DIFFERENT: {}\n", outcome.described),
             });
         }

@@ -2,7 +2,7 @@
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
 use alir_core::ir::{Model, ValueId};
 
 /// What to spare where stages alone are given.
