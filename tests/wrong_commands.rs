@@ -390,7 +390,7 @@ fn options_with_nothing_to_act_on_are_warned_of() {
         ("info j.json.gz --effort fast --sweep", &[]),
         ("view j.json.gz -o v.html --use-dsp no --effort max", &["--effort", "--use-dsp"]),
         ("view j.json.gz -o v.html --pipeline 3 --effort fast", &[]),
-        ("project j.json.gz -o p --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
+        ("project j.json.gz -o p --pipeline 0 --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
         ("project j.json.gz -o p --pipeline 2 --clk-name c", &[]),
     ] {
         let words: Vec<&str> = line.split(' ').chain(["--error-format=json"]).collect();

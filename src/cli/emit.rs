@@ -1,7 +1,7 @@
 //! `alir2hdl generate`, and the same without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{GivenOptions, Registers, saves_little, warnings};
+use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, warnings};
 use super::input::{Design, FileFacts, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
@@ -259,6 +259,10 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
+    if let Some(scheduled) = first.scheduled() {
+        idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));
+        idle.0.extend(args.pipeline.assumption(&spec));
+    }
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);

@@ -1,5 +1,6 @@
 //! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
 
+use super::device::{NamedDevice, known_device};
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
@@ -9,7 +10,6 @@ use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
-use crate::project;
 use crate::verify::MISSING_TOOL;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -49,8 +49,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "delay", value_name = "WHAT")]
     objective: Vec<ObjectiveArg>,
     /// Device whose area and clock are estimated, or a part number, which the flow takes too
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
+    #[arg(long, alias = "part", value_name = "DEVICE", value_parser = known_device)]
+    device: Option<NamedDevice>,
     /// Also synthesise with this tool
     #[arg(long, value_enum, value_name = "FLOW")]
     flow: Option<FlowArg>,
@@ -138,9 +138,8 @@ impl Args {
 
     /// The options of `project` that all variants share.
     fn shared(&self) -> Vec<String> {
-        let device = self.device.iter().map(|device| format!("--device={device}"));
-        let part = self.device.iter().filter(|device| project::find(device).is_ok());
-        device.chain(part.map(|part| format!("--part={part}"))).chain(self.options.iter().cloned()).collect()
+        let device = self.device.iter().map(|device| format!("--device={}", device.text));
+        device.chain(self.options.iter().cloned()).collect()
     }
 }
 

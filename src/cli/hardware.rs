@@ -2,8 +2,10 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Arrival, Budget, Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
-use crate::diag::{Diagnostic, Place};
+use crate::compile::{
+    Arrival, Budget, Clock, DelayModel, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top,
+};
+use crate::diag::{Diagnostic, Place, four_digits};
 use crate::netlist::{Ports, ResetOptions};
 use crate::prove::equiv::Presence;
 use crate::schedule::{Effort, Objective};
@@ -52,15 +54,17 @@ pub(super) struct PipelineArgs {
     /// a file that has none; nanoseconds with --device); together with --pipeline N: exactly N stages
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// The same with the bound in nanoseconds. With --device or --delay-model device (and so with --pipeline auto) it
-    /// is the period of the clock on --device, registers included; else the logic between two registers takes at most
-    /// NS, one unit of delay being --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is
-    /// to be left out of NS
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
+    /// Meet this clock period with the fewest stages: 5, 5ns or 200MHz, registers included, by the delays of --device
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = period,
+          group = "clock")]
     pub(super) clock_period: Option<f64>,
-    /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device [default: 1; with
-    /// --delay-model device the delays are nanoseconds]
-    #[arg(long, value_name = "NS", requires = "clock_period", allow_negative_numbers = true)]
+    /// The same as a frequency in MHz
+    #[arg(long, value_name = "MHZ", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = frequency,
+          group = "clock")]
+    pub(super) freq: Option<f64>,
+    /// Take the file's latency fields for times: nanoseconds in one of their units. The period then leaves out what the clock
+    /// itself takes (register, skew, setup)
+    #[arg(long, value_name = "NS", requires = "clock", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) delay_unit: Option<f64>,
     /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in
     /// the estimate, and the uncertainty (setup) in constraints
@@ -75,7 +79,7 @@ pub(super) struct PipelineArgs {
     pub(super) output_delay: f64,
     /// What --pipeline N alone spares: the longest stage, or registers
     #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
-          conflicts_with_all = ["max_stage_delay", "clock_period"])]
+          conflicts_with_all = ["max_stage_delay", "clock_period", "freq"])]
     pub(super) pipeline_objective: ObjectiveArg,
     /// How long to look for fewer registers
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
@@ -152,6 +156,40 @@ fn stages(text: &str) -> Result<Stages, String> {
     }
 }
 
+/// Nanoseconds in a period of one megahertz.
+const NS_OF_MHZ: f64 = 1000.0;
+
+/// A clock period in nanoseconds, from a time or a frequency with or without a unit.
+fn period(text: &str) -> Result<f64, String> {
+    match quantity(text) {
+        Some((time, "" | "ns")) => Ok(time),
+        Some((time, "ps")) => Ok(time / 1000.0),
+        Some((time, "us")) => Ok(time * 1000.0),
+        Some((mhz, "mhz")) => Ok(NS_OF_MHZ / mhz),
+        Some((ghz, "ghz")) => Ok(1.0 / ghz),
+        _ => Err("a time or a frequency: 5, 5ns or 200MHz".to_owned()),
+    }
+}
+
+/// A frequency in MHz, with or without a unit.
+fn frequency(text: &str) -> Result<f64, String> {
+    match quantity(text) {
+        Some((mhz, "" | "mhz")) if mhz > 0.0 => Ok(mhz),
+        Some((ghz, "ghz")) if ghz > 0.0 => Ok(NS_OF_MHZ * ghz),
+        Some((ns, "ns")) if ns > 0.0 => Ok(NS_OF_MHZ / ns),
+        _ => Err("a frequency above zero: 200 or 200MHz".to_owned()),
+    }
+}
+
+/// A number and its unit in lower case.
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    const UNITS: [&str; 5] = ["ns", "ps", "us", "mhz", "ghz"];
+    let lower = text.trim().to_ascii_lowercase();
+    let unit = UNITS.into_iter().find(|unit| lower.ends_with(unit)).unwrap_or_default();
+    let number = lower[..lower.len() - unit.len()].trim_end().parse().ok()?;
+    Some((number, unit))
+}
+
 /// Clocks between two samples, as they are typed; several are compared, none: as few as a budget allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intervals(pub(super) Vec<u32>);
@@ -226,10 +264,9 @@ impl PipelineArgs {
             },
             arrival: self.ii_input.arrival(),
         };
-        spec.clock =
-            Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
+        spec.clock = Clock { period: self.period(), delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
         spec.target = Target {
-            device: self.device.device,
+            device: self.device.figures(),
             fallback: None,
             delays: self.device.delay_model.map(DelayModelArg::model),
             products: match self.use_dsp {
@@ -238,6 +275,28 @@ impl PipelineArgs {
                 UseDspArg::Yes => Products::Blocks,
             },
         };
+    }
+
+    /// The clock period that was requested, in nanoseconds.
+    pub(super) fn period(&self) -> Option<f64> {
+        self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
+    }
+
+    /// A note that says which delays a clock period is met by, where the command line names no device.
+    pub(super) fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
+        self.period().filter(|_| self.device.is_unnamed())?;
+        let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
+        let message = match spec.delay_model() {
+            DelayModel::Device => {
+                format!("no device is named: operations and registers take the times of {}", spec.device().name())
+            }
+            DelayModel::LatencyFields | DelayModel::Width => {
+                let unit = spec.clock.delay_unit.unwrap_or(1.0);
+                format!("one unit of the model's delays counts as {} ns, and registers as none", four_digits(unit))
+            }
+        };
+        let help = "--device NAME takes the times of a device; `alir2hdl devices` lists them";
+        Some(Diagnostic::note("N0803", Place::Flag(flag.into()), message).with_help(help))
     }
 
     /// The options that were given another value than their default.
@@ -252,6 +311,7 @@ impl PipelineArgs {
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),
             ("--clock-period", self.clock_period.is_some()),
+            ("--freq", self.freq.is_some()),
             ("--clock-uncertainty", self.clock_uncertainty != 0.0),
             ("--input-delay", self.input_delay != 0.0),
             ("--output-delay", self.output_delay != 0.0),
@@ -374,5 +434,26 @@ impl PortArgs {
                 .with_help("add --reset sync or --reset async")
         };
         given.map(problem).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_nanoseconds_whatever_their_unit() {
+        for text in ["5", "5ns", "5 ns", "5.0NS", "200MHz", "200 mhz", "0.2GHz", "5000ps", "0.005us"] {
+            assert_eq!(period(text), Ok(5.0), "{text}");
+        }
+        for text in ["200", "200MHz", "0.2ghz", "5ns"] {
+            assert_eq!(frequency(text), Ok(200.0), "{text}");
+        }
+        for wrong in ["", "ns", "5s", "5 n s", "fast", "5,0", "5nss"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "0", "-200", "nan", "fast", "5ps"] {
+            assert!(frequency(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -259,7 +259,7 @@ impl Typed<'_> {
     /// What is missing, as a command that has it.
     fn missing(&self, invalid: &str) -> String {
         let first = invalid.split(", ").next().unwrap_or_default();
-        match first.strip_prefix("--") {
+        match first.trim_start_matches('<').strip_prefix("--") {
             Some(rest) if self.model() != "MODEL" || self.sub.is_none() => {
                 let long = rest.split([' ', '=']).next().unwrap_or(rest);
                 match slips::example(long) {

@@ -229,7 +229,11 @@ fn verified(
         }
     };
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
-    report(&warnings(asked, &design, Registers::of(found.interface()), !is_foreign), global);
+    let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
+    if matches!(design, Design::Model(_)) {
+        idle.0.extend(args.pipeline.assumption(&spec));
+    }
+    report(&idle, global);
     Ok(found)
 }
 

@@ -2,14 +2,14 @@
 
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
-use super::idle::{GivenOptions, Registers, warnings};
+use super::idle::{GivenOptions, Registers, stages_without_logic, warnings};
 use super::info::{occupancy, plot};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec, Top};
-use crate::diag::four_digits;
+use crate::diag::{Diagnostic, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -72,6 +72,8 @@ struct PageContent {
     registers: Registers,
     /// A picture of the whole, where it is not that of stages.
     chart: Option<String>,
+    /// What should be known about the request.
+    remarks: Vec<Diagnostic>,
 }
 
 /// Runs the sub-command.
@@ -100,9 +102,11 @@ fn write(
         Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers))?,
         Design::Machine(machine) => args.of_machine(machine)?,
     };
-    let PageContent { drawing, facts, registers, chart } = shown;
+    let PageContent { drawing, facts, registers, chart, remarks } = shown;
     let asked = GivenOptions::of_look(&args.pipeline, RomStyleArg::Auto);
-    report(&warnings(asked, &design, registers, false), global);
+    let mut idle = warnings(asked, &design, registers, false);
+    idle.0.extend(remarks);
+    report(&idle, global);
     let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
         label: c.short.clone(),
@@ -161,7 +165,7 @@ impl Args {
             let summary = hardware.summary();
             let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
             let registers = Registers::of(&hardware.netlist.interface);
-            return Ok(PageContent { drawing, facts, registers, chart: Some(chart) });
+            return Ok(PageContent { drawing, facts, registers, chart: Some(chart), remarks: Vec::new() });
         }
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);
@@ -192,7 +196,9 @@ impl Args {
             four_digits(longest),
             netlist.register_bits(),
         );
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
+        let remarks = stages_without_logic(scheduled, netlist.register_bits());
+        let remarks = remarks.into_iter().chain(self.pipeline.assumption(&spec)).collect();
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None, remarks })
     }
 
     /// Shows what each operation was on the samples that are given.
@@ -224,6 +230,7 @@ impl Args {
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts =
             format!("{facts}, longest path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
+        let registers = Registers::of(&netlist.interface);
+        Ok(PageContent { drawing, facts, registers, chart: None, remarks: Vec::new() })
     }
 }

@@ -196,7 +196,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
     let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
-    report(&warnings(asked, &design, registers, false), global);
+    let mut remarks = warnings(asked, &design, registers, false);
+    remarks.0.extend(pipeline.as_ref().and_then(|pipeline| pipeline.without_logic.clone()));
+    remarks.0.extend(args.pipeline.assumption(&spec));
+    report(&remarks, global);
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
         None => optimised.estimate_combinational(&spec),

@@ -53,8 +53,9 @@ impl Spec {
 
     /// Where delays come from.
     pub fn delay_model(&self) -> DelayModel {
-        let by_clock = self.pipeline.stages == Some(Stages::Fewest) && self.clock.period.is_some();
-        let by_device = (by_clock || self.target.device.is_some()) && self.clock.delay_unit.is_none();
+        // A period is a time, and only a device or a unit turns operations into times.
+        let is_timed = self.clock.period.is_some() || self.target.device.is_some();
+        let by_device = is_timed && self.clock.delay_unit.is_none();
         self.target.delays.unwrap_or(match by_device {
             true => DelayModel::Device,
             false => DelayModel::LatencyFields,
