@@ -160,3 +160,81 @@ fn version_and_devices_are_sub_commands() {
     }
     assert_eq!(fine(here, &["simulate", "-h"]).0, fine(here, &["verify", "-h"]).0);
 }
+
+#[test]
+fn run_takes_samples_behind_the_model_and_writes_to_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tiny, machine) = (model("tiny_ops"), model("fsm/biquad").replace("model.json", "fsm.json"));
+    let inputs = tiny.replace("model.json.gz", "inputs.npy");
+    let (rows, _) = fine(folder.path(), &["run", &tiny, &inputs]);
+    assert!(rows.lines().count() > 1);
+    assert_eq!(fine(folder.path(), &["run", &tiny, "--input", &inputs, "--output", "-"]).0, rows);
+    assert_eq!(fine(folder.path(), &["run", &tiny, &inputs, "-o", "y.csv"]).0, "");
+    assert_eq!(fs::read_to_string(folder.path().join("y.csv")).unwrap(), rows);
+    // What prints something else writes no results beside it.
+    assert!(fine(folder.path(), &["run", &tiny, &inputs, "--trace", "1"]).0.starts_with("sample 1\n"));
+    assert!(
+        !fine(folder.path(), &["run", &tiny, &inputs, "--check-intervals"]).0.contains(rows.lines().next().unwrap())
+    );
+    let (code, _, err) = run(folder.path(), &["run", &tiny]);
+    assert!(code == 2 && err.contains("E0712") && err.contains("run MODEL SAMPLES.npy"), "{err}");
+    let (code, _, err) = run(folder.path(), &["run", &tiny, &inputs, "y.npy"]);
+    assert!(code == 2 && err.contains("-o y.npy names the result"), "{err}");
+    let (code, _, _) = run(folder.path(), &["run", &machine, "--cycles", "3"]);
+    assert_eq!(code, 2, "it has an input port");
+}
+
+#[test]
+fn view_names_its_page_like_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(model("tiny_ops"), folder.path().join("tiny.json.gz")).unwrap();
+    let (_, err) = fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2"]);
+    assert!(err.starts_with("tiny.html: "), "{err}");
+    let page = fs::read(folder.path().join("tiny.html")).unwrap();
+    fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2", "-o", "other.html"]);
+    assert_eq!(fs::read(folder.path().join("other.html")).unwrap(), page);
+}
+
+#[test]
+fn codes_are_explained_with_and_without_zeros() {
+    let here = Path::new(".");
+    let whole = fine(here, &["explain", "E0503"]).0;
+    for short in ["E503", "e503", "e0503", "[E0503]", " E503 "] {
+        assert_eq!(fine(here, &["explain", short]).0, whole, "{short}");
+    }
+    let (code, _, err) = run(here, &["explain", "503"]);
+    assert!(code == 2 && err.contains("alir2hdl explain E0503"), "{err}");
+}
+
+#[test]
+fn lists_take_commas() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/ir/mlp_relu/");
+    let (graph, weights, quant) =
+        (format!("{net}net.json"), format!("{net}weights.safetensors"), format!("{net}quant.json"));
+    // One of the two has nothing that is needed, which is fine.
+    fs::create_dir(folder.path().join("none")).unwrap();
+    let both = format!("{weights},{weights}");
+    let (code, _, twice) = run(folder.path(), &["check", &graph, "--weights", &both, "--quant", &quant]);
+    let (expected, _, apart) =
+        run(folder.path(), &["check", &graph, "--weights", &weights, "--weights", &weights, "--quant", &quant]);
+    assert_eq!((code, twice), (expected, apart));
+    // A file with a comma in its name is one file.
+    fs::copy(&weights, folder.path().join("a,b.safetensors")).unwrap();
+    fine(folder.path(), &["check", &graph, "--weights", "a,b.safetensors", "--quant", &quant]);
+    let tiny = model("tiny_ops");
+    fine(folder.path(), &["generate", &tiny, "-o", "t.v,t.vhd"]);
+    assert!(folder.path().join("t.v").exists() && folder.path().join("t.vhd").exists());
+    let (code, _, err) = run(folder.path(), &["generate", &tiny, "-o", "u.v,u.v"]);
+    assert!(code == 2 && err.contains("E0802") && !folder.path().join("u.v").exists(), "{err}");
+    // Simulators by name are looked for one by one: here none of them is there.
+    let command = |words: &[&str]| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+        let output = command.env_clear().current_dir(folder.path()).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, err) = command(&["verify", &tiny, "--sim", "iverilog,ghdl"]);
+    assert!(code == Some(3) && err.contains("iverilog") && err.contains("ghdl"), "{err}");
+    let (code, err) = command(&["verify", &tiny, "--sim", "iverilog,ghdl", "--lang", "vhdl"]);
+    assert!(code == Some(3) && !err.contains("iverilog") && err.contains("ghdl"), "{err}");
+}

@@ -3,6 +3,7 @@
 
 use super::info::plot;
 use super::input::InputArgs;
+use super::paths::listed;
 use super::source::{self, Kind};
 use super::{ExitStatus, Failure, Global, print, schema};
 use crate::diag::{Diagnostic, Place, printable};
@@ -66,7 +67,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(wrong(&name, message).with_help(help)));
     }
     let (structure, golden, nodes) = args.input.sources().floating(&bytes, &name)?;
-    let samples = samples(&args.sample_files, golden.program())?;
+    let files: Vec<PathBuf> = args.sample_files.iter().flat_map(|file| listed(file, names_samples)).collect();
+    let samples = samples(&files, golden.program())?;
     let bits = Bits { activations: args.bits, weights: args.weight_bits.unwrap_or(args.bits) };
     let found = calibrate::calibrate(&structure.graph, golden.program(), &samples, bits, nodes.as_ref())
         .map_err(|what| Failure::input(wrong(&name, what)))?;
@@ -85,6 +87,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         (false, false) => print(table(&found, samples.len()).as_bytes()),
         (false, true) => Ok(ExitStatus::Ok),
     }
+}
+
+/// Returns `true` if a word is `NAME=FILE` or a file that exists.
+fn names_samples(word: &Path) -> bool {
+    let text = word.to_string_lossy();
+    word.exists() || text.split_once('=').is_some_and(|(_, path)| Path::new(path).exists())
 }
 
 /// The samples of all inputs side by side.

@@ -5,6 +5,7 @@ use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, w
 use super::input::{Design, FileFacts, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
+use super::paths::listed;
 use super::progress::Lines;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
@@ -15,6 +16,7 @@ use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
 use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +90,7 @@ struct OutputArgs {
 /// A file to be written.
 struct Target<'a> {
     flag: &'static str,
-    path: &'a Path,
+    path: Cow<'a, Path>,
     form: Form,
 }
 
@@ -130,9 +132,9 @@ impl OutputArgs {
     /// What is written, and what is wrong with the names of results.
     fn targets(&self) -> (Vec<Target<'_>>, Vec<Diagnostic>) {
         let (mut targets, mut problems) = (Vec::new(), Vec::new());
-        for path in &self.output {
-            match Form::from_name(path) {
-                Ok(form) => targets.push(Target { flag: "--output", path, form }),
+        for path in self.output.iter().flat_map(|path| listed(path, |part| Form::from_name(part).is_ok())) {
+            match Form::from_name(&path) {
+                Ok(form) => targets.push(Target { flag: "--output", path: path.into(), form }),
                 Err(problem) => problems.push(problem),
             }
         }
@@ -144,7 +146,7 @@ impl OutputArgs {
             ("--witness", &self.witness, Form::Witness),
         ];
         let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
-        targets.extend(given.map(|(flag, path, form)| Target { flag, path, form }));
+        targets.extend(given.map(|(flag, path, form)| Target { flag, path: path.into(), form }));
         if targets.is_empty() && problems.is_empty() {
             let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
             problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(help));
@@ -302,7 +304,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             Form::Witness => {
                 let known = made(k).witness()?;
                 stage(&mut batch, target, |out| {
-                    formats::write_named(target.path, out, |out| witness::write(&known, out))
+                    formats::write_named(&target.path, out, |out| witness::write(&known, out))
                 })
             }
             Form::Interface => {
@@ -314,7 +316,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         staged.map_err(|e| unwritable(target, &e))?;
     }
     laps.0.push(("write", start.elapsed()));
-    batch.commit().map_err(|e| Failure::io(targets[0].path, "write", &e))?;
+    batch.commit().map_err(|e| Failure::io(&targets[0].path, "write", &e))?;
     let passes = first.scheduled().map_or(&[][..], |scheduled| &scheduled.passes);
     if global.verbose && !passes.is_empty() {
         say(&optimise::savings(passes), global);
@@ -430,7 +432,7 @@ fn others<'d>(
 fn stem(target: &Target<'_>, model: &Path) -> String {
     let of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let device = target.path.starts_with("/dev");
-    let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(target.path) };
+    let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(&target.path) };
     let name = name.unwrap_or_else(|| "model".into());
     let mut stem = name.as_str();
     for extension in
@@ -446,7 +448,7 @@ fn stage(
     target: &Target<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(target.path, write) }
+    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(&target.path, write) }
 }
 
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {

@@ -50,6 +50,20 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
     found
 }
 
+/// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
+fn full_code(asked: &str) -> String {
+    let upper = asked.trim().to_ascii_uppercase();
+    let upper = upper.trim_matches(['[', ']']);
+    match upper.split_at_checked(1) {
+        Some((letter @ ("E" | "W" | "N"), digits))
+            if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            format!("{letter}{digits:0>4}")
+        }
+        _ => upper.to_owned(),
+    }
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     if let Some(kind) = &args.schema {
@@ -68,9 +82,16 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
         }
         return print(text.as_bytes());
     };
-    let code = asked.trim().to_ascii_uppercase();
+    let code = full_code(asked);
     let Some(entry) = entries.iter().find(|entry| entry.code == code) else {
         let error = Diagnostic::error("E0004", Place::Flag("CODE".into()), format!("there is no code {asked:?}"));
+        let with_letter = format!("E{code:0>4}");
+        let entry = entries.iter().find(|entry| entry.code == with_letter);
+        if let Some(entry) = entry {
+            return Err(Failure::input(
+                error.with_help(format!("codes begin with a letter: alir2hdl explain {}", entry.code)),
+            ));
+        }
         return Err(Failure::input(match near(&code, entries.iter().map(|entry| entry.code)) {
             Some(near) => error.with_help(format!("did you mean {near}? `alir2hdl explain` lists all codes")),
             None => error.with_help("`alir2hdl explain` lists all codes"),

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::{Identity, Protected};
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happens to the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +59,21 @@ pub(super) fn is_result(id: &str) -> bool {
 /// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
 const IN_PLACE: &[&str] = &["convert"];
 
+/// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` says what may stand
+/// alone.
+pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let whole = || vec![value.to_owned()];
+    let Some(text) = value.to_str().filter(|text| text.contains(',')) else { return whole() };
+    let parts: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();
+    let is_list = !value.exists() && parts.iter().all(|part| !part.as_os_str().is_empty() && is_path(part));
+    if is_list { parts } else { whole() }
+}
+
 /// A path that was given.
-struct Given<'m> {
+struct Given {
     id: &'static str,
     role: Role,
-    path: &'m Path,
+    path: PathBuf,
     identity: Option<Identity>,
 }
 
@@ -78,14 +88,17 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     let mut given = Vec::new();
     for &(id, role) in ROLES {
         let Ok(Some(values)) = matches.try_get_raw(id) else { continue };
-        for path in values.map(Path::new) {
-            let identity = if role == Role::Read { Identity::of_input(path) } else { Identity::of_output(path) };
+        let has_ending = |path: &Path| path.extension().is_some();
+        let is_path: fn(&Path) -> bool = if role == Role::Read { Path::exists } else { has_ending };
+        let all: Vec<PathBuf> = values.flat_map(|value| listed(Path::new(value), is_path)).collect();
+        for path in all {
+            let identity = if role == Role::Read { Identity::of_input(&path) } else { Identity::of_output(&path) };
             given.push(Given { id, role, path, identity });
         }
     }
     let mut problems = Vec::new();
     for (at, output) in given.iter().enumerate().filter(|(_, g)| g.role == Role::Written && g.identity.is_some()) {
-        let same = |other: &&Given<'_>| other.identity == output.identity;
+        let same = |other: &&Given| other.identity == output.identity;
         let flag = |id| flag(&command(), name, id);
         let shown = output.path.display();
         // Only where something is wrong: building the command line takes as long as parsing it.
@@ -103,7 +116,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path);
+    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path.as_path());
     Ok(Protected::new(read))
 }
 

@@ -4,6 +4,7 @@
 //! which gives the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and
 //! `prove` hold it to the meaning.
 
+use super::paths::listed;
 use super::{Failure, Global, say};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
@@ -34,7 +35,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "SELECTION")]
     nodes: Option<String>,
     /// A buffer that is an output, NAME or LAYER:NAME; several times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
     output_buffer: Vec<String>,
     /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the
     /// codes of its first Quant without it
@@ -118,7 +119,7 @@ fn shows_graph(text: &[u8]) -> bool {
 impl SourceArgs {
     fn graph_options(&self) -> graph::Options {
         graph::Options {
-            weights: self.weights.clone(),
+            weights: self.weights.iter().flat_map(|path| listed(path, Path::exists)).collect(),
             quant: self.quant.clone(),
             weight_map: self.weight_map.clone(),
             nodes: self.nodes.clone(),

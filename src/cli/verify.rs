@@ -61,12 +61,12 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Simulation")]
 struct SimulationArgs {
-    /// Which text to simulate
-    #[arg(long, value_enum, default_value_t, value_name = "LANGUAGE")]
-    lang: LangArg,
-    /// Which simulator; `all` takes what is installed
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    sim: SimArg,
+    /// Simulate these languages, several with commas
+    #[arg(long, value_enum, default_value = "both", value_delimiter = ',', value_name = "LANGUAGE")]
+    lang: Vec<LangArg>,
+    /// Take these simulators, several with commas; all: what is installed
+    #[arg(long, value_enum, default_value = "all", value_delimiter = ',', value_name = "NAME")]
+    sim: Vec<SimArg>,
     /// Number of samples, or of cycles of a state machine
     #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     vectors: u32,
@@ -76,7 +76,7 @@ struct SimulationArgs {
     /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere,
     /// all files that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt
     /// lies beside them. --top names the module; --pipeline its latency in clocks
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "lang")]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
     /// VHDL revision that GHDL is told to read
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
@@ -96,19 +96,18 @@ struct SimulationArgs {
 }
 
 /// Languages as they are typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LangArg {
     /// Verilog
     Verilog,
     /// VHDL
     Vhdl,
     /// One after the other
-    #[default]
     Both,
 }
 
 /// Simulators as they are typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SimArg {
     /// Verilator (Verilog)
     Verilator,
@@ -117,7 +116,6 @@ enum SimArg {
     /// GHDL (VHDL)
     Ghdl,
     /// Every one that is installed
-    #[default]
     All,
 }
 
@@ -140,6 +138,21 @@ impl SimArg {
             SimArg::Ghdl => Some("ghdl"),
             SimArg::All => None,
         }
+    }
+}
+
+impl SimulationArgs {
+    /// The languages, each once.
+    fn languages(&self) -> Vec<Language> {
+        let asked: Vec<Language> = self.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
+        let all = LangArg::Both.languages().iter().copied();
+        all.filter(|language| asked.contains(language)).collect()
+    }
+
+    /// The names of the simulators; empty: all.
+    fn simulators(&self) -> Vec<&'static str> {
+        let names: Option<Vec<_>> = self.sim.iter().map(|sim| sim.name()).collect();
+        names.unwrap_or_default()
     }
 }
 
@@ -189,9 +202,10 @@ fn verified(
     let tools = Tools::of_environment();
     let foreign = args.foreign()?;
     let own_languages = foreign.as_ref().map(|(foreign, _)| [foreign.language]);
-    let languages = own_languages.as_ref().map_or(args.simulation.lang.languages(), |own| own.as_slice());
+    let typed = args.simulation.languages();
+    let languages = own_languages.as_ref().map_or(typed.as_slice(), |own| own.as_slice());
     // Before anything takes time: is there somebody to ask?
-    let (parts, notes) = runner::parts(languages, args.simulation.sim.name(), &tools)?;
+    let (parts, notes) = runner::parts(languages, &args.simulation.simulators(), &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
     let mut spec = args.spec();

@@ -28,11 +28,10 @@ const SAMPLES: u32 = 200;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl view model.json.gz --pipeline 5 -o model.html
-  alir2hdl view model.json.gz --pipeline 5 --input samples.npy -o model.html     with values and histograms
-  alir2hdl view model.json.gz --pipeline 5 -o model.html --svg stages.svg        the stages for a paper
-  alir2hdl view model.json.gz --ii 8 -o model.html --svg copies.svg              which copy computes what when
-  alir2hdl view model.json.gz --pipeline 5 -o model.html --open                  and look at it
+  alir2hdl view model.json.gz --stages 5 --open                   write model.html and look at it
+  alir2hdl view model.json.gz --stages 5 --input samples.npy      with values and histograms
+  alir2hdl view model.json.gz --stages 5 --svg stages.svg         the stages for a paper
+  alir2hdl view model.json.gz --ii 8 --svg copies.svg             which copy computes what when
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
 an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
@@ -42,9 +41,9 @@ For delay and registers over the number of stages: alir2hdl info MODEL --sweep -
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The page
+    /// Write the page to this file [default: the model's name with .html, in the current folder]
     #[arg(short, long, value_name = "FILE.html")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// Open the page in the browser once it is written
     #[arg(long)]
     open: bool,
@@ -119,15 +118,16 @@ fn write(
     };
     let chart = chart.unwrap_or_else(stages);
     let page = view::page(name, &facts, &chart, &drawing);
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     let mut batch = Batch::default();
-    batch.add(&args.output, page.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
+    batch.add(&output, page.as_bytes()).map_err(|e| Failure::io(&output, "write", &e))?;
     if let Some(path) = &args.svg {
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
-    batch.commit().map_err(|e| Failure::io(&args.output, "write", &e))?;
-    say(&format!("{}: {facts}", args.output.display()), global);
+    batch.commit().map_err(|e| Failure::io(&output, "write", &e))?;
+    say(&format!("{}: {facts}", output.display()), global);
     if let Some(browser) = browser {
-        browser.open(&args.output)?;
+        browser.open(&output)?;
     }
     Ok(ExitStatus::Ok)
 }

@@ -32,14 +32,14 @@ pub struct Part {
     pub language: Language,
 }
 
-/// Who takes part, and notes about who does not: simulators called `name`, or all, of these languages.
+/// Who takes part, and notes about who does not: simulators of these names (none: all), of these languages.
 ///
 /// # Errors
 /// If a simulator that was asked for is not there, or none for a language that was asked for.
-pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
+pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
     let mut parts: Vec<Part> = Vec::new();
     let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
-    for simulator in SIMULATORS.iter().copied().filter(|s| name.is_none_or(|name| name == s.name())) {
+    for simulator in SIMULATORS.iter().copied().filter(|s| names.is_empty() || names.contains(&s.name())) {
         for language in simulator.languages().iter().filter(|l| languages.contains(l)) {
             match simulator.probe(tools) {
                 Ok(version) => parts.push(Part { simulator, version, language: *language }),
@@ -48,12 +48,12 @@ pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Resul
         }
     }
     if parts.is_empty() && absent.is_empty() {
-        let message = format!("{} does not read this language", name.unwrap_or_default());
+        let message = format!("{} does not read this language", names.join(", "));
         let error = Diagnostic::error("E1006", Place::Flag("--sim".into()), message);
         return Err(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL").into());
     }
     let silent = |l: &Language| parts.iter().all(|p| p.language != *l);
-    let needed = absent.iter().any(|(language, _)| name.is_some() || silent(language));
+    let needed = absent.iter().any(|(language, _)| !names.is_empty() || silent(language));
     let mut said = Diagnostics(absent.into_iter().map(|(_, d)| d).collect());
     if needed {
         return Err(Error { kind: ErrorKind::MissingTool, diagnostics: said });
