@@ -10,14 +10,13 @@ use std::fmt::Write;
 
 /// Where delays come from, and which device is meant.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Device")]
+#[command(next_help_heading = "Pipeline and device")]
 pub(super) struct DeviceArgs {
-    /// Take the times of this device, and estimate its area and clock: a family or a part number (`alir2hdl devices`)
+    /// Take the times of this family or part, and estimate area and clock (see `alir2hdl devices`)
     #[arg(id = "device", long, alias = "part", value_name = "DEVICE", action = ArgAction::Set, num_args = 1,
           value_parser = known_device)]
     devices: Vec<NamedDevice>,
-    /// Where the scheduler takes the time of an operation from [default: device where --device, --clock-period or --freq is
-    /// given without --delay-unit; else latency-fields]
+    /// Take delays from latency-fields, device or width [default: device with --device or a clock, else latency-fields]
     #[arg(long, value_enum, value_name = "MODEL", hide_short_help = true)]
     pub(super) delay_model: Option<DelayModelArg>,
 }

@@ -15,7 +15,7 @@ Examples:
   alir2hdl devices --json | jq -r .boards[].name")]
 pub(super) struct Args {
     /// Print one JSON object
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     json: bool,
 }
 

@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl generate model.json.gz -o model.v                              combinational
-  alir2hdl generate model.json.gz -o model.v --stages 3 --valid --prove   three stages, a valid flag, proved
+  alir2hdl generate model.json.gz -o model.v                  combinational
+  alir2hdl generate model.json.gz -o model.v --stages 3 --valid --prove
   alir2hdl generate model.json.gz -o model.vhd --device xcku5p --freq 200
-  alir2hdl generate model.json.gz --verilog - --ports split -O0 | less
+  alir2hdl generate model.json.gz --verilog - --ports split | less
 
 The sub-command may be left out: alir2hdl MODEL -o FILE.")]
 pub(super) struct Args {
@@ -52,38 +52,35 @@ pub(super) struct Args {
 /// What is written where.
 #[derive(Debug, clap::Args)]
 struct OutputArgs {
-    /// Write this file; its ending says what: .v, .vhd or .vhdl, .hpp or .h (C++), .json (as --interface); several times
+    /// Write this file: .v, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
-    /// Write Verilog-2001 to this file; `-` for stdout
+    /// Write Verilog-2001; - for stdout
     #[arg(long, value_name = "FILE")]
     verilog: Option<PathBuf>,
-    /// Write VHDL (for 1993 and 2008) to this file; `-` for stdout
+    /// Write VHDL (1993 and 2008); - for stdout
     #[arg(long, value_name = "FILE")]
     vhdl: Option<PathBuf>,
-    /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write ports, types, latency and registers as JSON; - for stdout
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     interface: Option<PathBuf>,
-    /// Write the program as a C++17 header to this file: `run`, `run_codes` and `run_batch` compute what the hardware
-    /// computes, without dependencies; `-` for stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write a bit-exact C++17 header; - for stdout
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     cpp: Option<PathBuf>,
-    /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
-    #[arg(long, value_name = "NAME", value_parser = cpp_namespace::parse)]
+    /// Put the C++ header into this namespace [default: like its file]
+    #[arg(long, value_name = "NAME", value_parser = cpp_namespace::parse, hide_short_help = true)]
     namespace: Option<String>,
-    /// Write what is known of the text to this file, for `prove --witness`: the program that each optimisation leaves, and
-    /// what each signal shows; JSON, gzip if the name ends in `.gz`; `-` for stdout
+    /// Write hints for `prove --witness`
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     witness: Option<PathBuf>,
-    /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper
-    /// the pipeline inside it (`verify --wrapper axis` simulates the whole)
+    /// Prove each file equal to the model for every input before it is written
     #[arg(long)]
     prove: bool,
-    /// Say how long each step took
+    /// Print how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
-    /// Print what was written, the ports and the proofs as JSON on stdout; with --timings the timings instead
-    #[arg(long, help_heading = "Output")]
+    /// Print the files, the ports and the proofs as JSON on stdout
+    #[arg(long)]
     json: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Place};
 /// The table that the program carries.
 const ERRORS: &str = include_str!("../../docs/errors.md");
 
-/// Explain a code of an error, warning or note; without one list them all
+/// Explain the code of an error, warning or note
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,10 +14,10 @@ Examples:
   alir2hdl explain | grep -i table
   alir2hdl explain --schema info > info.schema.json")]
 pub(super) struct Args {
-    /// The code: E and a number for errors, W for warnings, N for notes
+    /// The code, as E0503 or E503 [default: list all]
     #[arg(value_name = "CODE")]
     code: Option<String>,
-    /// Print the JSON schema of an output instead: of `info --json` and the like
+    /// Print the JSON schema of an output instead
     #[arg(long, value_name = "KIND", conflicts_with = "code", value_parser = schema::kinds())]
     schema: Option<String>,
 }

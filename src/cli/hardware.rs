@@ -14,78 +14,94 @@ use std::sync::Arc;
 
 /// Where the registers are.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Pipeline")]
+#[command(next_help_heading = "Pipeline and device")]
 pub(super) struct PipelineArgs {
-    /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational; auto: the fewest that
-    /// meet --clock-period or --max-stage-delay
+    /// Cut the logic into N stages; 0 is combinational, auto takes the fewest that meet the clock
     #[arg(long, visible_alias = "stages", value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
-    /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it.
-    /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks. auto: the smallest K whose
-    /// estimate for --device is within --max-luts and --max-ffs
+    /// Accept one sample every K clocks with shared hardware; auto: the smallest K within --max-luts and --max-ffs
     #[arg(long, value_name = "K|auto", allow_negative_numbers = true, value_parser = intervals)]
     pub(super) ii: Option<Intervals>,
-    /// Most look-up tables that --ii auto may take
+    /// Allow --ii auto this many look-up tables
     #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_luts: Option<u64>,
-    /// Most flip-flops that --ii auto may take
+    /// Allow --ii auto this many flip-flops
     #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_ffs: Option<u64>,
-    /// Refuse --ii if less than P per cent of the logic share hardware
+    /// Refuse --ii if less than P per cent of the logic is shared
     #[arg(long, value_name = "P", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) ii_share: Option<f64>,
-    /// Most clocks from a sample to its result with --ii
+    /// Allow at most L clocks from a sample to its result
     #[arg(long, value_name = "L", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_latency: Option<u32>,
-    /// How hardware is used again with --ii
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    /// Share equal parts (fold), work bit by bit (serial), both (mixed), or what is smallest (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        hide_short_help = true,
+        requires = "ii",
+        hide_possible_values = true
+    )]
     pub(super) ii_engine: EngineArg,
-    /// For how long inputs are read with --ii
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    /// Read inputs at one edge (captured), for K clocks (held), or in AXI transfers (beats)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        hide_short_help = true,
+        requires = "ii",
+        hide_possible_values = true
+    )]
     pub(super) ii_input: InputArg,
-    /// Also register the inputs: one more clock of latency
-    #[arg(long)]
+    /// Register the inputs: one more clock of latency
+    #[arg(long, hide_short_help = true)]
     pub(super) register_inputs: bool,
-    /// Register the outputs once more, behind the last stage's own registers and with no logic between: one more
-    /// clock of latency
-    #[arg(long)]
+    /// Register the outputs once more: one more clock of latency
+    #[arg(long, hide_short_help = true)]
     pub(super) register_outputs: bool,
-    /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields (of LUT levels for
-    /// a file that has none; nanoseconds with --device); together with --pipeline N: exactly N stages
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    /// Use the fewest stages of at most this delay, in units of the latency fields (with --device ns)
+    #[arg(long, value_name = "D", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// Meet this clock period with the fewest stages: 5, 5ns or 200MHz, registers included, by the delays of --device
+    /// Meet this clock with the fewest stages: 5, 5ns or 200MHz, by the times of --device
     #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = period,
           group = "clock")]
     pub(super) clock_period: Option<f64>,
-    /// The same as a frequency in MHz
+    /// Meet this clock, in MHz
     #[arg(long, value_name = "MHZ", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = frequency,
           group = "clock")]
     pub(super) freq: Option<f64>,
-    /// Take the file's latency fields for times: nanoseconds in one of their units. The period then leaves out what the clock
-    /// itself takes (register, skew, setup)
+    /// Take the latency fields for times: nanoseconds in one of their units
     #[arg(long, value_name = "NS", requires = "clock", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) delay_unit: Option<f64>,
-    /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in
-    /// the estimate, and the uncertainty (setup) in constraints
+    /// Take this many nanoseconds off the clock period
     #[arg(long, value_name = "NS", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) clock_uncertainty: f64,
-    /// Time after the clock edge at which inputs arrive, in the units of the delays: for the scheduler and, in
-    /// nanoseconds, the estimate and the constraints
+    /// Expect inputs this long after the clock edge
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
-    /// Time that is needed behind the last stage's logic, likewise
+    /// Leave this much time behind the last stage
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
-    /// What --pipeline N alone spares: the longest stage, or registers
+    /// Minimise the longest stage (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
     #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
-          conflicts_with_all = ["max_stage_delay", "clock_period", "freq"])]
+          conflicts_with_all = ["max_stage_delay", "clock_period", "freq"], hide_short_help = true, hide_possible_values = true)]
     pub(super) pipeline_objective: ObjectiveArg,
-    /// How long to look for fewer registers
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    /// Search for fewer registers not at all (fast), for a second (normal) or a minute (max)
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]
     pub(super) effort: EffortArg,
-    /// Whether multiplications go into multiplier blocks: `yes` asks synthesis for them, `no` makes adders
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Resources")]
+    /// Put multiplications into DSP blocks (yes), into adders (no), or as synthesis does (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Pipeline and device",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub(super) use_dsp: UseDspArg,
     #[command(flatten)]
     pub(super) device: DeviceArgs,
@@ -327,26 +343,26 @@ impl PipelineArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct PortArgs {
-    /// Module name [default: the stem of the output file]
+    /// Name the module [default: like the output file]
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
-    /// All elements on one port (model_inp, model_out), or a port each (inp_0, ..., out_0, ...)
-    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
+    /// Give all elements one port (packed), or each its own (split)
+    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT", hide_possible_values = true)]
     pub(super) ports: PortsArg,
-    /// Ports valid_in and valid_out: a flag that travels beside the data
+    /// Add ports valid_in and valid_out
     #[arg(long)]
     pub(super) valid: bool,
-    /// Port ce: the pipeline holds while it is low
+    /// Add port ce, which holds the pipeline while it is low
     #[arg(long)]
     pub(super) enable: bool,
-    /// Port rst: clears the valid flags
+    /// Add port rst, which clears the valid flags
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub(super) reset: ResetArg,
-    /// The reset clears the data registers too
-    #[arg(long)]
+    /// Clear the data registers by the reset too
+    #[arg(long, hide_short_help = true)]
     pub(super) reset_data: bool,
-    /// The level at which the reset resets
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    /// Reset at this level; low names the port rst_n
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL", hide_short_help = true)]
     pub(super) reset_polarity: PolarityArg,
     #[command(flatten)]
     pub(super) names: super::names::NameArgs,

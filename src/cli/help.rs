@@ -32,6 +32,14 @@ impl Detail {
     }
 }
 
+/// Headings whose options `-h` leaves out, because the sub-command is about something else.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    ("verify", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
+    ("project", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
+    ("info", &["Ports", "Networks and matrices"]),
+    ("view", &["Networks and matrices"]),
+];
+
 /// The options `-h` and `--help`, which print the same layout.
 pub(super) fn flag() -> Arg {
     let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true);
@@ -41,7 +49,13 @@ pub(super) fn flag() -> Arg {
 /// A command whose help lists options in this detail.
 pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
     match detail {
-        Detail::Common => command,
+        Detail::Common => {
+            let hidden = LEFT_OUT.iter().find(|(name, _)| *name == command.get_name()).map_or(&[][..], |(_, of)| of);
+            command.mut_args(|arg| match arg.get_help_heading() {
+                Some(heading) if hidden.contains(&heading) => arg.hide_short_help(true),
+                _ => arg,
+            })
+        }
         Detail::All => command.mut_args(|arg| {
             let long = arg.get_long_help().cloned();
             let arg = arg.hide_short_help(false);
@@ -50,6 +64,14 @@ pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
                 None => arg,
             }
         }),
+    }
+}
+
+/// The text behind the options: the examples, and where all is listed what else there is to say.
+pub(super) fn closing(text: &str, detail: Detail) -> String {
+    match detail {
+        Detail::All => text.to_owned(),
+        Detail::Common => text.split("\n\n").next().unwrap_or_default().to_owned(),
     }
 }
 
@@ -72,6 +94,6 @@ pub(super) fn overview(command: &Command) -> StyledStr {
             let _ = writeln!(text, "  {BOLD}{name:<12}{PLAIN} {about}");
         }
     }
-    let _ = writeln!(text, "\n{}", command.get_after_help().map(ToString::to_string).unwrap_or_default());
+    let _ = writeln!(text, "\n{}", super::AFTER_HELP);
     StyledStr::from(text)
 }

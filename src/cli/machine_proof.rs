@@ -33,9 +33,10 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
     let gauge = Arc::new(Gauge::default());
+    let effort = args.effort.budget();
     let request = MachineRequest {
-        limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
-        work: args.work,
+        limits: Limits { sat_steps: effort.sat_steps, ..Limits::default() },
+        work: effort.work,
         depth: args.depth.unwrap_or(MachineRequest::default().depth),
         keep_questions: args.certificate.is_some(),
         gauge: Some(Arc::clone(&gauge)),

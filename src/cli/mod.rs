@@ -35,6 +35,7 @@ mod paths;
 mod port_arrays;
 mod progress;
 mod project;
+mod proof_effort;
 mod prove;
 mod provenance;
 mod recorded;
@@ -206,19 +207,53 @@ impl clap::Args for MainJob {
 /// Other names of sub-commands, and the sub-commands.
 const ALIASES: &[(&str, &str)] = &[("simulate", "verify")];
 
+/// Options of version 0.2 that another one replaces. They work as before, with a warning.
+const DEPRECATED: &[(&str, &str)] = &[
+    ("--clk-name", "--port clk=NAME"),
+    ("--rst-name", "--port rst=NAME"),
+    ("--ce-name", "--port ce=NAME"),
+    ("--valid-in-name", "--port valid_in=NAME"),
+    ("--valid-out-name", "--port valid_out=NAME"),
+    ("--ready-name", "--port ready=NAME"),
+    ("--input-name", "--port in=NAME"),
+    ("--output-name", "--port out=NAME"),
+    ("--work", "--prove-effort fast, normal or max"),
+    ("--sat-steps", "--prove-effort fast, normal or max"),
+];
+
+/// Warnings about options that another one replaces.
+fn deprecations(words: &[OsString]) -> Diagnostics {
+    let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let names: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
+    let used = DEPRECATED.iter().filter(|(old, _)| names.contains(old));
+    let warning = |(old, new): &(&str, &str)| {
+        let message = format!("{old} is an option of version 0.2 and goes with the next one");
+        Diagnostic::warning("W0803", Place::Flag((*old).into()), message).with_help(format!("use {new}"))
+    };
+    Diagnostics(used.map(warning).collect())
+}
+
 /// Options of every sub-command.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Global {
-    /// How errors and warnings are written to stderr
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT", help_heading = "Output")]
+    /// Write messages to stderr as text or JSON
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "FORMAT",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub error_format: ErrorFormat,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, help_heading = "Output")]
     pub quiet: bool,
-    /// Say more: what each optimisation saved; with `--prove` each step that was proved
+    /// Print more: savings of optimisations, steps of proofs
     #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Whether messages are coloured; NO_COLOR is heeded
+    /// Colour messages; NO_COLOR is respected
     #[arg(
         long,
         value_enum,
@@ -254,7 +289,7 @@ enum Command {
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     Man(man::Args),
@@ -270,7 +305,7 @@ enum Command {
 
 /// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
 fn command() -> clap::Command {
-    command_for(|_| true, Detail::Common)
+    command_for(|_| true, Detail::All)
 }
 
 /// The same where only some sub-commands are complete, by their names: completing all takes longer than parsing.
@@ -279,7 +314,7 @@ fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Comman
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
         let command = help::with_detail(input::with_reading_options(command), detail);
         match closing {
-            Some(closing) => command.after_help(closing),
+            Some(closing) => command.after_help(help::closing(&closing, detail)),
             None => command,
         }
     };
@@ -331,6 +366,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         Err(error) => return not_parsed(&error.format(&mut command), &words, &command) as u8,
     };
     let global = cli.global;
+    report(&deprecations(&words), global);
     let protected = paths::check(&matches, self::command);
     let words = provenance::command(&matches, &command);
     // The process ends with this call; giving the parser back piece by piece would take longer than making it.

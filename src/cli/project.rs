@@ -19,20 +19,20 @@ use clap::{ArgAction, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Write a folder with RTL, testbenches, constraints and scripts for synthesis and simulation
+/// Write a folder with RTL, constraints, scripts and testbenches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl project m.json -o build --flow vivado --device xcvu13p-flga2577-2-e --freq 200
-  alir2hdl project model.json -o build --flow yosys,fusesoc --stages 3 --wrapper axis
-  alir2hdl project model.json -o build --input X.npy     own samples in the testbenches
-  alir2hdl project model.json -o build --flow vivado --board kv260 --freq 200
-  make -C build/sim verilator                 does it compute what the model says?
-  alir2hdl report build                       what the tools said about it
+  alir2hdl project m.json -o build --flow vivado --device xcku5p --freq 200
+  alir2hdl project m.json -o build --flow yosys,fusesoc --wrapper axis
+  alir2hdl project m.json -o build --flow vivado --board kv260
+  alir2hdl project m.json -o build --input X.npy   own samples in testbenches
+  make -C build/sim verilator                      is it what the model says?
+  alir2hdl report build                            what the tools reported
 
 Without --stages the pipeline has the fewest stages that meet --clock-period (5 ns) on the device; --stages 0 is combinational.")]
 #[command(mut_arg("device", |arg| {
-    arg.help("Device that the folder is for, one for each vendor with commas: a family or a part number [default: a large one]")
+    arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl devices`)")
         .value_parser(any_device).value_delimiter(',').action(ArgAction::Append)
 }))]
 pub(super) struct Args {
@@ -57,23 +57,23 @@ pub(super) struct Args {
 /// What the folder is for.
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
-    /// The folder; new, empty, or written by an earlier run
+    /// Write the project into this folder: new, empty, or of an earlier run
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Which tools it serves, several with commas
+    /// Serve these tools, several with commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "plain", value_name = "FLOWS")]
     flow: Vec<FlowArg>,
-    /// Board: also a block design with processor, DMA and AXI4-Stream, and a Python driver (PYNQ)
+    /// Add a block design with processor and DMA for this board, and a Python driver
     #[arg(long, value_parser = board, value_name = "BOARD")]
     board: Option<&'static Board>,
-    /// Samples in the testbenches; cycles of a state machine
+    /// Put this many samples into the testbenches
     #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     vectors: u32,
-    /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1)]
+    /// Draw other samples and stalls
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
-    /// Version of the core, three numbers
-    #[arg(long, value_name = "VERSION", default_value = "1.0.0")]
+    /// Give the core this version
+    #[arg(long, value_name = "VERSION", default_value = "1.0.0", hide_short_help = true)]
     core_version: String,
 }
 

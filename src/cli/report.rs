@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::path::PathBuf;
 
-/// Show what Vivado, Quartus, yosys and nextpnr reported, several runs side by side
+/// Show what Vivado, Quartus, yosys and nextpnr reported
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,8 +22,8 @@ pub(super) struct Args {
     /// Folders to look through
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Print a JSON object (schema alir2hdl.report/2)
-    #[arg(long, help_heading = "Output")]
+    /// Print one JSON object
+    #[arg(long)]
     json: bool,
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
@@ -31,10 +31,10 @@ pub(super) struct Args {
     /// Print a Markdown table
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     markdown: bool,
-    /// Sort by this column instead of by path
+    /// Sort by this column [default: by path]
     #[arg(long, value_name = "COLUMN")]
     sort: Option<ColumnArg>,
-    /// The largest first
+    /// Put the largest first
     #[arg(long, requires = "sort")]
     descending: bool,
 }

@@ -22,15 +22,15 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Run samples through a model, bit by bit as the hardware does
+/// Run samples through a model, bit for bit as the hardware does
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl run model.json.gz X.csv | head
   alir2hdl run model.json.gz X.npy -o Y.npy
-  alir2hdl run model.json.gz X.npy --trace 3             every operation of sample 3
-  alir2hdl run model.json.gz X.npy --check-intervals     where results leave their types
-  alir2hdl run machine.json.gz in.npz -o out.npz         a state machine: a row a cycle
+  alir2hdl run model.json.gz X.npy --trace 3       every operation of sample 3
+  alir2hdl run model.json.gz X.npy --check-intervals
+  alir2hdl run machine.json.gz in.npz -o out.npz   a state machine
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
 row a sample; memory does not grow with their number. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
@@ -38,47 +38,78 @@ fits, else CSV with hexadecimal bits. The output file appears when it is whole; 
 pub(super) struct Args {
     #[command(flatten)]
     model: InputArgs,
-    /// Samples, one row each: a .npy, .npz or .csv file, `-` for stdin; for a state machine an array for each input port
+    /// Samples, a row each: .npy, .npz, .csv, - for stdin; for a state machine an array for each input port
     #[arg(value_name = "SAMPLES")]
     samples: Option<PathBuf>,
     /// The same as SAMPLES
     #[arg(short, long, value_name = "FILE", conflicts_with = "samples", hide_short_help = true)]
     input: Option<PathBuf>,
-    /// Cycles that a state machine runs at most; one without input ports needs it
+    /// Run a state machine for at most this many cycles
     #[arg(long, value_name = "N", help_heading = "Samples")]
     cycles: Option<u64>,
-    /// Which array of a .npz file; one with a single array needs no name
-    #[arg(long, value_name = "NAME", help_heading = "Samples")]
+    /// Take this array of a .npz file
+    #[arg(long, value_name = "NAME", help_heading = "Samples", hide_short_help = true)]
     array: Option<String>,
-    /// Write the outputs to this .npy or .csv file, of a state machine also .npz or a folder [default: CSV on stdout]
+    /// Write the outputs to this .npy or .csv file; of a state machine .npz or a folder [default: CSV on stdout]
     #[arg(short, long, value_name = "FILE", conflicts_with = "trace")]
     output: Option<PathBuf>,
-    /// What a state machine's outputs are while they come from registers without a first value
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Show outputs of registers without a first value as zero or NaN
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     undefined: Undefined,
-    /// Numbers are integer codes, on both sides
+    /// Read and write raw integer values instead of real numbers
     #[arg(long, help_heading = "Samples")]
     codes: bool,
-    /// Of a network: also run it without quantisation, and print how far its outputs are from that
+    /// Run a network without quantisation too, and print the error against that
     #[arg(long, help_heading = "Samples")]
     float: bool,
-    /// What a lookup outside its table does (the hardware reads zero)
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Stop at a lookup outside its table, or read zero as the hardware does
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     lookup_miss: Miss,
-    /// Threads to use; all processors by default. The result does not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed")]
+    /// Use this many threads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed", hide_short_help = true)]
     threads: Option<u16>,
-    /// What computes: the batch engine, or the golden interpreter that defines what is right
-    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "Speed")]
+    /// Compute with the batch engine (fast) or the reference interpreter (golden)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHICH",
+        help_heading = "Speed",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     engine: Engine,
-    /// What happens to a sample that has no result
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Stop at a sample without a result, skip it, or fill its row with NaN
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     on_error: Policy,
-    /// Print every operation of this sample (from 0) with its operands, code, bits and value, and run no other
+    /// Print every operation of this sample, counted from 0
     #[arg(long, value_name = "SAMPLE", conflicts_with = "check_intervals", help_heading = "Looking inside")]
     trace: Option<u64>,
-    /// Report results that wrapped although the model's intervals promise that they fit (exit code 1 if inputs inside
-    /// their intervals can do that)
+    /// Report results that wrapped although the declared intervals promise that they fit
     #[arg(long, help_heading = "Looking inside")]
     check_intervals: bool,
 }

@@ -20,24 +20,20 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Simulate the generated Verilog and VHDL and compare every clock with the model
+/// Simulate the RTL of a model and compare every cycle
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl verify model.json.gz                                  combinational, every installed simulator
-  alir2hdl verify model.json.gz --pipeline 3 --valid --enable    with stalls at random
-  alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     then: gtkwave wave/ghdl/wave.vcd
-  alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples, and what must come out
-  alir2hdl verify model.json.gz --rtl edited.v --pipeline 3      hardware that was edited or is from elsewhere
+  alir2hdl verify model.json.gz                      every installed simulator
+  alir2hdl verify model.json.gz --stages 3 --valid --enable      random stalls
+  alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     wave/ghdl
+  alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples
+  alir2hdl verify model.json.gz --rtl edited.v --stages 3        other RTL
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
-and resets. A difference is shown with output element, sample, both codes, and the signal where it begins.
---input takes what `run` reads and --expect what `run` writes, a row for each sample.
---rtl simulates these files instead of generated text. Their module has the ports that generated text would have with the same
-options (docs/rtl-interface.md): without options model_inp and model_out, with --pipeline N also clk and a latency of N clocks;
---ports split, --valid, --enable, --reset, the names of ports and --wrapper axis describe other ones.
-Simulators are looked for in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_VERILATOR, ALIR2HDL_IVERILOG,
-ALIR2HDL_GHDL name one directly.")]
+and resets. A difference is shown with element, sample, both values, and the signal where it begins.
+Files of --rtl have the ports and the latency that generated RTL would have with the same options (docs/rtl-interface.md).
+Simulators are searched in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_GHDL and the like name one directly.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -61,34 +57,32 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Simulation")]
 struct SimulationArgs {
-    /// Simulate these languages, several with commas
+    /// Simulate these languages
     #[arg(long, value_enum, default_value = "both", value_delimiter = ',', value_name = "LANGUAGE")]
     lang: Vec<LangArg>,
-    /// Take these simulators, several with commas; all: what is installed
+    /// Use these simulators; all takes what is installed
     #[arg(long, value_enum, default_value = "all", value_delimiter = ',', value_name = "NAME")]
     sim: Vec<SimArg>,
-    /// Number of samples, or of cycles of a state machine
+    /// Apply this many samples, or cycles of a state machine
     #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     vectors: u32,
-    /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1)]
+    /// Draw other samples and stalls
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
-    /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere,
-    /// all files that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt
-    /// lies beside them. --top names the module; --pipeline its latency in clocks
+    /// Simulate these files instead of generated RTL
     #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
-    /// VHDL revision that GHDL is told to read
+    /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
     vhdl_standard: String,
-    /// Leave text, testbench, vectors, logs and a script that repeats the run in this folder
+    /// Keep RTL, testbench, vectors and logs in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Write a value change dump of the whole run for a waveform viewer
+    /// Write waves into the folder of --keep
     #[arg(long, requires = "keep")]
     vcd: bool,
     /// Print what was found as JSON
-    #[arg(long, help_heading = "Output")]
+    #[arg(long)]
     json: bool,
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600, hide_short_help = true)]

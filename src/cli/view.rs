@@ -24,14 +24,14 @@ use std::path::PathBuf;
 /// Samples that are looked at unless told otherwise.
 const SAMPLES: u32 = 200;
 
-/// Draw the pipeline, operation by operation, as one page for a browser
+/// Draw the pipeline as one page for a browser
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl view model.json.gz --stages 5 --open                   write model.html and look at it
-  alir2hdl view model.json.gz --stages 5 --input samples.npy      with values and histograms
-  alir2hdl view model.json.gz --stages 5 --svg stages.svg         the stages for a paper
-  alir2hdl view model.json.gz --ii 8 --svg copies.svg             which copy computes what when
+  alir2hdl view model.json.gz --stages 5 --open           writes model.html
+  alir2hdl view model.json.gz --stages 5 --input x.npy    values, histograms
+  alir2hdl view model.json.gz --stages 5 --svg s.svg      the stages alone
+  alir2hdl view model.json.gz --ii 8 --svg copies.svg     sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
 an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
@@ -44,19 +44,18 @@ pub(super) struct Args {
     /// Write the page to this file [default: the model's name with .html, in the current folder]
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Open the page in the browser once it is written
+    /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Also the chart of the stages by itself
+    /// Write the chart of the stages to this file
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Samples (npy or CSV, as `run` takes them; of a state machine cycles from power-on): shows what each operation
-    /// was on them
+    /// Show what each operation was on these samples, as `run` reads them
     #[arg(long = "input", value_name = "SAMPLES")]
     samples: Option<PathBuf>,
-    /// The most samples that are taken from it
+    /// Take at most this many samples
     #[arg(long, value_name = "N", default_value_t = SAMPLES, requires = "samples",
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+          value_parser = clap::value_parser!(u32).range(1..=100_000), hide_short_help = true)]
     max_samples: u32,
     #[command(flatten)]
     pipeline: PipelineArgs,
