@@ -3,6 +3,7 @@
 
 use super::info::plot;
 use super::input::InputArgs;
+use super::paths::listed;
 use super::source::{self, Kind};
 use super::{ExitStatus, Failure, Global, print, schema};
 use crate::diag::{Diagnostic, Place, printable};
@@ -19,32 +20,33 @@ use std::path::{Path, PathBuf};
 /// Numbers of all samples of one input at most.
 const MAX_NUMBERS: u64 = 1 << 28;
 
-/// Choose types for a network from samples, and report how far it then lies from its floating-point form
+/// Choose fixed-point types for a float network from samples
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl calibrate net.json --weights w.safetensors --samples x.npy --bits 8 -o quant.json
-  alir2hdl calibrate net.json --weights w.npz --samples a=a.npy --samples b=b.npy --bits 8 -o quant.json
-  alir2hdl net.json --weights w.safetensors --quant quant.json --verilog net.v
+  alir2hdl calibrate net.json --weights w.npz --samples x.npy --bits 8 -o q.json
+  alir2hdl calibrate net.json --weights w.npz --samples a=a.npy,b=b.npy \\
+    --bits 8 -o q.json
+  alir2hdl net.json --weights w.npz --quant q.json -o net.v
 
 Samples are real numbers, one row a sample, in an npy file for each input. With --quant the constants of norms (rstd, mean)
 of that file are taken, and kept in the result.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Samples of an input, NAME=x.npy, or x.npy where there is one input; once for each input
+    /// Read samples of an input from this npy file; NAME=x.npy where there are several inputs
     #[arg(long = "samples", value_name = "[NAME=]FILE", required = true)]
     sample_files: Vec<PathBuf>,
-    /// Bits of a buffer
+    /// Give every buffer this many bits
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
     bits: u32,
-    /// Bits of a weight, if not as many
+    /// Give weights this many bits [default: as --bits]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
     weight_bits: Option<u32>,
     /// Write the quantisation file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Draw the signal-to-noise ratio of every buffer
+    /// Draw the signal-to-noise ratio of every buffer into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Print the report as JSON
@@ -66,7 +68,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(wrong(&name, message).with_help(help)));
     }
     let (structure, golden, nodes) = args.input.sources().floating(&bytes, &name)?;
-    let samples = samples(&args.sample_files, golden.program())?;
+    let files: Vec<PathBuf> = args.sample_files.iter().flat_map(|file| listed(file, names_samples)).collect();
+    let samples = samples(&files, golden.program())?;
     let bits = Bits { activations: args.bits, weights: args.weight_bits.unwrap_or(args.bits) };
     let found = calibrate::calibrate(&structure.graph, golden.program(), &samples, bits, nodes.as_ref())
         .map_err(|what| Failure::input(wrong(&name, what)))?;
@@ -85,6 +88,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         (false, false) => print(table(&found, samples.len()).as_bytes()),
         (false, true) => Ok(ExitStatus::Ok),
     }
+}
+
+/// Returns `true` if a word is `NAME=FILE` or a file that exists.
+fn names_samples(word: &Path) -> bool {
+    let text = word.to_string_lossy();
+    word.exists() || text.split_once('=').is_some_and(|(_, path)| Path::new(path).exists())
 }
 
 /// The samples of all inputs side by side.

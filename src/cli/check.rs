@@ -8,7 +8,7 @@ use crate::ir::machine::SignalKind;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Check model files and report every problem in them
+/// Check model files and report every problem
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,10 +21,10 @@ The exit code is 0 if all files are valid, else 2. Each code is explained in doc
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// More models; every file is looked at, whatever is wrong with those before it
+    /// More models
     #[arg(value_name = "MORE")]
     more: Vec<PathBuf>,
-    /// Print one JSON object about all files; problems are in it, not on stderr
+    /// Print one JSON object about all files on stdout
     #[arg(long)]
     json: bool,
 }

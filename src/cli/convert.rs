@@ -19,16 +19,14 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   alir2hdl convert model.v2.json model.json.gz
-  alir2hdl convert model.json.gz old.json --to alir2    sums are split, relative shifts folded
-  alir2hdl convert dais.json model.json.gz              DAIS of every age, upgraded
-  alir2hdl convert model.json.gz model.alirz            half the size and less, fast to load
+  alir2hdl convert model.json.gz old.json --to alir2
+  alir2hdl convert model.json.gz model.alirz           half the size and less
   alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
-  alir2hdl convert crc32.llvlirs crc32.llvlir           kernels and integer models, bytes or text
-  alir2hdl convert model.json.gz model.aig              its gates as AIGER, for ABC and other provers
-  alir2hdl convert model.json.gz model.aag --pipeline 3 the same with three registers behind each output bit
-  alir2hdl convert graph.aignet graph.aig               from one form of gates to another
-  alir2hdl convert matrix.npy --input-type s8.5 -o out.json.gz   the product with a matrix, in adders
+  alir2hdl convert crc32.llvlirs crc32.llvlir          kernels
+  alir2hdl convert model.json.gz model.aig             gates, for ABC
+  alir2hdl convert graph.aignet graph.aig
+  alir2hdl convert matrix.npy --input-type s8.5 -o out.json.gz
 
 Byte code and DAIS binary hold types only: intervals, latencies and costs are left out. Gates hold the function only (a
 lookup outside its table gives zero); an Aignet array has no names.
@@ -37,20 +35,26 @@ What the version cannot say is refused by name; nothing is written then.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Where it goes: gzip if the name ends in `.gz`; `-` for stdout
+    /// The new file; its ending says the form, .gz packs it; - for stdout
     #[arg(value_name = "OUT", required_unless_present = "output_file")]
     output: Option<PathBuf>,
     /// The same as OUT
-    #[arg(id = "output_file", short = 'o', long = "output", value_name = "OUT", conflicts_with = "output")]
+    #[arg(
+        id = "output_file",
+        short = 'o',
+        long = "output",
+        value_name = "OUT",
+        conflicts_with = "output",
+        hide_short_help = true
+    )]
     output_file: Option<PathBuf>,
-    /// What to write [default: as OUT ends: `.alirz`, `.llvlir`, `.llvlirs`, `.aig`, `.aag`, `.aignet` so, `.json` or no
-    /// extension `alir4`]
+    /// Write this form, whatever the name of OUT says
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
-    /// Registers behind each output bit of a graph: the model as hardware of this latency
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
+    /// Put this many registers behind each output bit of a graph of gates
+    #[arg(long, visible_alias = "stages", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
     pipeline: Option<u32>,
-    /// In an Aignet array that is read, a gate with its register flag set is an exclusive or (newer editions)
+    /// Read gates of an Aignet array whose register flag is set as exclusive ors
     #[arg(long)]
     aignet_xor: bool,
 }

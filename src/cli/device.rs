@@ -2,23 +2,75 @@
 
 use crate::compile::DelayModel;
 use crate::device::{Device, Estimate};
+use crate::diag::four_digits;
 use crate::project;
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Where delays come from, and which device is meant.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Device")]
+#[command(next_help_heading = "Pipeline and device")]
 pub(super) struct DeviceArgs {
-    /// Device whose area and clock are estimated: xcvu13p, xcku5p, ultrascale+, 7series, ecp5, ice40, agilex, generic,
-    /// or a part number that is known
-    #[arg(long, value_name = "DEVICE", value_parser = device)]
-    pub(super) device: Option<Device>,
-    /// Where the scheduler takes the time of an operation from [default: device where one is named, and for --pipeline
-    /// auto with --clock-period, both without --delay-unit; else latency-fields]
-    #[arg(long, value_enum, value_name = "MODEL")]
+    /// Take the times of this family or part, and estimate area and clock (see `alir2hdl devices`)
+    #[arg(id = "device", long, alias = "part", value_name = "DEVICE", action = ArgAction::Set, num_args = 1,
+          value_parser = known_device)]
+    devices: Vec<NamedDevice>,
+    /// Take delays from latency-fields, device or width [default: device with --device or a clock, else latency-fields]
+    #[arg(long, value_enum, value_name = "MODEL", hide_short_help = true)]
     pub(super) delay_model: Option<DelayModelArg>,
+}
+
+impl DeviceArgs {
+    /// The device whose figures count: the first family that is named, else that of the first part.
+    pub(super) fn figures(&self) -> Option<Device> {
+        let of_family = self.devices.iter().find_map(|named| Device::by_name(&named.text));
+        of_family.or_else(|| self.devices.iter().find_map(NamedDevice::figures))
+    }
+
+    /// Returns `true` if no device is named.
+    pub(super) fn is_unnamed(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// The devices that are named.
+    pub(super) fn named(&self) -> &[NamedDevice] {
+        &self.devices
+    }
+}
+
+/// A device as it is typed: a family, or a part number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedDevice {
+    /// The name.
+    pub(super) text: String,
+}
+
+impl NamedDevice {
+    /// The device whose figures stand for it; `None` if it is not known.
+    pub(super) fn figures(&self) -> Option<Device> {
+        Device::by_name(&self.text).or_else(|| project::find(&self.text).ok().map(|part| part.figures()))
+    }
+
+    /// The part number, of a family a usual part of it; `None` if it has none that a flow knows.
+    pub(super) fn part(&self) -> Option<&str> {
+        match Device::by_name(&self.text) {
+            Some(device) => usual_part(device),
+            None => Some(&self.text).filter(|text| project::find(text).is_ok()).map(String::as_str),
+        }
+    }
+}
+
+/// A part that stands for a family in scripts of the vendor's tools.
+fn usual_part(device: Device) -> Option<&'static str> {
+    match device {
+        Device::Xcvu13p | Device::UltrascalePlus => Some("xcvu13p-flga2577-2-e"),
+        Device::Xcku5p => Some("xcku5p-ffvb676-2-e"),
+        Device::Series7 => Some("xc7k325tffg900-2"),
+        Device::Ecp5 => Some("LFE5U-25F"),
+        Device::Agilex => Some("AGFB014R24A2E2V"),
+        Device::Ice40 | Device::Generic => None,
+    }
 }
 
 /// Sources of delays, as they are typed.
@@ -32,20 +84,21 @@ pub(super) enum DelayModelArg {
     Width,
 }
 
-fn device(text: &str) -> Result<Device, String> {
-    if let Some(device) = Device::by_name(text) {
-        return Ok(device);
-    }
-    if let Ok(part) = project::find(text) {
-        return Ok(part.figures());
+/// A device that is known.
+pub(super) fn known_device(text: &str) -> Result<NamedDevice, String> {
+    let named = NamedDevice { text: text.to_owned() };
+    if named.figures().is_some() {
+        return Ok(named);
     }
     let names = Device::ALL.map(Device::name);
-    let guess = super::near(text, names.into_iter()).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-    Err(format!(
-        "no such device; {guess}known are {}, and part numbers that begin with {}",
-        names.join(", "),
-        project::families().join(", ")
-    ))
+    let nearest = super::near(text, names.into_iter()).or_else(|| project::find(text).err().flatten());
+    let guess = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+    Err(format!("no such device; {guess}known are {}, and part numbers (`alir2hdl devices`)", names.join(", ")))
+}
+
+/// Any word as a device: for commands that report unknown ones beside other problems.
+pub(super) fn any_device(text: &str) -> Result<NamedDevice, String> {
+    Ok(NamedDevice { text: text.to_owned() })
 }
 
 impl DelayModelArg {
@@ -59,16 +112,20 @@ impl DelayModelArg {
     }
 }
 
-/// An estimate for people.
-pub(super) fn show(estimate: &Estimate, out: &mut String) {
+/// An estimate for people; `of` says which hardware it is about.
+pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     let error = |share: Option<f64>| match share {
         Some(share) => Cow::Owned(format!(" (nine of ten within {:.0} %)", 100.0 * share)),
         None => Cow::Borrowed(" (by published figures, not compared with tools)"),
     };
-    let Estimate { device, lut, ff, carry, dsp, ram, period_ns, clock_mhz, .. } = estimate;
-    let _ = writeln!(out, "\nestimate for {device}");
+    let Estimate { device, ff, dsp, ram, .. } = estimate;
+    let [lut, carry] = [estimate.lut, estimate.carry].map(|count| four_digits(count as f64));
+    let (period_ns, clock_mhz) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
+    let _ = writeln!(out, "\nestimate for {device}{of}");
     let _ = writeln!(out, "{:<12}{lut:>9}{}", "LUT", error(estimate.lut_error));
-    for (name, count) in [("FF", ff), ("carry cells", carry), ("DSP", dsp), ("block RAM", ram)] {
+    let _ = writeln!(out, "{:<12}{ff:>9}", "FF");
+    let _ = writeln!(out, "{:<12}{carry:>9}", "carry cells");
+    for (name, count) in [("DSP", dsp), ("block RAM", ram)] {
         let _ = writeln!(out, "{name:<12}{count:>9}");
     }
     let path = estimate.longest_path;

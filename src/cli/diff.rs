@@ -1,19 +1,19 @@
 //! `alir2hdl diff`: what differs between two models, and whether it can be seen at the outputs.
 
-use super::diff_proof::{self, DiffProof, ProofEffort};
+use super::diff_proof::{self, DiffProof};
 use super::input::{Design, InputArgs};
+use super::proof_effort::ProofEffortArgs;
 use super::{ExitStatus, Failure, Global, print, schema};
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op, ValueId};
 use crate::num::{Kif, align, wrap};
-use crate::prove::engine::{Limits, WORK};
 use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
 use num_bigint::BigInt;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Compare two models: shape, types, operations, and outputs on samples
+/// Compare two models, on samples or for every input
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,27 +25,28 @@ Examples:
 Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations counts as changed.
 
 With --prove the question is another one: whether the outputs are the same numbers for every input, however the models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.")]
+#[command(
+    mut_arg("prove_effort", |arg| arg.requires("prove")),
+    mut_arg("work", |arg| arg.requires("prove")),
+    mut_arg("sat_steps", |arg| arg.requires("prove"))
+)]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The model that it is compared with, under the same limits and of the same --format, if that is given
+    /// The model that it is compared with
     #[arg(value_name = "OTHER")]
     other: PathBuf,
-    /// Samples; cycles of a state machine
+    /// Compare on this many samples; cycles of a state machine
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     samples: u32,
-    /// Samples of another seed
+    /// Draw other samples
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Prove that the outputs are equal for every input, or show where not
     #[arg(long)]
     prove: bool,
-    /// Units of work for each of the proofs, 30 nanoseconds each on average; what is open then is `unknown`
-    #[arg(long, value_name = "N", default_value_t = WORK, requires = "prove")]
-    work: u64,
-    /// Steps of the SAT solver for one cone of a proof
-    #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps, requires = "prove")]
-    sat_steps: u64,
+    #[command(flatten)]
+    effort: ProofEffortArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -135,7 +136,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
     if args.prove {
-        let effort = ProofEffort { work: args.work, sat_steps: args.sat_steps };
+        let effort = args.effort.budget();
         found.proof = Some(match (&first, &second) {
             (Design::Model(a), Design::Model(b)) => diff_proof::of_models((a, &facts), (b, &other_facts), effort)?,
             (Design::Machine(a), Design::Machine(b)) => diff_proof::of_machines(a, b, effort),

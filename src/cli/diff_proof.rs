@@ -3,6 +3,7 @@
 use super::Failure;
 use super::diff::codes;
 use super::input::FileFacts;
+use super::proof_effort::ProofEffort;
 use crate::compile::{self, Spec};
 use crate::emit::Language;
 use crate::interp::samples::{Port, input_ports, output_ports};
@@ -48,13 +49,6 @@ pub(super) struct ShownDifference {
     /// Codes there with their values.
     pub(super) first: String,
     pub(super) second: String,
-}
-
-/// How much may be done.
-#[derive(Clone, Copy)]
-pub(super) struct ProofEffort {
-    pub(super) work: u64,
-    pub(super) sat_steps: u64,
 }
 
 impl ProofEffort {

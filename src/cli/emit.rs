@@ -1,28 +1,38 @@
-//! The main job, without a sub-command: a model in, Verilog and VHDL out.
+//! `alir2hdl generate`, and the same without a sub-command: a model in, Verilog and VHDL out.
 
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{GivenOptions, Registers, saves_little, warnings};
-use super::input::{Design, InputArgs};
+use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, warnings};
+use super::input::{Design, FileFacts, InputArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
+use super::paths::listed;
 use super::progress::Lines;
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema, witness};
 use crate::compile::{self, Hardware, Phase, Spec, Top};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
 use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use crate::netlist::Languages;
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Everything that the main job can be told.
+/// Write Verilog, VHDL or C++ that computes a model
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  alir2hdl generate model.json.gz -o model.v                  combinational
+  alir2hdl generate model.json.gz -o model.v --stages 3 --valid --prove
+  alir2hdl generate model.json.gz -o model.vhd --device xcku5p --freq 200
+  alir2hdl generate model.json.gz --verilog - --ports split | less
+
+The sub-command may be left out: alir2hdl MODEL -o FILE.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -42,44 +52,43 @@ pub(super) struct Args {
 
 /// What is written where.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Results")]
 struct OutputArgs {
-    /// Write Verilog-2001 to this file; `-` for stdout
+    /// Write this file: .v, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Write Verilog-2001; - for stdout
     #[arg(long, value_name = "FILE")]
     verilog: Option<PathBuf>,
-    /// Write VHDL (for 1993 and 2008) to this file; `-` for stdout
+    /// Write VHDL (1993 and 2008); - for stdout
     #[arg(long, value_name = "FILE")]
     vhdl: Option<PathBuf>,
-    /// Write ports, types, latency and register bits as JSON to this file; `-` for stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write ports, types, latency and registers as JSON; - for stdout
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     interface: Option<PathBuf>,
-    /// Write the program as a C++17 header to this file: `run`, `run_codes` and `run_batch` compute what the hardware
-    /// computes, without dependencies; `-` for stdout
-    #[arg(long, value_name = "FILE")]
+    /// Write a bit-exact C++17 header; - for stdout
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     cpp: Option<PathBuf>,
-    /// Namespace of the C++ header (`a` or `a::b`); without it the name of its file
-    #[arg(long, value_name = "NAME", requires = "cpp", value_parser = cpp_namespace::parse)]
+    /// Put the C++ header into this namespace [default: like its file]
+    #[arg(long, value_name = "NAME", value_parser = cpp_namespace::parse, hide_short_help = true)]
     namespace: Option<String>,
-    /// Write what is known of the text to this file, for `prove --witness`: the program that each optimisation leaves, and
-    /// what each signal shows; JSON, gzip if the name ends in `.gz`; `-` for stdout
+    /// Write hints for `prove --witness`
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     witness: Option<PathBuf>,
-    /// Prove each optimisation, the netlist and each Verilog and VHDL text, before anything is written; with --wrapper
-    /// the pipeline inside it (`verify --wrapper axis` simulates the whole)
+    /// Prove each file equal to the model for every input before it is written
     #[arg(long)]
     prove: bool,
-    /// Say how long each step took
+    /// Print how long each step took
     #[arg(long, hide_short_help = true)]
     timings: bool,
-    /// Say it as JSON, on stdout; of a matrix with the processor time of the solver by itself
-    #[arg(long, requires = "timings", hide_short_help = true)]
+    /// Print the files, the ports and the proofs as JSON on stdout
+    #[arg(long)]
     json: bool,
 }
 
 /// A file to be written.
 struct Target<'a> {
     flag: &'static str,
-    path: &'a Path,
+    path: Cow<'a, Path>,
     form: Form,
 }
 
@@ -97,6 +106,18 @@ impl Target<'_> {
         self.path.as_os_str() == "-"
     }
 
+    /// What `--json` says of it.
+    fn facts(&self, top: &str, is_proved: bool) -> serde_json::Value {
+        let kind = match self.form {
+            Form::Text(language) => language.name(),
+            Form::Interface => "interface",
+            Form::Header => "cpp",
+            Form::Witness => "witness",
+        };
+        let top = self.language().map(|_| top);
+        serde_json::json!({ "file": self.path.display().to_string(), "kind": kind, "top": top, "proved": is_proved })
+    }
+
     fn language(&self) -> Option<Language> {
         match self.form {
             Form::Text(language) => Some(language),
@@ -106,7 +127,15 @@ impl Target<'_> {
 }
 
 impl OutputArgs {
-    fn targets(&self) -> Vec<Target<'_>> {
+    /// What is written, and what is wrong with the names of results.
+    fn targets(&self) -> (Vec<Target<'_>>, Vec<Diagnostic>) {
+        let (mut targets, mut problems) = (Vec::new(), Vec::new());
+        for path in self.output.iter().flat_map(|path| listed(path, |part| Form::from_name(part).is_ok())) {
+            match Form::from_name(&path) {
+                Ok(form) => targets.push(Target { flag: "--output", path: path.into(), form }),
+                Err(problem) => problems.push(problem),
+            }
+        }
         let asked = [
             ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
@@ -115,8 +144,77 @@ impl OutputArgs {
             ("--witness", &self.witness, Form::Witness),
         ];
         let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
-        given.map(|(flag, path, form)| Target { flag, path, form }).collect()
+        targets.extend(given.map(|(flag, path, form)| Target { flag, path: path.into(), form }));
+        if targets.is_empty() && problems.is_empty() {
+            let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
+            problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(help));
+        }
+        if self.namespace.is_some() && problems.is_empty() && !targets.iter().any(|target| target.form == Form::Header)
+        {
+            let message = "there is no C++ header whose namespace it could be";
+            problems.push(
+                Diagnostic::error("E0802", Place::Flag("--namespace".into()), message).with_help("add --cpp FILE"),
+            );
+        }
+        (targets, problems)
     }
+}
+
+impl Form {
+    /// The form that the ending of a result's name says.
+    ///
+    /// # Errors
+    /// If it says none, or the name is that of a folder.
+    fn from_name(path: &Path) -> Result<Form, Diagnostic> {
+        let refuse = |message: String, help: &str| {
+            Err(Diagnostic::error("E0802", Place::Flag("--output".into()), message).with_help(help))
+        };
+        let shown = path.display();
+        if path.as_os_str() == "-" {
+            return refuse("a name says what is written, and stdout has none".into(), "--verilog - or --vhdl -");
+        }
+        if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            let help = "name a file in it, or write a folder with `alir2hdl project MODEL -o DIR`";
+            return refuse(format!("{shown} is a folder"), help);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        match () {
+            () if ends(&[".v", ".sv"]) => Ok(Form::Text(Language::Verilog)),
+            () if ends(&[".vhd", ".vhdl"]) => Ok(Form::Text(Language::Vhdl)),
+            () if ends(&[".hpp", ".h", ".hh", ".hxx"]) => Ok(Form::Header),
+            () if ends(&[".json"]) => Ok(Form::Interface),
+            () => refuse(
+                format!("the ending of {shown} says nothing that can be written"),
+                "end it in .v, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
+            ),
+        }
+    }
+}
+
+/// Warnings about results whose names end as those of another language.
+fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
+    let warning = |target: &Target<'_>| {
+        let ending = target.path.extension()?.to_str()?.to_ascii_lowercase();
+        let shown = target.path.display();
+        let (message, help) = match (target.form, ending.as_str()) {
+            (Form::Text(Language::Verilog), "sv" | "svh") => (
+                format!(
+                    "{shown} gets Verilog-2001, which is SystemVerilog too: no constructs of SystemVerilog are used"
+                ),
+                "name it .v, or leave it: every tool that reads SystemVerilog reads it",
+            ),
+            (Form::Text(Language::Verilog), "vhd" | "vhdl") => {
+                (format!("{shown} gets Verilog, and its name ends as that of VHDL"), "--vhdl FILE writes VHDL")
+            }
+            (Form::Text(Language::Vhdl), "v" | "sv") => {
+                (format!("{shown} gets VHDL, and its name ends as that of Verilog"), "--verilog FILE writes Verilog")
+            }
+            _ => return None,
+        };
+        Some(Diagnostic::warning("W0802", Place::Flag(target.flag.into()), message).with_help(help))
+    };
+    targets.iter().filter_map(warning).collect()
 }
 
 /// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as
@@ -125,11 +223,11 @@ const LONG: usize = 10_000;
 
 /// Runs the main job; `words` is what the text says of it.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
-    let targets = args.output.targets();
-    let problems = problems(&targets);
+    let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
+    report(&Diagnostics(misnamed(&targets)), global);
     let start = Instant::now();
     let (design, file) = args.input.read_design(global)?;
     let mut laps = Laps(vec![("read", start.elapsed())]);
@@ -162,6 +260,10 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
+    if let Some(scheduled) = first.scheduled() {
+        idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));
+        idle.0.extend(args.pipeline.assumption(&spec));
+    }
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
@@ -178,6 +280,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let mut batch = Batch::default();
     let languages: Vec<Language> = targets.iter().filter_map(Target::language).collect();
     let mut proofs = Vec::new();
+    let mut proved_files = vec![false; targets.len()];
     for (k, target) in targets.iter().enumerate() {
         let staged = match target.form {
             Form::Text(language) if args.output.prove => {
@@ -185,6 +288,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 let begun = Instant::now();
                 let text = made(k).proved_text(language, &listener)?;
                 proofs.push(proved(target, &design, first.axis.is_some(), begun.elapsed().as_secs_f64()));
+                proved_files[k] = true;
                 stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
             }
             Form::Text(language) if design.operations() > LONG => stage(&mut batch, target, |out| {
@@ -204,14 +308,11 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             Form::Witness => {
                 let known = made(k).witness()?;
                 stage(&mut batch, target, |out| {
-                    formats::write_named(target.path, out, |out| witness::write(&known, out))
+                    formats::write_named(&target.path, out, |out| witness::write(&known, out))
                 })
             }
             Form::Interface => {
-                let network = match (file.meaning(), &design) {
-                    (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
-                    _ => None,
-                };
+                let network = interface_of_network(&file, &design);
                 let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);
                 stage(&mut batch, target, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
@@ -226,14 +327,30 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     }
     say(&first.summary(), global);
     proofs.iter().for_each(|proof| say(proof, global));
-    if args.output.json {
+    if args.output.json && args.output.timings {
         let solved = file.matrix.as_ref().map(|facts| facts.solve_seconds);
         return print(laps.json(solved).as_bytes());
+    }
+    if args.output.json {
+        let files = targets.iter().zip(proved_files).enumerate();
+        let files: Vec<_> = files.map(|(k, (target, proved))| target.facts(made(k).top(), proved)).collect();
+        let network = interface_of_network(&file, &design);
+        let sidecar = first.sidecar(&languages, file.checksum.clone()).with_network(network);
+        let content = serde_json::json!({ "files": files, "interface": sidecar });
+        return print(schema::document("alir2hdl.generate/1", &content).as_bytes());
     }
     if args.output.timings {
         say(&laps.report(), global);
     }
     Ok(ExitStatus::Ok)
+}
+
+/// How real numbers become codes on the ports, where the model is more than a program.
+fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json::Value> {
+    match (file.meaning(), design) {
+        (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
+        _ => None,
+    }
 }
 
 /// What was proved of a text, as `prove` says it.
@@ -250,7 +367,7 @@ fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> 
         true => "the text".into(),
         false => target.path.display().to_string(),
     };
-    format!("proved: {file} is equal to {what}{inside} ({seconds:.2} s)")
+    format!("proved: {file} is equal to {what}{inside} ({} s)", four_digits(seconds))
 }
 
 impl Args {
@@ -298,17 +415,6 @@ impl Args {
     }
 }
 
-/// What cannot be meant.
-fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    if targets.is_empty() {
-        problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(
-            "add --verilog FILE, --vhdl FILE, --interface FILE or --cpp FILE; `alir2hdl info MODEL` only looks",
-        ));
-    }
-    problems
-}
-
 /// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose names are
 /// legal in both.
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
@@ -342,7 +448,7 @@ fn others<'d>(
 fn stem(target: &Target<'_>, model: &Path) -> String {
     let of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let device = target.path.starts_with("/dev");
-    let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(target.path) };
+    let name = if target.is_stdout() || device { of(model).filter(|name| name != "-") } else { of(&target.path) };
     let name = name.unwrap_or_else(|| "model".into());
     let mut stem = name.as_str();
     for extension in
@@ -358,7 +464,7 @@ fn stage(
     target: &Target<'_>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(target.path, write) }
+    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(&target.path, write) }
 }
 
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
@@ -400,7 +506,7 @@ impl Laps {
     }
 
     fn report(&self) -> String {
-        let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:9.3} s", took.as_secs_f64());
+        let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }

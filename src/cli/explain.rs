@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Place};
 /// The table that the program carries.
 const ERRORS: &str = include_str!("../../docs/errors.md");
 
-/// Explain a code of an error, warning or note; without one list them all
+/// Explain the code of an error, warning or note
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -14,10 +14,10 @@ Examples:
   alir2hdl explain | grep -i table
   alir2hdl explain --schema info > info.schema.json")]
 pub(super) struct Args {
-    /// The code: E and a number for errors, W for warnings, N for notes
+    /// The code, as E0503 or E503 [default: list all]
     #[arg(value_name = "CODE")]
     code: Option<String>,
-    /// Print the JSON schema of an output instead: of `info --json` and the like
+    /// Print the JSON schema of an output instead
     #[arg(long, value_name = "KIND", conflicts_with = "code", value_parser = schema::kinds())]
     schema: Option<String>,
 }
@@ -50,22 +50,27 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
     found
 }
 
+/// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
+fn full_code(asked: &str) -> String {
+    let upper = asked.trim().to_ascii_uppercase();
+    let upper = upper.trim_matches(['[', ']']);
+    match upper.split_at_checked(1) {
+        Some((letter @ ("E" | "W" | "N"), digits))
+            if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            format!("{letter}{digits:0>4}")
+        }
+        _ => upper.to_owned(),
+    }
+}
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     if let Some(kind) = &args.schema {
         return print(schema::text(kind).as_bytes());
     }
     let entries = entries(ERRORS);
-    // `E503` is E0503.
-    let code = args.code.as_ref().map(|code| {
-        let mut rest = code.chars();
-        let letter = rest.next().unwrap_or('E').to_ascii_uppercase();
-        match rest.as_str().parse::<u32>() {
-            Ok(number) if rest.as_str().len() < 4 => format!("{letter}{number:04}"),
-            _ => code.clone(),
-        }
-    });
-    let Some(asked) = &code else {
+    let Some(asked) = &args.code else {
         let mut text = String::new();
         let mut section = "";
         for entry in &entries {
@@ -77,9 +82,16 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
         }
         return print(text.as_bytes());
     };
-    let code = asked.trim().to_ascii_uppercase();
+    let code = full_code(asked);
     let Some(entry) = entries.iter().find(|entry| entry.code == code) else {
         let error = Diagnostic::error("E0004", Place::Flag("CODE".into()), format!("there is no code {asked:?}"));
+        let with_letter = format!("E{code:0>4}");
+        let entry = entries.iter().find(|entry| entry.code == with_letter);
+        if let Some(entry) = entry {
+            return Err(Failure::input(
+                error.with_help(format!("codes begin with a letter: alir2hdl explain {}", entry.code)),
+            ));
+        }
         return Err(Failure::input(match near(&code, entries.iter().map(|entry| entry.code)) {
             Some(near) => error.with_help(format!("did you mean {near}? `alir2hdl explain` lists all codes")),
             None => error.with_help("`alir2hdl explain` lists all codes"),

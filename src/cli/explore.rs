@@ -1,5 +1,6 @@
 //! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
 
+use super::device::{NamedDevice, known_device};
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
@@ -9,7 +10,6 @@ use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
-use crate::project;
 use crate::verify::MISSING_TOOL;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -18,15 +18,15 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
 
-/// Make, prove and synthesise many variants of models, and show the best trade-offs
+/// Build, prove and synthesise many variants and compare them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl explore a.json.gz b.json.gz --pipeline 1..12 --objective delay,registers -o night --run
-  alir2hdl explore m.json.gz --pipeline 2..6 --device ecp5 --flow yosys -o night --run --jobs 4
-  alir2hdl explore m.json.gz --pipeline 2..6 -o night -- -O2 --use-dsp no      options of project for all
-  cd night && snakemake --executor slurm --jobs 200          the same on a cluster
-  alir2hdl explore --collect night                           the table of what is there
+  alir2hdl explore a.json.gz b.json.gz --stages 1..12 -o night --run
+  alir2hdl explore m.json.gz --stages 2..6 --device ecp5 --flow yosys -o night
+  alir2hdl explore m.json.gz -o night -- -O2 --use-dsp no     for all variants
+  cd night && snakemake --executor slurm --jobs 200           on a cluster
+  alir2hdl explore --collect night                            the table so far
 
 Writes a folder with a Snakemake workflow; --run runs it here (pip install snakemake). A further run goes on where the last one ended and \
 makes again what changed: another file, other options, another version of alir2hdl.
@@ -39,28 +39,35 @@ pub(super) struct Args {
     models: Vec<PathBuf>,
     #[command(flatten)]
     reading: AtTheEnd,
-    /// The folder; new, or of an earlier run
+    /// Write the workflow into this folder: new, or of an earlier run
     #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
     output: Option<PathBuf>,
-    /// Numbers of stages: `1..12`, `2,4,8`, or both
-    #[arg(long, value_name = "N..M", default_value = "1..8", value_parser = counts)]
+    /// Try these numbers of stages: 1..12, 2,4,8, or both
+    #[arg(long, visible_alias = "stages", value_name = "N..M", default_value = "1..8", value_parser = counts)]
     pipeline: Counts,
-    /// What is spared, several with commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "delay", value_name = "WHAT")]
+    /// Minimise these, several with commas: the longest stage (delay), registers, or both in balance
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "delay",
+        value_name = "WHAT",
+        hide_possible_values = true
+    )]
     objective: Vec<ObjectiveArg>,
-    /// Device whose area and clock are estimated, or a part number, which the flow takes too
-    #[arg(long, value_name = "DEVICE")]
-    device: Option<String>,
-    /// Also synthesise with this tool
+    /// Estimate area and clock of this device: a family or a part number (see `alir2hdl devices`)
+    #[arg(long, alias = "part", value_name = "DEVICE", value_parser = known_device)]
+    device: Option<NamedDevice>,
+    /// Synthesise each variant with this tool
     #[arg(long, value_enum, value_name = "FLOW")]
     flow: Option<FlowArg>,
-    /// Run the workflow on this machine
+    /// Run the workflow here
     #[arg(long)]
     run: bool,
-    /// Jobs at a time [default: the number of processors]
+    /// Run this many jobs at a time [default: the number of processors]
     #[arg(long, value_name = "N", requires = "run", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
-    /// Only gather the results in the folder of an earlier run
+    /// Only gather the results of an earlier run in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "output", "run"])]
     collect: Option<PathBuf>,
     /// Options of `project` that all variants share
@@ -138,9 +145,8 @@ impl Args {
 
     /// The options of `project` that all variants share.
     fn shared(&self) -> Vec<String> {
-        let device = self.device.iter().map(|device| format!("--device={device}"));
-        let part = self.device.iter().filter(|device| project::find(device).is_ok());
-        device.chain(part.map(|part| format!("--part={part}"))).chain(self.options.iter().cloned()).collect()
+        let device = self.device.iter().map(|device| format!("--device={}", device.text));
+        device.chain(self.options.iter().cloned()).collect()
     }
 }
 
@@ -236,10 +242,8 @@ fn program() -> Result<String, Failure> {
 fn check_options(plan: &Exploration) -> Result<(), Failure> {
     for variant in plan.variants() {
         let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
-        let words = words.into_iter().chain(plan.words(&variant));
-        if let Err(said) = super::command().try_get_matches_from(words) {
-            return Err(Failure::input(super::usage(&said.render().to_string())));
-        }
+        let words: Vec<String> = words.into_iter().chain(plan.words(&variant)).collect();
+        super::parsed(&words).map_err(Failure::input)?;
     }
     Ok(())
 }

@@ -2,8 +2,10 @@
 //! [`Spec`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{Arrival, Budget, Clock, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top};
-use crate::diag::{Diagnostic, Place};
+use crate::compile::{
+    Arrival, Budget, Clock, DelayModel, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top,
+};
+use crate::diag::{Diagnostic, Place, four_digits};
 use crate::netlist::{Ports, ResetOptions};
 use crate::prove::equiv::Presence;
 use crate::schedule::{Effort, Objective};
@@ -12,76 +14,94 @@ use std::sync::Arc;
 
 /// Where the registers are.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Pipeline")]
+#[command(next_help_heading = "Pipeline and device")]
 pub(super) struct PipelineArgs {
-    /// Cut the logic into N stages, each of which ends in registers; 0 or nothing: combinational; auto: the fewest that
-    /// meet --clock-period or --max-stage-delay
-    #[arg(long, value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
+    /// Cut the logic into N stages; 0 is combinational, auto takes the fewest that meet the clock
+    #[arg(long, visible_alias = "stages", value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
-    /// Take a sample every K clocks (1 to 4096), with less hardware where parts of the model are equal: they share it.
-    /// A port `ready` is 1 in the clocks whose end takes a sample; results stay for K clocks. auto: the smallest K whose
-    /// estimate for --device is within --max-luts and --max-ffs
+    /// Accept one sample every K clocks with shared hardware; auto: the smallest K within --max-luts and --max-ffs
     #[arg(long, value_name = "K|auto", allow_negative_numbers = true, value_parser = intervals)]
     pub(super) ii: Option<Intervals>,
-    /// Most look-up tables that --ii auto may take
+    /// Allow --ii auto this many look-up tables
     #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_luts: Option<u64>,
-    /// Most flip-flops that --ii auto may take
+    /// Allow --ii auto this many flip-flops
     #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_ffs: Option<u64>,
-    /// Refuse --ii if less than P per cent of the logic share hardware
+    /// Refuse --ii if less than P per cent of the logic is shared
     #[arg(long, value_name = "P", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) ii_share: Option<f64>,
-    /// Most clocks from a sample to its result with --ii
+    /// Allow at most L clocks from a sample to its result
     #[arg(long, value_name = "L", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_latency: Option<u32>,
-    /// How hardware is used again with --ii
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    /// Share equal parts (fold), work bit by bit (serial), both (mixed), or what is smallest (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        hide_short_help = true,
+        requires = "ii",
+        hide_possible_values = true
+    )]
     pub(super) ii_engine: EngineArg,
-    /// For how long inputs are read with --ii
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, requires = "ii")]
+    /// Read inputs at one edge (captured), for K clocks (held), or in AXI transfers (beats)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "HOW",
+        hide_short_help = true,
+        requires = "ii",
+        hide_possible_values = true
+    )]
     pub(super) ii_input: InputArg,
-    /// Also register the inputs: one more clock of latency
-    #[arg(long)]
+    /// Register the inputs: one more clock of latency
+    #[arg(long, hide_short_help = true)]
     pub(super) register_inputs: bool,
-    /// Register the outputs once more, behind the last stage's own registers and with no logic between: one more
-    /// clock of latency
-    #[arg(long)]
+    /// Register the outputs once more: one more clock of latency
+    #[arg(long, hide_short_help = true)]
     pub(super) register_outputs: bool,
-    /// Use the fewest stages whose delay is at most D, in the units of the model's latency fields (of LUT levels for
-    /// a file that has none; nanoseconds with --device); together with --pipeline N: exactly N stages
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    /// Use the fewest stages of at most this delay, in units of the latency fields (with --device ns)
+    #[arg(long, value_name = "D", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) max_stage_delay: Option<f64>,
-    /// The same with the bound in nanoseconds. With --device or --delay-model device (and so with --pipeline auto) it
-    /// is the period of the clock on --device, registers included; else the logic between two registers takes at most
-    /// NS, one unit of delay being --delay-unit nanoseconds, and what the clock itself takes (register, skew, setup) is
-    /// to be left out of NS
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay")]
+    /// Meet this clock with the fewest stages: 5, 5ns or 200MHz, by the times of --device
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = period,
+          group = "clock")]
     pub(super) clock_period: Option<f64>,
-    /// Nanoseconds in a unit of delay: what a latency of 1 in the file means on the device [default: 1; with
-    /// --delay-model device the delays are nanoseconds]
-    #[arg(long, value_name = "NS", requires = "clock_period", allow_negative_numbers = true)]
+    /// Meet this clock, in MHz
+    #[arg(long, value_name = "MHZ", allow_negative_numbers = true, conflicts_with = "max_stage_delay", value_parser = frequency,
+          group = "clock")]
+    pub(super) freq: Option<f64>,
+    /// Take the latency fields for times: nanoseconds in one of their units
+    #[arg(long, value_name = "NS", requires = "clock", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) delay_unit: Option<f64>,
-    /// By how many nanoseconds a clock edge may come too early: taken off the period for the scheduler, added to it in
-    /// the estimate, and the uncertainty (setup) in constraints
+    /// Take this many nanoseconds off the clock period
     #[arg(long, value_name = "NS", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) clock_uncertainty: f64,
-    /// Time after the clock edge at which inputs arrive, in the units of the delays: for the scheduler and, in
-    /// nanoseconds, the estimate and the constraints
+    /// Expect inputs this long after the clock edge
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
-    /// Time that is needed behind the last stage's logic, likewise
+    /// Leave this much time behind the last stage
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
-    /// What --pipeline N alone spares: the longest stage, or registers
+    /// Minimise the longest stage (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
     #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
-          conflicts_with_all = ["max_stage_delay", "clock_period"])]
+          conflicts_with_all = ["max_stage_delay", "clock_period", "freq"], hide_short_help = true, hide_possible_values = true)]
     pub(super) pipeline_objective: ObjectiveArg,
-    /// How long to look for fewer registers
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    /// Search for fewer registers not at all (fast), for a second (normal) or a minute (max)
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]
     pub(super) effort: EffortArg,
-    /// Whether multiplications go into multiplier blocks: `yes` asks synthesis for them, `no` makes adders
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN", help_heading = "Resources")]
+    /// Put multiplications into DSP blocks (yes), into adders (no), or as synthesis does (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Pipeline and device",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
     pub(super) use_dsp: UseDspArg,
     #[command(flatten)]
     pub(super) device: DeviceArgs,
@@ -150,6 +170,40 @@ fn stages(text: &str) -> Result<Stages, String> {
         "auto" => Ok(Stages::Fewest),
         _ => text.parse().map(Stages::Exactly).map_err(|_| "a number of stages, or auto".to_owned()),
     }
+}
+
+/// Nanoseconds in a period of one megahertz.
+const NS_OF_MHZ: f64 = 1000.0;
+
+/// A clock period in nanoseconds, from a time or a frequency with or without a unit.
+fn period(text: &str) -> Result<f64, String> {
+    match quantity(text) {
+        Some((time, "" | "ns")) => Ok(time),
+        Some((time, "ps")) => Ok(time / 1000.0),
+        Some((time, "us")) => Ok(time * 1000.0),
+        Some((mhz, "mhz")) => Ok(NS_OF_MHZ / mhz),
+        Some((ghz, "ghz")) => Ok(1.0 / ghz),
+        _ => Err("a time or a frequency: 5, 5ns or 200MHz".to_owned()),
+    }
+}
+
+/// A frequency in MHz, with or without a unit.
+fn frequency(text: &str) -> Result<f64, String> {
+    match quantity(text) {
+        Some((mhz, "" | "mhz")) if mhz > 0.0 => Ok(mhz),
+        Some((ghz, "ghz")) if ghz > 0.0 => Ok(NS_OF_MHZ * ghz),
+        Some((ns, "ns")) if ns > 0.0 => Ok(NS_OF_MHZ / ns),
+        _ => Err("a frequency above zero: 200 or 200MHz".to_owned()),
+    }
+}
+
+/// A number and its unit in lower case.
+fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    const UNITS: [&str; 5] = ["ns", "ps", "us", "mhz", "ghz"];
+    let lower = text.trim().to_ascii_lowercase();
+    let unit = UNITS.into_iter().find(|unit| lower.ends_with(unit)).unwrap_or_default();
+    let number = lower[..lower.len() - unit.len()].trim_end().parse().ok()?;
+    Some((number, unit))
 }
 
 /// Clocks between two samples, as they are typed; several are compared, none: as few as a budget allows.
@@ -226,10 +280,9 @@ impl PipelineArgs {
             },
             arrival: self.ii_input.arrival(),
         };
-        spec.clock =
-            Clock { period: self.clock_period, delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
+        spec.clock = Clock { period: self.period(), delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
         spec.target = Target {
-            device: self.device.device,
+            device: self.device.figures(),
             fallback: None,
             delays: self.device.delay_model.map(DelayModelArg::model),
             products: match self.use_dsp {
@@ -238,6 +291,28 @@ impl PipelineArgs {
                 UseDspArg::Yes => Products::Blocks,
             },
         };
+    }
+
+    /// The clock period that was requested, in nanoseconds.
+    pub(super) fn period(&self) -> Option<f64> {
+        self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
+    }
+
+    /// A note that says which delays a clock period is met by, where the command line names no device.
+    pub(super) fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
+        self.period().filter(|_| self.device.is_unnamed())?;
+        let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
+        let message = match spec.delay_model() {
+            DelayModel::Device => {
+                format!("no device is named: operations and registers take the times of {}", spec.device().name())
+            }
+            DelayModel::LatencyFields | DelayModel::Width => {
+                let unit = spec.clock.delay_unit.unwrap_or(1.0);
+                format!("one unit of the model's delays counts as {} ns, and registers as none", four_digits(unit))
+            }
+        };
+        let help = "--device NAME takes the times of a device; `alir2hdl devices` lists them";
+        Some(Diagnostic::note("N0803", Place::Flag(flag.into()), message).with_help(help))
     }
 
     /// The options that were given another value than their default.
@@ -252,6 +327,7 @@ impl PipelineArgs {
             ("--register-outputs", self.register_outputs),
             ("--max-stage-delay", self.max_stage_delay.is_some()),
             ("--clock-period", self.clock_period.is_some()),
+            ("--freq", self.freq.is_some()),
             ("--clock-uncertainty", self.clock_uncertainty != 0.0),
             ("--input-delay", self.input_delay != 0.0),
             ("--output-delay", self.output_delay != 0.0),
@@ -267,26 +343,26 @@ impl PipelineArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct PortArgs {
-    /// Module name [default: the stem of the output file]
+    /// Name the module [default: like the output file]
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
-    /// All elements on one port (model_inp, model_out), or a port each (inp_0, ..., out_0, ...)
-    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
+    /// Give all elements one port (packed), or each its own (split)
+    #[arg(long, value_enum, default_value_t, value_name = "LAYOUT", hide_possible_values = true)]
     pub(super) ports: PortsArg,
-    /// Ports valid_in and valid_out: a flag that travels beside the data
+    /// Add ports valid_in and valid_out
     #[arg(long)]
     pub(super) valid: bool,
-    /// Port ce: the pipeline holds while it is low
+    /// Add port ce, which holds the pipeline while it is low
     #[arg(long)]
     pub(super) enable: bool,
-    /// Port rst: clears the valid flags
+    /// Add port rst, which clears the valid flags
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub(super) reset: ResetArg,
-    /// The reset clears the data registers too
-    #[arg(long)]
+    /// Clear the data registers by the reset too
+    #[arg(long, hide_short_help = true)]
     pub(super) reset_data: bool,
-    /// The level at which the reset resets
-    #[arg(long, value_enum, default_value_t, value_name = "LEVEL")]
+    /// Reset at this level; low names the port rst_n
+    #[arg(long, value_enum, default_value_t, value_name = "LEVEL", hide_short_help = true)]
     pub(super) reset_polarity: PolarityArg,
     #[command(flatten)]
     pub(super) names: super::names::NameArgs,
@@ -375,5 +451,26 @@ impl PortArgs {
                 .with_help("add --reset sync or --reset async")
         };
         given.map(problem).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_nanoseconds_whatever_their_unit() {
+        for text in ["5", "5ns", "5 ns", "5.0NS", "200MHz", "200 mhz", "0.2GHz", "5000ps", "0.005us"] {
+            assert_eq!(period(text), Ok(5.0), "{text}");
+        }
+        for text in ["200", "200MHz", "0.2ghz", "5ns"] {
+            assert_eq!(frequency(text), Ok(200.0), "{text}");
+        }
+        for wrong in ["", "ns", "5s", "5 n s", "fast", "5,0", "5nss"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "0", "-200", "nan", "fast", "5ps"] {
+            assert!(frequency(wrong).is_err(), "{wrong}");
+        }
     }
 }

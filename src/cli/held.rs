@@ -1,7 +1,7 @@
 //! Programs that a caller holds who is no command line: read from memory or from files, with what they were made of.
 
 use super::input::{Design, FileFacts};
-use super::{Cli, Command, Failure, Global, command, usage};
+use super::{Command, Failure, Global, parsed};
 use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -19,7 +19,6 @@ use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
 use crate::prove::equiv::Report;
 use crate::prove::sat::Solver;
-use clap::FromArgMatches;
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
 use std::sync::Arc;
@@ -75,9 +74,8 @@ impl HeldProgram {
     /// What is wrong with the options or the files; a state machine, which is no program.
     pub fn read(path: &str, options: &[String]) -> Result<HeldProgram, Failure> {
         // `--` would end the options: the path comes first, and begins with a folder.
-        let words = ["alir2hdl", "info", path].into_iter().chain(options.iter().map(String::as_str));
-        let parsed = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
-        let cli = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+        let words = ["alir2hdl", "info", path].map(str::to_owned).into_iter().chain(options.iter().cloned());
+        let (cli, _) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
         let Some(Command::Info(args)) = cli.command else { unreachable!("the words name the sub-command") };
         match args.input.read_design(Global { quiet: true, ..Global::default() })? {
             (Design::Model(model), file) => Ok(HeldProgram::new(model, file, path.to_owned())),

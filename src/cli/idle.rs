@@ -8,7 +8,7 @@
 use super::hardware::{EffortArg, EngineArg, InputArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
 use super::text::{RomStyleArg, TextArgs};
-use crate::compile::Hardware;
+use crate::compile::{Hardware, Scheduled};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
@@ -88,6 +88,30 @@ pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
     let reused = hardware.reused()?;
     let plan = reused.fold()?;
     little_is_shared(plan.interval, plan.shared(), reused.serial_from)
+}
+
+/// A warning where stages compute nothing: they delay results and cost registers.
+pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, register_bits: u64) -> Option<Diagnostic> {
+    let (schedule, model) = (&scheduled.outcome.schedule, &*scheduled.program);
+    let mut is_used = vec![false; schedule.stages as usize];
+    for (node, &stage) in model.nodes().iter().zip(&schedule.stage) {
+        if let Some(used) = is_used.get_mut(stage as usize - 1)
+            && !matches!(node.op, Op::Input { .. } | Op::Const { .. })
+        {
+            *used = true;
+        }
+    }
+    let used = is_used.iter().filter(|used| **used).count();
+    // Of one stage nobody expects logic in a model that only passes values on.
+    if used == is_used.len() || is_used.len() < 2 {
+        return None;
+    }
+    let (empty, all) = (is_used.len() - used, is_used.len());
+    let message = format!(
+        "{empty} of {all} stages compute nothing: they delay the results, at {register_bits} register bits in all"
+    );
+    let help = format!("--stages {} has the same longest stage", used.max(1));
+    Some(Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message).with_help(help))
 }
 
 /// The same, of a share in per cent; `serial_from`: the smallest interval at which values can go through bit by bit.

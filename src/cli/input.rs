@@ -21,8 +21,7 @@ use std::sync::Arc;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// The model: ALIR, ALIRFSM, DAIS or byte code of any version, .alirz, LLVLIR, plain or gzip; a network (an IR v2
-    /// graph, a QONNX file); or a matrix in npy; `-` for stdin
+    /// Model: ALIR, DAIS, byte code, .alirz, LLVLIR, IR v2 or QONNX network, npy matrix; - for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     #[command(flatten)]
@@ -68,7 +67,7 @@ pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading")]
 struct ReadingArgs {
-    /// The file's form, where its content must not decide
+    /// Read the file as this form, whatever its content shows
     #[arg(long, value_enum, value_name = "FORM", hide_short_help = true)]
     format: Option<Form>,
     #[command(flatten)]
@@ -120,7 +119,7 @@ impl Form {
 
 /// What a file may ask for at most.
 #[derive(Clone, Copy, Debug, clap::Args)]
-#[command(next_help_heading = "Limits (a file beyond one is refused)")]
+#[command(next_help_heading = "Limits of a model")]
 struct LimitArgs {
     /// Bytes of the file, decompressed
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_bytes, hide_short_help = true)]
@@ -128,22 +127,22 @@ struct LimitArgs {
     /// Operations
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_ops, hide_short_help = true)]
     max_ops: u64,
-    /// Entries of all lookup tables together
+    /// Entries of all look-up tables
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_table_entries, hide_short_help = true)]
     max_table_entries: u64,
-    /// Absolute value of any shift and any number of fractional bits
+    /// Shift, and fractional bits
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_shift, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     max_shift: u32,
-    /// Bits of any value and any aligned intermediate
+    /// Bits of a value
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_width, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     max_width: u32,
-    /// Bits of a division of an integer kernel
+    /// Bits of a division in an integer kernel
     #[arg(long, value_name = "N", default_value_t = llvlir::Limits::default().max_division, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     max_division: u32,
-    /// Problems of a file that are shown; how many more there are is said
+    /// Problems that are shown
     #[arg(long, value_name = "N", default_value_t = Limits::default().max_problems as u32, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_problems: u32,

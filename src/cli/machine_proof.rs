@@ -2,7 +2,7 @@
 
 use super::prove::{Args, certificate, in_file};
 use super::{ExitStatus, Failure, Global, machine, print, progress, recorded, schema};
-use crate::diag::printable;
+use crate::diag::{four_digits, printable};
 use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
@@ -33,9 +33,10 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
     let gauge = Arc::new(Gauge::default());
+    let effort = args.effort.budget();
     let request = MachineRequest {
-        limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
-        work: args.work,
+        limits: Limits { sat_steps: effort.sat_steps, ..Limits::default() },
+        work: effort.work,
         depth: args.depth.unwrap_or(MachineRequest::default().depth),
         keep_questions: args.certificate.is_some(),
         gauge: Some(Arc::clone(&gauge)),
@@ -90,7 +91,10 @@ fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String 
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {
-            lines.push(format!("proved: equal to the machine for every input, in every cycle ({seconds:.2} s)"));
+            lines.push(format!(
+                "proved: equal to the machine for every input, in every cycle ({} s)",
+                four_digits(seconds)
+            ));
         }
         Verdict::Differs { reason, counterexample } => {
             lines.push(format!("differs: {}", printable(reason)));

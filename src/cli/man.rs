@@ -18,10 +18,10 @@ Examples:
   alir2hdl man verify | man -l -
   alir2hdl man --output ~/.local/share/man/man1      alir2hdl.1, alir2hdl-check.1, ...")]
 pub(super) struct Args {
-    /// The sub-command whose page is printed; without one that of alir2hdl itself
+    /// The sub-command [default: the page of alir2hdl itself]
     #[arg(value_name = "COMMAND")]
     page: Option<String>,
-    /// Write all pages into this folder
+    /// Write all pages into this folder instead
     #[arg(short, long, value_name = "DIR", conflicts_with = "page")]
     output: Option<PathBuf>,
 }

@@ -14,12 +14,12 @@ use std::io::Read;
 
 /// How the product with a matrix is made.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Matrices, alone or in networks")]
+#[command(next_help_heading = "Networks and matrices")]
 pub(super) struct MatrixArgs {
-    /// Longest path through the adders of each matrix, an adder of n + 1 bits taking 1.1 + 0.025 n
+    /// Bound the path through the adders of each matrix
     #[arg(long, value_name = "L", hide_short_help = true)]
     cmvm_latency: Option<f64>,
-    /// Work that the search for fewer adders may take for each matrix, in units of about a millisecond
+    /// Search this long for fewer adders, in milliseconds a matrix
     #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     cmvm_budget: u64,
 }

@@ -6,9 +6,9 @@
 mod browser;
 mod calibrate;
 mod check;
-mod command_words;
 mod convert;
 mod device;
+mod devices;
 mod diff;
 mod diff_proof;
 mod emit;
@@ -17,6 +17,7 @@ mod explore;
 mod graphs;
 mod hardware;
 mod held;
+mod help;
 mod idle;
 mod info;
 mod input;
@@ -34,14 +35,17 @@ mod paths;
 mod port_arrays;
 mod progress;
 mod project;
+mod proof_effort;
 mod prove;
 mod provenance;
 mod recorded;
 mod report;
 mod run;
 mod schema;
+mod slips;
 mod source;
 mod text;
+mod usage;
 mod verify;
 mod view;
 mod witness;
@@ -53,6 +57,7 @@ use crate::files::Batch;
 use crate::verify::runner::Verification;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use held::HeldProgram;
+use help::Detail;
 pub use prove::ProofOptions;
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -142,17 +147,14 @@ const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Veri
 
 const AFTER_HELP: &str = "\
 Examples:
-  alir2hdl generate model.json.gz -o model.v --pipeline 3            language by the file's extension
-  alir2hdl model.json.gz --verilog model.v                           combinational
-  alir2hdl model.json.gz --verilog model.v --pipeline 3 --valid      three stages and a valid flag
-  alir2hdl model.json.gz --vhdl model.vhd --max-stage-delay 5 --enable --reset sync --reset-data
-  alir2hdl model.json.gz --verilog - --ports split -O0 | less
-  alir2hdl info model.json.gz --pipeline 3                           what it would cost
+  alir2hdl model.json.gz -o model.v --stages 3        Verilog, three stages
+  alir2hdl info model.json.gz --stages 3              what it would cost
+  alir2hdl prove model.json.gz model.v                is it the model, for every input?
+  alir2hdl project model.json.gz -o build --flow vivado --device xcku5p --freq 200
 
-Exit codes:
-  0  all is well            3  a tool that is needed is not there
-  1  a mismatch was found   4  a mistake of alir2hdl itself
-  2  bad input or usage     5  undecided (a proof reached its limits)";
+`alir2hdl COMMAND -h` shows the common options of a command, --help all of them.
+Exit codes: 0 fine, 1 mismatch found, 2 bad input or usage, 3 a needed tool is
+missing, 4 internal error, 5 undecided.";
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -163,6 +165,8 @@ Exit codes:
     after_help = AFTER_HELP,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true,
     max_term_width = 110
 )]
 struct Cli {
@@ -204,19 +208,56 @@ impl clap::Args for MainJob {
     }
 }
 
+/// Other names of sub-commands, and the sub-commands.
+const ALIASES: &[(&str, &str)] = &[("simulate", "verify")];
+
+/// Options of version 0.2 that another one replaces. They work as before, with a warning.
+const DEPRECATED: &[(&str, &str)] = &[
+    ("--clk-name", "--port clk=NAME"),
+    ("--rst-name", "--port rst=NAME"),
+    ("--ce-name", "--port ce=NAME"),
+    ("--valid-in-name", "--port valid_in=NAME"),
+    ("--valid-out-name", "--port valid_out=NAME"),
+    ("--ready-name", "--port ready=NAME"),
+    ("--input-name", "--port in=NAME"),
+    ("--output-name", "--port out=NAME"),
+    ("--work", "--prove-effort fast, normal or max"),
+    ("--sat-steps", "--prove-effort fast, normal or max"),
+];
+
+/// Warnings about options that another one replaces.
+fn deprecations(words: &[OsString]) -> Diagnostics {
+    let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str());
+    let names: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
+    let used = DEPRECATED.iter().filter(|(old, _)| names.contains(old));
+    let warning = |(old, new): &(&str, &str)| {
+        let message = format!("{old} is an option of version 0.2 and goes with the next one");
+        Diagnostic::warning("W0803", Place::Flag((*old).into()), message).with_help(format!("use {new}"))
+    };
+    Diagnostics(used.map(warning).collect())
+}
+
 /// Options of every sub-command.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Global {
-    /// How errors and warnings are written to stderr
-    #[arg(long, value_enum, default_value_t, global = true, value_name = "FORMAT", help_heading = "Output")]
+    /// Write messages to stderr as text or JSON
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        global = true,
+        value_name = "FORMAT",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub error_format: ErrorFormat,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, help_heading = "Output")]
     pub quiet: bool,
-    /// Say more: what each optimisation saved; with `--prove` each step that was proved
+    /// Print more: savings of optimisations, steps of proofs
     #[arg(short, long, global = true, help_heading = "Output", conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Whether messages are coloured; NO_COLOR is heeded
+    /// Colour messages; NO_COLOR is respected
     #[arg(
         long,
         value_enum,
@@ -234,12 +275,15 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     Check(check::Args),
     Convert(convert::Args),
+    Devices(devices::Args),
     Diff(diff::Args),
     Explain(explain::Args),
     Explore(Box<explore::Args>),
+    Generate(Box<emit::Args>),
     Info(Box<info::Args>),
     Report(report::Args),
     Run(run::Args),
+    #[command(visible_alias = "simulate")]
     Verify(Box<verify::Args>),
     View(Box<view::Args>),
     Prove(Box<prove::Args>),
@@ -249,31 +293,41 @@ enum Command {
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
     Completions {
-        /// Which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     Man(man::Args),
+    /// Print the version
+    Version,
+    /// Print the help of a command
+    #[command(after_help = "Examples:\n  alir2hdl help\n  alir2hdl help prove")]
+    Help {
+        /// The command; without one the overview
+        command: Option<String>,
+    },
 }
 
 /// The whole command line: closing texts leave the breaking of lines to the parser, what few need comes last.
 fn command() -> clap::Command {
-    command_for(|_| true)
+    command_for(|_| true, Detail::All)
 }
 
 /// The same where only some sub-commands are complete, by their names: completing all takes longer than parsing.
-fn command_for(wanted: impl Fn(&str) -> bool) -> clap::Command {
+fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
-        let command = input::with_reading_options(command);
+        let command = help::with_detail(input::with_reading_options(command), detail);
         match closing {
-            Some(closing) => command.after_help(closing),
+            Some(closing) => command.after_help(help::closing(&closing, detail)),
             None => command,
         }
     };
-    finished(Cli::command()).mut_subcommands(|command| match wanted(command.get_name()) {
+    let whole = finished(Cli::command()).mut_subcommands(|command| match is_needed(command.get_name()) {
         true => finished(command),
         false => command,
-    })
+    });
+    let overview = help::overview(&whole);
+    whole.arg(help::flag()).override_help(overview)
 }
 
 /// Runs the program on the process's own arguments.
@@ -293,11 +347,16 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
-    let is_alias = |word: &OsString| word == "simulate" || word == "help";
-    let named = |name: &str| words.iter().any(|word| word == name || is_alias(word));
-    let mut command = command_for(named).color(unparsed(&words).color);
-    let arranged = command_words::normalised(words.clone(), &command);
-    let words = match arranged.and_then(|words| paths::arranged(words, &command)) {
+    if words.len() < 2 {
+        let _ = write!(std::io::stderr(), "{}", command_for(|_| false, Detail::Common).render_help());
+        return ExitStatus::Input as u8;
+    }
+    // An alias names its command too.
+    let text: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let named =
+        |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
+    let mut command = command_for(named, Detail::requested(text.iter().copied())).color(unparsed(&words).color);
+    let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
         Err(problem) => {
             report(&problem.into(), unparsed(&words));
@@ -308,9 +367,10 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return not_parsed(&error.format(&mut command), &words) as u8,
+        Err(error) => return not_parsed(&error.format(&mut command), &words, &command) as u8,
     };
     let global = cli.global;
+    report(&deprecations(&words), global);
     let protected = paths::check(&matches, self::command);
     let words = provenance::command(&matches, &command);
     // The process ends with this call; giving the parser back piece by piece would take longer than making it.
@@ -352,12 +412,11 @@ fn unparsed(words: &[OsString]) -> Global {
 /// # Errors
 /// What is wrong with them.
 pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
-    let words = ["alir2hdl", "-"].into_iter().chain(options.iter().map(String::as_str));
-    let cli = command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = cli.map_err(|said| Diagnostics(vec![usage(&said.render().to_string())]))?;
+    let words: Vec<String> = ["alir2hdl", "-"].map(str::to_owned).into_iter().chain(options.iter().cloned()).collect();
+    let (cli, _) = parsed(&words)?;
     match cli.main_job.0 {
         Some(args) => args.wanted(),
-        None => Err(usage("these are options of a sub-command").into()),
+        None => Err(Diagnostic::error("E0002", Place::Whole, "these are options of a sub-command").into()),
     }
 }
 
@@ -372,10 +431,8 @@ pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Resul
         InMemory::Project => "project",
         InMemory::View => "view",
     };
-    let words = ["alir2hdl", name, &held.name].into_iter().chain(options.iter().map(String::as_str));
-    let parsed =
-        command().try_get_matches_from(words).and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+    let words = ["alir2hdl", name, &held.name].map(str::to_owned).into_iter().chain(options.iter().cloned());
+    let (cli, matches) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
     let _protected = paths::check(&matches, command)?;
     let words = provenance::command(&matches, &command());
     match (what, cli.command) {
@@ -409,11 +466,11 @@ thread_local! {
 /// What the command fails for.
 pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     let named = |name: &str| words.iter().any(|word| word == name);
-    let mut command = command_for(named);
+    let mut command = command_for(named, Detail::All);
     let words = paths::arranged(words.clone(), &command).map_err(Failure::input)?;
     let matches = command.try_get_matches_from_mut(&words);
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = parsed.map_err(|said| Failure::input(usage(&said.render().to_string())))?;
+    let (cli, matches) = parsed.map_err(|error| Failure::input(usage::diagnose(&error, &words, &command)))?;
     let _protected = paths::check(&matches, self::command)?;
     let words = provenance::command(&matches, &command);
     CAPTURED.set(Some(Captured::default()));
@@ -461,15 +518,13 @@ pub enum InMemory {
     View,
 }
 
-/// Prints what clap has to say instead of a parsed command line: help, version, or what is wrong with it.
-fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
-    let global = unparsed(words);
-    if said.use_stderr() && global.error_format == ErrorFormat::Json {
-        report(&Diagnostics(vec![usage(&said.render().to_string())]), global);
+/// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
+fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
+    if error.use_stderr() {
+        report(&usage::diagnose(error, words, command).into(), unparsed(words));
         return ExitStatus::Input;
     }
-    match said.print() {
-        _ if said.use_stderr() => ExitStatus::Input,
+    match error.print() {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             report(&Failure::io("stdout".as_ref(), "write", &e).diagnostics, Global::default());
             ExitStatus::Input
@@ -478,12 +533,16 @@ fn not_parsed(said: &clap::Error, words: &[OsString]) -> ExitStatus {
     }
 }
 
-/// clap's paragraphs as a diagnostic: the first says what is wrong, the others what would be right.
-fn usage(text: &str) -> Diagnostic {
-    let mut paragraphs = text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
-    let message = paragraphs.next().unwrap_or_default();
-    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
-    Diagnostic::error("E0002", Place::Whole, message).with_help(paragraphs.collect::<Vec<_>>().join("; "))
+/// The command line that these words are, for callers that take options by name and have no command line of their own.
+///
+/// # Errors
+/// What is wrong with them (`E0002`).
+fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
+    let whole = command();
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let parsed = whole.clone().try_get_matches_from(&words);
+    let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
 }
 
 /// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
@@ -540,6 +599,9 @@ fn is_coloured(choice: ColorChoice) -> bool {
 fn coloured(text: &str) -> String {
     const KINDS: [(&str, u8); 4] = [("error[", 31), ("internal error[", 31), ("warning[", 33), ("note[", 36)];
     let line = |line: &str| {
+        if let Some(rest) = line.strip_prefix("error:") {
+            return format!("\x1b[1;31merror:\x1b[0m{rest}");
+        }
         let kind = KINDS.iter().find(|(kind, _)| line.starts_with(kind));
         match (kind, line.find(']'), line.strip_prefix("  help:")) {
             (Some((_, colour)), Some(end), _) => {
@@ -582,9 +644,12 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Calibrate(args)) => calibrate::run(&args, cli.global),
         Some(Command::Check(args)) => check::run(&args, cli.global),
         Some(Command::Convert(args)) => convert::run(&args, cli.global),
+        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Version) => print(format!("alir2hdl {}\n", env!("CARGO_PKG_VERSION")).as_bytes()),
         Some(Command::Diff(args)) => diff::run(&args, cli.global),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Explore(args)) => explore::run(&args, cli.global),
+        Some(Command::Generate(args)) => emit::run(&args, words, cli.global),
         Some(Command::Info(args)) => info::run(&args, cli.global),
         Some(Command::Prove(args)) => prove::run(&args, cli.global),
         Some(Command::Project(args)) => project::run(&args, words, cli.global),
@@ -599,12 +664,11 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
             print(&text)
         }
         Some(Command::Man(args)) => man::run(&args, command()),
+        // The words were turned into `--help` before they were parsed.
+        Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),
         None => match cli.main_job.0 {
             Some(args) => emit::run(&args, words, cli.global),
-            None => {
-                let _ = write!(std::io::stderr(), "{}", command().render_help());
-                Ok(ExitStatus::Input)
-            }
+            None => Err(Failure::input(Diagnostic::error("E0002", Place::Whole, "there is no model"))),
         },
     }
 }
@@ -667,6 +731,38 @@ mod tests {
                 assert!(late, "{name}: {headings:?}");
             }
         }
+    }
+
+    /// A derived group of options gives its heading to the options that follow it.
+    #[test]
+    fn an_option_has_the_same_heading_in_every_sub_command() {
+        let mut whole = command();
+        whole.build();
+        let mut headings: std::collections::BTreeMap<String, (String, String)> = std::collections::BTreeMap::new();
+        let mut wrong = Vec::new();
+        for sub in std::iter::once(&whole).chain(whole.get_subcommands()) {
+            for arg in sub.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set()) {
+                // What a sub-command is for stands in front, without a heading.
+                let (Some(long), Some(heading)) = (arg.get_long(), arg.get_help_heading()) else { continue };
+                let heading = heading.to_owned();
+                let (first, name) =
+                    headings.entry(long.to_owned()).or_insert_with(|| (heading.clone(), sub.get_name().to_owned()));
+                if *first != heading {
+                    wrong.push(format!("--{long}: {first:?} in {name}, {heading:?} in {}", sub.get_name()));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn sub_commands_are_in_groups() {
+        let whole = command();
+        let mut grouped: Vec<&str> = help::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut names: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(grouped, names);
     }
 
     #[test]

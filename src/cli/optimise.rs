@@ -7,21 +7,19 @@ use crate::retime::Slack;
 
 /// Which optimisations run.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Optimisation")]
+#[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct OptimiseArgs {
-    /// How much to optimise: 0 nothing, 1 what is cheap and never worse, 2 also what searches
+    /// Optimise nothing (0), what is never worse (1), or also what searches (2)
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     level: u8,
-    /// Run exactly these passes, in this order, instead of a level's (`alir2hdl passes` lists them)
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "level")]
+    /// Run exactly these passes in this order (see `alir2hdl passes`)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "level", hide_short_help = true)]
     passes: Option<Vec<String>>,
-    /// Take for granted that every input and every value stays in the interval that the file declares for it; the
-    /// hardware is then the model's for such inputs only, which its head says
-    #[arg(long)]
+    /// Assume that inputs stay in their declared intervals; other inputs give wrong results
+    #[arg(long, hide_short_help = true)]
     assume_intervals: bool,
-    /// What the slack of the pipelines inside a state machine is used for: fewer register bits, a shorter longest
-    /// stage, or nothing [default: registers, or no with -O0 and --passes]
-    #[arg(long, value_name = "WHAT")]
+    /// Use slack in a state machine for fewer registers, less delay, or not [default: registers]
+    #[arg(long, value_name = "WHAT", hide_short_help = true, hide_possible_values = true)]
     retime: Option<RetimeArg>,
 }
 

@@ -10,23 +10,22 @@ use std::path::PathBuf;
 
 /// Which samples are applied, and what must come out.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Own samples")]
+#[command(next_help_heading = "Samples")]
 pub(super) struct OwnArgs {
-    /// Samples instead of random ones, as `run` reads them: npy, npz or CSV, a row a sample. For a state machine an
-    /// array for each input port, a row a cycle: an npz file or a folder of npy files
+    /// Apply these samples instead of random ones: npy, npz, CSV
     #[arg(long, alias = "stimulus", value_name = "FILE", conflicts_with = "vectors")]
     input: Option<PathBuf>,
-    /// Which array of the npz file
-    #[arg(long, value_name = "NAME", requires = "input")]
+    /// Take this array of the npz file
+    #[arg(long, value_name = "NAME", requires = "input", hide_short_help = true)]
     array: Option<String>,
-    /// What must come out, as `run` writes it, a row for each sample [default: what the golden interpreter says]
+    /// Expect these outputs, as `run` writes them [default: the model's]
     #[arg(long, value_name = "FILE")]
     expect: Option<PathBuf>,
-    /// Which array of the npz file
-    #[arg(long, value_name = "NAME", requires = "expect")]
+    /// Take this array of the expected npz file
+    #[arg(long, value_name = "NAME", requires = "expect", hide_short_help = true)]
     expect_array: Option<String>,
-    /// The numbers of both files are codes, not reals
-    #[arg(long)]
+    /// Read both files as raw integer values
+    #[arg(long, hide_short_help = true)]
     codes: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::{Identity, Protected};
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What happens to the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +60,21 @@ pub(super) fn is_result(id: &str) -> bool {
 /// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
 const IN_PLACE: &[&str] = &["convert"];
 
+/// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` says what may stand
+/// alone.
+pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let whole = || vec![value.to_owned()];
+    let Some(text) = value.to_str().filter(|text| text.contains(',')) else { return whole() };
+    let parts: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();
+    let is_list = !value.exists() && parts.iter().all(|part| !part.as_os_str().is_empty() && is_path(part));
+    if is_list { parts } else { whole() }
+}
+
 /// A path that was given.
-struct Given<'m> {
+struct Given {
     id: &'static str,
     role: Role,
-    path: &'m Path,
+    path: PathBuf,
     identity: Option<Identity>,
 }
 
@@ -79,14 +89,17 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     let mut given = Vec::new();
     for &(id, role) in ROLES {
         let Ok(Some(values)) = matches.try_get_raw(id) else { continue };
-        for path in values.map(Path::new) {
-            let identity = if role == Role::Read { Identity::of_input(path) } else { Identity::of_output(path) };
+        let has_ending = |path: &Path| path.extension().is_some();
+        let is_path: fn(&Path) -> bool = if role == Role::Read { Path::exists } else { has_ending };
+        let all: Vec<PathBuf> = values.flat_map(|value| listed(Path::new(value), is_path)).collect();
+        for path in all {
+            let identity = if role == Role::Read { Identity::of_input(&path) } else { Identity::of_output(&path) };
             given.push(Given { id, role, path, identity });
         }
     }
     let mut problems = Vec::new();
     for (at, output) in given.iter().enumerate().filter(|(_, g)| g.role == Role::Written && g.identity.is_some()) {
-        let same = |other: &&Given<'_>| other.identity == output.identity;
+        let same = |other: &&Given| other.identity == output.identity;
         let flag = |id| flag(&command(), name, id);
         let shown = output.path.display();
         // Only where something is wrong: building the command line takes as long as parsing it.
@@ -104,7 +117,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path);
+    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path.as_path());
     Ok(Protected::new(read))
 }
 
@@ -129,21 +142,77 @@ pub(super) fn arranged(words: Vec<OsString>, command: &Command) -> Result<Vec<Os
     }
     let Some(word) = words.get(at) else { return Ok(words) };
     let word = word.to_string_lossy();
+    if word == "help" {
+        return asks_help(&words, at, command);
+    }
     if command.find_subcommand(word.as_ref()).is_some() {
         let mut words = words.clone();
         words[1..=at].rotate_right(1);
-        return Ok(words);
+        return Ok(with_values(words));
     }
-    let bare = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    if !bare || Path::new(word.as_ref()).exists() {
-        return Ok(words);
+    let bare = !word.is_empty()
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        && !word.starts_with('-');
+    let path = Path::new(word.as_ref());
+    if !bare || (path.exists() && !path.is_dir()) {
+        return Ok(with_values(words));
     }
+    Err(unknown_command(&word, &words[at + 1..], command))
+}
+
+/// `help` and `help COMMAND` as `--help` and `COMMAND --help`.
+fn asks_help(words: &[OsString], at: usize, command: &Command) -> Result<Vec<OsString>, Diagnostic> {
+    let mut asked = vec![words[0].clone()];
+    if let Some(name) = words.get(at + 1).filter(|name| name.as_encoded_bytes().first() != Some(&b'-')) {
+        if command.find_subcommand(name).is_none() {
+            return Err(unknown_command(&name.to_string_lossy(), &[], command));
+        }
+        asked.push(name.clone());
+    }
+    asked.push("--help".into());
+    Ok(asked)
+}
+
+/// A word that is neither a sub-command nor a file; `rest` are the words that follow.
+fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnostic {
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-    let error = Diagnostic::error("E0002", Place::Whole, format!("{word:?} is neither a sub-command nor a file"));
-    Err(match super::near(&word, names.iter().copied()) {
+    let what = match Path::new(word).is_dir() {
+        true => "is a folder, and no sub-command has this name",
+        false => "is neither a sub-command nor a file",
+    };
+    let error = Diagnostic::error("E0002", Place::Whole, format!("{word:?} {what}"));
+    let model =
+        rest.iter().map(|word| word.to_string_lossy()).find(|word| !word.starts_with('-') && word.contains('.'));
+    let call = |name: &str| match super::slips::synopsis(name) {
+        Some(text) => text.replacen("MODEL", model.as_deref().unwrap_or("MODEL"), 1),
+        None => name.to_owned(),
+    };
+    match super::near(word, names.iter().copied()) {
         Some(near) => error.with_help(format!("did you mean `{near}`?")),
-        None => error.with_help(format!("sub-commands are {}", names.join(", "))),
-    })
+        None => match super::slips::command(word) {
+            Some(name) => error.with_help(format!("did you mean `{name}`? alir2hdl {}", call(name))),
+            None => error.with_help(format!("sub-commands are {}", names.join(", "))),
+        },
+    }
+}
+
+/// Options whose value may be left out: a number behind one is its value, and not a file.
+const OPTIONAL_VALUES: &[&str] = &["--sweep"];
+
+/// Words with the numbers behind options of [`OPTIONAL_VALUES`] joined to these.
+fn with_values(words: Vec<OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    for word in words {
+        let is_number = word.to_str().is_some_and(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit()));
+        match joined.last_mut() {
+            Some(last) if is_number && OPTIONAL_VALUES.iter().any(|name| last == name) => {
+                last.push("=");
+                last.push(word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
 }
 
 /// How many words a global option takes, if the first of them is one.
@@ -198,6 +267,10 @@ mod tests {
             ("alir2hdl -q m.json --verilog x", "alir2hdl -q m.json --verilog x"),
             ("alir2hdl -O2 check f", "alir2hdl -O2 check f"),
             ("alir2hdl --error-format", "alir2hdl --error-format"),
+            ("alir2hdl help", "alir2hdl --help"),
+            ("alir2hdl -q help prove", "alir2hdl prove --help"),
+            ("alir2hdl info f --sweep 4", "alir2hdl info f --sweep=4"),
+            ("alir2hdl info --sweep f", "alir2hdl info --sweep f"),
         ] {
             assert_eq!(arranged(words(typed), &cli()), Ok(words(expected)), "{typed}");
         }
@@ -205,5 +278,7 @@ mod tests {
         assert_eq!(help("alir2hdl chek f"), "did you mean `check`?");
         assert_eq!(help("alir2hdl -q veiw f"), "did you mean `view`?");
         assert!(help("alir2hdl nonsense f").starts_with("sub-commands are "));
+        assert_eq!(help("alir2hdl compile m.json -O2"), "did you mean `generate`? alir2hdl generate m.json -o FILE.v");
+        assert_eq!(help("alir2hdl help chek"), "did you mean `check`?");
     }
 }

@@ -55,9 +55,10 @@ impl Outputs {
         let is_file = ["npy", "csv", "txt"].iter().any(|e| has_extension(path, e)) || path.as_os_str() == "-";
         if is_file && ids.len() != 1 {
             let place = Place::Flag("--output".into());
-            let message = format!("{} holds one output port, the machine has {}", path.display(), ids.len());
+            let shown = if path.as_os_str() == "-" { "stdout".into() } else { path.display().to_string() };
+            let message = format!("{shown} holds one output port, the machine has {}", ids.len());
             return Err(Failure::input(
-                Diagnostic::error(PORT_FILES, place, message).with_help("name a .npz file or a folder"),
+                Diagnostic::error(PORT_FILES, place, message).with_help("name a .npz file or a folder: -o out.npz"),
             ));
         }
         let folder = Scratch::new().map_err(|e| Failure::io(&std::env::temp_dir(), "write", &e))?;

@@ -111,7 +111,10 @@ pub(super) fn proof(gauge: &Arc<Gauge>, global: Global) -> Option<Bar> {
         };
         if share > 0.0 {
             let left = begun.elapsed().as_secs_f64() * (1.0 - share).max(0.0) / share;
-            text.push_str(&format!(", {:.0} % of the work allowed (--work), at most {left:.0} s left", share * 100.0));
+            text.push_str(&format!(
+                ", {:.0} % of the budget (--prove-effort), at most {left:.0} s left",
+                share * 100.0
+            ));
         }
         shown.set_message(text);
         shown.tick();

@@ -1,5 +1,6 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
+use super::device::{DeviceArgs, NamedDevice, any_device};
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
@@ -8,27 +9,32 @@ use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
-use crate::compile;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::compile::{self, Stages};
+use crate::device::Device;
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::emit::axis::{AxisOptions, Packing};
 use crate::project::build::{self, ProjectRequest};
 use crate::project::{self, Board, Flow, FolderSpec};
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Write a folder with RTL, testbenches, constraints and scripts for synthesis and simulation
+/// Write a folder with RTL, constraints, scripts and testbenches
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl project m.json -o build --flow vivado --part xcvu13p-flga2577-2-e --pipeline auto --clock-period 5
-  alir2hdl project model.json --output build --flow yosys,fusesoc --pipeline 3 --wrapper axis
-  alir2hdl project model.json -o build --input X.npy     own samples in the testbenches
-  alir2hdl project model.json -o build --flow vivado --board kv260 --pipeline auto --clock-period 5
-  make -C build/sim verilator                 does it compute what the model says?
-  alir2hdl report build                       what the tools said about it
+  alir2hdl project m.json -o build --flow vivado --device xcku5p --freq 200
+  alir2hdl project m.json -o build --flow yosys,fusesoc --wrapper axis
+  alir2hdl project m.json -o build --flow vivado --board kv260
+  alir2hdl project m.json -o build --input X.npy   own samples in testbenches
+  make -C build/sim verilator                      is it what the model says?
+  alir2hdl report build                            what the tools reported
 
---pipeline auto takes the fewest stages that meet --clock-period on the device of --part (or --device).")]
+Without --stages the pipeline has the fewest stages that meet --clock-period (5 ns) on the device; --stages 0 is combinational.")]
+#[command(mut_arg("device", |arg| {
+    arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl devices`)")
+        .value_parser(any_device).value_delimiter(',').action(ArgAction::Append)
+}))]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -50,28 +56,24 @@ pub(super) struct Args {
 
 /// What the folder is for.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Project")]
 struct FolderArgs {
-    /// The folder; new, empty, or written by an earlier run
+    /// Write the project into this folder: new, empty, or of an earlier run
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Which tools it serves, several with commas
+    /// Serve these tools, several with commas
     #[arg(long, value_enum, value_delimiter = ',', default_value = "plain", value_name = "FLOWS")]
     flow: Vec<FlowArg>,
-    /// Part number, one for each vendor [default: a large one of each]
-    #[arg(long, value_delimiter = ',', value_name = "PART")]
-    part: Vec<String>,
-    /// Board: also a block design with processor, DMA and AXI4-Stream, and a Python driver (PYNQ)
+    /// Add a block design with processor and DMA for this board, and a Python driver
     #[arg(long, value_parser = board, value_name = "BOARD")]
     board: Option<&'static Board>,
-    /// Samples in the testbenches; cycles of a state machine
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    /// Put this many samples into the testbenches
+    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     vectors: u32,
-    /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    /// Draw other samples and stalls
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
-    /// Version of the core, three numbers
-    #[arg(long, value_name = "VERSION", default_value = "1.0.0")]
+    /// Give the core this version
+    #[arg(long, value_name = "VERSION", default_value = "1.0.0", hide_short_help = true)]
     core_version: String,
 }
 
@@ -126,26 +128,36 @@ impl FolderArgs {
         flows
     }
 
-    fn problems(&self) -> Vec<Diagnostic> {
+    fn problems(&self, devices: &DeviceArgs) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: String| Diagnostic::error("E0805", Place::Flag(flag.into()), message);
         let mut problems = Vec::new();
-        for part in &self.part {
-            if let Err(nearest) = project::find(part) {
-                let known = project::families().join(", ");
-                let guess =
-                    nearest.map(|device| format!("did you mean one that begins with {device}? ")).unwrap_or_default();
-                let help = format!("{guess}known part numbers begin with {known}");
-                problems.push(refuse("--part", format!("no known part begins like {part:?}")).with_help(help));
+        let mut of_flows: Vec<(Flow, &str)> = Vec::new();
+        for named in devices.named() {
+            let name = &named.text;
+            if named.figures().is_none() {
+                let nearest = project::find(name).err().flatten();
+                let guess = nearest.map(|device| format!("did you mean one that begins with {device}? "));
+                let (guess, known) = (guess.unwrap_or_default(), project::families().join(", "));
+                let help =
+                    format!("{guess}known part numbers begin with {known}; `alir2hdl devices` lists families too");
+                problems.push(refuse("--device", format!("no known part begins like {name:?}")).with_help(help));
+            } else if let Ok(part) = project::find(name) {
+                match of_flows.iter().find(|(flow, _)| *flow == part.flow) {
+                    Some((_, first)) => {
+                        let message =
+                            format!("{first} and {name} are of one vendor, and a folder has one part of each");
+                        problems.push(refuse("--device", message).with_help("write a folder for each of them"));
+                    }
+                    None => of_flows.push((part.flow, name)),
+                }
             }
         }
         if self.board.is_some() && !self.flow.contains(&FlowArg::Vivado) {
             problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
         }
-        if self.board.is_some()
-            && self.part.iter().any(|part| project::find(part).is_ok_and(|d| d.flow == Flow::Vivado))
-        {
+        if self.board.is_some() && of_flows.iter().any(|(flow, _)| *flow == Flow::Vivado) {
             let message = "the board has its own part".to_owned();
-            problems.push(refuse("--part", message).with_help("leave --part out, or --board"));
+            problems.push(refuse("--device", message).with_help("leave --device out, or --board"));
         }
         let numbers: Vec<&str> = self.core_version.split('.').collect();
         let number = |n: &&str| !n.is_empty() && n.len() < 10 && n.bytes().all(|b| b.is_ascii_digit());
@@ -164,10 +176,30 @@ impl FolderArgs {
 }
 
 impl Args {
-    /// The parts: the board's own first.
+    /// The parts: the board's own first, then those that were typed, then usual ones of the families.
     fn parts(&self) -> Vec<&str> {
         let board = self.folder.board.iter().map(|board| board.part);
-        board.chain(self.folder.part.iter().map(String::as_str)).collect()
+        let (families, typed): (Vec<_>, Vec<_>) =
+            self.pipeline.device.named().iter().partition(|named| Device::by_name(&named.text).is_some());
+        board.chain(typed.into_iter().chain(families).filter_map(NamedDevice::part)).collect()
+    }
+
+    /// The parts of the flows, or the device where no flow has one, and the clock, for people.
+    fn purpose(&self, spec: &compile::Spec) -> String {
+        let named = self.parts();
+        let part = |flow: Flow| {
+            let is_of_flow = |part: &&&str| project::find(part).is_ok_and(|known| known.flow == flow);
+            named.iter().find(is_of_flow).map_or(project::default_part(flow), |part| *part)
+        };
+        let with_part = |flow: &Flow| !matches!(flow, Flow::Fusesoc | Flow::Plain);
+        let parts: Vec<&str> = self.folder.flows().into_iter().filter(with_part).map(part).collect();
+        let device = if parts.is_empty() { spec.device().name().to_owned() } else { parts.join(", ") };
+        format!("{device} at {} ns", four_digits(self.period()))
+    }
+
+    /// The clock period that the folder is for, in nanoseconds.
+    fn period(&self) -> f64 {
+        self.pipeline.period().filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK)
     }
 
     /// The wrapper of a board: streams that its DMA engine has.
@@ -208,6 +240,16 @@ impl Args {
         self.text.fill(&mut spec);
         let of_part = || self.parts().into_iter().find_map(|part| project::find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
+        // A folder is for a clock, which is met unless the stages are said.
+        let pipeline = &mut spec.pipeline;
+        let is_said = pipeline.stages.is_some_and(|stages| stages != Stages::Fewest)
+            || pipeline.max_stage_delay.is_some()
+            || pipeline.interval.is_some()
+            || pipeline.budget.is_some();
+        if !is_said {
+            pipeline.stages = Some(Stages::Fewest);
+            spec.clock.period = spec.clock.period.or(Some(DEFAULT_CLOCK));
+        }
         let default = self.folder.flows().first().and_then(|flow| project::find(project::default_part(*flow)).ok());
         spec.target.fallback = default.map(|part| part.figures());
         spec
@@ -234,7 +276,7 @@ fn write(
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
-    let mut problems = args.folder.problems();
+    let mut problems = args.folder.problems(&args.pipeline.device);
     let (design, file) = match design() {
         Ok(read) => read,
         Err(mut failure) => {
@@ -250,7 +292,7 @@ fn write(
         folder: FolderSpec {
             flows: &flows,
             parts: &parts,
-            clock_ns: args.pipeline.clock_period.filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK),
+            clock_ns: args.period(),
             around: spec.surroundings(),
             version: &args.folder.core_version,
             board: args.folder.board,
@@ -277,7 +319,7 @@ fn write(
         }
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
-            let refused = args.pipeline.given().into_iter().filter(|flag| *flag != "--clock-period");
+            let refused = args.pipeline.given().into_iter().filter(|flag| !["--clock-period", "--freq"].contains(flag));
             let board = args.folder.board.map(|_| "--board");
             let given = refused.chain(args.ports.given()).chain(args.wrapper.given()).chain(board);
             problems.extend(machine::refuse(given).err().map(|failure| failure.diagnostics.0).unwrap_or_default());
@@ -291,8 +333,25 @@ fn write(
     settled(&made.dissents)?;
     let folder = &args.folder.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
-    say(&format!("{}: {} files, {}", folder.display(), made.files.0.len(), made.about), global);
+    report(&Diagnostics(args.assumption().into_iter().collect()), global);
+    let purpose = args.purpose(&spec);
+    say(&format!("{}: {} files for {purpose}, {}", folder.display(), made.files.0.len(), made.about), global);
     Ok(ExitStatus::Ok)
+}
+
+impl Args {
+    /// A note about the part and the clock that nobody named.
+    fn assumption(&self) -> Option<Diagnostic> {
+        if !self.pipeline.device.is_unnamed() || self.folder.board.is_some() {
+            return None;
+        }
+        let parts: Vec<&str> = self.folder.flows().into_iter().map(project::default_part).collect();
+        let mut unique = parts.clone();
+        unique.dedup();
+        let message = format!("no device is named: the folder is for {}", unique.join(", "));
+        let help = "--device NAME takes another part or family; `alir2hdl devices` lists them";
+        Some(Diagnostic::note("N0803", Place::Flag("--device".into()), message).with_help(help))
+    }
 }
 
 fn refuse(problems: Vec<Diagnostic>) -> Result<(), Failure> {

@@ -3,11 +3,12 @@
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
+use super::proof_effort::ProofEffortArgs;
 use super::{
     ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
 };
 use crate::compile;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
@@ -27,16 +28,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Prove that a Verilog or VHDL file computes the model, for every input
+/// Prove a Verilog or VHDL file equal to a model for every input
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl prove model.json.gz out.v
-  alir2hdl prove model.json.gz out.vhd --pipeline 3      a latency of 3 is part of the statement
-  alir2hdl prove model.json.gz out.v --json
+  alir2hdl prove model.json.gz out.vhd --stages 3      latency 3 is claimed too
   alir2hdl prove model.json.gz out.v --certificate proof/
-  alir2hdl prove model.json.gz top.v part.v --via yosys --top top     what yosys reads, not our own reader
-  alir2hdl prove machine.json.gz out.v                   a state machine: every cycle from power-on
+  alir2hdl prove model.json.gz top.v part.v --via yosys --top top
+  alir2hdl prove machine.json.gz out.v        every cycle of a state machine
 
 The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
 code 0), differs with a counterexample (1), unknown with the cone and the limit reached (5). A file outside the
@@ -44,38 +44,35 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file, `-` for stdin; with `--via` also several
+    /// The Verilog or VHDL file, `-` for stdin; several with --via
     #[arg(value_name = "HDL", required = true)]
     pub(super) files: Vec<PathBuf>,
-    /// Whose reading of the file is proved. yosys: what yosys makes of it (of VHDL with ghdl before it), as gates
-    #[arg(long, value_enum, value_name = "TOOL")]
+    /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
+    #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
     via: Option<Via>,
-    /// The module or entity; without it the one that no other uses
+    /// Take this module or entity [default: the one that no other uses]
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
-    /// Pipeline stages that the file shall have; without it the latency that its head states, or that it has
-    #[arg(long, value_name = "N")]
+    /// Expect this many stages [default: what the header comment says, or the file has]
+    #[arg(long, visible_alias = "stages", value_name = "N")]
     pub(super) pipeline: Option<u32>,
-    /// The file shall have a layer of input registers before the stages of `--pipeline`
-    #[arg(long, requires = "pipeline")]
+    /// Expect input registers in front of the first stage
+    #[arg(long, requires = "pipeline", hide_short_help = true)]
     pub(super) register_inputs: bool,
-    /// The file shall have a layer of output registers behind the stages of `--pipeline`
-    #[arg(long, requires = "pipeline")]
+    /// Expect output registers behind the last stage
+    #[arg(long, requires = "pipeline", hide_short_help = true)]
     pub(super) register_outputs: bool,
-    /// Clocks between two samples that the file shall have; without it what its head states, or 1
-    #[arg(long, value_name = "K")]
+    /// Expect a sample every K clocks [default: what the header comment says, or 1]
+    #[arg(long, value_name = "K", hide_short_help = true)]
     pub(super) ii: Option<u32>,
-    /// For how long a sample stays on its ports: the clock whose edge accepts it, or all clocks until the next one may come;
-    /// without it what the file's head states
-    #[arg(long, value_enum, value_name = "HOW")]
+    /// Expect inputs at the accepting edge (captured), for all K clocks (held), or in transfers (beats)
+    #[arg(long, value_enum, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]
     pub(super) ii_input: Option<InputArg>,
-    /// Write what an outsider needs to check again: records for `alir2hdl-check`, the whole statement and each SAT question
-    /// as AIGER, with clauses and DRAT proofs
+    /// Write a certificate for `alir2hdl-check` and other provers into this folder
     #[arg(long, value_name = "DIR")]
     pub(super) certificate: Option<PathBuf>,
-    /// What the writer of the file knows of it, by `--witness` of the main job: it may make the proof shorter, or possible,
-    /// and is never believed
-    #[arg(long = "witness", id = "witness_file", value_name = "FILE")]
+    /// Read what --witness of `generate` wrote: an untrusted hint that may shorten the proof
+    #[arg(long = "witness", id = "witness_file", value_name = "FILE", hide_short_help = true)]
     witness: Option<PathBuf>,
     /// Write a testbench that shows a difference in a simulator
     #[arg(long, value_name = "FILE")]
@@ -83,26 +80,21 @@ pub(super) struct Args {
     /// Print one JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Compare gates only, not integer forms (slower)
-    #[arg(long)]
+    /// Compare gates only, without integer forms (slower)
+    #[arg(long, hide_short_help = true)]
     pub(super) gates_only: bool,
-    /// Steps of the SAT solver for one cone
-    #[arg(long, value_name = "N", default_value_t = Limits::default().sat_steps)]
-    pub(super) sat_steps: u64,
-    /// Units of work for the whole run, 30 nanoseconds each on average; what is open then is `unknown`
-    #[arg(long, value_name = "N", default_value_t = WORK)]
-    pub(super) work: u64,
-    /// A SAT solver on the PATH, or its path, instead of the embedded one: cadical, kissat, or what answers like them
-    #[arg(long, value_name = "PROGRAM")]
+    #[command(flatten)]
+    pub(super) effort: ProofEffortArgs,
+    /// Use this SAT solver instead of the embedded one: cadical, kissat or a path
+    #[arg(long, value_name = "PROGRAM", hide_short_help = true)]
     solver: Option<String>,
-    /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
-    #[arg(long, value_name = "N")]
+    /// Search a difference of a state machine in this many cycles from power-on [default: 12]
+    #[arg(long, value_name = "N", hide_short_help = true)]
     pub(super) depth: Option<u32>,
-    // Last: the heading of its options would also be that of all options after it.
     #[command(flatten)]
     names: NameArgs,
-    /// The level at which the file's reset resets [default: low if the port's name ends in `_n`]
-    #[arg(long, value_enum, value_name = "LEVEL")]
+    /// Expect the reset at this level [default: low if its port ends in _n]
+    #[arg(long, value_enum, value_name = "LEVEL", help_heading = "Ports", hide_short_help = true)]
     reset_polarity: Option<PolarityArg>,
 }
 
@@ -290,12 +282,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let (rtl, language, source) = args.design()?;
     let gauge = Arc::new(Gauge::default());
+    let effort = args.effort.budget();
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
         interval: args.ii,
         presence: args.ii_input.map_or(Presence::Stated, InputArg::presence),
-        limits: Limits { sat_steps: args.sat_steps, ..Limits::default() },
-        work: Some(args.work),
+        limits: Limits { sat_steps: effort.sat_steps, ..Limits::default() },
+        work: Some(effort.work),
         keep_questions: args.certificate.is_some(),
         // Yosys gives gates, where forms find nothing.
         gates_only: args.gates_only || args.via.is_some(),
@@ -500,7 +493,10 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
                 n if report.input_hold > 1 => format!(", a sample every {n} clocks that stays on its ports"),
                 n => format!(", a sample every {n} clocks"),
             };
-            line(format!("proved: equal to the model for every input, {latency}{interval} ({seconds:.2} s)"));
+            line(format!(
+                "proved: equal to the model for every input, {latency}{interval} ({} s)",
+                four_digits(seconds)
+            ));
         }
         Verdict::Differs { reason, counterexample } => {
             line(format!("differs: {}", crate::diag::printable(reason)));

@@ -15,7 +15,10 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
     let mut words = vec!["alir2hdl".to_owned()];
     let (command, matches) = match matches.subcommand() {
         Some((name, inner)) => {
-            words.push(name.to_owned());
+            // The sub-command may be left out: the same request has the same words.
+            if name != "generate" {
+                words.push(name.to_owned());
+            }
             (command.find_subcommand(name).unwrap_or(command), inner)
         }
         None => (command, matches),
@@ -86,6 +89,7 @@ mod tests {
         let expected = "alir2hdl m.json --pipeline 3 --valid -O2";
         assert_eq!(of("alir2hdl m.json --pipeline 3 --valid -O2 --verilog m.v"), expected);
         assert_eq!(of("alir2hdl --verilog=out/x.v -q --valid -O 2 --pipeline=3 --prove a/../b/m.json"), expected);
+        assert_eq!(of("alir2hdl generate m.json -O2 --valid --pipeline 3 -o x.v"), expected);
         assert_eq!(of("alir2hdl m.json --vhdl -"), "alir2hdl m.json");
         assert_eq!(of("alir2hdl - --vhdl -"), "alir2hdl -");
     }

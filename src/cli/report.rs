@@ -54,7 +54,7 @@ pub(super) struct Args {
     /// Sort by this column instead of by path
     #[arg(long, value_name = "COLUMN")]
     sort: Option<ColumnArg>,
-    /// The largest first
+    /// Put the largest first
     #[arg(long, requires = "sort")]
     descending: bool,
 }

@@ -19,18 +19,18 @@ use clap::ValueEnum;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Run samples through a model, bit by bit as the hardware does
+/// Run samples through a model, bit for bit as the hardware does
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl run model.json.gz --input X.npy --output Y.npy
-  alir2hdl run model.json.gz --input X.csv --output - | head
-  alir2hdl run model.json.gz --input X.npy --trace 3          every operation of sample 3
-  alir2hdl run model.json.gz --input X.npy --check-intervals  where results leave their types
-  alir2hdl run machine.json.gz --input in.npz --output out.npz  a state machine: a row a cycle
+  alir2hdl run model.json.gz X.csv | head
+  alir2hdl run model.json.gz X.npy -o Y.npy
+  alir2hdl run model.json.gz X.npy --trace 3       every operation of sample 3
+  alir2hdl run model.json.gz X.npy --check-intervals
+  alir2hdl run machine.json.gz in.npz -o out.npz   a state machine
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
 row a sample; memory does not grow with their number. Numbers are read exactly: integers of any size, decimals as
@@ -39,48 +39,78 @@ fits, else CSV with hexadecimal bits. The output file appears when it is whole; 
 pub(super) struct Args {
     #[command(flatten)]
     model: InputArgs,
-    /// Samples, one row each: a .npy, .npz or .csv file, `-` for stdin (npy or CSV)
-    ///
-    /// For a state machine an array for each input port, a row a cycle: an .npz file or a folder of .npy files.
-    #[arg(short, long, value_name = "FILE", help_heading = "Samples")]
+    /// Samples, a row each: .npy, .npz, .csv, - for stdin; for a state machine an array for each input port
+    #[arg(value_name = "SAMPLES")]
+    samples: Option<PathBuf>,
+    /// The same as SAMPLES
+    #[arg(short, long, value_name = "FILE", conflicts_with = "samples", hide_short_help = true)]
     input: Option<PathBuf>,
-    /// Cycles that a state machine runs at most; one without input ports needs it
+    /// Run a state machine for at most this many cycles
     #[arg(long, value_name = "N", help_heading = "Samples")]
     cycles: Option<u64>,
-    /// Which array of a .npz file; one with a single array needs no name
-    #[arg(long, value_name = "NAME", help_heading = "Samples")]
+    /// Take this array of a .npz file
+    #[arg(long, value_name = "NAME", help_heading = "Samples", hide_short_help = true)]
     array: Option<String>,
-    /// Where the outputs go: a .npy or .csv file, `-` for CSV on stdout; of a state machine also an .npz file or a
-    /// folder, with an array for each output port
-    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["trace", "check_intervals", "float"],
-        conflicts_with = "trace", help_heading = "Samples")]
+    /// Write the outputs to this .npy or .csv file; of a state machine .npz or a folder [default: CSV on stdout]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "trace")]
     output: Option<PathBuf>,
-    /// What a state machine's outputs are while they come from registers without a first value
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Show outputs of registers without a first value as zero or NaN
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     undefined: Undefined,
-    /// Numbers are integer codes, on both sides
+    /// Read and write raw integer values instead of real numbers
     #[arg(long, help_heading = "Samples")]
     codes: bool,
-    /// Of a network: also run it without quantisation, and print how far its outputs are from that
+    /// Run a network without quantisation too, and print the error against that
     #[arg(long, help_heading = "Samples")]
     float: bool,
-    /// What a lookup outside its table does (the hardware reads zero)
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Stop at a lookup outside its table, or read zero as the hardware does
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     lookup_miss: Miss,
-    /// Threads to use; all processors by default. The result does not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed")]
+    /// Use this many threads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = "Speed", hide_short_help = true)]
     threads: Option<u16>,
-    /// What computes: the batch engine, or the golden interpreter that defines what is right
-    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "Speed")]
+    /// Compute with the batch engine (fast) or the reference interpreter (golden)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHICH",
+        help_heading = "Speed",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     engine: Engine,
-    /// What happens to a sample that has no result
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", help_heading = "Samples")]
+    /// Stop at a sample without a result, skip it, or fill its row with NaN
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHAT",
+        help_heading = "Samples",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     on_error: Policy,
-    /// Print every operation of this sample (from 0) with its operands, code, bits and value, and run no other
+    /// Print every operation of this sample, counted from 0
     #[arg(long, value_name = "SAMPLE", conflicts_with = "check_intervals", help_heading = "Looking inside")]
     trace: Option<u64>,
-    /// Report results that wrapped although the model's intervals promise that they fit (exit code 1 if inputs inside
-    /// their intervals can do that)
+    /// Report results that wrapped although the declared intervals promise that they fit
     #[arg(long, help_heading = "Looking inside")]
     check_intervals: bool,
 }
@@ -139,13 +169,24 @@ impl Args {
         }
     }
 
+    /// The file of samples.
+    fn input(&self) -> Option<&Path> {
+        self.samples.as_deref().or(self.input.as_deref())
+    }
+
+    /// Where the outputs go: stdout, unless something else was asked to be printed there.
+    fn output(&self) -> Option<&Path> {
+        let prints = self.trace.is_some() || self.check_intervals || self.float;
+        self.output.as_deref().or((!prints).then_some(Path::new("-")))
+    }
+
     /// Requests that contradict themselves.
     fn check(&self) -> Result<(), Failure> {
         let both = |a: &str, b: &str, why: &str| {
             let place = Place::Flag(a.into());
             Err(Failure::input(Diagnostic::error("E0709", place, format!("{a} and {b} do not go together: {why}"))))
         };
-        if self.input.as_ref().is_some_and(|input| input.as_os_str() == "-") && self.model.model.as_os_str() == "-" {
+        if self.input().is_some_and(|input| input.as_os_str() == "-") && self.model.model.as_os_str() == "-" {
             return both("--input -", "MODEL -", "there is one stdin");
         }
         let stdout = self.output.as_ref().is_some_and(|path| path.as_os_str() == "-");
@@ -185,7 +226,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--cycles is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--cycles".into()), message)));
     }
-    let reader = match &args.input {
+    let reader = match args.input() {
         Some(input) => Reader::open(input, args.array.as_deref(), model.input_kifs(), args.codes),
         None if model.n_inputs() == 0 => Reader::one_empty_row(),
         None => return Err(no_input()),
@@ -203,7 +244,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     on_interrupt(|| {});
     let columns: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
-    let mut writer = match &args.output {
+    let mut writer = match args.output() {
         Some(path) => Some(Writer::create(path, &columns, args.codes, reader.rows()).map_err(Failure::input)?),
         None => None,
     };
@@ -242,12 +283,12 @@ fn of_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatu
         let message = format!("{flag} has no meaning for an integer kernel");
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message)));
     }
-    let samples = kernel::Samples::open(program, args.input.as_deref(), args.array.as_deref())?;
+    let samples = kernel::Samples::open(program, args.input(), args.array.as_deref())?;
     if let Some(sample) = args.trace {
         return kernel::trace(program, samples, sample);
     }
     on_interrupt(|| {});
-    match &args.output {
+    match args.output() {
         Some(output) => kernel::run(program, samples, output, global),
         None => Err(no_input()),
     }
@@ -275,14 +316,14 @@ fn of_network(
         let message = "--float and --codes do not go together: codes were already quantised";
         return Err(Failure::input(Diagnostic::error("E0709", Place::Flag("--float".into()), message)));
     }
-    let Some(input) = &args.input else { return Err(no_input()) };
+    let Some(input) = args.input() else { return Err(no_input()) };
     on_interrupt(|| {});
     super::network::Run {
         model,
         meaning: &*network.meaning,
         input,
         array: args.array.as_deref(),
-        output: args.output.as_deref(),
+        output: args.output(),
         codes: args.codes,
         float: args.float,
     }
@@ -291,7 +332,7 @@ fn of_network(
 
 fn no_input() -> Failure {
     let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
-    Failure::input(error.with_help("name a file of samples with --input"))
+    Failure::input(error.with_help("name a file of samples behind the model: alir2hdl run MODEL SAMPLES.npy"))
 }
 
 /// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied,
@@ -305,13 +346,13 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
         ("--on-error", !matches!(args.on_error, Policy::Stop)),
     ];
     machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
-    let Some(output) = &args.output else { unreachable!("needed unless an option is given that was refused") };
+    let output = args.output().unwrap_or(Path::new("-"));
     let ports: Vec<SignalId> = machine.inputs().collect();
     if ports.is_empty() && args.cycles.is_none() {
         let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--cycles".into()), "nothing says how long to run");
         return Err(Failure::input(error.with_help("the machine has no input port: add --cycles N")));
     }
-    let mut inputs = match &args.input {
+    let mut inputs = match args.input() {
         _ if ports.is_empty() => None,
         Some(path) => Some(Arrays::open(machine, Side::Inputs, path, args.codes).map_err(Failure::input)?),
         None => return Err(no_input()),

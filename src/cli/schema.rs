@@ -10,9 +10,11 @@ use serde::Serialize;
 const SCHEMAS: &[(&str, &str)] = &[
     ("calibrate", include_str!("../../docs/schema/calibrate.json")),
     ("check", include_str!("../../docs/schema/check.json")),
+    ("devices", include_str!("../../docs/schema/devices.json")),
     ("diagnostic", include_str!("../../docs/schema/diagnostic.json")),
     ("diff", include_str!("../../docs/schema/diff.json")),
     ("explore", include_str!("../../docs/schema/explore.json")),
+    ("generate", include_str!("../../docs/schema/generate.json")),
     ("info", include_str!("../../docs/schema/info.json")),
     ("info-machine", include_str!("../../docs/schema/info-machine.json")),
     ("info-network", include_str!("../../docs/schema/info-network.json")),

@@ -4,6 +4,7 @@
 //! which gives the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and
 //! `prove` hold it to the meaning.
 
+use super::paths::listed;
 use super::{Failure, Global, say};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
@@ -19,31 +20,30 @@ use std::path::{Path, PathBuf};
 
 /// Options about networks.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Networks (IR v2 graphs, QONNX files)")]
+#[command(next_help_heading = "Networks and matrices")]
 pub(super) struct SourceArgs {
-    /// Weights: a safetensors, .npz or .npy file, or a folder of .npy files; several times
+    /// Read weights from safetensors, npz or npy files, or folders
     #[arg(long, value_name = "FILE")]
     weights: Vec<PathBuf>,
-    /// The quantisation file: types, rounding, constants of norms
+    /// Read types, rounding and constants of norms from this file
     #[arg(long, value_name = "FILE")]
     quant: Option<PathBuf>,
-    /// JSON from names of buffers to names of tensors
-    #[arg(long, value_name = "FILE")]
+    /// Read names of tensors for buffers from this JSON file
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     weight_map: Option<PathBuf>,
-    /// Which nodes become hardware: "layer=1,op=mlp_*|swiglu;layer=0-2,op=residual_add,nth=1"
-    #[arg(long, value_name = "SELECTION")]
+    /// Select nodes: "layer=1,op=mlp_*;layer=0-2,op=swiglu,nth=1"
+    #[arg(long, value_name = "SELECTION", hide_short_help = true)]
     nodes: Option<String>,
-    /// A buffer that is an output, NAME or LAYER:NAME; several times
-    #[arg(long, value_name = "NAME")]
+    /// Make these buffers outputs: NAME or LAYER:NAME
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     output_buffer: Vec<String>,
-    /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the
-    /// codes of its first Quant without it
+    /// Give inputs of a matrix or QONNX file this type: s16.10,RND,SAT
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
     input_type: Option<Quantiser>,
-    /// Expected adders of a network or a matrix at most
+    /// Refuse networks with more expected adders
     #[arg(long, value_name = "N", default_value_t = graph::Options::default().max_adders, hide_short_help = true)]
     max_adders: u64,
-    /// Bits of a table's input at most
+    /// Refuse tables with more input bits
     #[arg(long, value_name = "N", default_value_t = 16, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=24))]
     max_table_bits: u32,
@@ -118,7 +118,7 @@ fn shows_graph(text: &[u8]) -> bool {
 impl SourceArgs {
     fn graph_options(&self) -> graph::Options {
         graph::Options {
-            weights: self.weights.clone(),
+            weights: self.weights.iter().flat_map(|path| listed(path, Path::exists)).collect(),
             quant: self.quant.clone(),
             weight_map: self.weight_map.clone(),
             nodes: self.nodes.clone(),

@@ -6,18 +6,25 @@ use clap::ValueEnum;
 
 /// What is asked of synthesis, and how text is cut.
 #[derive(Clone, Copy, Debug, clap::Args)]
-#[command(next_help_heading = "Text")]
+#[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct TextArgs {
-    /// What lookup tables shall become
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE")]
+    /// Make look-up tables of logic, block memory, searched functions (lut), or as synthesis does (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "STYLE",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     pub(super) rom_style: RomStyleArg,
-    /// Whether synthesis may make shift registers of chains of registers [default: its choice]
-    #[arg(long, value_enum, value_name = "no|yes", hide_possible_values = true)]
+    /// Allow shift registers for chains of registers [default: synthesis chooses]
+    #[arg(long, value_enum, value_name = "no|yes", hide_possible_values = true, hide_short_help = true)]
     pub(super) shreg_extract: Option<YesNo>,
-    /// Ask synthesis to keep every name: easier to find things, at the price of area
-    #[arg(long)]
+    /// Ask synthesis to keep every name, at the price of area
+    #[arg(long, hide_short_help = true)]
     pub(super) keep_names: bool,
-    /// Write each pipeline stage as a module of its own above this number of nets
+    /// Write stages as modules of their own above this number of nets
     #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
     pub(super) split_above: usize,
 }

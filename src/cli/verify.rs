@@ -20,24 +20,20 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Simulate the generated Verilog and VHDL and compare every clock with the model
+/// Simulate the RTL of a model and compare every cycle
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl verify model.json.gz                                  combinational, every installed simulator
-  alir2hdl verify model.json.gz --pipeline 3 --valid --enable    with stalls at random
-  alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     then: gtkwave wave/ghdl/wave.vcd
-  alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples, and what must come out
-  alir2hdl verify model.json.gz --rtl edited.v --pipeline 3      hardware that was edited or is from elsewhere
+  alir2hdl verify model.json.gz                      every installed simulator
+  alir2hdl verify model.json.gz --stages 3 --valid --enable      random stalls
+  alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     wave/ghdl
+  alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples
+  alir2hdl verify model.json.gz --rtl edited.v --stages 3        other RTL
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
-and resets. A difference is shown with output element, sample, both codes, and the signal where it begins.
---input takes what `run` reads and --expect what `run` writes, a row for each sample.
---rtl simulates these files instead of generated text. Their module has the ports that generated text would have with the same
-options (docs/rtl-interface.md): without options model_inp and model_out, with --pipeline N also clk and a latency of N clocks;
---ports split, --valid, --enable, --reset, the names of ports and --wrapper axis describe other ones.
-Simulators are looked for in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_VERILATOR, ALIR2HDL_IVERILOG,
-ALIR2HDL_GHDL name one directly.")]
+and resets. A difference is shown with element, sample, both values, and the signal where it begins.
+Files of --rtl have the ports and the latency that generated RTL would have with the same options (docs/rtl-interface.md).
+Simulators are searched in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_GHDL and the like name one directly.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
@@ -61,30 +57,28 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Simulation")]
 struct SimulationArgs {
-    /// Which text to simulate
-    #[arg(long, value_enum, default_value_t, value_name = "LANGUAGE")]
-    lang: LangArg,
-    /// Which simulator; `all` takes what is installed
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    sim: SimArg,
-    /// Number of samples, or of cycles of a state machine
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Simulate these languages
+    #[arg(long, value_enum, default_value = "both", value_delimiter = ',', value_name = "LANGUAGE")]
+    lang: Vec<LangArg>,
+    /// Use these simulators; all takes what is installed
+    #[arg(long, value_enum, default_value = "all", value_delimiter = ',', value_name = "NAME")]
+    sim: Vec<SimArg>,
+    /// Apply this many samples, or cycles of a state machine
+    #[arg(long, value_name = "N", help_heading = "Samples", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
     vectors: u32,
-    /// Samples and stalls of another seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    /// Draw other samples and stalls
+    #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
-    /// Verilog or VHDL files to simulate instead of generated text: hardware that was edited or comes from elsewhere,
-    /// all files that belong to it, in the order of compilation. What ends in .vh, .svh, .hex, .mem, .dat, .mif or .txt
-    /// lies beside them. --top names the module; --pipeline its latency in clocks
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "lang")]
+    /// Simulate these files instead of generated RTL
+    #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
-    /// VHDL revision that GHDL is told to read
+    /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
     vhdl_standard: String,
-    /// Leave text, testbench, vectors, logs and a script that repeats the run in this folder
+    /// Keep RTL, testbench, vectors and logs in this folder
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// Write a value change dump of the whole run for a waveform viewer
+    /// Write waves into the folder of --keep
     #[arg(long, requires = "keep")]
     vcd: bool,
     /// Print what was found as JSON
@@ -96,19 +90,18 @@ struct SimulationArgs {
 }
 
 /// Languages as they are typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum LangArg {
     /// Verilog
     Verilog,
     /// VHDL
     Vhdl,
     /// One after the other
-    #[default]
     Both,
 }
 
 /// Simulators as they are typed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SimArg {
     /// Verilator (Verilog)
     Verilator,
@@ -117,7 +110,6 @@ enum SimArg {
     /// GHDL (VHDL)
     Ghdl,
     /// Every one that is installed
-    #[default]
     All,
 }
 
@@ -140,6 +132,21 @@ impl SimArg {
             SimArg::Ghdl => Some("ghdl"),
             SimArg::All => None,
         }
+    }
+}
+
+impl SimulationArgs {
+    /// The languages, each once.
+    fn languages(&self) -> Vec<Language> {
+        let asked: Vec<Language> = self.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
+        let all = LangArg::Both.languages().iter().copied();
+        all.filter(|language| asked.contains(language)).collect()
+    }
+
+    /// The names of the simulators; empty: all.
+    fn simulators(&self) -> Vec<&'static str> {
+        let names: Option<Vec<_>> = self.sim.iter().map(|sim| sim.name()).collect();
+        names.unwrap_or_default()
     }
 }
 
@@ -189,9 +196,10 @@ fn verified(
     let tools = Tools::of_environment();
     let foreign = args.foreign()?;
     let own_languages = foreign.as_ref().map(|(foreign, _)| [foreign.language]);
-    let languages = own_languages.as_ref().map_or(args.simulation.lang.languages(), |own| own.as_slice());
+    let typed = args.simulation.languages();
+    let languages = own_languages.as_ref().map_or(typed.as_slice(), |own| own.as_slice());
     // Before anything takes time: is there somebody to ask?
-    let (parts, notes) = runner::parts(languages, args.simulation.sim.name(), &tools)?;
+    let (parts, notes) = runner::parts(languages, &args.simulation.simulators(), &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
     let mut spec = args.spec();
@@ -230,7 +238,11 @@ fn verified(
         }
     };
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
-    report(&warnings(asked, &design, Registers::of(found.interface()), !is_foreign), global);
+    let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
+    if matches!(design, Design::Model(_)) {
+        idle.0.extend(args.pipeline.assumption(&spec));
+    }
+    report(&idle, global);
     Ok(found)
 }
 

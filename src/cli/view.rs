@@ -2,13 +2,14 @@
 
 use super::browser::Browser;
 use super::hardware::PipelineArgs;
-use super::idle::{GivenOptions, Registers, warnings};
+use super::idle::{GivenOptions, Registers, stages_without_logic, warnings};
 use super::info::{occupancy, plot};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec, Top};
+use crate::diag::{Diagnostic, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -23,15 +24,14 @@ use std::path::PathBuf;
 /// Samples that are looked at unless told otherwise.
 const SAMPLES: u32 = 200;
 
-/// Draw the pipeline, operation by operation, as one page for a browser
+/// Draw the pipeline as one page for a browser
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  alir2hdl view model.json.gz --pipeline 5 -o model.html
-  alir2hdl view model.json.gz --pipeline 5 --input samples.npy -o model.html     with values and histograms
-  alir2hdl view model.json.gz --pipeline 5 -o model.html --svg stages.svg        the stages for a paper
-  alir2hdl view model.json.gz --ii 8 -o model.html --svg copies.svg              which copy computes what when
-  alir2hdl view model.json.gz --pipeline 5 -o model.html --open                  and look at it
+  alir2hdl view model.json.gz --stages 5 --open           writes model.html
+  alir2hdl view model.json.gz --stages 5 --input x.npy    values, histograms
+  alir2hdl view model.json.gz --stages 5 --svg s.svg      the stages alone
+  alir2hdl view model.json.gz --ii 8 --svg copies.svg     sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
 an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
@@ -41,22 +41,21 @@ For delay and registers over the number of stages: alir2hdl info MODEL --sweep -
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The page
+    /// Write the page to this file [default: the model's name with .html, in the current folder]
     #[arg(short, long, value_name = "FILE.html")]
-    output: PathBuf,
-    /// Open the page in the browser once it is written
+    output: Option<PathBuf>,
+    /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Also the chart of the stages by itself
+    /// Write the chart of the stages to this file
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Samples (npy or CSV, as `run` takes them; of a state machine cycles from power-on): shows what each operation
-    /// was on them
+    /// Show what each operation was on these samples, as `run` reads them
     #[arg(long = "input", value_name = "SAMPLES")]
     samples: Option<PathBuf>,
-    /// The most samples that are taken from it
+    /// Take at most this many samples
     #[arg(long, value_name = "N", default_value_t = SAMPLES, requires = "samples",
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+          value_parser = clap::value_parser!(u32).range(1..=100_000), hide_short_help = true)]
     max_samples: u32,
     #[command(flatten)]
     pipeline: PipelineArgs,
@@ -71,6 +70,8 @@ struct PageContent {
     registers: Registers,
     /// A picture of the whole, where it is not that of stages.
     chart: Option<String>,
+    /// What should be known about the request.
+    remarks: Vec<Diagnostic>,
 }
 
 /// Runs the sub-command.
@@ -99,9 +100,11 @@ fn write(
         Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?,
         Design::Machine(machine) => args.of_machine(machine)?,
     };
-    let PageContent { drawing, facts, registers, chart } = shown;
+    let PageContent { drawing, facts, registers, chart, remarks } = shown;
     let asked = GivenOptions::of_look(&args.pipeline, RomStyleArg::Auto);
-    report(&warnings(asked, &design, registers, false), global);
+    let mut idle = warnings(asked, &design, registers, false);
+    idle.0.extend(remarks);
+    report(&idle, global);
     let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
         label: c.short.clone(),
@@ -114,15 +117,16 @@ fn write(
     };
     let chart = chart.unwrap_or_else(stages);
     let page = view::page(name, &facts, &chart, &drawing);
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     let mut batch = Batch::default();
-    batch.add(&args.output, page.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
+    batch.add(&output, page.as_bytes()).map_err(|e| Failure::io(&output, "write", &e))?;
     if let Some(path) = &args.svg {
         batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
     super::commit(batch)?;
-    say(&format!("{}: {facts}", args.output.display()), global);
+    say(&format!("{}: {facts}", output.display()), global);
     if let Some(browser) = browser {
-        browser.open(&args.output)?;
+        browser.open(&output)?;
     }
     Ok(ExitStatus::Ok)
 }
@@ -160,7 +164,7 @@ impl Args {
             let summary = hardware.summary();
             let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
             let registers = Registers::of(&hardware.netlist.interface);
-            return Ok(PageContent { drawing, facts, registers, chart: Some(chart) });
+            return Ok(PageContent { drawing, facts, registers, chart: Some(chart), remarks: Vec::new() });
         }
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
         let (optimised, outcome) = (&*scheduled.program, &scheduled.outcome);
@@ -184,15 +188,17 @@ impl Args {
         self.observe(&mut drawing, optimised, global)?;
         let longest = times.iter().copied().fold(0.0, f64::max);
         let facts = format!(
-            "{} operations, {} inputs, {} outputs, latency {}, longest stage {:.2} {unit}, {} register bits",
+            "{} operations, {} inputs, {} outputs, latency {}, longest stage {} {unit}, {} register bits",
             optimised.nodes().len(),
             optimised.n_inputs(),
             optimised.outputs().len(),
             schedule.latency(),
-            longest,
+            four_digits(longest),
             netlist.register_bits(),
         );
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
+        let remarks = stages_without_logic(scheduled, netlist.register_bits());
+        let remarks = remarks.into_iter().chain(self.pipeline.assumption(&spec)).collect();
+        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None, remarks })
     }
 
     /// Shows what each operation was on the samples that are given.
@@ -223,7 +229,9 @@ impl Args {
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
-        let facts = format!("{facts}, longest path {longest:.2} {}, {} boxes", drawing.unit(), drawing.boxes());
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None })
+        let facts =
+            format!("{facts}, longest path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
+        let registers = Registers::of(&netlist.interface);
+        Ok(PageContent { drawing, facts, registers, chart: None, remarks: Vec::new() })
     }
 }

@@ -7,24 +7,24 @@ use clap::ValueEnum;
 
 /// What stands around the pipeline.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Wrapper")]
+#[command(next_help_heading = "Ports")]
 pub(super) struct WrapperArgs {
-    /// Ports of the module: `axis` makes an AXI4-Stream slave and master of them
-    #[arg(long, value_enum, default_value_t, value_name = "KIND")]
+    /// Wrap the module in AXI4-Stream (axis)
+    #[arg(long, value_enum, default_value_t, value_name = "KIND", hide_possible_values = true)]
     pub(super) wrapper: WrapperArg,
-    /// Slot of an element on tdata: 8, 16, 32 or 64 bits, the smallest of them that fits (auto), or no padding (dense)
-    #[arg(long, value_enum, default_value_t, value_name = "SLOT", hide_short_help = true)]
+    /// Pad elements on tdata to 8, 16, 32 or 64 bits, the fewest (auto), or not (dense)
+    #[arg(long, value_enum, default_value_t, value_name = "SLOT", hide_short_help = true, hide_possible_values = true)]
     packing: PackingArg,
-    /// Bits of tdata; a sample takes several beats if it has more [default: a sample]
+    /// Make tdata this wide [default: one sample]
     #[arg(long, value_name = "BITS", hide_short_help = true)]
     axis_width: Option<u32>,
-    /// Bits of tuser; 0 for none
+    /// Make tuser this wide; 0 for none
     #[arg(long, value_name = "BITS", default_value_t = AxisOptions::default().user, hide_short_help = true)]
     axis_user: u32,
-    /// A slow reader fills a FIFO, or stalls the pipeline
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true)]
+    /// Let results wait in a FIFO (fifo), or stall the pipeline (stall)
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]
     axis_flow: FlowArg,
-    /// Samples that the FIFO holds [default: the latency and two, which full rate needs]
+    /// Hold this many samples in the FIFO [default: latency + 2]
     #[arg(long, value_name = "N", hide_short_help = true)]
     axis_depth: Option<u32>,
 }

@@ -196,7 +196,7 @@ fn programs_that_read_errors_get_those_of_the_command_line_too() {
     for arguments in [
         ["--error-format", "json", "model.json", "--pipeline", "-1"].as_slice(),
         &["--error-format=json", "model.json", "--verilgo", "x.v"],
-        &["run", "--error-format=json", "model.json"],
+        &["run", "--error-format=json"],
     ] {
         let (code, stdout, stderr) = run(folder.path(), arguments);
         assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");

@@ -241,21 +241,21 @@ fn words_of_other_tools_are_understood() {
     for (word, better) in [("build", "generate"), ("prov", "prove"), ("sim", "verify"), ("synth", "generate")] {
         let (code, _, err) = ran(here, &[word, &tiny]);
         assert!(
-            code == 2 && err.contains("E0002") && err.contains(&format!("did you mean {better}?")),
+            code == 2 && err.contains("E0002") && err.contains(&format!("did you mean `{better}`?")),
             "{word}: {err}"
         );
         assert!(err.lines().count() <= 3, "{err}");
     }
     let (code, _, err) = ran(here, &["help", "prov"]);
-    assert!(code == 2 && err.contains("did you mean prove?"), "{err}");
+    assert!(code == 2 && err.contains("did you mean `prove`?"), "{err}");
 }
 
 #[test]
 fn options_of_prove_have_their_own_heading() {
     let (code, said, _) = ran(std::path::Path::new("."), &["prove", "--help"]);
-    let lines = said.lines().skip_while(|line| *line != "Port names:").skip(1);
+    let lines = said.lines().skip_while(|line| *line != "Ports:").skip(1);
     let ports: Vec<&str> = lines.take_while(|line| line.is_empty() || line.starts_with(' ')).collect();
     let ports = ports.join("\n");
-    assert!(ports.contains("--port-style"), "{ports}");
+    assert!(ports.contains("--port"), "{ports}");
     assert!(code == 0 && !ports.contains("--certificate") && !ports.contains("--json"), "{ports}");
 }

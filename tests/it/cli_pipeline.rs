@@ -38,11 +38,114 @@ fn a_clock_period_is_a_stage_delay_in_nanoseconds() {
     let by_period = written(&["--clock-period", &(0.25 * delay).to_string(), "--delay-unit", "0.25"]);
     assert_eq!(by_delay, by_period);
     assert!(longest(&by_period) <= delay && by_period["latency"].as_u64() <= Some(4));
-    assert_eq!(written(&["--clock-period", &delay.to_string()]), by_delay);
+    assert_eq!(written(&["--clock-period", &delay.to_string(), "--delay-unit", "1"]), by_delay);
     // One stage fewer would not do.
     let fewer = by_delay["latency"].as_u64().unwrap() - 1;
-    let said = refused(&["--clock-period", &delay.to_string(), "--pipeline", &fewer.to_string()]);
+    let unit = ["--delay-unit", "1", "--pipeline", &fewer.to_string()];
+    let said = refused(&[&["--clock-period", &delay.to_string()][..], &unit].concat());
     assert!(said.contains("E0504") && said.contains("--clock-period"), "{said}");
+}
+
+#[test]
+fn a_clock_period_is_a_time_whatever_stands_beside_it() {
+    let by_period = written(&["--clock-period", "4"]);
+    assert_eq!(by_period, written(&["--clock-period", "4", "--pipeline", "auto"]));
+    for same in [["--clock-period", "4ns"], ["--clock-period", "250MHz"], ["--freq", "250"], ["--freq", "0.25GHz"]] {
+        assert_eq!(written(&same), by_period, "{same:?}");
+    }
+    assert!(longest(&by_period) < 4.0);
+    // Units of the latency fields are another bound.
+    assert_ne!(written(&["--max-stage-delay", "4"]), by_period);
+    let said = |options: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sorting = model("sort_topk");
+        let (code, _, said) = run(folder.path(), &[&[sorting.as_str(), "-o", "s.v"], options].concat());
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    for (options, note) in [
+        (&["--freq", "250"][..], Some("take the times of generic")),
+        (&["--clock-period", "4"], Some("take the times of generic")),
+        (&["--clock-period", "40", "--delay-unit", "0.5"], Some("counts as 0.5 ns")),
+        (&["--clock-period", "40", "--delay-model", "latency-fields"], Some("counts as 1 ns")),
+        (&["--freq", "250", "--device", "xcku5p"], None),
+        (&["--max-stage-delay", "4"], None),
+    ] {
+        let said = said(options);
+        match note {
+            Some(note) => assert!(said.contains("note[N0803]") && said.contains(note), "{options:?}: {said}"),
+            None => assert!(!said.contains("N0803"), "{options:?}: {said}"),
+        }
+    }
+    for wrong in [["--freq", "0"], ["--freq", "fast"], ["--clock-period", "5s"]] {
+        assert!(refused(&wrong).contains("invalid value"), "{wrong:?}");
+    }
+    assert!(refused(&["--freq", "200", "--clock-period", "5"]).contains("cannot be used with"));
+}
+
+#[test]
+fn stages_that_compute_nothing_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tiny = model("tiny_ops");
+    let said = |arguments: &[&str]| {
+        let (code, _, said) = run(folder.path(), &[arguments, &[tiny.as_str()]].concat());
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    let warned = said(&["generate", "-o", "t.v", "--stages", "500"]);
+    assert!(warned.contains("warning[W0804]") && warned.contains(" of 500 stages compute nothing"), "{warned}");
+    let enough = warned.split("--stages ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a number");
+    let fits = said(&["generate", "-o", "t.v", "--stages", enough]);
+    assert!(!fits.contains("W0804"), "{fits}");
+    let longest =
+        |said: &str| said.split("critical stage delay ").nth(1).map(|s| s.split(',').next().unwrap().to_owned());
+    assert!(longest(&fits).is_some() && longest(&fits) == longest(&warned), "{fits}{warned}");
+    for look in [&["info", "--stages", "500"][..], &["view", "--stages", "500", "-o", "v.html"]] {
+        assert!(said(look).contains("W0804"), "{look:?}");
+    }
+    assert!(!said(&["generate", "-o", "t.v"]).contains("W0804"));
+}
+
+#[test]
+fn a_project_meets_its_clock_unless_stages_are_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sorting = model("sort_topk");
+    let project = |options: &[&str]| {
+        let words = [&["project", sorting.as_str(), "-o", "p", "--vectors", "5"], options].concat();
+        let (code, _, said) = run(folder.path(), &words);
+        assert_eq!(code, 0, "{said}");
+        let text = fs::read_to_string(folder.path().join("p/metadata.json")).expect("facts");
+        let facts: Value = serde_json::from_str(&text).expect("JSON");
+        (facts["latency"].as_u64().expect("a latency"), facts["project"]["parts"].clone(), said)
+    };
+    let (latency, _, said) = project(&[]);
+    assert!(latency > 0 && said.contains("note[N0803]") && said.contains(" at 5 ns, latency "), "{said}");
+    assert_eq!(project(&["--pipeline", "auto", "--clock-period", "5"]).0, latency);
+    assert_eq!(project(&["--pipeline", "auto"]).0, latency);
+    assert!(project(&["--freq", "400"]).0 > latency);
+    for (said, expected) in [(&["--stages", "0"][..], 0), (&["--stages", "2"], 2), (&["--max-stage-delay", "100"], 1)] {
+        assert_eq!(project(said).0, expected, "{said:?}");
+    }
+    // A family, a part, one of each vendor.
+    for (device, flow, part) in [
+        ("xcku5p", "vivado", "xcku5p-ffvb676-2-e"),
+        ("7series", "vivado", "xc7k325tffg900-2"),
+        ("xc7a35tcpg236-1", "vivado", "xc7a35tcpg236-1"),
+        ("agilex", "quartus", "AGFB014R24A2E2V"),
+    ] {
+        for option in ["--device", "--part"] {
+            let (_, parts, said) = project(&[option, device, "--flow", flow]);
+            assert!(parts[flow] == part && !said.contains("N0803") && said.contains(part), "{parts} {said}");
+        }
+    }
+    let (_, parts, _) = project(&["--device", "ecp5,xcku5p", "--flow", "vivado,yosys"]);
+    assert_eq!((&parts["vivado"], &parts["yosys"]), (&"xcku5p-ffvb676-2-e".into(), &"LFE5U-25F".into()));
+    let (code, _, said) =
+        run(folder.path(), &["project", &sorting, "-o", "q", "--device", "xc7a35tcpg236-1,xcku5p-ffvb676-2-e"]);
+    assert!(code == 2 && said.contains("of one vendor"), "{said}");
+    // A board says what its streams add.
+    let (latency, _, said) = project(&["--flow", "vivado", "--board", "kv260"]);
+    assert!(said.contains(&format!("latency {} with the AXI4-Stream wrapper, {latency} of", latency + 2)), "{said}");
 }
 
 #[test]

@@ -245,3 +245,22 @@ fn view_opens_the_page_that_it_wrote() {
     assert!(status == 2 && said.contains("E0814") && said.contains("a b.html"), "{said}");
     assert!(dir.path().join("a b.html").exists());
 }
+
+#[test]
+fn what_generate_and_devices_print_keeps_to_their_schemas() {
+    let dir = tempfile::tempdir().unwrap();
+    let (status, out, err) = run(&dir, &format!("generate {TINY} -o t.v -o t.vhd -o t.json --stages 2 --prove --json"));
+    assert_eq!(status, 0, "{err}");
+    keeps_to("generate", &out);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    let proved: Vec<bool> = said["files"].as_array().unwrap().iter().map(|f| f["proved"] == true).collect();
+    assert_eq!(proved, [true, true, false]);
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(dir.path().join("t.json")).unwrap()).unwrap();
+    assert_eq!(said["interface"]["latency"], written["latency"]);
+    assert_eq!(said["interface"]["ports"], written["ports"]);
+    // A bare form, and a state machine, say the same.
+    keeps_to("generate", &run(&dir, &format!("{BIQUAD} --verilog b.v --json")).1);
+    let (status, out, _) = run(&dir, "devices --json");
+    assert_eq!(status, 0);
+    keeps_to("devices", &out);
+}

@@ -3,6 +3,7 @@
 mod batch;
 mod certificate_files;
 mod certificates;
+mod cli_commands;
 mod cli_emit;
 mod cli_errors;
 mod cli_help;

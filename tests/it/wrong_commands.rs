@@ -39,7 +39,7 @@ const TABLE: &str = "\
 2 E0002 report dir --sort nonsense
 2 E0002 report dir --descending
 2 E0002 run m.json.gz --output o.npy --threads 0 --input x.npy
-2 E0002 run m.json.gz --input x.npy
+2 E0002 run m.json.gz x.npy --input x.npy
 2 E0002 run m.json.gz --input x.npy --output o.npy --trace 0
 2 E0002 run m.json.gz --input x.npy --trace -1
 2 E0002 run m.json.gz --input x.npy --trace 0 --check-intervals
@@ -54,7 +54,7 @@ const TABLE: &str = "\
 2 E0002 verify m.json.gz --rtl t.v --lang vhdl
 2 E0002 verify m.json.gz --array x
 2 E0002 project m.json.gz -o build --input x.npy --vectors 3
-2 E0002 view m.json.gz
+2 E0002 view m.json.gz o.html
 2 E0002 view m.json.gz -o o.html --max-samples 3
 2 E0002 view m.json.gz -o o.html --input x.npy --max-samples 0
 2 E0002 prove m.json.gz
@@ -390,7 +390,7 @@ fn options_with_nothing_to_act_on_are_warned_of() {
         ("info j.json.gz --effort fast --sweep", &[]),
         ("view j.json.gz -o v.html --use-dsp no --effort max", &["--effort", "--use-dsp"]),
         ("view j.json.gz -o v.html --pipeline 3 --effort fast", &[]),
-        ("project j.json.gz -o p --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
+        ("project j.json.gz -o p --pipeline 0 --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
         ("project j.json.gz -o p --pipeline 2 --clk-name c", &[]),
     ] {
         let words: Vec<&str> = line.split(' ').chain(["--error-format=json"]).collect();

@@ -444,9 +444,13 @@ impl Engine {
     /// The limit that a question met which was not decided, in words.
     pub fn limit_reached(&self) -> String {
         if self.left == 0 {
-            return "the units of work of the whole run (--work) were spent".to_owned();
+            return "the budget of the whole run (--work) was spent; --prove-effort max allows ten times as much"
+                .to_owned();
         }
-        format!("it takes more than {} solver steps or {} gates (--sat-steps)", self.limits.sat_steps, self.limits.cone)
+        format!(
+            "it takes more than {} solver steps (--prove-effort) or {} gates",
+            self.limits.sat_steps, self.limits.cone
+        )
     }
 
     /// Everything below literals, as far as it is affordable.

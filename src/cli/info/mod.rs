@@ -19,7 +19,7 @@ use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
 use crate::compile::{self, Pipeline, Spec};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
@@ -30,45 +30,52 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Show a model's shape, widths, operations, depth and cost, and the stages of a pipeline
+/// Show what a model holds and what its pipeline would cost
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   alir2hdl info model.json.gz
-  alir2hdl info model.json.gz --pipeline 3         each stage: operations, longest path, register bits
-  alir2hdl info model.json.gz --sweep --svg s.svg  stage delay and register bits of 1 to 12 stages
-  alir2hdl info model.json.gz --sweep --device xcku5p --svg s.svg    MHz against LUT and FF, the best joined
-  alir2hdl info model.json.gz --ii 2,4,8           what a sample every 2, 4, 8 clocks saves
-  alir2hdl info model.json.gz --max-stage-delay 5 --json | jq .pipeline.latency
-  alir2hdl info machine.json.gz                    ports, registers, blocks and schedule of a state machine
+  alir2hdl info model.json.gz --stages 3           each stage: delay, registers
+  alir2hdl info model.json.gz --sweep --svg s.svg  1 to 12 stages compared
+  alir2hdl info model.json.gz --sweep 8 --device xcku5p      MHz, LUT and FF
+  alir2hdl info model.json.gz --ii 2,4,8           what sharing hardware saves
+  alir2hdl info machine.json.gz                    ports, registers, blocks
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
 optimised program, as the main job with the same options makes it; with --wrapper they are those of the core in it. -v shows all: what each pass did, every stage's longest path.")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,
-    /// Print one JSON object instead of tables
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Show stage delay, latency and register bits for 1 to N stages [default N: 12]
+    /// Compare 1 to N stages: delay, latency, register bits, with --device clock and area [default N: 12]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "12",
           value_parser = clap::value_parser!(u32).range(1..=200),
           conflicts_with_all = ["pipeline", "max_stage_delay", "clock_period"])]
     sweep: Option<u32>,
-    /// Draw what --sweep shows into this file
+    /// Draw --sweep into this file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     svg: Option<PathBuf>,
-    /// Also prove the Verilog of each row of --sweep
+    /// Prove the Verilog of each row of --sweep
     #[arg(long, requires = "sweep")]
     prove: bool,
     /// Count the valid flag of --valid among the registers
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     valid: bool,
-    /// Also find the fewest register bits that there could be if whole values were held
+    /// Find the fewest register bits for whole values too
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
-    /// What lookup tables become, for the estimate
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE", help_heading = "Device")]
+    /// Make look-up tables of logic, block memory, searched functions (lut), or as synthesis does (auto)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "STYLE",
+        help_heading = "Optimisation and RTL",
+        hide_short_help = true,
+        hide_possible_values = true
+    )]
     rom_style: RomStyleArg,
     #[command(flatten)]
     pipeline: PipelineArgs,
@@ -193,7 +200,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
     if let (Some(rows), true) = (&mut sweep, args.prove) {
         let taken = sweep::prove(rows, &optimised, &spec)?;
-        say(&format!("proofs took {:.1} s", taken.as_secs_f64()), global);
+        say(&format!("proofs took {} s", four_digits(taken.as_secs_f64())), global);
     }
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
@@ -205,7 +212,10 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
     let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
-    report(&warnings(asked, &design, registers, false), global);
+    let mut remarks = warnings(asked, &design, registers, false);
+    remarks.0.extend(pipeline.as_ref().and_then(|pipeline| pipeline.without_logic.clone()));
+    remarks.0.extend(args.pipeline.assumption(&spec));
+    report(&remarks, global);
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
         None => optimised.estimate_combinational(&spec),
@@ -416,7 +426,11 @@ impl Facts {
             }
             _ => {}
         }
-        device::show(&self.estimate, out);
+        let of = match &self.pipeline {
+            Some(pipeline) => format!(", latency {}", pipeline.latency),
+            None => ", combinational".to_owned(),
+        };
+        device::show(&self.estimate, &of, out);
         if let Some(pipeline) = &self.pipeline {
             pipeline.to_text(out, all);
         }
@@ -434,8 +448,7 @@ fn range(narrowest: u32, widest: u32) -> String {
     if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }
 }
 
-/// A number with at most three decimals.
+/// A number for people.
 fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    four_digits(value)
 }

@@ -1,9 +1,11 @@
 //! The pipeline in figures: stages, longest paths, register bits by origin.
 
 use super::super::Failure;
+use super::super::idle::stages_without_logic;
 use super::short;
 use crate::compile::{DelayModel, Optimised, Scheduled, Spec};
 use crate::device::Estimate;
+use crate::diag::Diagnostic;
 use crate::ir::Model;
 use crate::schedule::{HeldBits, PathElement, PathStep};
 use serde::Serialize;
@@ -36,6 +38,9 @@ pub(super) struct PipelineTable {
     pub(super) estimate: Estimate,
     #[serde(skip)]
     quality: String,
+    /// A warning about stages that compute nothing.
+    #[serde(skip)]
+    pub(super) without_logic: Option<Diagnostic>,
 }
 
 #[derive(Serialize)]
@@ -131,6 +136,7 @@ impl PipelineTable {
             whole_values: if whole_values { Some(WholeValues::new(&scheduled, spec)?) } else { None },
             estimate,
             quality: scheduled.quality(),
+            without_logic: stages_without_logic(&scheduled, netlist.register_bits()),
             stages: stages.collect(),
         })
     }

@@ -4,6 +4,7 @@
 use super::super::{Failure, schema};
 use crate::compile::{self, Hardware, Planned, Spec};
 use crate::device::Estimate;
+use crate::diag::four_digits;
 use crate::ir::Model;
 use crate::reuse::serial;
 use crate::reuse::{Figures, GroupFigures, Plan, Region, RegionFigures};
@@ -254,7 +255,15 @@ impl ReuseTable {
             "MHz"
         );
         let e = &self.every_clock;
-        let _ = writeln!(out, "{:>8}{:>79}{:>8}{:>9}{:>9}", 1, e.lut, "1.00", e.ff, e.clock_mhz);
+        let _ = writeln!(
+            out,
+            "{:>8}{:>79}{:>8}{:>9}{:>9}",
+            1,
+            four_digits(e.lut as f64),
+            "1.00",
+            e.ff,
+            four_digits(e.clock_mhz)
+        );
         for row in &self.intervals {
             let e = &row.estimate;
             let share = e.lut as f64 / self.every_clock.lut.max(1) as f64;
@@ -267,7 +276,14 @@ impl ReuseTable {
             let _ = writeln!(
                 out,
                 "{:>8}{:>8}{:>9}{blocks:>8}{copies:>8}{:>7} %{multiplexers:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
-                row.interval, row.engine, row.latency, row.shared_percent, row.register_bits, e.lut, e.ff, e.clock_mhz
+                row.interval,
+                row.engine,
+                row.latency,
+                row.shared_percent,
+                row.register_bits,
+                four_digits(e.lut as f64),
+                e.ff,
+                four_digits(e.clock_mhz)
             );
         }
         if let [row] = &self.intervals[..] {

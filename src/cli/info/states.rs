@@ -194,7 +194,7 @@ impl MachineShape {
             let toggles: Vec<String> = toggles.iter().map(ToString::to_string).collect();
             let _ = writeln!(out, "{:<24}{period:>9}   {}", shown(signal), toggles.join(", "));
         }
-        device::show(&self.estimate, out);
+        device::show(&self.estimate, "", out);
         text
     }
 }

@@ -192,7 +192,8 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
             let _ = write!(quality, ", {} within multiplier blocks", row.register_bits_in_blocks);
         }
         let device = row.on_device.map_or(String::new(), |on| {
-            let OnDevice { lut, ff, dsp, ram, clock_mhz, latency_ns, best } = on;
+            let OnDevice { ff, dsp, ram, clock_mhz, latency_ns, best, .. } = on;
+            let lut = short(on.lut as f64);
             let best = if best { " *" } else { "  " };
             format!("{:>9}{lut:>9}{ff:>9}{dsp:>6}{ram:>6}{:>12}{best} ", short(clock_mhz), short(latency_ns))
         });
@@ -207,6 +208,9 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     }
     if has_device {
         out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");
+        out.push_str(
+            "the estimate above the table is that of the combinational module, whose sums may have three operands\n",
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, four_digits_up};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_hw::emit;
@@ -55,8 +55,9 @@ impl Spec {
 
     /// Where delays come from.
     pub fn delay_model(&self) -> DelayModel {
-        let by_clock = self.pipeline.stages == Some(Stages::Fewest) && self.clock.period.is_some();
-        let by_device = (by_clock || self.target.device.is_some()) && self.clock.delay_unit.is_none();
+        // A period is a time, and only a device or a unit turns operations into times.
+        let is_timed = self.clock.period.is_some() || self.target.device.is_some();
+        let by_device = is_timed && self.clock.delay_unit.is_none();
         self.target.delays.unwrap_or(match by_device {
             true => DelayModel::Device,
             false => DelayModel::LatencyFields,
@@ -350,7 +351,7 @@ impl Spec {
         };
         let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
         let verb = |n: u32, one: &'static str, several: &'static str| if n == 1 { one } else { several };
-        let (device, found) = (self.device().name(), rounded_up(found));
+        let (device, found) = (self.device().name(), four_digits_up(found));
         let message = match self.goal().stages {
             Some(n) => format!("{} {} not meet {period} ns on {device}", stages(n), verb(n, "does", "do")),
             None => {
@@ -593,9 +594,4 @@ fn depth(model: &Model) -> u32 {
         depths.push(before + 1);
     }
     depths.into_iter().max().unwrap_or(0)
-}
-
-/// A period that is met where this one is required, with at most four digits after the point.
-fn rounded_up(period: f64) -> f64 {
-    (period * 1000.0).ceil() / 1000.0
 }

@@ -3,7 +3,7 @@
 use super::policy::{self, Made};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Estimate};
 use alir_hw::emit::axis::Axis;
@@ -172,15 +172,15 @@ impl Scheduled<'_> {
         let latency = schedule.latency();
         let longest = || {
             let times = self.stage_times(spec, netlist);
-            let longest = format!("{:.3}", times.iter().copied().fold(0.0, f64::max));
-            format!("{} {}", longest.trim_end_matches('0').trim_end_matches('.'), spec.unit(&self.program).0)
+            let longest = times.iter().copied().fold(0.0, f64::max);
+            format!("{} {}", four_digits(longest), spec.unit(&self.program).0)
         };
         let has_clock = spec.delay_model() == DelayModel::Device && netlist.register_bits() > 0;
         let shape = match schedule.stages {
             stages if has_clock && stages > 0 => {
                 let estimate = spec.estimate(netlist);
                 let plural = if stages == 1 { "stage" } else { "stages" };
-                let (period, clock) = (estimate.period_ns, estimate.clock_mhz);
+                let (period, clock) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
                 format!("{stages} {plural}, estimated clock period {period} ns ({clock} MHz)")
             }
             0 if latency == 0 => format!("combinational, delay {}", longest()),

@@ -2,7 +2,7 @@
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits, four_digits_up};
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif};
@@ -792,8 +792,9 @@ fn diagnostic(message: String) -> Diagnostic {
 
 /// The complaint that nothing was found that meets the clock.
 fn too_slow(interval: u32, best: f64) -> Error {
-    let message = format!("with --ii {interval} the shortest period that was found is {best:.2} ns by the estimate");
-    let help = format!("ask for --clock-period {}", (100.0 * best).ceil() / 100.0);
+    let message =
+        format!("with --ii {interval} the shortest period that was found is {} ns by the estimate", four_digits(best));
+    let help = format!("ask for --clock-period {}", four_digits_up(best));
     Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
 }
 

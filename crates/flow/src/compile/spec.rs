@@ -229,8 +229,8 @@ pub struct Target {
     pub device: Option<Device>,
     /// The device where none was named; nothing: none in particular.
     pub fallback: Option<Device>,
-    /// Where the scheduler takes delays from; nothing: the device where one is named, or the stages are left to us and
-    /// a period is given, both without a unit of delay; else the latency fields.
+    /// Where the scheduler takes delays from; `None`: the device where one is named or a period is given, both without a unit
+    /// of delay; else the latency fields.
     pub delays: Option<DelayModel>,
     /// Where multiplications go.
     pub products: Products,

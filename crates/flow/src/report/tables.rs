@@ -1,6 +1,7 @@
 //! Rows as a table: text for people, CSV, TSV, Markdown, HTML, and JSON for programs.
 
 use super::{BuildRow, Stage};
+use alir_core::diag::four_digits;
 use askama::Template;
 use serde_json::{Map, Value, json};
 use std::cmp::Ordering;
@@ -129,6 +130,14 @@ impl Column {
         self.kind == ColumnKind::Word
     }
 
+    /// Returns the value as text for people: quantities with four significant digits.
+    fn shown(self, row: &BuildRow) -> String {
+        match self.value(row) {
+            Cell::Number(Some(number)) if self.kind == ColumnKind::Quantity => four_digits(number),
+            _ => self.cell(row),
+        }
+    }
+
     /// Returns the value as text with at most three decimals; empty where it is unknown.
     fn cell(self, row: &BuildRow) -> String {
         match self.value(row) {
@@ -207,7 +216,7 @@ pub fn text(rows: &[BuildRow], requested: &[Column]) -> String {
     let plain = |s: String| -> String { s.chars().map(|c| if c.is_control() { '?' } else { c }).collect() };
     let names: Vec<String> = columns.iter().map(|c| c.name().to_owned()).collect();
     let lines: Vec<Vec<String>> = std::iter::once(names)
-        .chain(rows.iter().map(|row| columns.iter().map(|c| plain(c.cell(row))).collect()))
+        .chain(rows.iter().map(|row| columns.iter().map(|c| plain(c.shown(row))).collect()))
         .collect();
     let width = |k: usize| lines.iter().map(|line| line[k].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();

@@ -11,7 +11,7 @@ use super::run::{BenchCheck, Check, Finding, Origin};
 use super::sim::{Deadline, SIMULATORS, SimError, Simulator, Tools};
 use super::stream::Streams;
 use crate::compile::{Error, ErrorKind, Hardware};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits};
 use alir_core::files::Scratch;
 use alir_hw::emit::Language;
 use alir_hw::netlist::Interface;
@@ -33,15 +33,15 @@ pub struct Part {
     pub language: Language,
 }
 
-/// Who takes part, and notes about who does not: simulators called `name`, or all, of these languages.
+/// Who takes part, and notes about who does not: simulators of these names (none: all), of these languages.
 ///
 /// # Errors
 /// If a simulator that was asked for is not there, or none for a language that was asked for; if there is no place for
 /// temporary files.
-pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
+pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
     let mut parts: Vec<Part> = Vec::new();
     let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
-    for simulator in SIMULATORS.iter().copied().filter(|s| name.is_none_or(|name| name == s.name())) {
+    for simulator in SIMULATORS.iter().copied().filter(|s| names.is_empty() || names.contains(&s.name())) {
         for language in simulator.languages().iter().filter(|l| languages.contains(l)) {
             match simulator.probe(tools) {
                 Ok(version) => parts.push(Part { simulator, version, language: *language }),
@@ -51,12 +51,12 @@ pub fn parts(languages: &[Language], name: Option<&str>, tools: &Tools) -> Resul
         }
     }
     if parts.is_empty() && absent.is_empty() {
-        let message = format!("{} does not read this language", name.unwrap_or_default());
+        let message = format!("{} does not read this language", names.join(", "));
         let error = Diagnostic::error("E1006", Place::Flag("--sim".into()), message);
         return Err(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL").into());
     }
     let silent = |l: &Language| parts.iter().all(|p| p.language != *l);
-    let needed = absent.iter().any(|(language, _)| name.is_some() || silent(language));
+    let needed = absent.iter().any(|(language, _)| !names.is_empty() || silent(language));
     let mut said = Diagnostics(absent.into_iter().map(|(_, d)| d).collect());
     if needed {
         return Err(Error { kind: ErrorKind::MissingTool, diagnostics: said });
@@ -387,7 +387,12 @@ impl Verification {
             let Ok(finding) = &outcome.result else { continue };
             let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
             text.push_str(&match finding.report.wrong_rows {
-                0 => format!("{name} equal: {}, {:.1} s, {}\n", self.about, outcome.seconds, part.version),
+                0 => format!(
+                    "{name} equal: {}, {} s, {}\n",
+                    self.about,
+                    four_digits(f64::from(outcome.seconds)),
+                    part.version
+                ),
                 _ => format!("{name} DIFFERENT: {}\n", outcome.described),
             });
         }

@@ -2,7 +2,7 @@
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
 use alir_core::ir::{Model, ValueId};
 
 /// What to spare where stages alone are given.
@@ -203,7 +203,8 @@ impl Infeasible {
                     .with_help(format!("ask for {most} or fewer"))
             }
             Infeasible::TooSlow { operation, delay, bound } => {
-                let (delay, bound, enough) = (in_unit(delay), in_unit(bound), to_ask(delay));
+                let enough = four_digits_up(to_ask(delay));
+                let (delay, bound) = (four_digits(in_unit(delay)), four_digits(in_unit(bound)));
                 let who = match operation {
                     Some(id) => {
                         let node = model.node(id);
@@ -215,7 +216,7 @@ impl Infeasible {
                     .with_help(format!("no number of stages helps; ask for {bound_flag} {enough} or more"))
             }
             Infeasible::TooFewStages { asked, bound, needed, least } => {
-                let (bound, least) = (in_unit(bound), to_ask(least));
+                let (bound, least) = (four_digits(in_unit(bound)), four_digits_up(to_ask(least)));
                 let message = format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked));
                 Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
                     0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),

@@ -61,7 +61,9 @@ pub trait Simulator: Sync {
         let ask = Invocation::new(locate(tools, self.programs()[0])?).arg(self.version_argument());
         process::run(&ask, dir.path(), "version", Deadline::after(Duration::from_secs(60)))?;
         let said = log_tail(&dir.path().join("version"));
-        Ok(said.lines().next().unwrap_or_default().trim().to_owned())
+        // Icarus ends in `(stable) ()`, which says nothing to anybody.
+        let words = said.lines().next().unwrap_or_default().split_whitespace();
+        Ok(words.filter(|word| !["()", "(stable)"].contains(word)).collect::<Vec<_>>().join(" "))
     }
 }
 

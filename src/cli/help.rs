@@ -1,0 +1,99 @@
+//! What `--help` prints: the overview of the program with its sub-commands in groups, and the options of one sub-command.
+//!
+//! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked
+//! `hide_short_help`; a `long_help` replaces the help of an option where all are listed.
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, Command};
+use std::fmt::Write;
+
+/// Sub-commands in the order in which people meet them.
+pub(super) const GROUPS: &[(&str, &[&str])] = &[
+    ("Generate", &["generate", "convert", "calibrate", "explore"]),
+    ("Inspect", &["check", "info", "view", "run", "diff"]),
+    ("Verify", &["prove", "verify"]),
+    ("Deliver", &["project", "report"]),
+    ("Utilities", &["devices", "passes", "explain", "completions", "man", "version", "help"]),
+];
+
+/// Which options a help lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Those that most people need.
+    Common,
+    /// All.
+    All,
+}
+
+impl Detail {
+    /// The detail that the words of a command line ask for.
+    pub(super) fn requested<'w>(mut words: impl Iterator<Item = &'w str>) -> Detail {
+        if words.any(|word| word == "--help" || word == "help") { Detail::All } else { Detail::Common }
+    }
+}
+
+/// Headings whose options `-h` leaves out, because the sub-command is about something else.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    ("verify", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
+    ("project", &["Ports", "Optimisation and RTL", "Networks and matrices"]),
+    ("info", &["Ports", "Networks and matrices"]),
+    ("view", &["Networks and matrices"]),
+];
+
+/// The options `-h` and `--help`, which print the same layout.
+pub(super) fn flag() -> Arg {
+    let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort).global(true);
+    help.help("Print help; --help lists all options").help_heading("Output").display_order(1000)
+}
+
+/// A command whose help lists options in this detail.
+pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
+    match detail {
+        Detail::Common => {
+            let hidden = LEFT_OUT.iter().find(|(name, _)| *name == command.get_name()).map_or(&[][..], |(_, of)| of);
+            command.mut_args(|arg| match arg.get_help_heading() {
+                Some(heading) if hidden.contains(&heading) => arg.hide_short_help(true),
+                _ => arg,
+            })
+        }
+        Detail::All => command.mut_args(|arg| {
+            let long = arg.get_long_help().cloned();
+            let arg = arg.hide_short_help(false);
+            match long {
+                Some(long) => arg.help(long),
+                None => arg,
+            }
+        }),
+    }
+}
+
+/// The text behind the options: the examples, and where all is listed what else there is to say.
+pub(super) fn closing(text: &str, detail: Detail) -> String {
+    match detail {
+        Detail::All => text.to_owned(),
+        Detail::Common => text.split("\n\n").next().unwrap_or_default().to_owned(),
+    }
+}
+
+const BOLD: &str = "\x1b[1m";
+const HEADING: &str = "\x1b[1m\x1b[4m";
+const PLAIN: &str = "\x1b[0m";
+
+/// The overview: how the program is called, all sub-commands, some examples.
+pub(super) fn overview(command: &Command) -> StyledStr {
+    let mut text = String::new();
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let _ = writeln!(text, "{about}\n");
+    let _ = writeln!(text, "{HEADING}Usage:{PLAIN} {BOLD}alir2hdl{PLAIN} <COMMAND> <MODEL> [OPTIONS]");
+    let _ = writeln!(text, "       {BOLD}alir2hdl{PLAIN} <MODEL> -o <FILE> [OPTIONS]   the same as generate");
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "\n{HEADING}{group}:{PLAIN}");
+        for name in *names {
+            let sub = command.find_subcommand(name);
+            let about = sub.and_then(Command::get_about).map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {BOLD}{name:<12}{PLAIN} {about}");
+        }
+    }
+    let _ = writeln!(text, "\n{}", super::AFTER_HELP);
+    StyledStr::from(text)
+}

@@ -1,0 +1,238 @@
+//! Names of sub-commands, options and results: what is typed first works, or the answer says what does.
+
+use crate::common::{model, run};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Runs the program in a folder; expects success.
+#[track_caller]
+fn fine(folder: &Path, arguments: &[&str]) -> (String, String) {
+    let (code, out, err) = run(folder, arguments);
+    assert_eq!(code, 0, "{arguments:?}: {err}");
+    (out, err)
+}
+
+#[test]
+fn help_is_a_sub_command_too() {
+    let here = Path::new(".");
+    assert_eq!(fine(here, &["help"]).0, fine(here, &["--help"]).0);
+    assert_eq!(fine(here, &["help", "prove"]).0, fine(here, &["prove", "--help"]).0);
+    assert_eq!(fine(here, &["-q", "help", "verify"]).0, fine(here, &["help", "simulate"]).0);
+    let (code, _, err) = run(here, &["help", "proof"]);
+    assert!(code == 2 && err.contains("did you mean `prove`?"), "{err}");
+    let (code, out, err) = run(here, &[]);
+    assert!(code == 2 && out.is_empty() && err == fine(here, &["-h"]).0, "{err}");
+}
+
+#[test]
+fn a_folder_is_no_model_and_a_sub_command_is_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(model("tiny_ops"), folder.path().join("m.json.gz")).unwrap();
+    for (word, meant) in [("build", "generate"), ("sim", "verify"), ("synth", "generate"), ("results", "report")] {
+        for is_folder in [false, true] {
+            if is_folder {
+                fs::create_dir(folder.path().join(word)).unwrap();
+            }
+            let (code, out, err) = run(folder.path(), &[word, "m.json.gz"]);
+            assert!(code == 2 && out.is_empty(), "{err}");
+            assert!(err.contains(&format!("did you mean `{meant}`?")), "{err}");
+            assert_eq!(err.contains("is a folder"), is_folder, "{err}");
+        }
+    }
+}
+
+#[test]
+fn a_number_of_stages_may_follow_sweep_with_a_blank() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    let with_blank = fine(folder.path(), &["info", &tiny, "--json", "--sweep", "4"]).0;
+    assert_eq!(with_blank, fine(folder.path(), &["info", &tiny, "--json", "--sweep=4"]).0);
+    assert_eq!(fine(folder.path(), &["info", "--sweep", "4", &tiny, "--json"]).0, with_blank);
+    // Without a number the file is still the model.
+    let twelve: Value = serde_json::from_str(&fine(folder.path(), &["info", "--json", "--sweep", &tiny]).0).unwrap();
+    assert_eq!(twelve["sweep"].as_array().unwrap().len(), 12);
+}
+
+/// Numbers of a text that have more than four significant digits, counts aside.
+fn long_figures(text: &str) -> Vec<String> {
+    let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(|n| n.trim_matches('.'));
+    let is_long = |number: &&str| {
+        let digits = number.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+        number.matches('.').count() == 1 && digits > 4
+    };
+    numbers.filter(is_long).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_figure_for_people_has_more_than_four_significant_digits() {
+    assert_eq!(long_figures("1.2345 ns, 12.34 and 0.0001234; 19.593x 1.2.3.4.5"), ["1.2345", "19.593"]);
+    let folder = tempfile::tempdir().unwrap();
+    let (jet, machine) = (model("jet_mlp"), model("fsm/mlp_pipeline").replace("model.json", "fsm.json"));
+    for arguments in [
+        &["info", &jet, "-v"][..],
+        &["info", &jet, "--stages", "3", "-v"],
+        &["info", &jet, "--stages", "3", "--device", "xcku5p"],
+        &["info", &jet, "--sweep", "3", "--device", "ultrascale+"],
+        &["info", &jet, "--ii", "8"],
+        &["info", &machine, "-v"],
+        &["generate", &jet, "-o", "j.v", "--prove", "--timings"],
+        &["prove", &jet, "j.v"],
+        &["view", &jet, "--stages", "3", "-o", "j.html"],
+    ] {
+        let (out, err) = fine(folder.path(), arguments);
+        assert_eq!(long_figures(&out), [""; 0], "{arguments:?}");
+        assert_eq!(long_figures(&err), [""; 0], "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_estimate_says_which_hardware_it_is_about() {
+    let jet = model("jet_mlp");
+    let said =
+        |options: &[&str]| fine(Path::new("."), &[&["info", jet.as_str(), "--device", "xcku5p"], options].concat()).0;
+    assert!(said(&[]).contains("estimate for xcku5p, combinational\n"));
+    assert!(said(&["--stages", "2", "--register-inputs"]).contains("estimate for xcku5p, latency 3\n"));
+    let sweep = said(&["--sweep", "2"]);
+    assert!(sweep.contains("estimate for xcku5p, combinational\n"), "{sweep}");
+    assert!(sweep.contains("the estimate above the table is that of the combinational module"), "{sweep}");
+}
+
+#[test]
+fn suggestions_are_close_or_missing() {
+    let tiny = model("tiny_ops");
+    let help = |words: &[&str]| {
+        let (code, _, err) = run(Path::new("."), words);
+        assert_eq!(code, 2, "{words:?}: {err}");
+        err.lines().find_map(|line| line.strip_prefix("  help: ")).unwrap_or_default().to_owned()
+    };
+    assert_eq!(help(&[&tiny, "--verilog", "x.v", "--systemverilog"]), "did you mean --verilog FILE?");
+    assert_eq!(help(&[&tiny, "-o", "x.v", "--vaild"]), "did you mean --valid?");
+    assert_eq!(help(&[&tiny, "-o", "x.v", "--clock_period=5"]), "did you mean --clock-period 5?");
+    assert_eq!(help(&[&tiny, "-o", "x.v", "--qwertyuiop"]), "`alir2hdl generate --help` lists its options");
+    assert!(help(&["check", &tiny, "--stages"]).contains("`alir2hdl generate`"));
+}
+
+#[test]
+fn the_ending_of_a_result_says_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    let file = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    fine(
+        folder.path(),
+        &["generate", &tiny, "-o", "a.v", "-o", "a.vhd", "-o", "a.vhdl", "-o", "a.hpp", "-o", "a.json"],
+    );
+    assert!(file("a.v").contains("module a") && file("a.vhd").contains("entity a is"));
+    assert_eq!(file("a.vhd"), file("a.vhdl"));
+    assert!(file("a.hpp").contains("namespace a") && file("a.json").contains("\"latency\""));
+    // The same request has the same text, with and without the sub-command.
+    fine(folder.path(), &[&tiny, "-o", "a.v", "--stages", "2"]);
+    let bare = file("a.v");
+    fine(folder.path(), &["generate", "--stages", "2", &tiny, "--verilog", "a.v"]);
+    assert_eq!(file("a.v"), bare);
+    // Verilog-2001 in a file of SystemVerilog, and other mixtures.
+    for (option, name, warned) in [
+        ("-o", "x.sv", true),
+        ("--verilog", "x.sv", true),
+        ("--verilog", "x.vhd", true),
+        ("--vhdl", "y.v", true),
+        ("--verilog", "z.V", false),
+        ("--verilog", "z", false),
+    ] {
+        let (_, err) = fine(folder.path(), &[&tiny, option, name]);
+        assert_eq!(err.contains("warning[W0802]"), warned, "{option} {name}: {err}");
+    }
+    for (name, said) in [("q", "ending"), ("q.txt", "ending"), ("-", "stdout"), (".", "folder"), ("new/", "folder")] {
+        let (code, _, err) = run(folder.path(), &[&tiny, "-o", name]);
+        assert!(code == 2 && err.contains("E0802") && err.contains(said), "{name}: {err}");
+    }
+}
+
+#[test]
+fn version_and_devices_are_sub_commands() {
+    let here = Path::new(".");
+    assert_eq!(fine(here, &["version"]).0, fine(here, &["--version"]).0);
+    let (listed, _) = fine(here, &["devices"]);
+    for name in ["ultrascale+", "ecp5", "xczu9eg", "agf", "kv260", "vivado"] {
+        assert!(listed.contains(name), "{name}");
+    }
+    assert_eq!(fine(here, &["simulate", "-h"]).0, fine(here, &["verify", "-h"]).0);
+}
+
+#[test]
+fn run_takes_samples_behind_the_model_and_writes_to_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tiny, machine) = (model("tiny_ops"), model("fsm/biquad").replace("model.json", "fsm.json"));
+    let inputs = tiny.replace("model.json.gz", "inputs.npy");
+    let (rows, _) = fine(folder.path(), &["run", &tiny, &inputs]);
+    assert!(rows.lines().count() > 1);
+    assert_eq!(fine(folder.path(), &["run", &tiny, "--input", &inputs, "--output", "-"]).0, rows);
+    assert_eq!(fine(folder.path(), &["run", &tiny, &inputs, "-o", "y.csv"]).0, "");
+    assert_eq!(fs::read_to_string(folder.path().join("y.csv")).unwrap(), rows);
+    // What prints something else writes no results beside it.
+    assert!(fine(folder.path(), &["run", &tiny, &inputs, "--trace", "1"]).0.starts_with("sample 1\n"));
+    assert!(
+        !fine(folder.path(), &["run", &tiny, &inputs, "--check-intervals"]).0.contains(rows.lines().next().unwrap())
+    );
+    let (code, _, err) = run(folder.path(), &["run", &tiny]);
+    assert!(code == 2 && err.contains("E0712") && err.contains("run MODEL SAMPLES.npy"), "{err}");
+    let (code, _, err) = run(folder.path(), &["run", &tiny, &inputs, "y.npy"]);
+    assert!(code == 2 && err.contains("-o y.npy names the result"), "{err}");
+    let (code, _, _) = run(folder.path(), &["run", &machine, "--cycles", "3"]);
+    assert_eq!(code, 2, "it has an input port");
+}
+
+#[test]
+fn view_names_its_page_like_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(model("tiny_ops"), folder.path().join("tiny.json.gz")).unwrap();
+    let (_, err) = fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2"]);
+    assert!(err.starts_with("tiny.html: "), "{err}");
+    let page = fs::read(folder.path().join("tiny.html")).unwrap();
+    fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2", "-o", "other.html"]);
+    assert_eq!(fs::read(folder.path().join("other.html")).unwrap(), page);
+}
+
+#[test]
+fn codes_are_explained_with_and_without_zeros() {
+    let here = Path::new(".");
+    let whole = fine(here, &["explain", "E0503"]).0;
+    for short in ["E503", "e503", "e0503", "[E0503]", " E503 "] {
+        assert_eq!(fine(here, &["explain", short]).0, whole, "{short}");
+    }
+    let (code, _, err) = run(here, &["explain", "503"]);
+    assert!(code == 2 && err.contains("alir2hdl explain E0503"), "{err}");
+}
+
+#[test]
+fn lists_take_commas() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/ir/mlp_relu/");
+    let (graph, weights, quant) =
+        (format!("{net}net.json"), format!("{net}weights.safetensors"), format!("{net}quant.json"));
+    // One of the two has nothing that is needed, which is fine.
+    fs::create_dir(folder.path().join("none")).unwrap();
+    let both = format!("{weights},{weights}");
+    let (code, _, twice) = run(folder.path(), &["check", &graph, "--weights", &both, "--quant", &quant]);
+    let (expected, _, apart) =
+        run(folder.path(), &["check", &graph, "--weights", &weights, "--weights", &weights, "--quant", &quant]);
+    assert_eq!((code, twice), (expected, apart));
+    // A file with a comma in its name is one file.
+    fs::copy(&weights, folder.path().join("a,b.safetensors")).unwrap();
+    fine(folder.path(), &["check", &graph, "--weights", "a,b.safetensors", "--quant", &quant]);
+    let tiny = model("tiny_ops");
+    fine(folder.path(), &["generate", &tiny, "-o", "t.v,t.vhd"]);
+    assert!(folder.path().join("t.v").exists() && folder.path().join("t.vhd").exists());
+    let (code, _, err) = run(folder.path(), &["generate", &tiny, "-o", "u.v,u.v"]);
+    assert!(code == 2 && err.contains("E0802") && !folder.path().join("u.v").exists(), "{err}");
+    // Simulators by name are looked for one by one: here none of them is there.
+    let command = |words: &[&str]| {
+        let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+        let output = command.env_clear().current_dir(folder.path()).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, err) = command(&["verify", &tiny, "--sim", "iverilog,ghdl"]);
+    assert!(code == Some(3) && err.contains("iverilog") && err.contains("ghdl"), "{err}");
+    let (code, err) = command(&["verify", &tiny, "--sim", "iverilog,ghdl", "--lang", "vhdl"]);
+    assert!(code == Some(3) && !err.contains("iverilog") && err.contains("ghdl"), "{err}");
+}
