@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import error_examples
 from check_links import LINK
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,15 +39,26 @@ def command_pages(program):
     return "\n".join(lines) + "\n"
 
 
-def error_page():
-    """Every code with a heading of its own, so that links can name it."""
-    lines = ["# Error index", "", "The same entries as [Error codes](../errors.md), one heading each."]
+def example(code, program):
+    """Lines that show an example of a code, with its real output."""
+    files, command, output, other = error_examples.run(code, program)
+    if output is None:
+        sys.exit(f"{code}: {command} prints something else: {other}")
+    shown = [f"$ cat {name}\n{content.rstrip()}" for name, content in files.items() if content.isprintable() or "\n" in content]
+    return ["", "```console", *shown, f"$ {command}", output, "```"]
+
+
+def error_page(program):
+    """Every code with a heading of its own, so that links can name it, and with an example if there is one."""
+    lines = ["# Error index", "", "The entries of [Error codes](../errors.md), with examples and their real output."]
     for line in (DOCS / "errors.md").read_text().splitlines():
         if line.startswith("## "):
             lines += ["", line]
         cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
         if re.fullmatch(r"[EWN]\d{4}", cells[0]) and len(cells) == 3:
-            lines += ["", f"### {cells[0]}", "", cells[1].replace("](", "](../"), "", f"*Remedy:* {cells[2]}".replace("](", "](../")]
+            lines += ["", f"### {cells[0]}", "", cells[1].replace("](", "](../")]
+            lines += example(cells[0], program) if program and cells[0] in error_examples.EXAMPLES else []
+            lines += ["", f"*Remedy:* {cells[2]}".replace("](", "](../")]
     return "\n".join(lines) + "\n"
 
 
@@ -122,9 +134,10 @@ def title(page):
 def main():
     shutil.rmtree(STAGED, ignore_errors=True)
     GENERATED.mkdir(exist_ok=True)
-    if len(sys.argv) > 1:
-        (GENERATED / "cli.md").write_text(command_pages(sys.argv[1]))
-    (GENERATED / "errors.md").write_text(error_page())
+    program = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+    if program:
+        (GENERATED / "cli.md").write_text(command_pages(program))
+    (GENERATED / "errors.md").write_text(error_page(program))
     (GENERATED / "schemas.md").write_text(schema_page())
     extra = stage([page for page in sorted(DOCS.rglob("*.md")) if page not in NO_PAGES])
     summary = (DOCS / "SUMMARY.md").read_text().replace("README.md", "index.md")
