@@ -44,7 +44,8 @@ def example(code, program):
     files, command, output, other = error_examples.run(code, program)
     if output is None:
         sys.exit(f"{code}: {command} prints something else: {other}")
-    shown = [f"$ cat {name}\n{content.rstrip()}" for name, content in files.items() if content.isprintable() or "\n" in content]
+    texts = {name: content for name, content in files.items() if isinstance(content, str) and len(content) < 1000}
+    shown = [f"$ cat {name}\n{content.rstrip()}" for name, content in texts.items()]
     return ["", "```console", *shown, f"$ {command}", output, "```"]
 
 

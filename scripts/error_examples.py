@@ -16,6 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 JET = "examples/jet_mlp.json.gz"
+# Longest time of an example.
+SECONDS = 30
 CONV = "examples/convolution_stream/conv.json.gz"
 FSM = "examples/moving_average/moving_average.json"
 INPUT = [[], -1, [0], [-8, 7.5, 0.5], 0, 0]
@@ -49,6 +51,23 @@ def command(text, **files):
     return {name.replace("__", "."): content for name, content in files.items()}, text
 
 
+def npy(rows):
+    """An npy file of 64-bit integers."""
+    shape = f"({len(rows)}, {len(rows[0])})" if rows else "(0, 0)"
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    data = b"".join(value.to_bytes(8, "little", signed=True) for row in rows for value in row)
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
+
+
+def fsm(old, new):
+    """The design of examples/moving_average with a part of its file replaced."""
+    text = (ROOT / FSM).read_text()
+    assert old in text, old
+    return {"design.json": text.replace(old, new, 1)}, "alir2hdl check design.json"
+
+
+MATRIX = npy([[1, -3], [5, 7]])
 IN = 'in %0 "a": i8\nin %1 "b": i16\n'
 OUT = 'out "y" = %0\n'
 
@@ -141,6 +160,49 @@ EXAMPLES = {
     "E1439": kernel(IN + "%2 = shl.i8 %0, %0\n" + OUT),
     "E1440": kernel(IN + "%2 = neg.i8 %0, %0\n" + OUT),
     "E1441": kernel(IN + "%5 = neg.i8 %0\n" + OUT),
+    "E1409": kernel(IN + "%2 = neg.i7 %0\n" + OUT),
+    "E1411": kernel(IN + "%x0 = splati.v3.i8 1, %m0\n" + OUT),
+    "E1414": kernel('in %0 "": i8\n' + OUT),
+    "E1419": kernel('in %0 "a": i8\nin %x0 "x": v16.i8\n%m0 = mvm %0\n%x1 = add.v16.i8 %x0, %x0, %m0\n' + OUT),
+    "E1421": kernel(IN + "%2 = cmps.i8 less, %0, %0\n" + OUT),
+    "E1423": kernel('in %0 "a": iv12\n%1 = bswap.iv12 %0\n' + OUT),
+    "E1426": kernel('in %0 "a": iv512\n%1 = div.iv512 %0, %0\n' + OUT),
+    "E1429": kernel('label.local "t"\nword.i8 1\nlabel.local "t"\nword.i8 2\n' + OUT),
+    "E1430": kernel(IN + '%a0 = consta.local "t"\n' + OUT),
+    "E1431": kernel(IN + 'label.local "t"\nlabel.local "u"\nword.i8 1\n%a0 = consta.local "t"\n' + OUT),
+    "E1432": kernel(IN + 'array.3.i8 h"0102"\n' + OUT),
+    "E1434": kernel(IN + "word.i8 1\nword.i16 2\n" + OUT),
+    "E1436": kernel(IN + 'label.local "t"\nword.i8 1\n%a0 = consta.local "t"\n%2 = ld.i16 %a0, 0, 0\n' + OUT),
+    "E1401": command("alir2hdl check k.llvlir", k__llvlir="LLVMIR"),
+    "E1402": command("alir2hdl check k.llvlirs", k__llvlirs="llvlir 1\n"),
+    "E1442": command("alir2hdl check examples/llvlir/crc32.llvlirs --max-ops 10"),
+    "E1501": command("alir2hdl info w.npy --input-type s8.0", w__npy=npy([])),
+    "E1502": command("alir2hdl generate w.npy --input-type s8.0 -o out.v --max-adders 1", w__npy=MATRIX),
+    "E1503": command("alir2hdl generate w.npy --input-type s8.0 -o out.v --cmvm-latency 0", w__npy=MATRIX),
+    "E1505": command("alir2hdl generate w.npy -o out.v", w__npy=MATRIX),
+    "E1506": command(f"alir2hdl generate {JET} -o out.v --cmvm-latency 9"),
+    "E0413": fsm('"INTERNAL_step_inp"', '"INTERNAL_stop_inp"'),
+    "E0420": command("alir2hdl check design.json", design__json='{"meta": "ALIRFSM", "spec_version": 4}'),
+    "E0421": fsm('"spec_version": 4', '"spec_version": 9') if '"spec_version": 4' in (ROOT / FSM).read_text() else fsm('"spec_version":4', '"spec_version":9'),
+    "E0101": command("alir2hdl check m.json.gz", m__json__gz=(ROOT / JET).read_bytes()[:1000]),
+    "E0102": command("alir2hdl check m.json.gz", m__json__gz=b"\x1f\x8b" + bytes(40)),
+    "E0103": command("alir2hdl check m.json.gz", m__json__gz=(ROOT / JET).read_bytes() + b"more"),
+    "E0104": command(f"alir2hdl check {JET} --max-bytes 1000"),
+    "E0005": command("alir2hdl check m.json", m__json=alir().encode("utf-16")),
+    "E0114": check("[" * 300),
+    "E0133": check(alir(out=(1 << 70,))),
+    "E0202": command("alir2hdl check examples/softmax_tables/softmax.json.gz --max-table-entries 10"),
+    "E0203": check(alir([INPUT, op(addr=[0, 0], code=0, data=[99999], interval=[-8, 7.5, 0.5])])),
+    "E0211": command(f"alir2hdl check {JET} --max-width 4"),
+    "E0502": command(f"alir2hdl info {JET} --pipeline 9999999"),
+    "E0602": command(f"alir2hdl generate {JET} -o out.v --pipeline 2 --port clk=model_inp"),
+    "E0704": command("alir2hdl run k.llvlirs x.csv --codes -o y.npy", k__llvlirs='llvlir 0\nin %0 "a": i128\nout "y" = %0\n', x__csv="1\n"),
+    "E0707": command("alir2hdl run m.json x.csv", x__csv="3.5\n", m__json=alir([INPUT, op(code=8, data=[0], interval=[0, 1, 1])], tables=[{"spec": {"hash": "", "out_qint": {"min": 0, "max": 1, "step": 1}, "inp_width": 5}, "table": [0, 1]}])),
+    "E0303": command(f"alir2hdl generate {JET} -o out.v --assume-intervals --prove"),
+    "E0912": command("alir2hdl prove m.json m.v --witness m.json", m__json=alir(), m__v="module m; endmodule\n"),
+    "E0913": command(f"alir2hdl prove {JET} m.v", m__v=b"\x1f\x8b" + bytes(40)),
+    "E2002": command("alir2hdl check net.json", net__json='{"version": 1, "dimensions": [], "buffers": [], "nodes": []}'),
+    "E0820": command("alir2hdl check net.onnx", net__onnx=(ROOT / "examples/perceptron.onnx").read_bytes()[:9000]),
     "E2001": command("alir2hdl check net.json", net__json='{"version": 2, "dimensions": 1, "buffers": [], "nodes": []'),
     "E2004": command("alir2hdl generate examples/quantised_network/net.json -o out.v"),
     "E2010": command(f"alir2hdl calibrate {JET} --samples examples/jet_mlp.csv --bits 8 -o q.json"),
@@ -153,9 +215,13 @@ def run(code, program):
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "examples", Path(folder) / "examples", ignore=shutil.ignore_patterns("build"))
         for name, content in files.items():
-            (Path(folder) / name).write_text(content)
+            (Path(folder) / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         environment = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
-        done = subprocess.run(text.split(" "), cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        try:
+            done = subprocess.run(text.split(" "), cwd=folder, env=environment, capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return files, text, None, f"nothing within {SECONDS} s"
     shown = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     at = next((number for number, line in enumerate(shown) if f"[{code}]" in line or code in line), None)
     if at is None:
