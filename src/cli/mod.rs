@@ -60,6 +60,7 @@ pub use held::HeldProgram;
 use help::Detail;
 pub use prove::ProofOptions;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -482,13 +483,16 @@ pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     }
 }
 
-/// Names of the options of the main job (an empty name) or of a sub-command, as they are typed, without the dashes.
+/// Returns the names and aliases of the options of the main job (an empty name) or of a sub-command, as they are typed, without
+/// the dashes.
 pub fn option_names(sub_command: &str) -> Vec<String> {
     let mut whole = command();
     whole.build();
     let sub = if sub_command.is_empty() { Some(&whole) } else { whole.find_subcommand(sub_command) };
     let names = |command: &clap::Command| {
-        command.get_arguments().filter_map(|arg| arg.get_long().map(ToOwned::to_owned)).collect::<Vec<_>>()
+        let names = command.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases);
+        let hidden = command.get_arguments().filter_map(clap::Arg::get_all_aliases);
+        names.chain(hidden).flatten().map(ToOwned::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
     };
     sub.map(names).unwrap_or_default()
 }

@@ -240,6 +240,7 @@ pub(super) fn in_memory(
         source: Some(source.into()),
         ..Request::default()
     };
+    equiv::check_ports(held.model(), &rtl, &request).map_err(|reason| in_file(other_ports(&reason), name))?;
     let solvers = || -> Box<dyn Solver> { Box::new(Embedded) };
     let (mut report, ..) = Origin::new(held.model(), &rtl, None).prove(&rtl, request, &solvers);
     held.add_lowering(&mut report, &solvers).map_err(Failure::bug)?;
@@ -304,6 +305,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
+    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), &args.files[0]))?;
     let origin = Origin::new(&model, &rtl, known.as_ref());
     let (mut report, engine, request) = origin.prove(&rtl, request, &solvers);
     let programs = || origin.programs();
@@ -376,6 +378,12 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
 /// What is wrong with a text.
 pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
     Failure::input(wrong.into().in_file(file))
+}
+
+/// The error that a file has other ports than the model: it is the file of another one.
+pub(super) fn other_ports(reason: &str) -> Diagnostic {
+    Diagnostic::error("E0930", Place::Whole, reason)
+        .with_help("give the file of this model; --port names control ports, --top takes another module")
 }
 
 /// Whether a line of a file's head says that the file is not for every input.

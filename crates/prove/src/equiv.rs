@@ -78,6 +78,16 @@ pub struct Request {
     pub gauge: Option<Arc<Gauge>>,
 }
 
+impl Request {
+    /// Returns the places of inputs in beats, if they are given.
+    fn beats(&self) -> Option<&[Option<BeatPlace>]> {
+        match &self.presence {
+            Presence::Beats(Some(places)) => Some(places),
+            _ => None,
+        }
+    }
+}
+
 /// Input values for which model and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
@@ -246,11 +256,7 @@ pub(super) fn prove_over(
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
-    let beats = match &request.presence {
-        Presence::Beats(Some(places)) => Some(&places[..]),
-        _ => None,
-    };
-    let mut ports = match find_ports(model, rtl, &request.names, beats) {
+    let mut ports = match find_ports(model, rtl, &request.names, request.beats()) {
         Ok(ports) => ports,
         Err(reason) => {
             differs(&mut report, reason);
@@ -547,6 +553,15 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     }
     w.aig
 }
+
+/// Checks that the ports of a file are those of a model: a file of another model is no file with a wrong value.
+///
+/// # Errors
+/// Returns which ports do not fit, and how.
+pub fn check_ports(model: &Model, rtl: &Rtl, request: &Request) -> Result<(), String> {
+    find_ports(model, rtl, &request.names, request.beats()).map(|_| ())
+}
+
 /// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the
 /// result belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for
 /// which file and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.
