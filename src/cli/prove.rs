@@ -3,6 +3,7 @@
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
+use super::netlist::NetlistArgs;
 use super::{
     ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
 };
@@ -98,6 +99,8 @@ pub(super) struct Args {
     /// Cycles from power-on in which a difference of a state machine is looked for if there is no proof [default: 12]
     #[arg(long, value_name = "N")]
     pub(super) depth: Option<u32>,
+    #[command(flatten)]
+    netlist: NetlistArgs,
     // Last: the heading of its options would also be that of all options after it.
     #[command(flatten)]
     names: NameArgs,
@@ -157,6 +160,9 @@ impl Args {
             let source = text_of(file)?;
             every_input(file, &source)?;
             let language = rtl::Language::of(file, &source);
+            if let Some(rtl) = self.netlist.read(file, &source, self.top.as_deref())? {
+                return Ok((rtl, language, None));
+            }
             let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
             return Ok((rtl, language, Some(source.into())));
         }
