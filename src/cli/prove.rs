@@ -295,6 +295,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
     let (rtl, language, source) = args.design()?;
+    // A netlist is read into a design, and its text by no other reader.
+    let is_netlist = source.is_none() && args.via.is_none();
     let gauge = Arc::new(Gauge::default());
     let request = Request {
         latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
@@ -318,7 +320,13 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         None => rtl,
     };
     let origin = Origin::new(&model, &rtl, known.as_ref());
-    let (mut report, engine, request) = origin.prove(&rtl, request, &solvers);
+    let (mut report, engine, request) = match is_netlist {
+        true => {
+            let direct = |rtl: &Rtl, request: Request| Origin::new(&model, rtl, None).prove(rtl, request, &solvers);
+            args.netlist.prove(&model, &rtl, request, &solvers, &direct)?
+        }
+        false => origin.prove(&rtl, request, &solvers),
+    };
     let programs = || origin.programs();
     drop(bar);
     if let Some(source) = file.source(&model) {
