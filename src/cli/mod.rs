@@ -27,6 +27,7 @@ mod machine_proof;
 mod man;
 mod matrix;
 mod names;
+mod netlist;
 mod network;
 mod onnx;
 mod optimise;

@@ -243,6 +243,18 @@ pub(super) fn prove_over(
     request: &Request,
     solver: Box<dyn Solver>,
 ) -> (Report, Engine) {
+    let methods = rounds::Methods { over, gates_only: request.gates_only, all_rules: request.all_rules, hint: None };
+    prove_with(methods, model, rtl, request, solver)
+}
+
+/// Like [`prove`], but uses the given methods.
+pub(super) fn prove_with(
+    methods: rounds::Methods<'_>,
+    model: &Model,
+    rtl: &Rtl,
+    request: &Request,
+    solver: Box<dyn Solver>,
+) -> (Report, Engine) {
     let mut e = Engine::new(solver);
     e.limits = request.limits;
     e.left = request.work.unwrap_or(e.left);
@@ -315,7 +327,6 @@ pub(super) fn prove_over(
         report.verdict = verdict;
         return (report, e);
     }
-    let methods = rounds::Methods { over, gates_only: request.gates_only, all_rules: request.all_rules };
     if repeats {
         repeated((model, rtl), &mut ports, methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
