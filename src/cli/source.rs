@@ -4,7 +4,7 @@
 //! which gives the lowered program and its [`Meaning`]. Every sub-command goes on with the program; `run`, `verify` and
 //! `prove` hold it to the meaning.
 
-use super::{Failure, Global, say};
+use super::{Failure, Global, report, say};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
@@ -36,6 +36,12 @@ pub(super) struct SourceArgs {
     /// A buffer that is an output, NAME or LAYER:NAME; several times
     #[arg(long, value_name = "NAME")]
     output_buffer: Vec<String>,
+    /// Tokens of an IR v2 graph [default: 1]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..=graph::MAX_TOKENS))]
+    tokens: Option<u64>,
+    /// Position of the first token of an IR v2 graph, for rotary and position embeddings [default: 0]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u64).range(0..=graph::MAX_OFFSET))]
+    position_offset: Option<u64>,
     /// Type of the inputs of a matrix or a QONNX file, as s16.10[,ROUND][,OVERFLOW]; a QONNX file's port carries the
     /// codes of its first Quant without it
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
@@ -124,6 +130,8 @@ impl SourceArgs {
             nodes: self.nodes.clone(),
             output_buffers: self.output_buffer.clone(),
             max_adders: self.max_adders,
+            tokens: self.tokens.unwrap_or(1),
+            position_offset: self.position_offset.unwrap_or(0),
         }
     }
 
@@ -171,6 +179,12 @@ impl SourceArgs {
     ) -> Result<(Model, ReadNetwork), Failure> {
         match kind {
             Kind::Onnx => {
+                let given =
+                    [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())];
+                if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+                    let message = format!("{flag} is about IR v2 graphs, and this file is a QONNX network");
+                    return Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)));
+                }
                 let options = super::onnx::Options {
                     input_type: self.input_type,
                     max_adders: self.max_adders,
@@ -185,6 +199,7 @@ impl SourceArgs {
                 if global.verbose {
                     say(&format!("{} weights, some {} adders expected", size.weights, size.adders()), global);
                 }
+                report(&structure.graph.warnings().in_file(file.as_ref()), global);
                 let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, cmvm, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
@@ -227,6 +242,8 @@ impl SourceArgs {
             ("--weight-map", self.weight_map.is_some()),
             ("--nodes", self.nodes.is_some()),
             ("--output-buffer", !self.output_buffer.is_empty()),
+            ("--tokens", self.tokens.is_some()),
+            ("--position-offset", self.position_offset.is_some()),
         ];
         let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         Err(unused(flag, what))

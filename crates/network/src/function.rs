@@ -209,6 +209,24 @@ impl Functions {
         Enclosure { low: bounds.low, high: Some(bounds.high) }
     }
 
+    /// Bounds of `e^x` with a relative error near `2^-bits`; `x` is at most 2^14 in magnitude.
+    pub(crate) fn exp_bounds(&mut self, x: &Rational, bits: u32) -> (Rational, Rational) {
+        let bounds = self.exp(x, bits);
+        (bounds.low, bounds.high)
+    }
+
+    /// Bounds of ln 2 in steps of `2^-work`.
+    pub(crate) fn ln2_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
+        let ln2 = self.ln2(work);
+        (ln2.low.clone(), ln2.high.clone())
+    }
+
+    /// Bounds of pi in steps of `2^-work`.
+    pub(crate) fn pi_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
+        let pi = self.pi(work);
+        (pi.low.clone(), pi.high.clone())
+    }
+
     /// `e^x` with small relative error, `x` being at most [`LARGEST_ARGUMENT`]; below minus that, the value there.
     fn exp(&mut self, x: &Rational, bits: u32) -> Bounds {
         let limit = Rational::from(-i64::from(LARGEST_ARGUMENT));

@@ -10,6 +10,7 @@
 //! entries of tables are those of libm.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
+use super::layout::Operand;
 use super::read::Graph;
 use crate::deviation::Deviation;
 use crate::function::Function;
@@ -169,8 +170,14 @@ impl<'a> Search<'a> {
         }
         for step in &program.steps {
             if let (Operation::Swiglu { x, .. }, Some(key)) = (&step.operation, table_key(graph, step)) {
-                let gates = search.floats.iter().flat_map(|slots| &slots[*x][..step.elements]);
-                let range = gates.fold((0.0, 0.0), |range, &x| joined(range, Function::Silu.approximate(x)));
+                let mut range = (0.0, 0.0);
+                for slots in &search.floats {
+                    for token in 0..step.layout.tokens {
+                        let gates = x.token(slots, token);
+                        let silu = |x: &f64| Function::Silu.approximate(*x);
+                        range = gates.iter().take(step.per_token()).map(silu).fold(range, joined);
+                    }
+                }
                 search.tables.insert(key, range);
             }
         }
@@ -210,16 +217,16 @@ impl<'a> Search<'a> {
     fn with_biases(&self, mut types: Types) -> Types {
         types.biases.clear();
         for step in &self.program.steps {
-            let frac_of = |slot: usize| types.buffers[&self.program.names[slot].name].frac;
+            let frac_of = |x: &Operand| types.buffers[&self.program.names[x.slot].name].frac;
             let (bias, frac) = match &step.operation {
                 Operation::Product { x, matrix, bias: Some(bias) } => {
-                    (bias, frac_of(*x) + types.weights[&matrix.name].frac)
+                    (bias, frac_of(x) + types.weights[&matrix.name].frac)
                 }
                 Operation::Norm { x, factors, bias: Some(bias), .. } => {
-                    (bias, frac_of(*x) + types.weights[&factors.name].frac)
+                    (bias, frac_of(x) + types.weights[&factors.name].frac)
                 }
                 // The finer of what goes in and what comes out.
-                Operation::AddConstants { x, bias } => (bias, frac_of(*x).max(frac_of(step.slot))),
+                Operation::AddConstants { x, bias } => (bias, frac_of(x).max(frac_of(&Operand::whole(step.slot)))),
                 _ => continue,
             };
             let range = bias.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
@@ -422,40 +429,120 @@ impl<'a> Search<'a> {
 
 /// Quantised constants by name.
 #[derive(Default)]
-struct Numbers(BTreeMap<String, Vec<f64>>);
+pub(super) struct Numbers(BTreeMap<String, Vec<f64>>);
 
-/// What a step computes before its result is quantised.
-fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
+/// The values of a step before they are quantised, in binary64.
+pub(super) fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
+    let result =
+        step.by_token(|token| Ok::<_, std::convert::Infallible>(computed_token(step, slots, numbers, table, token)));
+    let Ok(result) = result;
+    result
+}
+
+fn computed_token(
+    step: &Step,
+    slots: &[Vec<f64>],
+    numbers: Option<&Numbers>,
+    table: Option<Kif>,
+    token: usize,
+) -> Vec<f64> {
     fn values<'a>(constants: &'a Constants, numbers: Option<&'a Numbers>) -> &'a [f64] {
-        numbers.map_or(constants.floats.as_slice(), |n| n.0[&constants.name].as_slice())
+        numbers.and_then(|n| n.0.get(&constants.name)).map_or(constants.floats.as_slice(), Vec::as_slice)
     }
     let silu = |x: f64| {
         let y = Function::Silu.approximate(x);
         table.map_or(y, |kif| quantised(y, kif, true).0)
     };
-    let all = |value: &dyn Fn(usize) -> f64| (0..step.elements).map(value).collect::<Vec<f64>>();
+    let count = step.per_token();
+    let all = |value: &dyn Fn(usize) -> f64| (0..count).map(value).collect::<Vec<f64>>();
+    let mean = |x: &[f64], centred: bool| if centred { x.iter().sum::<f64>() / x.len() as f64 } else { 0.0 };
     match &step.operation {
         Operation::Product { x, matrix, bias } => {
-            let (x, matrix) = (&slots[*x], values(matrix, numbers));
+            let (x, matrix) = (x.token(slots, token), values(matrix, numbers));
             let bias = bias.as_ref().map(|bias| values(bias, numbers));
             all(&|k| {
                 let row = &matrix[k * x.len()..(k + 1) * x.len()];
-                row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias.map_or(0.0, |bias| bias[k])
+                row.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() + bias.map_or(0.0, |bias| bias[k])
             })
         }
         Operation::AddConstants { x, bias } => {
             let bias = values(bias, numbers);
-            all(&|k| slots[*x][k] + bias[k])
+            all(&|k| x.element(slots, token, k) + bias[k])
         }
-        Operation::Add { a, b } => all(&|k| slots[*a][k] + slots[*b][k]),
-        Operation::Relu { x } => all(&|k| slots[*x][k].max(0.0)),
-        Operation::Table { x, function } => all(&|k| function.approximate(slots[*x][k])),
-        Operation::Swiglu { x, .. } => all(&|k| silu(slots[*x][k]) * slots[*x][step.elements + k]),
+        Operation::Add { a, b } => all(&|k| a.element(slots, token, k) + b.element(slots, token, k)),
+        Operation::Relu { x } => all(&|k| x.element(slots, token, k).max(0.0)),
+        Operation::Table { x, function } => all(&|k| function.approximate(*x.element(slots, token, k))),
+        Operation::Swiglu { x, .. } => all(&|k| silu(*x.element(slots, token, k)) * x.element(slots, token, count + k)),
         Operation::Norm { x, mean, factors, bias } => {
             let (mean, factors) = (mean.to_f64(), values(factors, numbers));
             let bias = bias.as_ref().map(|bias| values(bias, numbers));
-            all(&|k| (slots[*x][k] - mean) * factors[k] + bias.map_or(0.0, |bias| bias[k]))
+            all(&|k| (x.element(slots, token, k) - mean) * factors[k] + bias.map_or(0.0, |bias| bias[k]))
         }
+        Operation::MeanSquare { x, centred } => {
+            let x = x.token(slots, token);
+            let mean = mean(&x, *centred);
+            vec![x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len() as f64]
+        }
+        Operation::Normalise { x, centred, rstd, factors, bias } => {
+            let (x, factors) = (x.token(slots, token), values(factors, numbers));
+            let (mean, rstd) = (mean(&x, *centred), slots[*rstd][token]);
+            let bias = bias.as_ref().map(|bias| values(bias, numbers));
+            all(&|k| (x[k] - mean) * factors[k] * rstd + bias.map_or(0.0, |bias| bias[k]))
+        }
+        Operation::Embed { ids, rows } => {
+            let (id, weight) = (*ids.element(slots, token, 0), values(&rows.weight, numbers));
+            let id = (id >= 0.0 && id < rows.rows as f64).then_some(id as usize);
+            all(&|k| {
+                let row = id.map_or(0.0, |id| weight[id * count + k]);
+                row + rows.positions.as_ref().map_or(0.0, |all| values(all, numbers)[token * count + k])
+            })
+        }
+        Operation::Rotate { x, head_dim, table } => {
+            let (half, table) = (head_dim / 2, values(table, numbers));
+            all(&|k| {
+                let pair = k % half;
+                let (cos, sin) = (table[2 * (token * half + pair)], table[2 * (token * half + pair) + 1]);
+                let first = x.element(slots, token, k / head_dim * head_dim + pair);
+                let second = x.element(slots, token, k / head_dim * head_dim + half + pair);
+                if k % head_dim < half { first * cos - second * sin } else { first * sin + second * cos }
+            })
+        }
+        Operation::Scores { q, k, heads, scale } => {
+            let scale = values(scale, numbers)[0];
+            let mut scores = Vec::with_capacity(step.elements);
+            for head in 0..heads.heads {
+                for i in 0..heads.tokens {
+                    for j in 0..heads.visible(i) {
+                        let product = |d: usize| {
+                            let query = q.element(slots, i, head * heads.head_dim + d);
+                            query * k.element(slots, j, heads.group(head) * heads.head_dim + d)
+                        };
+                        scores.push((0..heads.head_dim).map(product).sum::<f64>() * scale);
+                    }
+                }
+            }
+            scores
+        }
+        Operation::Difference { x, rows } => {
+            let row = |row: usize| {
+                let row = &slots[*x][rows.row(row)];
+                let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                row.iter().map(move |x| x - most)
+            };
+            (0..rows.count()).flat_map(row).collect()
+        }
+        Operation::RowSum { x, rows } => (0..rows.count()).map(|row| slots[*x][rows.row(row)].iter().sum()).collect(),
+        Operation::RowProduct { x, factor, rows } => {
+            let row = |row: usize| slots[*x][rows.row(row)].iter().map(move |x| x * slots[*factor][row]);
+            (0..rows.count()).flat_map(row).collect()
+        }
+        Operation::Weighted { p, v, heads, rows } => all(&|k| {
+            let (head, d) = (k / heads.value_dim, k % heads.value_dim);
+            let row = &slots[*p][rows.row(head * heads.tokens + token)];
+            let value = |j| v.element(slots, j, heads.group(head) * heads.value_dim + d);
+            row.iter().enumerate().map(|(j, p)| p * value(j)).sum()
+        }),
+        Operation::Copy { x } => slots[*x].clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The quantisation file (section 3 of the contract): types, rounding and constants by buffer and node.
 
-use super::read::{Graph, Node, Role};
+use super::read::{Graph, Kind, Node, Role};
 use crate::exact::Rational;
 use crate::json::{self, Value};
 use crate::quantise::{Overflow, Quantiser, Round, parse_type, type_of, unknown_overflow, unknown_round};
@@ -79,23 +79,65 @@ impl Entry {
     }
 }
 
+/// Records of intermediate values by name, with gaps.
+type Records = BTreeMap<&'static str, Entry>;
+
+/// The reciprocal of a norm's root: a constant, or records for one that depends on the data.
+#[derive(Clone, Debug, PartialEq)]
+enum RootEntry {
+    Constant(Rational),
+    Measured(Records),
+}
+
 /// Settings of nodes, with gaps.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NodeEntry {
-    rstd: Option<Rational>,
+    rstd: Option<RootEntry>,
     mean: Option<Rational>,
-    table: Entry,
+    records: Records,
 }
 
-/// The constants of a norm.
+impl NodeEntry {
+    /// Names of the given keys.
+    fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let rstd = self.rstd.as_ref().map(|_| "rstd");
+        rstd.into_iter().chain(self.mean.as_ref().map(|_| "mean")).chain(self.records.keys().copied())
+    }
+}
+
+/// The reciprocal of a norm's root.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NodeSetting {
-    /// Reciprocal of the root.
-    pub rstd: Option<Rational>,
-    /// Mean; zero if not given.
-    pub mean: Rational,
-    /// The table inside the node.
-    pub table: Setting,
+pub enum RootSetting {
+    /// Nothing is given.
+    Missing,
+    /// A constant, and the constant mean beside it.
+    Constant {
+        /// Reciprocal of the root.
+        rstd: Rational,
+        /// Mean; zero if not given.
+        mean: Rational,
+    },
+    /// A table of the mean square of the data.
+    Measured,
+}
+
+/// The names of intermediate values that an operator has.
+pub fn record_names(kind: &Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Attention { .. } => &["scale", "score", "difference", "exp", "sum", "inverse", "probability"],
+        Kind::Softmax { .. } => &["difference", "exp", "sum", "inverse", "probability"],
+        Kind::Norm { .. } => &["mean_square", "table"],
+        Kind::Rope { .. } | Kind::Swiglu { .. } => &["table"],
+        _ => &[],
+    }
+}
+
+/// All names of records and constants of nodes.
+const NODE_KEYS: [&str; 10] =
+    ["rstd", "mean", "table", "scale", "score", "difference", "exp", "sum", "inverse", "probability"];
+
+fn is_table(name: &str) -> bool {
+    matches!(name, "exp" | "inverse" | "table")
 }
 
 /// A checked quantisation file. The default is that of no file.
@@ -107,6 +149,8 @@ pub struct QuantFile {
     table: Entry,
     buffers: BTreeMap<String, Entry>,
     nodes: BTreeMap<String, NodeEntry>,
+    /// `true` if only the floating-point network matters: missing types are wide ones.
+    floating: bool,
 }
 
 fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
@@ -206,11 +250,16 @@ impl QuantFile {
                 let place = format!("{place}.{name}");
                 let decimal =
                     || value.decimal().ok_or_else(|| wrong(&*place, format!("{} is no decimal number", value.brief())));
-                match name.as_str() {
-                    "rstd" => found.rstd = Some(decimal()?),
-                    "mean" => found.mean = Some(decimal()?),
-                    "table" => found.table = entry(value, &place, false)?,
-                    _ => return Err(unknown(&place, "rstd, mean, table")),
+                match NODE_KEYS.iter().find(|known| *known == name) {
+                    None => return Err(unknown(&place, &NODE_KEYS.join(", "))),
+                    Some(&"mean") => found.mean = Some(decimal()?),
+                    Some(&"rstd") if value.members().is_some() => {
+                        found.rstd = Some(RootEntry::Measured(root_records(value, &place)?));
+                    }
+                    Some(&"rstd") => found.rstd = Some(RootEntry::Constant(decimal()?)),
+                    Some(known) => {
+                        found.records.insert(known, entry(value, &place, false)?);
+                    }
                 }
             }
             self.nodes.insert(key.clone(), found);
@@ -230,23 +279,155 @@ impl QuantFile {
         self.complete(&entry, purpose)
     }
 
-    /// The settings of a node.
-    pub fn node(&self, node: &Node) -> NodeSetting {
+    /// Turns the file into the settings of the floating-point network: types that are missing are wide ones.
+    pub fn set_floating(&mut self) {
+        self.floating = true;
+        // With wide types no choice of the user's file is refused or missing.
+        self.buffers.clear();
+        for node in self.nodes.values_mut() {
+            node.records.clear();
+            if let Some(RootEntry::Measured(records)) = &mut node.rstd {
+                records.clear();
+            }
+        }
+        let wide = Entry {
+            form: Some(Form::Type(Kif { signed: true, int: 15, frac: 16 })),
+            overflow: Some(Overflow::Saturate),
+            ..Entry::default()
+        };
+        [&mut self.weight, &mut self.bias, &mut self.activation, &mut self.table]
+            .into_iter()
+            .for_each(|default| *default = wide.clone());
+    }
+
+    /// Returns `true` if the file has an entry for a buffer or an instance of it.
+    pub fn has_entry(&self, layer: i64, name: &str) -> bool {
+        self.buffers.contains_key(name) || self.has_instance(layer, name)
+    }
+
+    /// Checks that a node has every key that its entries give.
+    ///
+    /// # Errors
+    /// The first key that the operator does not have.
+    pub fn check_node(&self, node: &Node) -> Result<(), Diagnostic> {
+        let is_norm = matches!(node.kind, Kind::Norm { .. });
+        let known: &[&str] = if is_norm { &["rstd", "mean"] } else { record_names(&node.kind) };
+        for key in node_keys(node) {
+            let Some(found) = self.nodes.get(&key) else { continue };
+            if let Some(name) = found.keys().find(|name| !known.contains(name)) {
+                let place = format!("quant.nodes.{key}.{name}");
+                let help = match known {
+                    [] => "it has none".to_string(),
+                    _ => format!("there are {}", known.join(", ")),
+                };
+                return Err(wrong(place, format!("{} has no such key", node.title())).with_help(help));
+            }
+        }
+        if is_norm && self.root(node) == RootSetting::Measured && self.merged(node).mean.is_some() {
+            let key = node_keys(node).into_iter().rfind(|k| self.nodes.get(k).is_some_and(|n| n.mean.is_some()));
+            let place = format!("quant.nodes.{}.mean", key.unwrap_or_default());
+            let message = format!("a constant mean of {}, whose rstd depends on the data", node.title());
+            return Err(wrong(place, message).with_help("leave out mean, or give a constant rstd"));
+        }
+        Ok(())
+    }
+
+    /// The reciprocal of a norm's root.
+    pub fn root(&self, node: &Node) -> RootSetting {
+        let merged = self.merged(node);
+        match merged.rstd {
+            Some(RootEntry::Constant(rstd)) => {
+                RootSetting::Constant { rstd, mean: merged.mean.unwrap_or_else(Rational::zero) }
+            }
+            Some(RootEntry::Measured(_)) => RootSetting::Measured,
+            None if self.floating => RootSetting::Measured,
+            None => RootSetting::Missing,
+        }
+    }
+
+    /// The settings of an intermediate value of a node.
+    pub fn record(&self, node: &Node, name: &str) -> Setting {
+        let merged = self.merged(node);
+        let records = match &merged.rstd {
+            Some(RootEntry::Measured(records)) if matches!(node.kind, Kind::Norm { .. }) => records,
+            _ => &merged.records,
+        };
+        let own = records.get(name).cloned().unwrap_or_default();
+        if is_table(name) {
+            return self.complete(&own, Purpose::Table);
+        }
+        let (base, purpose) = match name {
+            "scale" => (&self.weight, Purpose::Weight),
+            _ => (&self.activation, Purpose::Activation),
+        };
+        // Rounding and overflow come from a default, the type does not.
+        let overflow = own.overflow.or((name == "difference").then_some(Overflow::Saturate));
+        let form = if self.floating { own.form.or(base.form) } else { own.form };
+        let entry = Entry { form: Some(form.unwrap_or(Form::Open)), overflow, ..own };
+        self.complete(&entry, purpose)
+    }
+
+    /// Checks that the intermediate values of a node have the types that they need.
+    ///
+    /// # Errors
+    /// The missing types, with all keys of the node.
+    pub fn check_records(&self, node: &Node, optional: &[&str]) -> Result<(), Diagnostic> {
+        let names = record_names(&node.kind);
+        let key = node_keys(node).into_iter().rfind(|key| self.nodes.contains_key(key));
+        let key = key.unwrap_or_else(|| node.op.clone());
+        let inside = if matches!(node.kind, Kind::Norm { .. }) { ".rstd" } else { "" };
+        let missing: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| !optional.contains(name) && self.record(node, name).form == Form::Open)
+            .collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "{}: quant.nodes.{key}{inside} needs records with types for {}; missing: {}",
+                node.title(),
+                names.join(", "),
+                missing.join(", ")
+            );
+            return Err(Diagnostic::error("E2004", Place::Path(node.place()), message).with_help(
+                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table",
+            ));
+        }
+        for name in names.iter().filter(|name| !matches!(**name, "score" | "probability" | "scale")) {
+            if self.record(node, name).form == Form::Exact {
+                let place = format!("quant.nodes.{key}{inside}.{name}.type");
+                let why = if is_table(name) { "entries of a table need a type" } else { "it is the input of a table" };
+                return Err(wrong(place, format!("{} cannot be exact: {why}", node.title())));
+            }
+        }
+        Ok(())
+    }
+
+    fn merged(&self, node: &Node) -> NodeEntry {
+        let merge = |wide: &Records, narrow: &Records| {
+            let mut all = wide.clone();
+            for (name, entry) in narrow {
+                let merged = all.get(name).map_or_else(|| entry.clone(), |wide| entry.or(wide));
+                all.insert(name, merged);
+            }
+            all
+        };
         let mut merged = NodeEntry::default();
         // From the widest to the narrowest, so that the narrower wins.
         for key in node_keys(node) {
             let Some(found) = self.nodes.get(&key) else { continue };
+            let rstd = match (&merged.rstd, &found.rstd) {
+                (Some(RootEntry::Measured(wide)), Some(RootEntry::Measured(narrow))) => {
+                    Some(RootEntry::Measured(merge(wide, narrow)))
+                }
+                (wide, narrow) => narrow.clone().or_else(|| wide.clone()),
+            };
             merged = NodeEntry {
-                rstd: found.rstd.clone().or(merged.rstd),
+                rstd,
                 mean: found.mean.clone().or(merged.mean),
-                table: found.table.or(&merged.table),
+                records: merge(&merged.records, &found.records),
             };
         }
-        NodeSetting {
-            rstd: merged.rstd,
-            mean: merged.mean.unwrap_or_else(Rational::zero),
-            table: self.complete(&merged.table, Purpose::Table),
-        }
+        merged
     }
 
     fn complete(&self, entry: &Entry, purpose: Purpose) -> Setting {
@@ -269,8 +450,23 @@ impl QuantFile {
     }
 }
 
+/// The records of a norm's root.
+fn root_records(value: &Value, place: &str) -> Result<Records, Diagnostic> {
+    let mut records = Records::new();
+    for (key, value) in object(value, place)? {
+        let place = format!("{place}.{key}");
+        let name = match key.as_str() {
+            "mean_square" => "mean_square",
+            "table" => "table",
+            _ => return Err(unknown(&place, "mean_square, table")),
+        };
+        records.insert(name, entry(value, &place, false)?);
+    }
+    Ok(records)
+}
+
 /// The keys that a node answers to, the widest first.
-fn node_keys(node: &Node) -> [String; 3] {
+pub(super) fn node_keys(node: &Node) -> [String; 3] {
     let Node { layer, op, nth, .. } = node;
     [op.clone(), format!("{layer}:{op}"), format!("{layer}:{op}:{nth}")]
 }
