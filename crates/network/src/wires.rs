@@ -246,8 +246,9 @@ impl Wires {
             return self.quantised(&x, quantiser);
         }
         let frac = quantiser.kif.frac;
-        // The divisor in steps of x is odd * 2^dropped.
-        let dropped = (x.frac() - frac).max(0) as u64;
+        // In steps of x or of the type, the finer ones, the divisor is odd * 2^dropped.
+        let fine = x.frac().max(frac);
+        let dropped = (fine - frac) as u64;
         let divisor = &odd << dropped;
         let half: BigInt = &divisor >> 1u32;
         let below_half = if dropped > 0 { &half - 1 } else { half.clone() };
@@ -278,7 +279,7 @@ impl Wires {
         let code = if negative == positive || !x.may_be_negative() {
             self.floored_quotient(&x, &positive, &odd, frac)
         } else {
-            let (n, p) = (self.constant(&negative, x.frac()), self.constant(&positive, x.frac()));
+            let (n, p) = (self.constant(&negative, fine), self.constant(&positive, fine));
             let (min, max) = (negative.clone().min(positive.clone()), negative.max(positive));
             let offset = self.mux(&x, &n, &p, min, max);
             let moved = self.add(&x, &offset, 0, false);
@@ -287,10 +288,10 @@ impl Wires {
         self.overflowed(&code, quantiser)
     }
 
-    /// `floor((x + code) / odd)` in steps of `2^-frac`, `code` in steps of `x`.
+    /// `floor((x + code) / odd)` in steps of `2^-frac`, `code` in steps of `x` or of the result, the finer ones.
     fn floored_quotient(&mut self, x: &Wire, code: &BigInt, odd: &BigInt, frac: i32) -> Wire {
         // Floors nest: the low bits are dropped first.
-        let moved = self.add_constant(x, code, x.frac());
+        let moved = self.add_constant(x, code, x.frac().max(frac));
         let whole = self.floor(&moved, frac);
         // All in units of 2^-frac.
         let up = |c: BigInt| align(&c, whole.frac().into(), frac.into());

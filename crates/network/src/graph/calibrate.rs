@@ -75,6 +75,8 @@ struct Types {
     buffers: BTreeMap<String, Kif>,
     weights: BTreeMap<String, Kif>,
     biases: BTreeMap<String, Kif>,
+    /// Scales of scores and tables of rotations.
+    constants: BTreeMap<String, Kif>,
     tables: BTreeMap<String, Kif>,
 }
 
@@ -151,6 +153,34 @@ fn joined(range: (f64, f64), x: f64) -> (f64, f64) {
     (range.0.min(x), range.1.max(x))
 }
 
+fn range_of(constants: &Constants) -> (f64, f64) {
+    constants.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x))
+}
+
+/// The type of an intermediate value of a node: by its range, or where that is known by the bits alone.
+fn record_type(record: &str, range: (f64, f64), bits: u32) -> Kif {
+    let n = bits as i32;
+    match record {
+        "difference" => Kif { signed: true, int: 3, frac: n - 4 },
+        "exp" | "probability" => Kif { signed: false, int: 1, frac: n - 1 },
+        "inverse" => Kif { signed: false, int: 1, frac: n + 2 },
+        _ => type_of(range, bits),
+    }
+}
+
+/// The weights of a step that have types of their own.
+fn weights_of(step: &Step) -> Vec<&Constants> {
+    match &step.operation {
+        Operation::Product { matrix: weights, .. }
+        | Operation::Norm { factors: weights, .. }
+        | Operation::Normalise { factors: weights, .. } => vec![weights],
+        Operation::Embed { rows, .. } => {
+            [Some(&rows.weight), rows.positions.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// To the nearest code, halves up or to even, with saturation; and whether it saturates.
 fn quantised(x: f64, kif: Kif, to_even: bool) -> (f64, bool) {
     let step = 2f64.powi(-kif.frac);
@@ -184,10 +214,24 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
+    /// Names of intermediate values of nodes, and their records.
+    fn record_slots(&self) -> BTreeMap<&str, &'static str> {
+        let slots = self.program.steps.iter().filter_map(|step| Some((step.slot, step.record?)));
+        slots.map(|(slot, record)| (self.program.names[slot].name.as_str(), record)).collect()
+    }
+
+    /// Slots of ids, which have the type that their rows give.
+    fn is_id(&self, slot: usize) -> bool {
+        self.program
+            .steps
+            .iter()
+            .any(|step| matches!(&step.operation, Operation::Embed { ids, .. } if ids.slot == slot))
+    }
+
     /// Names of the slots' buffers, and the range of each over the samples.
     fn ranges(&self) -> BTreeMap<String, (f64, f64)> {
         let mut ranges: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-        for (slot, group) in self.program.names.iter().enumerate() {
+        for (slot, group) in self.program.names.iter().enumerate().filter(|(slot, _)| !self.is_id(*slot)) {
             let range = ranges.entry(group.name.clone()).or_insert((0.0, 0.0));
             *range = self.floats.iter().flat_map(|slots| &slots[slot]).fold(*range, |range, &x| joined(range, x));
         }
@@ -196,18 +240,29 @@ impl<'a> Search<'a> {
 
     fn baseline(&self, bits: Bits) -> Types {
         let mut types = Types::default();
+        let records = self.record_slots();
         for (name, range) in self.ranges() {
-            types.buffers.insert(name, type_of(range, bits.activations));
+            let kif = match records.get(name.as_str()) {
+                Some(record) => record_type(record, range, bits.activations),
+                None => type_of(range, bits.activations),
+            };
+            types.buffers.insert(name, kif);
+        }
+        for step in &self.program.steps {
+            let constants = match &step.operation {
+                Operation::Scores { scale, .. } => scale,
+                Operation::Rotate { table, .. } => table,
+                _ => continue,
+            };
+            // Two bits more than a value: an error here is in every score.
+            types.constants.insert(constants.name.clone(), type_of(range_of(constants), bits.activations + 2));
         }
         for (key, range) in &self.tables {
             types.tables.insert(key.clone(), type_of(*range, bits.activations));
         }
         for step in &self.program.steps {
-            if let Operation::Product { matrix: weights, .. } | Operation::Norm { factors: weights, .. } =
-                &step.operation
-            {
-                let range = weights.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
-                types.weights.insert(weights.name.clone(), type_of(range, bits.weights));
+            for weights in weights_of(step) {
+                types.weights.insert(weights.name.clone(), type_of(range_of(weights), bits.weights));
             }
         }
         self.with_biases(types)
@@ -225,11 +280,15 @@ impl<'a> Search<'a> {
                 Operation::Norm { x, factors, bias: Some(bias), .. } => {
                     (bias, frac_of(x) + types.weights[&factors.name].frac)
                 }
+                Operation::Normalise { x, rstd, factors, bias: Some(bias), .. } => {
+                    let rstd = frac_of(&Operand::whole(*rstd));
+                    (bias, frac_of(x) + types.weights[&factors.name].frac + rstd)
+                }
                 // The finer of what goes in and what comes out.
                 Operation::AddConstants { x, bias } => (bias, frac_of(x).max(frac_of(&Operand::whole(step.slot)))),
                 _ => continue,
             };
-            let range = bias.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
+            let range = range_of(bias);
             let whole = type_of(range, 1).int + 1;
             let frac = types.biases.get(&bias.name).map_or(frac, |known| known.frac.max(frac));
             types.biases.insert(bias.name.clone(), Kif { signed: true, int: whole.max(1 - frac), frac });
@@ -243,8 +302,9 @@ impl<'a> Search<'a> {
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); program.slots];
         let mut saturated = vec![0; program.slots];
         let mut fill = |slots: &mut Vec<Vec<f64>>, slot: usize, mut values: Vec<f64>| {
-            if let Some((types, _)) = types {
-                let kif = types.buffers[&program.names[slot].name];
+            if let Some((types, _)) = types
+                && let Some(&kif) = types.buffers.get(&program.names[slot].name)
+            {
                 for value in &mut values {
                     let (near, over) = quantised(*value, kif, false);
                     *value = near;
@@ -276,14 +336,17 @@ impl<'a> Search<'a> {
                 .or_insert_with(|| constants.floats.iter().map(|&x| quantised(x, kif, true).0).collect());
         };
         for step in &self.program.steps {
+            for weights in weights_of(step) {
+                add(weights, types.weights[&weights.name]);
+            }
             match &step.operation {
-                Operation::Product { matrix: weights, bias, .. } | Operation::Norm { factors: weights, bias, .. } => {
-                    add(weights, types.weights[&weights.name]);
-                    if let Some(bias) = bias {
-                        add(bias, types.biases[&bias.name]);
-                    }
+                Operation::Product { bias: Some(bias), .. }
+                | Operation::Norm { bias: Some(bias), .. }
+                | Operation::Normalise { bias: Some(bias), .. }
+                | Operation::AddConstants { bias, .. } => add(bias, types.biases[&bias.name]),
+                Operation::Scores { scale: constants, .. } | Operation::Rotate { table: constants, .. } => {
+                    add(constants, types.constants[&constants.name]);
                 }
-                Operation::AddConstants { bias, .. } => add(bias, types.biases[&bias.name]),
                 _ => {}
             }
         }
@@ -312,8 +375,11 @@ impl<'a> Search<'a> {
         let score =
             |errors: &[f64]| errors.iter().zip(&first).map(|(x, y)| if *y > 0.0 { x / y } else { *x }).sum::<f64>();
         let (mut best, mut least) = (baseline.clone(), score(&first));
+        // Types of intermediate values follow from the bits and the ranges.
+        let records = self.record_slots();
+        let buffers = baseline.buffers.keys().filter(|name| !records.contains_key(name.as_str()));
         let keys = [
-            baseline.buffers.keys().cloned().map(Key::Buffer).collect::<Vec<_>>(),
+            buffers.cloned().map(Key::Buffer).collect::<Vec<_>>(),
             baseline.tables.keys().cloned().map(Key::Table).collect(),
             baseline.weights.keys().cloned().map(Key::Weight).collect(),
         ];
@@ -400,26 +466,50 @@ impl<'a> Search<'a> {
         let mut entries: BTreeMap<String, String> = BTreeMap::new();
         entries.extend(of(&types.biases, "RND_CONV"));
         entries.extend(of(&types.weights, "RND_CONV"));
-        entries.extend(of(&types.buffers, "RND"));
+        let records = self.record_slots();
+        let buffers = types.buffers.iter().filter(|(name, _)| !records.contains_key(name.as_str()));
+        entries.extend(buffers.map(|(name, kif)| (name.clone(), entry(kif, "RND"))));
         let lines: Vec<String> = entries
             .iter()
             .map(|(name, entry)| format!("  {}: {entry}", Value::String(name.clone()).to_text()))
             .collect();
         let _ = write!(text, "{}\n }},\n \"nodes\": {{", lines.join(",\n"));
-        // What is given for nodes stays; tables within them are ours.
+        // What is given for nodes stays; records within them are ours.
+        let mut own: BTreeMap<String, BTreeMap<&str, String>> = BTreeMap::new();
+        for (key, kif) in &types.tables {
+            own.entry(key.clone()).or_default().insert("table", entry(kif, "RND_CONV"));
+        }
+        for (name, kif) in &types.constants {
+            let Some((key, record)) = name.rsplit_once('.') else { continue };
+            let record = if record == "scale" { "scale" } else { "table" };
+            own.entry(key.to_owned()).or_default().insert(record, entry(kif, "RND_CONV"));
+        }
+        for (name, record) in &records {
+            let key = name.rsplit_once('.').map_or(*name, |(key, _)| key);
+            own.entry(key.to_owned()).or_default().insert(record, entry(&types.buffers[*name], "RND"));
+        }
+        for records in own.values_mut().filter(|records| records.contains_key("mean_square")) {
+            let members: Vec<String> = records.iter().map(|(name, text)| format!("\"{name}\": {text}")).collect();
+            *records = BTreeMap::from([("rstd", format!("{{{}}}", members.join(", ")))]);
+        }
         let mut lines: Vec<String> = Vec::new();
         let given = nodes.and_then(Value::members).unwrap_or_default();
         for (key, value) in given {
-            let own = types.tables.get(key).map(|kif| ("table".to_owned(), entry(kif, "RND_CONV")));
-            let kept = value.members().unwrap_or_default().iter().filter(|(name, _)| name != "table");
-            let kept = kept.map(|(name, value)| (name.clone(), value.to_text()));
-            let members: Vec<String> =
-                kept.chain(own).map(|(name, text)| format!("{}: {text}", Value::String(name).to_text())).collect();
+            let ours = own.remove(key).unwrap_or_default();
+            // A wider entry's records would only be overruled: constants alone are kept.
+            let kept = value.members().unwrap_or_default().iter();
+            let kept =
+                kept.filter(|(name, value)| matches!(name.as_str(), "rstd" | "mean") && value.members().is_none());
+            let kept = kept.map(|(name, value)| (name.as_str(), value.to_text()));
+            let members: Vec<String> = kept
+                .chain(ours)
+                .map(|(name, text)| format!("{}: {text}", Value::String(name.to_owned()).to_text()))
+                .collect();
             lines.push(format!("\n  {}: {{{}}}", Value::String(key.clone()).to_text(), members.join(", ")));
         }
-        for (key, kif) in types.tables.iter().filter(|(key, _)| given.iter().all(|(name, _)| name != *key)) {
-            let table = entry(kif, "RND_CONV");
-            lines.push(format!("\n  {}: {{\"table\": {table}}}", Value::String(key.clone()).to_text()));
+        for (key, records) in own {
+            let members: Vec<String> = records.iter().map(|(name, text)| format!("\"{name}\": {text}")).collect();
+            lines.push(format!("\n  {}: {{{}}}", Value::String(key).to_text(), members.join(", ")));
         }
         let end = if lines.is_empty() { "" } else { "\n " };
         let _ = write!(text, "{}{end}}}\n}}\n", lines.join(","));
@@ -447,7 +537,8 @@ fn computed_token(
     token: usize,
 ) -> Vec<f64> {
     fn values<'a>(constants: &'a Constants, numbers: Option<&'a Numbers>) -> &'a [f64] {
-        numbers.and_then(|n| n.0.get(&constants.name)).map_or(constants.floats.as_slice(), Vec::as_slice)
+        let found = numbers.and_then(|n| n.0.get(&constants.name)).filter(|n| n.len() == constants.floats.len());
+        found.map_or(constants.floats.as_slice(), Vec::as_slice)
     }
     let silu = |x: f64| {
         let y = Function::Silu.approximate(x);

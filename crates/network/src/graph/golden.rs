@@ -202,6 +202,17 @@ impl Golden {
         value
     }
 
+    /// Slots between inputs and outputs, in the order of their writing.
+    fn inner(&self) -> impl Iterator<Item = usize> + '_ {
+        self.program.steps.iter().map(|step| step.slot).filter(|slot| !self.program.outputs.contains(slot))
+    }
+
+    /// The values of the outputs, and of the slots between.
+    fn parted<V: Clone>(&self, slots: &[Vec<V>]) -> (Vec<V>, Vec<V>) {
+        let all = |slot: usize| slots[slot].iter().cloned();
+        (self.program.outputs.iter().copied().flat_map(all).collect(), self.inner().flat_map(all).collect())
+    }
+
     /// Every slot of the floating-point network for real inputs.
     pub fn float_slots(&self, reals: &[f64]) -> Vec<Vec<f64>> {
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); self.program.slots];
@@ -254,5 +265,21 @@ impl Meaning for Golden {
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {
         let slots = self.float_slots(reals);
         self.program.outputs.iter().flat_map(|&slot| slots[slot].iter().copied()).collect()
+    }
+
+    fn inner_groups(&self) -> Vec<Group> {
+        self.inner().map(|slot| self.program.names[slot].clone()).collect()
+    }
+
+    fn has_records(&self) -> bool {
+        self.program.steps.iter().any(|step| step.record.is_some())
+    }
+
+    fn evaluate_all(&self, codes: &[BigInt]) -> (Vec<Rational>, Vec<Rational>) {
+        self.parted(&self.slots(codes))
+    }
+
+    fn evaluate_all_float(&self, reals: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        self.parted(&self.float_slots(reals))
     }
 }

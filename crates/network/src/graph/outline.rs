@@ -368,7 +368,9 @@ impl<'a> Maker<'a> {
                 return Err(at_node(node, format!("this cannot be combinational logic: {why}"))
                     .with_help("cut it out with --nodes, which selects the nodes that become hardware"));
             }
-            Kind::Faulty(message) => return Err(at_node(node, &**message)),
+            Kind::Faulty(message) => {
+                return Err(at_node(node, &**message).with_help("mend the node, or cut it out with --nodes"));
+            }
             _ => {}
         }
         let (reads, writes) = arguments(&node.kind);

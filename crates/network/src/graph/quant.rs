@@ -389,7 +389,7 @@ impl QuantFile {
                 missing.join(", ")
             );
             return Err(Diagnostic::error("E2004", Place::Path(node.place()), message).with_help(
-                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table",
+                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table; or cut the node out with --nodes",
             ));
         }
         for name in names.iter().filter(|name| !matches!(**name, "score" | "probability" | "scale")) {

@@ -208,8 +208,7 @@ impl Writer {
                 }
                 Operation::Embed { ids, rows } => {
                     let id = ids.element(slots, token, 0).clone();
-                    results.push(self.embedded(&id, rows, step, token, index)?);
-                    continue;
+                    self.embedded(&id, rows, step, token, index)?
                 }
                 Operation::Rotate { x, head_dim, table } => {
                     let (half, pair) = (head_dim / 2, index % (head_dim / 2));
@@ -319,7 +318,13 @@ impl Writer {
         }
         let frac = quantiser.kif.frac;
         // In steps of the type, or finer ones: a step is `odd << dropped` steps of x.
-        let dropped = u32::try_from(x.frac - frac).unwrap_or(0);
+        let x = if frac > x.frac {
+            let up = (frac - x.frac) as u32;
+            self.value(Op::Quantise { x: x.id, shift: 0 }, &x.low << up, &x.high << up, frac)
+        } else {
+            x
+        };
+        let dropped = (x.frac - frac) as u32;
         let step = &odd << dropped;
         // The summands of a divisor that is even, or odd without ties.
         let summand = |round: Round| match round {
@@ -361,14 +366,9 @@ impl Writer {
     /// `floor((x + code) / odd)` in steps of `2^-frac`: a product whose dropped bits are proved to be enough.
     fn floor_of_quotient(&mut self, x: &Value, code: &BigInt, odd: &BigInt, frac: i32) -> Value {
         let moved = self.plus(x, code);
-        let whole = if moved.frac > frac {
-            let dropped = (moved.frac - frac) as u32;
-            let op = Op::Quantise { x: moved.id, shift: 0 };
-            self.value(op, &moved.low >> dropped, &moved.high >> dropped, frac)
-        } else {
-            let up = (frac - moved.frac) as u32;
-            self.value(Op::Quantise { x: moved.id, shift: 0 }, &moved.low << up, &moved.high << up, frac)
-        };
+        let dropped = (moved.frac - frac) as u32;
+        let op = Op::Quantise { x: moved.id, shift: 0 };
+        let whole = self.value(op, &moved.low >> dropped, &moved.high >> dropped, frac);
         let division = Division::new(odd, &whole.low, &whole.high);
         let constant = Rational::of_code(&division.offset, frac.into());
         let product = self.sum(&[(whole.clone(), division.factor)], 0, &constant, None);
