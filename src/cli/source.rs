@@ -9,6 +9,7 @@ use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::network::graph::golden::Golden;
+use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{self, Structure, lower};
 use crate::network::json::Value;
 use crate::network::layers::Layers;
@@ -191,7 +192,14 @@ impl SourceArgs {
                     max_table_bits: self.max_table_bits,
                     cmvm,
                 };
-                super::onnx::read(bytes, file, &options, global)
+                let quant = match &self.quant {
+                    None => QuantFile::default(),
+                    Some(path) => {
+                        let bytes = graph::read_file(path).map_err(Failure::input)?;
+                        QuantFile::read_records(&bytes).map_err(|e| Failure::input(e.in_file(path)))?
+                    }
+                };
+                super::onnx::read(bytes, file, &options, &quant, global)
             }
             Kind::Graph => {
                 let structure = self.structure(bytes, file)?;

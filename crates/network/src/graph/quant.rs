@@ -49,6 +49,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Returns `true` if a type is given, or that the value is exact.
+    pub fn is_given(&self) -> bool {
+        self.form != Form::Open
+    }
+
     /// The quantiser, if there is a type.
     pub fn quantiser(&self) -> Option<Quantiser> {
         match self.form {
@@ -163,6 +168,18 @@ impl QuantFile {
     /// # Errors
     /// The first problem, with its place.
     pub fn read(bytes: &[u8], graph: &Graph) -> Result<QuantFile, Diagnostic> {
+        QuantFile::read_any(bytes, Some(graph))
+    }
+
+    /// Reads a file for a network that has the types of its values itself: records of nodes count, `buffers` is refused.
+    ///
+    /// # Errors
+    /// The first problem, with its place.
+    pub fn read_records(bytes: &[u8]) -> Result<QuantFile, Diagnostic> {
+        QuantFile::read_any(bytes, None)
+    }
+
+    fn read_any(bytes: &[u8], graph: Option<&Graph>) -> Result<QuantFile, Diagnostic> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
             Diagnostic::error("E2004", place, format!("this is no JSON: {}", e.what))
@@ -189,7 +206,13 @@ impl QuantFile {
             match key.as_str() {
                 "format" | "version" => {}
                 "default" => quant.defaults(value)?,
-                "buffers" => quant.buffers(value, graph)?,
+                "buffers" => match graph {
+                    Some(graph) => quant.buffers(value, graph)?,
+                    None => {
+                        let message = "buffers have their types in the QONNX file";
+                        return Err(wrong("quant.buffers", message).with_help("give records of nodes only"));
+                    }
+                },
                 "nodes" => quant.nodes(value, graph)?,
                 _ => return Err(unknown(&format!("quant.{key}"), "format, version, default, buffers, nodes")),
             }
@@ -237,10 +260,10 @@ impl QuantFile {
         Ok(())
     }
 
-    fn nodes(&mut self, value: &Value, graph: &Graph) -> Result<(), Diagnostic> {
+    fn nodes(&mut self, value: &Value, graph: Option<&Graph>) -> Result<(), Diagnostic> {
         for (key, value) in object(value, "quant.nodes")? {
             let place = format!("quant.nodes.{key}");
-            if !graph.nodes.iter().any(|node| node_keys(node).contains(key)) {
+            if graph.is_some_and(|graph| !graph.nodes.iter().any(|node| node_keys(node).contains(key))) {
                 return Err(wrong(place, "there is no such node").with_help(
                     "keys are OP, LAYER:OP, or LAYER:OP:NTH, which counts the nodes of that layer and operation from 0",
                 ));
@@ -347,9 +370,15 @@ impl QuantFile {
 
     /// The settings of an intermediate value of a node.
     pub fn record(&self, node: &Node, name: &str) -> Setting {
-        let merged = self.merged(node);
+        self.record_of(&node_keys(node), matches!(node.kind, Kind::Norm { .. }), name)
+    }
+
+    /// The settings of an intermediate value by the keys of its node, the widest first.
+    pub fn record_of(&self, keys: &[String], is_norm: bool, name: &str) -> Setting {
+        let merged = self.merged_of(keys);
         let records = match &merged.rstd {
-            Some(RootEntry::Measured(records)) if matches!(node.kind, Kind::Norm { .. }) => records,
+            Some(RootEntry::Measured(records)) if is_norm => records,
+            _ if is_norm => &Records::new(),
             _ => &merged.records,
         };
         let own = records.get(name).cloned().unwrap_or_default();
@@ -402,7 +431,35 @@ impl QuantFile {
         Ok(())
     }
 
+    /// Checks that the entries of these keys have no other names than the known ones.
+    ///
+    /// # Errors
+    /// The first other name, in words.
+    pub fn check_keys(&self, keys: &[String], known: &[&str]) -> Result<(), String> {
+        for key in keys {
+            let Some(found) = self.nodes.get(key) else { continue };
+            if let Some(name) = found.keys().find(|name| !known.contains(name)) {
+                return Err(format!("quant.nodes.{key}.{name}: it has no such key; there are {}", known.join(", ")));
+            }
+            if let Some(RootEntry::Constant(_)) = found.rstd {
+                return Err(format!(
+                    "quant.nodes.{key}.rstd is a constant; records of mean_square and table are needed"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys of the entries of nodes.
+    pub fn node_entries(&self) -> impl Iterator<Item = &str> {
+        self.nodes.keys().map(String::as_str)
+    }
+
     fn merged(&self, node: &Node) -> NodeEntry {
+        self.merged_of(&node_keys(node))
+    }
+
+    fn merged_of(&self, keys: &[String]) -> NodeEntry {
         let merge = |wide: &Records, narrow: &Records| {
             let mut all = wide.clone();
             for (name, entry) in narrow {
@@ -413,8 +470,8 @@ impl QuantFile {
         };
         let mut merged = NodeEntry::default();
         // From the widest to the narrowest, so that the narrower wins.
-        for key in node_keys(node) {
-            let Some(found) = self.nodes.get(&key) else { continue };
+        for key in keys {
+            let Some(found) = self.nodes.get(key) else { continue };
             let rstd = match (&merged.rstd, &found.rstd) {
                 (Some(RootEntry::Measured(wide)), Some(RootEntry::Measured(narrow))) => {
                     Some(RootEntry::Measured(merge(wide, narrow)))
