@@ -5,6 +5,7 @@ use super::{Failure, Global, report, say, schema};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Diagnostics, Place, printable};
 use crate::ir::Model;
+use crate::network::graph::quant::QuantFile;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
 use serde_json::json;
@@ -31,11 +32,13 @@ pub(super) fn read(
     bytes: &[u8],
     file: &str,
     options: &Options,
+    quant: &QuantFile,
     global: Global,
 ) -> Result<(Model, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
-    let network = onnx::read(bytes, &onnx::Options { max_adders: options.max_adders }).map_err(refused)?;
+    let limits = onnx::Options { max_adders: options.max_adders };
+    let network = onnx::read_with(bytes, &limits, quant).map_err(refused)?;
     let (weights, adders) = (network.size.weights(), network.size.adders());
     if global.verbose {
         say(&format!("{weights} weights, some {adders} adders expected"), global);
