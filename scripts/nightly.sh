@@ -36,6 +36,9 @@ git status --porcelain -- '*proptest-regressions*' | awk '{ print $2 }' | xargs 
 [ -z "$left_out" ] || echo "nightly: left out without ALIR2HDL_LARGE_MODELS: $left_out"
 if [ $# = 0 ]; then
     scripts/matrix.sh || status=1
+    # Every command of the documentation.
+    cargo build --release --locked --bins -p alir2hdl -p alir2hdl-check </dev/null || status=1
+    python3 scripts/docs_commands.py --slow target/release/alir2hdl </dev/null || status=1
 fi
 echo "nightly: $([ $status = 0 ] && echo passed || echo FAILED) after $((SECONDS - start)) s, seed $seed"
 exit $status

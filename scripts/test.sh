@@ -51,6 +51,9 @@ there() {
 step tools there
 step format cargo fmt --check
 step cycles python3 scripts/module_cycles.py
+step vocabulary python3 scripts/vocabulary.py
+step links python3 scripts/check_links.py
+step words python3 scripts/docs_words.py
 step clippy cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 if cargo nextest --version >/dev/null 2>&1; then
@@ -64,6 +67,9 @@ else
     echo "cargo-nextest is not installed: running the tests with cargo test"
     step tests cargo test --locked --workspace --exclude alir2hdl-python --lib --bins --tests --no-fail-fast
 fi
+
+# The documentation site, with the command line of the program that the tests have built.
+if command -v mdbook >/dev/null 2>&1; then step docs scripts/build_docs.sh; fi
 
 # What did not run: tests without their tools, and those marked as long (CONTRIBUTING.md).
 skipped=$(sort -u "$ALIR2HDL_SKIPPED" | wc -l)

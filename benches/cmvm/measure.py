@@ -2,7 +2,7 @@
 """The solver of constant matrices: cost against budget as a picture, and the filters with published adder counts as a table.
 
     benches/cmvm/measure.py budget --data ../shared/models/network/cmvm --svg docs/images/cmvm_budget.svg
-    benches/cmvm/measure.py filters --data ../shared/models/network/cmvm > docs/cmvm-filters.md
+    benches/cmvm/measure.py filters --data ../shared/models/network/cmvm > benches/results/cmvm-filters.md
 
 `budget` solves the 20 matrices of `baseline.json` at the three latencies that alkaid 0.8.2 reaches there, with each budget, and prints
 geometric means; costs are those of the contract, the processor time is that of `cmvm::solve` alone. `filters` solves the filters of

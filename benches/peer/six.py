@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Six models of usual kinds that no table of docs/benchmarks.md was tuned on, traced by alkaid.
+"""Six models of usual kinds that no table of benches/results/benchmarks.md was tuned on, traced by alkaid.
 
     target/peer/bin/python benches/peer/six.py FOLDER
 

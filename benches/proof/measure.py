@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `prove` on a corpus, and makes the table of docs/proof.md from what was measured.
+"""Measures `prove` on a corpus, and makes the table of benches/results/proof.md from what was measured.
 
     benches/proof/measure.py run --program target/release/alir2hdl --out results.tsv \\
         models=../shared/models/jet_mlp published=../shared/models/published fresh=networks
@@ -165,7 +165,7 @@ def measure(args):
 
 
 def table(args):
-    """The table of docs/proof.md: one line a group, and what is not proved."""
+    """The table of benches/results/proof.md: one line a group, and what is not proved."""
     rows = [line.split("\t") for line in Path(args.results).read_text().splitlines()]
     rows = [r for r in rows if len(r) == LIMIT_FIELDS]
     rows = [r for r in rows if r[0] == rows[-1][0]]

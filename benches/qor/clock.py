@@ -1,4 +1,4 @@
-"""Estimated clocks of five stages, before and after a change of the program, for docs/estimates.md.
+"""Estimated clocks of five stages, before and after a change of the program, for benches/results/estimates.md.
 
     clock.py --before PROGRAM --after PROGRAM --models FOLDER [FOLDER ...] [--prove] [--place N] > table.md
 

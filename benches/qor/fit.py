@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the device models (crates/hw/src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (docs/estimates.md).
+"""Fits the device models (crates/hw/src/device/fitted.rs) to Yosys and nextpnr, and says how far they are off (benches/results/estimates.md).
 
 Usage: fit.py measure [--devices xcup,xc7,ecp5,ice40] [--clocks N]    what the tools give, into fit_data.json
        fit.py stages [--models A,B] [--seeds 3]                      clocks of named models in five stages, into the same file
@@ -27,7 +27,7 @@ from qor import ports as pins
 
 DATA = Path(__file__).with_name('fit_data.json')
 FITTED = ROOT / 'src' / 'device' / 'fitted.rs'
-TABLE = ROOT / 'docs' / 'estimates.md'
+TABLE = ROOT / 'benches' / 'results' / 'estimates.md'
 NAMED = ['bit_logic', 'sort_topk', 'lut_heavy', 'var_mul', 'anomaly_ae', 'jet_mlp']
 # Our name of the device, how Yosys is told, what counts as a table, and how many a cell is.
 DEVICES = {

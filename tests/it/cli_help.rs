@@ -183,14 +183,14 @@ fn csv_is_read_with_tabs_blanks_and_comments() {
     }
 }
 
-/// The commands of the README's tour, as a newcomer types them in a clone. (`verify` needs simulators; `prove` of this
-/// model has tests of its own.)
+/// The commands of README.md and `docs/quick-start.md`, as a new user types them in a clone. (`verify` needs simulators;
+/// `prove` of this model has tests of its own.)
 #[cfg(unix)]
 #[test]
 fn the_tour_of_the_readme_runs_with_files_of_the_clone_alone() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let blocks = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let pages = ["README.md", "docs/quick-start.md"].map(|page| fs::read_to_string(root.join(page)).unwrap()).concat();
+    let blocks = pages.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
     let commands: Vec<&str> = blocks
         .flat_map(|(block, _)| block.lines())
         .filter_map(|line| line.strip_prefix("alir2hdl "))

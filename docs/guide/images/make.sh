@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the screenshots of page 3 anew, with alir2hdl (or $ALIR2HDL) and Chromium. The other pictures are made by the commands beside them.
+# Takes the screenshots of page 3 with alir2hdl (or $ALIR2HDL) and Chromium. The commands on the pages create the other pictures.
 set -eu
 cd "$(dirname "$0")"
 out=$(mktemp -d)

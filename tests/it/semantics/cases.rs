@@ -1,7 +1,7 @@
 //! What every operation means, by example: small programs of one operation, with inputs and outputs as real numbers.
 //!
-//! Written once, for everything that can run a program. Most rows are those of `docs/differences.md` (the column
-//! `exact`), with what `docs/alir.md` decides where results wrap.
+//! Written once, for everything that can run a program. Most rows are those of `benches/results/alkaid-probes.md`
+//! (the column `exact`), with what `docs/alir.md` decides where results wrap.
 
 use alir2hdl::interp::samples::{input_ports, output_ports};
 use alir2hdl::ir::{BinaryBits, Builder, Model, Op, Output, Table, TableId, Term, UnaryBits, ValueId};

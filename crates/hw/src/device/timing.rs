@@ -485,7 +485,7 @@ mod tests {
 
     #[test]
     fn sums_take_what_their_arcs_take() {
-        // By hand: docs/estimates.md.
+        // By hand: benches/results/estimates.md.
         for (width, picoseconds) in [(4, 315.0), (8, 390.0), (16, 450.0), (32, 548.0), (64, 744.0)] {
             let time = before_wires(&sum(width), &technology::ULTRASCALE_PLUS, &ULTRASCALE_PLUS);
             assert!((time - picoseconds).abs() < 0.5, "{width} bits: {time}");
