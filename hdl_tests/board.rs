@@ -157,7 +157,7 @@ fn what_a_board_cannot_do_is_refused() {
     for (arguments, words) in [
         (&["--board", "kv260"] as &[&str], "--flow vivado"),
         (&["--board", "kv206", "--flow", "vivado"], "known are kv260, zcu102, pynq-z2"),
-        (&["--board", "kv260", "--flow", "vivado", "--part", "xczu9eg-ffvb1156-2-e"], "leave --part out"),
+        (&["--board", "kv260", "--flow", "vivado", "--part", "xczu9eg-ffvb1156-2-e"], "leave --device out"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--axis-width", "48"], "no streams of 48 bits"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--packing", "dense"], "leave --packing out"),
     ] {

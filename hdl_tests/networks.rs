@@ -16,7 +16,7 @@ fn own() -> PathBuf {
 /// The folders below that have golden outputs.
 fn cases(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for kind in ["ir", "matrix", "qonnx"] {
+    for kind in ["ir", "matrix", "qonnx", "transformer"] {
         let entries = std::fs::read_dir(folder.join(kind)).unwrap_or_else(|e| panic!("{kind}: {e}"));
         found.extend(entries.map(|entry| entry.unwrap().path()).filter(|case| case.join("outputs.npy").is_file()));
     }
@@ -81,6 +81,8 @@ fn sim_small_networks_have_their_golden_outputs() {
         ("qonnx/branches", "0", "iverilog"),
         ("qonnx/branches", "3", "ghdl"),
         ("matrix/m20x7", "3", "iverilog"),
+        ("transformer/case90606", "0", "ghdl"),
+        ("transformer/case90909", "3", "iverilog"),
     ] {
         if tool(simulator).is_some() {
             simulators_say_what_is_expected(&own().join(case), pipeline, simulator);

@@ -32,7 +32,7 @@ def golden(folder, model):
 
 # Every network of the tests, as its folder has it.
 seen = 0
-for folder in sorted((CASES / "ir").iterdir()) + sorted((CASES / "qonnx").iterdir()):
+for folder in sorted((CASES / "ir").iterdir()) + sorted((CASES / "transformer").iterdir()) + sorted((CASES / "qonnx").iterdir()):
     meta = folder / "meta.json"
     words = iter(json.loads(meta.read_text())["arguments"] if meta.exists() else ["model.onnx"])
     source, given = folder / next(words), {}

@@ -342,7 +342,8 @@ class Model:
 
         network, quant, weight_map: files, or dicts with what these would hold. weights: a dict from names to arrays, or a file (or
         several, or a folder) of safetensors, npz or npy. options: `nodes`, `output_buffer` (a name, or several), `max_adders`,
-        `max_table_bits`. `predict` takes and gives real numbers; a proof begins with the network's own meaning.
+        `max_table_bits`, `tokens` and `position_offset` (transformers). `predict` takes and gives real numbers; a proof begins with the
+        network's own meaning.
         """
         files, flags = _weights(weights)
         files["network.json"] = _content(network, "IR v2")

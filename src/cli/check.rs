@@ -99,6 +99,7 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     {
         let structure = input.sources().structure(&bytes, &source::shown(input.path()));
         let structure = structure.map_err(|failure| input.cut(failure))?;
+        report(&structure.graph.warnings().in_file(input.path()), global);
         let outline = &structure.outline;
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
         let text = format!(

@@ -225,6 +225,10 @@ const LONG: usize = 10_000;
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
+        // A model that is not there comes first: the word may be a mistyped command.
+        if args.input.model.as_os_str() != "-" {
+            formats::open(&args.input.model).map_err(Failure::input)?;
+        }
         return Err(Failure::input(Diagnostics(problems)));
     }
     report(&Diagnostics(misnamed(&targets)), global);

@@ -1,13 +1,13 @@
 //! `alir2hdl prove` for stateful designs.
 
-use super::prove::{Args, certificate, in_file};
+use super::prove::{Args, certificate, in_file, other_ports};
 use super::{ExitStatus, Failure, Global, machine, print, progress, recorded, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;
 use crate::ir::machine::Machine;
 use crate::prove::engine::Limits;
 use crate::prove::gauge::Gauge;
-use crate::prove::machine::{MachineReport, MachineRequest, Verdict, product, prove, testbench};
+use crate::prove::machine::{MachineReport, MachineRequest, Verdict, check_ports, product, prove, testbench};
 use crate::prove::sat::Embedded;
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,7 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let source = super::prove::text_of(file)?;
     let language = rtl::Language::of(file, &source);
     let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
+    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), file))?;
     let gauge = Arc::new(Gauge::default());
     let effort = args.effort.budget();
     let request = MachineRequest {

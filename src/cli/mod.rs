@@ -27,6 +27,7 @@ mod machine_proof;
 mod man;
 mod matrix;
 mod names;
+mod netlist;
 mod network;
 mod onnx;
 mod optimise;
@@ -60,8 +61,10 @@ pub use held::HeldProgram;
 use help::Detail;
 pub use prove::ProofOptions;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// How the program ends. The numbers are documented in `--help` and never change.
@@ -99,8 +102,16 @@ impl Failure {
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
         let diagnostic = Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}"));
-        let is_written = doing.starts_with("write");
-        Failure::input(if is_written { diagnostic.in_output(path) } else { diagnostic.in_file(path) })
+        if doing.starts_with("write") {
+            let help = (error.kind() == ErrorKind::AlreadyExists).then_some("it exists already, and is no folder");
+            return Failure::input(help.into_iter().fold(diagnostic, Diagnostic::with_help).in_output(path));
+        }
+        let help = match error.kind() {
+            ErrorKind::NotFound => missing_file(path),
+            ErrorKind::IsADirectory => "this is a folder: name a file in it".to_owned(),
+            _ => return Failure::input(diagnostic.in_file(path)),
+        };
+        Failure::input(diagnostic.in_file(path).with_help(help))
     }
 
     /// A mistake of ours (exit code 4).
@@ -482,13 +493,16 @@ pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     }
 }
 
-/// Names of the options of the main job (an empty name) or of a sub-command, as they are typed, without the dashes.
+/// Returns the names and aliases of the options of the main job (an empty name) or of a sub-command, as they are typed, without
+/// the dashes.
 pub fn option_names(sub_command: &str) -> Vec<String> {
     let mut whole = command();
     whole.build();
     let sub = if sub_command.is_empty() { Some(&whole) } else { whole.find_subcommand(sub_command) };
     let names = |command: &clap::Command| {
-        command.get_arguments().filter_map(|arg| arg.get_long().map(ToOwned::to_owned)).collect::<Vec<_>>()
+        let names = command.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases);
+        let hidden = command.get_arguments().filter_map(clap::Arg::get_all_aliases);
+        names.chain(hidden).flatten().map(ToOwned::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
     };
     sub.map(names).unwrap_or_default()
 }
@@ -543,6 +557,24 @@ fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     let parsed = whole.clone().try_get_matches_from(&words);
     let parsed = parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
+}
+
+/// Help about a file that is not there: a folder of its path that is not there either, or a file with nearly its name.
+fn missing_file(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return format!("the folder {} does not exist", folder.display());
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(1000).flatten();
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort();
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    match near(name, names.iter().map(String::as_str)) {
+        Some(name) => {
+            format!("did you mean {}?", folder.join(name).strip_prefix(".").unwrap_or(&folder.join(name)).display())
+        }
+        None => "give the path of a file".to_owned(),
+    }
 }
 
 /// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.

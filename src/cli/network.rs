@@ -7,7 +7,7 @@ use crate::interp::samples::{Port, Reader, Values, Writer, input_ports};
 use crate::ir::Model;
 use crate::network::deviation::Deviation;
 use crate::network::exact::Rational;
-use crate::network::graph::outline::size_of;
+use crate::network::graph::outline::{heads, parts, size_of, times};
 use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{Graph, Kind, Role};
 use crate::network::port::{self, Encoder, Group, InputElement, Meaning};
@@ -56,6 +56,7 @@ impl Run<'_> {
         };
         let ports = input_ports(self.model);
         let (inputs, mut errors) = (self.meaning.inputs(), Errors::new(self.meaning.output_groups()));
+        let mut inner_errors = Errors::new(&self.meaning.inner_groups());
         let (mut block, mut sample) = (Values::default(), 0usize);
         loop {
             let rows = reader.read(BLOCK, &mut block).map_err(Failure::input)?;
@@ -72,11 +73,16 @@ impl Run<'_> {
                     )
                 };
                 let codes = self.codes_of(&block, row, inputs, &ports).map_err(fail)?;
-                let exact = self.meaning.evaluate(&codes);
-                if self.float {
+                let exact = if self.float {
                     let row = (0..inputs.len()).map(|k| number(&block, row * inputs.len() + k)).collect::<Vec<f64>>();
-                    errors.add(&exact, &self.meaning.evaluate_float(&row));
-                }
+                    let (exact, inner) = self.meaning.evaluate_all(&codes);
+                    let (float, inner_float) = self.meaning.evaluate_all_float(&row);
+                    errors.add(&exact, &float);
+                    inner_errors.add(&inner, &inner_float);
+                    exact
+                } else {
+                    self.meaning.evaluate(&codes)
+                };
                 if self.codes {
                     let units = self.meaning.output_units();
                     let code = |(k, value): (usize, &Rational)| units[k].code(value, columns[k].frac.into());
@@ -101,7 +107,11 @@ impl Run<'_> {
         }
         report(&reader.take_notes(), global);
         match self.float {
-            true => super::print(errors.table().as_bytes()),
+            true => {
+                let inner = self.meaning.has_records() || global.verbose;
+                let inner = if inner { inner_errors.table("buffer") } else { String::new() };
+                super::print((errors.table("output") + &inner).as_bytes())
+            }
             false => Ok(ExitStatus::Ok),
         }
     }
@@ -150,9 +160,12 @@ impl Errors {
         }
     }
 
-    /// The table for people.
-    fn table(&self) -> String {
-        let mut text = format!("{:<24} {:>12} {:>12} {:>10}\n", "output", "mean error", "largest", "SNR dB");
+    /// The table for people; empty without groups.
+    fn table(&self, title: &str) -> String {
+        if self.groups.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("{title:<24} {:>12} {:>12} {:>10}\n", "mean error", "largest", "SNR dB");
         for (group, sums) in &self.groups {
             let ratio = match sums.ratio() {
                 Some(ratio) if ratio.is_finite() => format!("{ratio:.1}"),
@@ -239,6 +252,51 @@ fn encoder(encoder: &Encoder) -> Value {
     }
 }
 
+/// A count as a JSON number; the largest one stands for more.
+fn number_of(count: u128) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// Heads, tables and multipliers of all nodes, alike ones together.
+fn parts_table(graph: &Graph, quant: &QuantFile) -> String {
+    let (mut all_heads, mut rows) = (BTreeMap::new(), BTreeMap::new());
+    for node in &graph.nodes {
+        if let Some(heads) = heads(graph, node) {
+            let text = format!(
+                "{} heads, {} key and value heads, head_dim {}{}",
+                heads.heads,
+                heads.kv_heads,
+                heads.head_dim,
+                if heads.causal { ", causal" } else { "" }
+            );
+            *all_heads.entry((&node.op, text)).or_insert(0u64) += 1;
+        }
+        let parts = parts(graph, node, quant);
+        for table in parts.tables {
+            let text = format!("{} bits to {} bits", table.address, table.entry);
+            *rows.entry((&node.op, "table", table.name, text)).or_insert(0u128) += table.count;
+        }
+        for multiplier in parts.multipliers {
+            let text = format!("{} x {} bits", multiplier.a, multiplier.b);
+            *rows.entry((&node.op, "multiplier", multiplier.name, text)).or_insert(0) += multiplier.count;
+        }
+    }
+    let mut text = String::new();
+    for ((op, heads), nodes) in all_heads {
+        text.push_str(&format!("\n{}, {nodes} nodes: {heads}", crate::diag::printable(op)));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    if !rows.is_empty() {
+        text.push_str(&format!("\n{:<16} {:<11} {:<16} {:>14}  widths\n", "operation", "part", "of", "count"));
+    }
+    for ((op, part, name, widths), count) in rows {
+        text.push_str(&format!("{:<16} {part:<11} {name:<16} {count:>14}  {widths}\n", crate::diag::printable(op)));
+    }
+    text
+}
+
 /// Nodes of one operation: how many, weights, thirds of adders, and whether the operation is supported.
 type Row = (usize, u128, u128, Result<&'static str, String>);
 
@@ -246,7 +304,10 @@ type Row = (usize, u128, u128, Result<&'static str, String>);
 pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool) -> String {
     let supported = |kind: &Kind| match kind {
         Kind::Unsupported(why) | Kind::Faulty(why) => Err(why.clone()),
-        Kind::Norm { .. } => Ok("with a constant rstd"),
+        Kind::Norm { .. } => Ok("with rstd in the quantisation file"),
+        Kind::Attention { .. } | Kind::Softmax { .. } | Kind::Rope { .. } => {
+            Ok("with records in the quantisation file")
+        }
         _ => Ok("yes"),
     };
     let mut by_op: BTreeMap<&str, Row> = BTreeMap::new();
@@ -272,10 +333,23 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
     if as_json {
         let nodes = graph.nodes.iter().map(|node| {
             let size = size_of(graph, node, quant);
+            let parts = parts(graph, node, quant);
+            let tables = parts.tables.iter().map(|t| {
+                json!({ "name": t.name, "count": number_of(t.count), "address_bits": t.address, "entry_bits": t.entry })
+            });
+            let multipliers = parts
+                .multipliers
+                .iter()
+                .map(|m| json!({ "name": m.name, "count": number_of(m.count), "widths": [m.a, m.b] }));
+            let heads = heads(graph, node).map(
+                |h| json!({ "heads": h.heads, "kv_heads": h.kv_heads, "head_dim": h.head_dim, "causal": h.causal }),
+            );
             json!({
+                "tokens": times(graph, node), "heads": heads, "tables": tables.collect::<Vec<_>>(),
+                "multipliers": multipliers.collect::<Vec<_>>(),
                 "index": node.index, "layer": node.layer, "op": node.op, "kernel": node.kernel, "nth": node.nth,
                 "runs": node.runs, "supported": supported(&node.kind).is_ok(), "why_not": supported(&node.kind).err(),
-                "weights": size.weights as u64, "expected_adders": size.adders() as u64,
+                "weights": size.weights as u64, "expected_adders": number_of(size.adders()),
             })
         });
         let buffers = graph.buffers.iter().map(|b| {
@@ -286,18 +360,25 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
         });
         let all = json!({
             "form": "IR v2 graph",
+            "tokens": graph.window.tokens,
+            "position_offset": graph.window.offset,
             "layers": graph.layers().len(),
             "nodes": graph.nodes.len(),
             "buffers": graph.buffers.len(),
             "weights": weights as u64,
-            "expected_adders": adders(thirds) as u64,
+            "expected_adders": number_of(adders(thirds)),
             "node_list": nodes.collect::<Vec<_>>(),
             "buffer_list": buffers.collect::<Vec<_>>(),
         });
         return schema::document("alir2hdl.info-network/1", &all);
     }
+    let window = &graph.window;
+    let tokens = match window.tokens {
+        1 => String::new(),
+        tokens => format!(", {tokens} tokens from position {}", window.offset),
+    };
     let mut text = format!(
-        "IR v2 graph: {} layers, {} nodes, {} buffers\n{weights} weights in matrices, {} expected adders\n\n",
+        "IR v2 graph: {} layers, {} nodes, {} buffers{tokens}\n{weights} weights in matrices, {} expected adders\n\n",
         graph.layers().len(),
         graph.nodes.len(),
         graph.buffers.len(),
@@ -315,6 +396,16 @@ pub(super) fn listing(graph: &Graph, quant: &QuantFile, as_json: bool, all: bool
             adders(*thirds),
             crate::diag::printable(&said)
         ));
+    }
+    text.push_str(&parts_table(graph, quant));
+    if all {
+        text.push_str(&format!("\n{:<28} {:>6} {:>14} {:>16}\n", "node", "tokens", "weights", "adders"));
+        for node in &graph.nodes {
+            let size = size_of(graph, node, quant);
+            let title = crate::diag::printable(&format!("{}. {}", node.index, node.title()));
+            let tokens = times(graph, node);
+            text.push_str(&format!("{title:<28} {tokens:>6} {:>14} {:>16}\n", size.weights, size.adders()));
+        }
     }
     if !all {
         text.push_str(&format!("\n{} buffers (-v lists them)\n", graph.buffers.len()));

@@ -5,6 +5,7 @@ use super::{Failure, Global, report, say, schema};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Diagnostics, Place, printable};
 use crate::ir::Model;
+use crate::network::graph::quant::QuantFile;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
 use serde_json::json;
@@ -31,11 +32,13 @@ pub(super) fn read(
     bytes: &[u8],
     file: &str,
     options: &Options,
+    quant: &QuantFile,
     global: Global,
 ) -> Result<(Model, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
-    let network = onnx::read(bytes, &onnx::Options { max_adders: options.max_adders }).map_err(refused)?;
+    let limits = onnx::Options { max_adders: options.max_adders };
+    let network = onnx::read_with(bytes, &limits, quant).map_err(refused)?;
     let (weights, adders) = (network.size.weights(), network.size.adders());
     if global.verbose {
         say(&format!("{weights} weights, some {adders} adders expected"), global);
@@ -44,6 +47,9 @@ pub(super) fn read(
         let message = format!("the {cut} at the end was cut off: the outputs are its inputs");
         let note = Diagnostic::note("N0820", Place::Path("graph.output".into()), message).in_file(file.as_ref());
         report(&note.into(), global);
+    }
+    if let Some(warning) = float_weights(bytes, &network) {
+        report(&warning.in_file(file.as_ref()).into(), global);
     }
     let front = front::front(&network, options.input_type).map_err(|r| refused(vec![r]))?;
     let lowering = lower::Options { max_table_bits: options.max_table_bits, cmvm: options.cmvm };
@@ -55,6 +61,23 @@ pub(super) fn read(
     let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
     let form = format!("ONNX, {weights} weights");
     Ok((lowered.model, ReadNetwork { meaning, form, layers: lowered.layers }))
+}
+
+/// Significant bits of a weight from which on it is taken for one that nobody quantised.
+const FLOAT_BITS: u64 = 16;
+
+/// The warning that weights are as training left them, in a file without quantisers.
+fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
+    let weights = network.size.matrices.first()?;
+    let constants = (0..network.tensors.len()).filter_map(|tensor| network.constant(tensor));
+    // Weights are small: a long numerator has a long fraction.
+    let bits = constants.flat_map(|tensor| &tensor.values).map(|value| value.numerator().bits()).max()?;
+    if bits <= FLOAT_BITS || onnx::summary(bytes).ok()?.operators.keys().any(|name| name.ends_with("Quant")) {
+        return None;
+    }
+    let message = format!("the network has no quantiser: its weights, of up to {bits} bits, and all sums stay exact");
+    let help = "export it with quantisers (Brevitas, QKeras), or choose types with `alir2hdl calibrate`";
+    Some(Diagnostic::warning("W0820", Place::Path(printable(&weights.0)), message).with_help(help))
 }
 
 /// What a file that cannot be used holds, as JSON; `None` for one that may be usable.

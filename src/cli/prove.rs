@@ -3,6 +3,7 @@
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, InputArgs};
 use super::names::NameArgs;
+use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
 use super::{
     ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
@@ -92,6 +93,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(super) depth: Option<u32>,
     #[command(flatten)]
+    netlist: NetlistArgs,
+    #[command(flatten)]
     names: NameArgs,
     /// Expect the reset at this level [default: low if its port ends in _n]
     #[arg(long, value_enum, value_name = "LEVEL", help_heading = "Ports", hide_short_help = true)]
@@ -149,6 +152,9 @@ impl Args {
             let source = text_of(file)?;
             every_input(file, &source)?;
             let language = rtl::Language::of(file, &source);
+            if let Some(rtl) = self.netlist.read(file, &source, self.top.as_deref())? {
+                return Ok((rtl, language, None));
+            }
             let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
             return Ok((rtl, language, Some(source.into())));
         }
@@ -240,6 +246,7 @@ pub(super) fn in_memory(
         source: Some(source.into()),
         ..Request::default()
     };
+    equiv::check_ports(held.model(), &rtl, &request).map_err(|reason| in_file(other_ports(&reason), name))?;
     let solvers = || -> Box<dyn Solver> { Box::new(Embedded) };
     let (mut report, ..) = Origin::new(held.model(), &rtl, None).prove(&rtl, request, &solvers);
     held.add_lowering(&mut report, &solvers).map_err(Failure::bug)?;
@@ -281,6 +288,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
     let (rtl, language, source) = args.design()?;
+    // A netlist is read into a design, and its text by no other reader.
+    let is_netlist = source.is_none() && args.via.is_none();
     let gauge = Arc::new(Gauge::default());
     let effort = args.effort.budget();
     let request = Request {
@@ -304,8 +313,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
+    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), &args.files[0]))?;
     let origin = Origin::new(&model, &rtl, known.as_ref());
-    let (mut report, engine, request) = origin.prove(&rtl, request, &solvers);
+    let (mut report, engine, request) = match is_netlist {
+        true => {
+            let direct = |rtl: &Rtl, request: Request| Origin::new(&model, rtl, None).prove(rtl, request, &solvers);
+            args.netlist.prove(&model, &rtl, request, &solvers, &direct)?
+        }
+        false => origin.prove(&rtl, request, &solvers),
+    };
     let programs = || origin.programs();
     drop(bar);
     if let Some(source) = file.source(&model) {
@@ -376,6 +392,12 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
 /// What is wrong with a text.
 pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
     Failure::input(wrong.into().in_file(file))
+}
+
+/// The error that a file has other ports than the model: it is the file of another one.
+pub(super) fn other_ports(reason: &str) -> Diagnostic {
+    Diagnostic::error("E0930", Place::Whole, reason)
+        .with_help("give the file of this model; --port names control ports, --top takes another module")
 }
 
 /// Whether a line of a file's head says that the file is not for every input.

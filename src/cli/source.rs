@@ -5,11 +5,12 @@
 //! `prove` hold it to the meaning.
 
 use super::paths::listed;
-use super::{Failure, Global, say};
+use super::{Failure, Global, report, say};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::network::graph::golden::Golden;
+use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{self, Structure, lower};
 use crate::network::json::Value;
 use crate::network::layers::Layers;
@@ -37,6 +38,13 @@ pub(super) struct SourceArgs {
     /// Make these buffers outputs: NAME or LAYER:NAME
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide_short_help = true)]
     output_buffer: Vec<String>,
+    /// Take this number of tokens of an IR v2 graph [default: 1]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u64).range(1..=graph::MAX_TOKENS))]
+    tokens: Option<u64>,
+    /// Start at this position of an IR v2 graph, for rotary and position embeddings [default: 0]
+    #[arg(long, value_name = "P", hide_short_help = true,
+        value_parser = clap::value_parser!(u64).range(0..=graph::MAX_OFFSET))]
+    position_offset: Option<u64>,
     /// Give inputs of a matrix or QONNX file this type: s16.10,RND,SAT
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
     input_type: Option<Quantiser>,
@@ -124,6 +132,8 @@ impl SourceArgs {
             nodes: self.nodes.clone(),
             output_buffers: self.output_buffer.clone(),
             max_adders: self.max_adders,
+            tokens: self.tokens.unwrap_or(1),
+            position_offset: self.position_offset.unwrap_or(0),
         }
     }
 
@@ -171,13 +181,26 @@ impl SourceArgs {
     ) -> Result<(Model, ReadNetwork), Failure> {
         match kind {
             Kind::Onnx => {
+                let given =
+                    [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())];
+                if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+                    let message = format!("{flag} is about IR v2 graphs, and this file is a QONNX network");
+                    return Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)));
+                }
                 let options = super::onnx::Options {
                     input_type: self.input_type,
                     max_adders: self.max_adders,
                     max_table_bits: self.max_table_bits,
                     cmvm,
                 };
-                super::onnx::read(bytes, file, &options, global)
+                let quant = match &self.quant {
+                    None => QuantFile::default(),
+                    Some(path) => {
+                        let bytes = graph::read_file(path).map_err(Failure::input)?;
+                        QuantFile::read_records(&bytes).map_err(|e| Failure::input(e.in_file(path)))?
+                    }
+                };
+                super::onnx::read(bytes, file, &options, &quant, global)
             }
             Kind::Graph => {
                 let structure = self.structure(bytes, file)?;
@@ -185,6 +208,7 @@ impl SourceArgs {
                 if global.verbose {
                     say(&format!("{} weights, some {} adders expected", size.weights, size.adders()), global);
                 }
+                report(&structure.graph.warnings().in_file(file.as_ref()), global);
                 let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, cmvm, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
@@ -227,6 +251,8 @@ impl SourceArgs {
             ("--weight-map", self.weight_map.is_some()),
             ("--nodes", self.nodes.is_some()),
             ("--output-buffer", !self.output_buffer.is_empty()),
+            ("--tokens", self.tokens.is_some()),
+            ("--position-offset", self.position_offset.is_some()),
         ];
         let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
         Err(unused(flag, what))

@@ -231,7 +231,7 @@ impl Typed<'_> {
         };
         let values: Vec<String> =
             arg.get_possible_values().iter().filter(|v| !v.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
-        match slips::example(long) {
+        match example(long, arg) {
             Some(example) => format!("for example --{long} {example}"),
             None if !values.is_empty() && arg.get_action().takes_values() => {
                 format!("values are {}", values.join(", "))
@@ -246,7 +246,8 @@ impl Typed<'_> {
         match first.trim_start_matches('<').strip_prefix("--") {
             Some(rest) if self.model() != "MODEL" || self.sub.is_none() => {
                 let long = rest.split([' ', '=']).next().unwrap_or(rest);
-                match slips::example(long) {
+                let arg = self.command.get_arguments().find(|arg| names_arg(arg, long));
+                match arg.and_then(|arg| example(long, arg)) {
                     Some(example) => format!("add --{long} {example}"),
                     None => format!("add {}", self.spelt(long, None)),
                 }
@@ -264,6 +265,16 @@ impl Typed<'_> {
             true => "give it once".to_owned(),
             false => "leave one of the two out".to_owned(),
         }
+    }
+}
+
+/// An example of an option's value.
+fn example(long: &str, arg: &Arg) -> Option<&'static str> {
+    match (long, placeholder(arg).as_str()) {
+        ("output", "DIR") => Some("build"),
+        ("output", "FILE.html") => Some("page.html"),
+        ("output", "FILE.json") => Some("quant.json"),
+        _ => slips::example(long),
     }
 }
 

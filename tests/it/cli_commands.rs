@@ -236,3 +236,14 @@ fn lists_take_commas() {
     let (code, err) = command(&["verify", &tiny, "--sim", "iverilog,ghdl", "--lang", "vhdl"]);
     assert!(code == Some(3) && !err.contains("iverilog") && err.contains("ghdl"), "{err}");
 }
+
+#[test]
+fn a_network_without_quantisers_is_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/float_matmul.onnx");
+    let (_, said) = fine(folder.path(), &["generate", net, "--input-type", "s8.4", "-o", "f.v"]);
+    assert!(said.contains("warning[W0820]") && said.contains("no quantiser") && said.contains("calibrate"), "{said}");
+    let quantised = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/perceptron.onnx");
+    let (_, said) = fine(folder.path(), &["generate", quantised, "-o", "p.v"]);
+    assert!(!said.contains("W0820"), "{said}");
+}

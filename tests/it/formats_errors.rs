@@ -417,3 +417,28 @@ fn convert_writes_the_version_that_is_asked() {
     assert_eq!(bytes[..2], [0x1f, 0x8b]);
     valid(bytes);
 }
+
+#[test]
+fn files_of_frameworks_are_named_with_the_way_to_a_model() {
+    let zip = |name: &str| {
+        let mut bytes = b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\0\0\0\x02\0\0\0".to_vec();
+        bytes.extend([name.len() as u8, 0, 0, 0]);
+        bytes.extend(name.as_bytes());
+        bytes.extend(b"{}");
+        bytes
+    };
+    for (bytes, kind, way) in [
+        (zip("metadata.json"), "a Keras model (.keras)", "HGQ2"),
+        (zip("net/data.pkl"), "a PyTorch file", "export_qonnx"),
+        (zip("x.npy"), "a zip archive (npz)", "alkaid"),
+        (b"\x89HDF\r\n\x1a\n12345678".to_vec(), "an HDF5 file", "HGQ2"),
+        (b"\x1c\0\0\0TFL3\0\0\0\0".to_vec(), "a TensorFlow Lite model", "QONNX"),
+        (b"\x80\x02}q\0.".to_vec(), "a Python pickle", "export_qonnx"),
+    ] {
+        let (code, said) = check(&bytes, &[]);
+        let [error] = &said[..] else { panic!("{said:?}") };
+        let (message, help) = (error["message"].as_str().unwrap(), error["help"].as_str().unwrap());
+        assert!(code == 2 && error["code"] == "E0115", "{error}");
+        assert!(message.contains(kind) && help.contains(way), "{error}");
+    }
+}

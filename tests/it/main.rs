@@ -43,6 +43,7 @@ mod netlist;
 mod network_command;
 mod network_ir;
 mod network_random;
+mod network_transformers;
 mod packages;
 mod passes;
 mod prove_command;

@@ -78,7 +78,7 @@ fn ports_that_nobody_named_are_no_control_ports() {
     let dir = tempfile::tempdir().unwrap();
     let write = "--pipeline 1 --enable --ce-name go";
     for (code, said) in judged(&dir, "tiny_ops", write, "") {
-        assert!(code == 1 && said.contains("go (1 bits)"), "{said}");
+        assert!(code == 2 && said.contains("go (1 bits)"), "{said}");
     }
 }
 
@@ -678,4 +678,19 @@ fn what_is_no_witness_is_refused() {
     let machine = path("fsm/biquad").with_file_name("fsm.json.gz");
     let (status, said) = alir2hdl(&dir, &[machine.to_str().unwrap(), "--verilog", "m.v", "--witness", "w.json"]);
     assert!(status == 2 && said.contains("E0804"), "{said}");
+}
+
+#[test]
+fn a_file_of_another_model_is_bad_input_and_its_ports_are_named() {
+    let dir = TempDir::new().unwrap();
+    let (tiny, jet) = (path("tiny_ops"), path("jet_mlp"));
+    let (tiny, jet) = (tiny.to_str().unwrap(), jet.to_str().unwrap());
+    assert_eq!(alir2hdl(&dir, &[jet, "--verilog", "a.v"]).0, 0);
+    let (code, said) = alir2hdl(&dir, &["prove", tiny, "a.v"]);
+    assert!(code == 2 && said.contains("E0930") && said.contains("15 bits: model_inp (111 bits)"), "{said}");
+    // An input that fits and an output that does not.
+    let module = "module a(input [14:0] model_inp, output [1:0] model_out); assign model_out = 0; endmodule";
+    std::fs::write(dir.path().join("b.v"), module).unwrap();
+    let (code, said) = alir2hdl(&dir, &["prove", tiny, "b.v"]);
+    assert!(code == 2 && said.contains("E0930") && said.contains("model_out (2 bits)"), "{said}");
 }

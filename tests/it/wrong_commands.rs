@@ -474,3 +474,31 @@ fn a_command_in_the_head_states_no_latency() {
         assert!(output.status.success(), "{output:?}");
     }
 }
+
+/// Slips of users of other tools, each with the beginning of the help that answers it.
+const SLIPS: &str = include_str!("../data/slips.txt");
+
+#[test]
+fn slips_are_answered_by_what_would_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    fs::copy(format!("{DATA}tiny_ops/model.json.gz"), folder.join("m.json.gz")).expect("a model");
+    fs::create_dir(folder.join("folder")).expect("a folder");
+    fs::write(folder.join("a.v"), "module a; endmodule\n").expect("a file");
+    fs::write(folder.join("x.csv"), "1,2,3,4\n").expect("a file");
+    let before = contents(folder);
+    assert!(SLIPS.lines().count() >= 110);
+    let mut wrong = Vec::new();
+    for line in SLIPS.lines() {
+        let (words, help) = line.split_once(" => ").expect("a command and its help");
+        let words: Vec<&str> = words.split(' ').collect();
+        let output = alir2hdl(folder, &words).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_answered = said.lines().any(|line| line.strip_prefix("  help: ").is_some_and(|it| it.starts_with(help)));
+        if output.status.code() != Some(2) || !is_answered || said.lines().count() > 4 {
+            wrong.push(format!("{line}\n    ends with {:?}: {said}", output.status.code()));
+        }
+    }
+    assert!(wrong.is_empty(), "{} slips:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!(contents(folder), before, "something was written");
+}

@@ -196,34 +196,25 @@ pub fn printable(text: &str) -> String {
 }
 
 /// Significant digits of a figure for people: estimates and times are known no better.
-const DIGITS: i32 = 4;
+const DIGITS: usize = 4;
 
 /// A number for people, with at most four significant digits.
 pub fn four_digits(value: f64) -> String {
-    rounded(value, f64::round)
+    format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value).to_string()
 }
 
 /// A number for people, with at most four significant digits, that is not below `value`: a bound to ask for.
 pub fn four_digits_up(value: f64) -> String {
+    let near = format!("{value:.*e}", DIGITS - 1);
+    let (Some((_, exponent)), Ok(nearest)) = (near.split_once('e'), near.parse::<f64>()) else {
+        return value.to_string();
+    };
     // A value that four digits hold is not above itself by an error of the last bit.
-    let nearest = four_digits(value);
-    let is_same = nearest.parse::<f64>().is_ok_and(|near| (near - value).abs() <= 1e-12 * value.abs());
-    if is_same { nearest } else { rounded(value, f64::ceil) }
-}
-
-fn rounded(value: f64, round: impl Fn(f64) -> f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
+    if nearest >= value || value - nearest <= 1e-12 * value.abs() {
+        return nearest.to_string();
     }
-    let shift = DIGITS - 1 - value.abs().log10().floor() as i32;
-    // Powers of ten up to 22 are exact as doubles, their inverses are not: divide where a number has to grow.
-    let scale = 10f64.powi(shift.abs());
-    let result = if shift >= 0 { round(value * scale) / scale } else { round(value / scale) * scale };
-    let text = format!("{result:.*}", shift.clamp(0, 300) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
+    let unit: f64 = format!("1e{exponent}").parse().unwrap_or(0.0);
+    four_digits(nearest + unit * 0.001)
 }
 
 /// What is wrong with a text in UTF-16, which its first bytes show: a byte order mark, or every second byte NUL beside
@@ -334,11 +325,13 @@ mod tests {
             (5.0, "5"),
             (99.999, "100"),
             (-7.0335, "-7.034"),
-            (1e300, &format!("{:.0}", 1e300)),
+            (1e300, &1e300.to_string()),
         ] {
             assert_eq!(four_digits(value), text, "{value}");
         }
-        for (value, text) in [(5.0211, "5.022"), (5.021, "5.021"), (0.1 + 0.2, "0.3"), (12341.0, "12350")] {
+        for (value, text) in
+            [(5.0211, "5.022"), (5.021, "5.021"), (0.1 + 0.2, "0.3"), (12341.0, "12350"), (99.991, "100"), (0.0, "0")]
+        {
             assert_eq!(four_digits_up(value), text, "{value}");
         }
     }

@@ -107,7 +107,8 @@ impl<R: Read> Json<R> {
     /// Those of the source; `E0106` if there is nothing in it.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
-        while json.end < 8 && json.more()? {}
+        // The name of the first member of a zip archive tells what kind of file it is.
+        while json.end < 80 && json.more()? {}
         if let Some(problem) = alir_core::diag::utf16(&json.buf[..json.end]) {
             return Err(Box::new(problem));
         }

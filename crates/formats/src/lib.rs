@@ -327,6 +327,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
         _ if bytes.starts_with(alirz::MAGIC) => Some(Format::Alirz),
         _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
         [0x1f, 0x8b, ..] => None,
+        _ if framework_file(bytes).is_some() => None,
         // No text starts with a NUL byte in four, every 32-bit number below 2^24 does.
         [a, b, c, d, ..] if [a, b, c, d].contains(&&0) => Some(Format::AnyWords),
         [b'{', ..] => Some(Format::Alir),
@@ -356,8 +357,38 @@ pub fn shows_model(head: &[u8]) -> bool {
     known || is_machine(&head) || head.starts_with(b"\x93NUMPY")
 }
 
+/// A file of a machine-learning framework: its kind, and the way from there to a model.
+fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const KERAS: &str = "train it with HGQ2 quantisers and save alkaid's trace: alkaid.trace.FixedVariableArrayInput, \
+                         trace_model, comb_trace, then CombLogic.save; or hls4ml's backend Alir2hdl (docs/hls4ml.md)";
+    const TORCH: &str =
+        "export it with Brevitas: brevitas.export.export_qonnx(net, args, \"net.onnx\"), and give that file";
+    const TFLITE: &str = "convert it to QONNX, with quantisers for all types, and give that file";
+    match bytes {
+        [b'P', b'K', 3, 4, rest @ ..] => {
+            // The name of the first member stands behind the fixed part of its header, of 30 bytes.
+            let length = usize::from(*rest.get(22)?) + 256 * usize::from(*rest.get(23)?);
+            let name = rest.get(26..)?;
+            let name = std::str::from_utf8(&name[..length.min(name.len())]).ok()?;
+            match name {
+                "metadata.json" | "config.json" | "model.weights.h5" => Some(("a Keras model (.keras)", KERAS)),
+                _ if name.ends_with("/data.pkl") || name.ends_with("/byteorder") => Some(("a PyTorch file", TORCH)),
+                _ => None,
+            }
+        }
+        [0x89, b'H', b'D', b'F', b'\r', b'\n', 0x1a, b'\n', ..] => Some(("an HDF5 file, as Keras writes", KERAS)),
+        [_, _, _, _, b'T', b'F', b'L', b'3', ..] => Some(("a TensorFlow Lite model", TFLITE)),
+        [0x80, 2..=5, ..] => Some(("a Python pickle, as PyTorch writes", TORCH)),
+        _ => None,
+    }
+}
+
 /// Not a model: what it looks like, and what would be one.
 fn unknown(bytes: &[u8]) -> Diagnostic {
+    if let Some((kind, help)) = framework_file(bytes) {
+        let message = format!("not a model file: it looks like {kind}");
+        return Diagnostic::error("E0115", Place::Whole, message).with_help(help);
+    }
     if let Some(language) = shows_hdl(bytes) {
         return Diagnostic::error("E0115", Place::Whole, format!("not a model file: it looks like {language}"))
             .with_help("the model comes first; `alir2hdl prove MODEL FILE` compares a model with Verilog or VHDL");

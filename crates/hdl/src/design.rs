@@ -622,6 +622,17 @@ impl Rtl {
         self.concat(&all)
     }
 
+    /// Drives signals without drivers by undefined values, as netlists and cells leave what nothing depends on.
+    pub(super) fn free_undriven(&mut self) {
+        for i in 0..self.signals.len() {
+            let signal = &self.signals[i];
+            if !signal.input && signal.wires.is_empty() && signal.registers.is_empty() && signal.init.is_none() {
+                let value = self.free(signal.width);
+                self.signals[i].wires.push((0, value));
+            }
+        }
+    }
+
     /// Sees to it that every bit of every signal that is read has exactly one driver. Bits of a word that nothing
     /// drives, as synthesis leaves behind, are undefined.
     ///

@@ -12,6 +12,7 @@
 
 mod design;
 mod loops;
+pub mod netlist;
 mod paths;
 mod register_holds;
 mod source;

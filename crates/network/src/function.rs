@@ -37,10 +37,14 @@ pub enum Function {
     Gelu,
     /// `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
     GeluTanh,
+    /// `1 / x`, whose codes [`crate::reciprocal`] decides: they can be ties.
+    Inverse,
+    /// `1 / sqrt(x)`, decided like [`Function::Inverse`].
+    InverseRoot,
 }
 
 impl Function {
-    /// All of them.
+    /// The functions that have no rational values but at zero.
     pub const ALL: [Function; 6] =
         [Function::Sigmoid, Function::Tanh, Function::Silu, Function::Exp, Function::Gelu, Function::GeluTanh];
 
@@ -53,6 +57,8 @@ impl Function {
             Function::Exp => "exp",
             Function::Gelu => "gelu",
             Function::GeluTanh => "gelu_tanh",
+            Function::Inverse => "1/x",
+            Function::InverseRoot => "1/sqrt(x)",
         }
     }
 
@@ -62,6 +68,8 @@ impl Function {
             Function::Sigmoid => Rational::one().shifted(-1),
             Function::Exp => Rational::one(),
             Function::Tanh | Function::Silu | Function::Gelu | Function::GeluTanh => Rational::zero(),
+            // There is none: tables of these have the largest code there.
+            Function::Inverse | Function::InverseRoot => Rational::zero(),
         }
     }
 
@@ -77,6 +85,8 @@ impl Function {
                 let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
                 x / 2.0 * (1.0 + inner.tanh())
             }
+            Function::Inverse => 1.0 / x,
+            Function::InverseRoot => 1.0 / x.sqrt(),
         }
     }
 }
@@ -205,8 +215,38 @@ impl Functions {
                 self.sigmoid(&inner, bits).times(x)
             }
             Function::Gelu => self.normal(x, bits).times(x),
+            Function::Inverse | Function::InverseRoot => {
+                let one = Rational::one();
+                let inverse = one.checked_div(x).unwrap_or_else(Rational::zero);
+                if function == Function::Inverse {
+                    Bounds { low: inverse.clone(), high: inverse }
+                } else {
+                    let scaled = inverse.shifted(2 * i64::from(bits)).floor();
+                    let root = if scaled < BigInt::ZERO { BigInt::ZERO } else { scaled.sqrt() };
+                    let end = |root: BigInt| Rational::of_code(&root, bits.into());
+                    Bounds { high: end(&root + 1), low: end(root) }
+                }
+            }
         };
         Enclosure { low: bounds.low, high: Some(bounds.high) }
+    }
+
+    /// Bounds of `e^x` with a relative error near `2^-bits`; `x` is at most 2^14 in magnitude.
+    pub(crate) fn exp_bounds(&mut self, x: &Rational, bits: u32) -> (Rational, Rational) {
+        let bounds = self.exp(x, bits);
+        (bounds.low, bounds.high)
+    }
+
+    /// Bounds of ln 2 in steps of `2^-work`.
+    pub(crate) fn ln2_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
+        let ln2 = self.ln2(work);
+        (ln2.low.clone(), ln2.high.clone())
+    }
+
+    /// Bounds of pi in steps of `2^-work`.
+    pub(crate) fn pi_bounds(&mut self, work: u32) -> (BigInt, BigInt) {
+        let pi = self.pi(work);
+        (pi.low.clone(), pi.high.clone())
     }
 
     /// `e^x` with small relative error, `x` being at most [`LARGEST_ARGUMENT`]; below minus that, the value there.

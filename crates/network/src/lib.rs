@@ -6,6 +6,8 @@
 //! - [`quantise`]: types and their texts, every rounding and overflow mode ([`quantise::Quantiser`]).
 //! - [`deviation`]: how far quantised values lie from floating-point ones.
 //! - [`function`]: sigmoid, tanh, silu, exp, gelu, decided correctly ([`function::Functions`]).
+//! - [`reciprocal`]: `1/x` and `1/sqrt(x)` in exact integers, divisions by constants.
+//! - [`rotation`]: cosines and sines of rotary embeddings, decided correctly.
 //! - [`layers`]: which node each operation of a lowered program was made for.
 //! - [`json`]: a reader that keeps decimals as they are written.
 //! - `digits`: products with constants as sums of shifted values.
@@ -30,6 +32,8 @@ pub mod matrix;
 pub mod onnx;
 pub mod port;
 pub mod quantise;
+pub mod reciprocal;
+pub mod rotation;
 pub mod solver;
 pub mod weights;
 pub mod wires;

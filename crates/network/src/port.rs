@@ -157,6 +157,26 @@ pub trait Meaning: Send + Sync {
 
     /// The network without any quantisation, in binary64 arithmetic: only for comparison.
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64>;
+
+    /// Names of the values between inputs and outputs, for comparisons; none where they are not known.
+    fn inner_groups(&self) -> Vec<Group> {
+        Vec::new()
+    }
+
+    /// Returns `true` if nodes have intermediate values with types of their own.
+    fn has_records(&self) -> bool {
+        false
+    }
+
+    /// The exact outputs, and the exact values of [`Meaning::inner_groups`].
+    fn evaluate_all(&self, codes: &[BigInt]) -> (Vec<Rational>, Vec<Rational>) {
+        (self.evaluate(codes), Vec::new())
+    }
+
+    /// Like [`Meaning::evaluate_all`], without any quantisation.
+    fn evaluate_all_float(&self, reals: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        (self.evaluate_float(reals), Vec::new())
+    }
 }
 
 #[cfg(test)]

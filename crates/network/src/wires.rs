@@ -7,11 +7,13 @@
 use super::digits;
 use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser, Round};
+use super::reciprocal::Division;
 use super::solver::MatrixSolver;
 use alir_cmvm::{self, Matrix, Weight};
 use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval, Kif, align};
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
 
@@ -178,6 +180,128 @@ impl Wires {
         }
         let max = ends.iter().max().cloned().unwrap_or_default();
         self.op(Op::Mul { a: a.id, b: b.id }, Interval::new(min, max, a.frac() + b.frac()))
+    }
+
+    /// The value itself, as a constant if it never changes.
+    pub fn folded(&mut self, x: &Wire) -> Wire {
+        if x.interval.min == x.interval.max { self.constant(&x.min(), x.frac()) } else { x.clone() }
+    }
+
+    /// `a * b`, by shifts and additions if one of them never changes.
+    pub fn scaled_product(&mut self, a: &Wire, b: &Wire) -> Wire {
+        let (factor, other) = match a.interval.min == a.interval.max {
+            true => (a, b),
+            false if b.interval.min == b.interval.max => (b, a),
+            false => return self.multiply(a, b),
+        };
+        self.weighted_sum(&[(other.clone(), factor.min())], factor.frac(), &(BigInt::ZERO, 0))
+    }
+
+    /// The sum of values; exact.
+    pub fn sum(&mut self, terms: &[Wire]) -> Wire {
+        let terms: Vec<(Wire, BigInt)> = terms.iter().map(|x| (x.clone(), BigInt::one())).collect();
+        self.weighted_sum(&terms, 0, &(BigInt::ZERO, 0))
+    }
+
+    /// The largest of one or more values: a tree of comparisons.
+    pub fn maximum(&mut self, values: &[Wire]) -> Wire {
+        let mut level = values.to_vec();
+        while level.len() > 1 {
+            level = level
+                .chunks(2)
+                .map(|pair| if let [a, b] = pair { self.larger(a, b) } else { pair[0].clone() })
+                .collect();
+        }
+        level.pop().expect("at least one value")
+    }
+
+    fn larger(&mut self, a: &Wire, b: &Wire) -> Wire {
+        let difference = self.add(a, b, 0, true);
+        if a.id == b.id || !difference.may_be_negative() {
+            return a.clone();
+        }
+        if difference.interval.max.is_negative() {
+            return b.clone();
+        }
+        let frac = a.frac().max(b.frac());
+        let up = |code: BigInt, x: &Wire| align(&code, x.frac().into(), frac.into());
+        let (min, max) = (up(a.min(), a).max(up(b.min(), b)), up(a.max(), a).max(up(b.max(), b)));
+        self.mux(&difference, b, a, min, max)
+    }
+
+    /// The same bits as a value of a narrower range; every value has to lie in it.
+    pub fn narrowed(&mut self, x: &Wire, min: BigInt, max: BigInt) -> Wire {
+        let (min, max) = (min.max(x.min()), max.min(x.max()));
+        if (&min, &max) == (&x.min(), &x.max()) {
+            return x.clone();
+        }
+        self.op(Op::Quantise { x: x.id, shift: 0 }, Interval::new(min, max, x.frac()))
+    }
+
+    /// What a quantiser makes of `x / n`, `n` at least 1.
+    pub fn quotient(&mut self, x: &Wire, n: &BigInt, quantiser: &Quantiser) -> Wire {
+        let twos = n.trailing_zeros().unwrap_or(0);
+        let (odd, x) = (n >> twos, self.shifted(x, -(twos as i32)));
+        if odd.is_one() {
+            return self.quantised(&x, quantiser);
+        }
+        let frac = quantiser.kif.frac;
+        // In steps of x or of the type, the finer ones, the divisor is odd * 2^dropped.
+        let fine = x.frac().max(frac);
+        let dropped = (fine - frac) as u64;
+        let divisor = &odd << dropped;
+        let half: BigInt = &divisor >> 1u32;
+        let below_half = if dropped > 0 { &half - 1 } else { half.clone() };
+        let below_one: BigInt = &divisor - 1;
+        let zero = BigInt::ZERO;
+        let (negative, positive) = match quantiser.round {
+            Round::Floor => (zero.clone(), zero),
+            Round::Ceil => (below_one.clone(), below_one),
+            Round::TowardZero => (below_one, zero),
+            Round::AwayFromZero => (zero, below_one),
+            Round::HalfUp => (half.clone(), half),
+            Round::HalfDown => (below_half.clone(), below_half),
+            Round::HalfAway => (below_half, half),
+            Round::HalfTowardZero => (half, below_half),
+            Round::HalfEven => {
+                let up = self.floored_quotient(&x, &half, &odd, frac);
+                if dropped == 0 {
+                    return self.overflowed(&up, quantiser);
+                }
+                // Rounded up and down, the two differ at a tie only, and one of them is even.
+                let down = self.floored_quotient(&x, &below_half, &odd, frac);
+                let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
+                let (min, max) = (down.min(), up.max());
+                let even = self.mux(&last, &down, &up, min, max);
+                return self.overflowed(&even, quantiser);
+            }
+        };
+        let code = if negative == positive || !x.may_be_negative() {
+            self.floored_quotient(&x, &positive, &odd, frac)
+        } else {
+            let (n, p) = (self.constant(&negative, fine), self.constant(&positive, fine));
+            let (min, max) = (negative.clone().min(positive.clone()), negative.max(positive));
+            let offset = self.mux(&x, &n, &p, min, max);
+            let moved = self.add(&x, &offset, 0, false);
+            self.floored_quotient(&moved, &BigInt::ZERO, &odd, frac)
+        };
+        self.overflowed(&code, quantiser)
+    }
+
+    /// `floor((x + code) / odd)` in steps of `2^-frac`, `code` in steps of `x` or of the result, the finer ones.
+    fn floored_quotient(&mut self, x: &Wire, code: &BigInt, odd: &BigInt, frac: i32) -> Wire {
+        // Floors nest: the low bits are dropped first.
+        let moved = self.add_constant(x, code, x.frac().max(frac));
+        let whole = self.floor(&moved, frac);
+        // All in units of 2^-frac.
+        let up = |c: BigInt| align(&c, whole.frac().into(), frac.into());
+        let (low, high) = (up(whole.min()), up(whole.max()));
+        let division = Division::new(odd, &low, &high);
+        let offset = (division.offset.clone(), frac);
+        let product = self.weighted_sum(&[(whole, division.factor.clone())], 0, &offset);
+        let scaled = self.shifted(&product, -(division.shift as i32));
+        let interval = Interval::new(low.div_floor(odd), high.div_floor(odd), frac);
+        self.op(Op::Quantise { x: scaled.id, shift: 0 }, interval)
     }
 
     /// `codes[x - x.min]`, the entries being codes of that many fractional bits and 33 bits at most.
@@ -534,6 +658,50 @@ mod tests {
                             assert_eq!(run(&model, code), expected, "{source} {code} to {quantiser:?}");
                         }
                     }
+                }
+            }
+        }
+    }
+
+    /// Quotients by numbers that are no powers of two: every mode on every code.
+    #[test]
+    fn quotients_in_every_mode() {
+        let source = Kif { signed: true, int: 4, frac: 3 };
+        for n in [1, 3, 6, 7, 12, 25] {
+            for (to_signed, to_width, to_frac) in
+                [(true, 4, 1), (false, 3, 2), (true, 3, 3), (true, 9, 6), (true, 5, -1)]
+            {
+                let kif = Kif { signed: to_signed, int: to_width - to_frac - i32::from(to_signed), frac: to_frac };
+                for round in ROUNDS {
+                    let quantiser = Quantiser { kif, round, overflow: Overflow::Saturate };
+                    let mut wires = Wires::new(1);
+                    let x = wires.input(0, source);
+                    let y = wires.quotient(&x, &BigInt::from(n), &quantiser);
+                    wires.output(&y, &Interval::full(kif));
+                    let model = wires.finish().unwrap();
+                    for code in -128i64..128 {
+                        let exact = Rational::of_code(&code.into(), 3).checked_div(&Rational::from(n)).unwrap();
+                        assert_eq!(run(&model, code), quantiser.value(&exact), "{code} / {n} to {quantiser:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_of_values_of_several_types() {
+        let mut wires = Wires::new(3);
+        let kifs = [(true, 2, 1), (false, 1, 2), (true, 3, 0)].map(|(signed, int, frac)| Kif { signed, int, frac });
+        let all: Vec<Wire> = kifs.iter().enumerate().map(|(k, kif)| wires.input(k as u32, *kif)).collect();
+        let most = wires.maximum(&all);
+        wires.output(&most, &most.interval);
+        let model = wires.finish().unwrap();
+        for a in -8i64..8 {
+            for b in 0i64..8 {
+                for c in -8i64..8 {
+                    let out = golden(&model, &[a.into(), b.into(), c.into()], LookupMiss::Error).unwrap();
+                    let found = Rational::of_code(&out[0], model.output_kif(0).frac.into());
+                    assert_eq!(found, Rational::of_code(&(2 * a).max(b).max(4 * c).into(), 2));
                 }
             }
         }

@@ -78,6 +78,16 @@ pub struct Request {
     pub gauge: Option<Arc<Gauge>>,
 }
 
+impl Request {
+    /// Returns the places of inputs in beats, if they are given.
+    fn beats(&self) -> Option<&[Option<BeatPlace>]> {
+        match &self.presence {
+            Presence::Beats(Some(places)) => Some(places),
+            _ => None,
+        }
+    }
+}
+
 /// Input values for which model and file differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
@@ -233,6 +243,18 @@ pub(super) fn prove_over(
     request: &Request,
     solver: Box<dyn Solver>,
 ) -> (Report, Engine) {
+    let methods = rounds::Methods { over, gates_only: request.gates_only, all_rules: request.all_rules, hint: None };
+    prove_with(methods, model, rtl, request, solver)
+}
+
+/// Like [`prove`], but uses the given methods.
+pub(super) fn prove_with(
+    methods: rounds::Methods<'_>,
+    model: &Model,
+    rtl: &Rtl,
+    request: &Request,
+    solver: Box<dyn Solver>,
+) -> (Report, Engine) {
     let mut e = Engine::new(solver);
     e.limits = request.limits;
     e.left = request.work.unwrap_or(e.left);
@@ -246,11 +268,7 @@ pub(super) fn prove_over(
     let differs = |report: &mut Report, reason: String| {
         report.verdict = Verdict::Differs { reason, counterexample: None };
     };
-    let beats = match &request.presence {
-        Presence::Beats(Some(places)) => Some(&places[..]),
-        _ => None,
-    };
-    let mut ports = match find_ports(model, rtl, &request.names, beats) {
+    let mut ports = match find_ports(model, rtl, &request.names, request.beats()) {
         Ok(ports) => ports,
         Err(reason) => {
             differs(&mut report, reason);
@@ -309,7 +327,6 @@ pub(super) fn prove_over(
         report.verdict = verdict;
         return (report, e);
     }
-    let methods = rounds::Methods { over, gates_only: request.gates_only, all_rules: request.all_rules };
     if repeats {
         repeated((model, rtl), &mut ports, methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
@@ -547,6 +564,15 @@ pub fn model_graph(model: &Model, latency: u32) -> super::aig::Aig {
     }
     w.aig
 }
+
+/// Checks that the ports of a file are those of a model: a file of another model is no file with a wrong value.
+///
+/// # Errors
+/// Returns which ports do not fit, and how.
+pub fn check_ports(model: &Model, rtl: &Rtl, request: &Request) -> Result<(), String> {
+    find_ports(model, rtl, &request.names, request.beats()).map(|_| ())
+}
+
 /// The whole statement as one graph without registers: its output `differ` is 1 for inputs of the moment that the
 /// result belongs to (`model_inp`, flat), and of other moments where the file looks at those (`port[bit]@clocks`), for
 /// which file and model differ. Nothing where the file's ports are not the model's, or a signal depends on itself.

@@ -25,6 +25,7 @@ pub mod kernel;
 pub mod linear_forms;
 pub mod lrat;
 pub mod machine;
+pub mod netlist;
 pub mod pair;
 mod parity;
 pub mod phases;

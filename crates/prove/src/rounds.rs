@@ -11,6 +11,7 @@ use super::bit_level::{self, ModelGates};
 use super::certify::Shared;
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
+use super::netlist;
 use super::port_roles::PortRoles;
 use super::proved::Proved;
 use super::text_gates;
@@ -33,6 +34,8 @@ const WITHOUT_SAT: u32 = 1;
 pub(super) struct Methods<'a> {
     /// Over these gates, and nothing else.
     pub(super) over: Option<&'a RefCell<Shared>>,
+    /// With this RTL, and nothing else.
+    pub(super) hint: Option<&'a netlist::Hint<'a>>,
     /// Gates alone.
     pub(super) gates_only: bool,
     /// Of forms only those with all rules.
@@ -63,9 +66,10 @@ pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, 
     if let Some(gauge) = &schedule.e.gauge {
         gauge.compare(pair.2.outputs.iter().flatten().count());
     }
-    let decided = match methods.over {
-        Some(shared) => schedule.over(&mut shared.borrow_mut()),
-        None => schedule.run(),
+    let decided = match (methods.over, methods.hint) {
+        (Some(shared), _) => schedule.over(&mut shared.borrow_mut()),
+        (None, Some(hint)) => schedule.by_hint(hint),
+        (None, None) => schedule.run(),
     };
     let Rounds { proved, report, e, .. } = schedule;
     let open = proved.open_operations();
@@ -117,6 +121,23 @@ impl Rounds<'_, '_> {
         let bits = |&j: &usize| u64::from(self.pair.0.output_kif(j).width());
         self.e.counts.structural += shown.outputs.iter().map(bits).sum::<u64>();
         (self.proved.outputs, self.proved.valid) = (shown.outputs, shown.valid);
+        if self.proved.valid {
+            self.report.notes.push(format!("valid_out is valid_in of {} clocks before", self.depths.0));
+        }
+        self.is_complete()
+    }
+
+    /// Compares with RTL.
+    fn by_hint(&mut self, hint: &netlist::Hint<'_>) -> bool {
+        let shown = netlist::compare(hint, self.pair, self.depths, self.e);
+        self.e.spend(shown.spent);
+        self.e.counts.add(&shown.counts);
+        (self.proved.outputs, self.proved.valid) = (shown.outputs, shown.valid);
+        self.report.notes.push(format!("compared with RTL over {} gates", shown.gates));
+        if let Some(verdict) = shown.verdict {
+            self.report.verdict = verdict;
+            return true;
+        }
         if self.proved.valid {
             self.report.notes.push(format!("valid_out is valid_in of {} clocks before", self.depths.0));
         }

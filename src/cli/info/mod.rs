@@ -152,6 +152,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && !args.input.sources().has_weights()
     {
         let (graph, quant) = args.input.sources().graph(&bytes, &source::shown(&args.input.model))?;
+        report(&graph.warnings().in_file(&args.input.model), global);
         return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {

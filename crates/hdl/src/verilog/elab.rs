@@ -174,13 +174,26 @@ impl Process {
 
 /// Elaborates module `top`, or the only module that no other one instantiates.
 pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
+    elaborate_with(text, file, find_top(text, file, top)?, None)
+}
+
+/// Elaborates a cell by its number, with constant expressions for parameters. What nothing drives is undefined.
+pub(super) fn elaborate_module(
+    text: &str,
+    file: &File,
+    module: usize,
+    params: &[(Option<Sym>, ExprId)],
+) -> Result<Rtl> {
+    elaborate_with(text, file, &file.modules[module], Some(params))
+}
+
+fn elaborate_with(text: &str, file: &File, top: &Module, cell: Option<&[(Option<Sym>, ExprId)]>) -> Result<Rtl> {
     let mut modules = FxHashMap::default();
     for module in &file.modules {
         if modules.insert(module.name, module).is_some() {
             return Err(error(text, module.at, "a second module of this name"));
         }
     }
-    let top = find_top(text, file, top)?;
     let mut e = Elab {
         text,
         file,
@@ -204,8 +217,13 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         immediate: Vec::new(),
         sampled: Vec::new(),
     };
-    e.module(top, String::new(), &[], None)?;
+    // Constants need no names: the scope that they are from may be any.
+    let params: Vec<_> = cell.unwrap_or_default().iter().map(|&(name, value)| (name, value, 0)).collect();
+    e.module(top, String::new(), &params, None)?;
     e.settle()?;
+    if cell.is_some() {
+        e.rtl.free_undriven();
+    }
     e.rtl.complete_drivers(|at| crate::source::place(text, at))?;
     Ok(e.rtl)
 }

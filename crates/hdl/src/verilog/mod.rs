@@ -12,8 +12,11 @@ mod parser;
 mod preprocess;
 
 use super::Rtl;
-use super::source::place;
+use super::source::{error, place};
 use alir_core::diag::Diagnostic;
+use ast::{Expr, File};
+use num_bigint::BigUint;
+use rustc_hash::FxHashMap;
 
 /// Reads a file. Without `top`, the top module is the one that no other instantiates.
 ///
@@ -26,4 +29,95 @@ pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let mut rtl = elab::elaborate(text, &file, top)?;
     super::loops::untangle(&mut rtl, |at| place(text, at))?;
     Ok(rtl)
+}
+
+/// Constant of Verilog text, as netlists have it in connections.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    pub(super) value: BigUint,
+    /// Bits that are `x`, `z` or `?`.
+    pub(super) unknown: BigUint,
+    pub(super) width: u32,
+}
+
+impl Number {
+    /// Parses a number.
+    ///
+    /// # Errors
+    /// The description of the problem.
+    pub(super) fn parse(text: &str) -> Result<Number, String> {
+        let number = lexer::parse_number(text)?;
+        Ok(Number { value: number.value, unknown: number.unknown, width: number.width })
+    }
+}
+
+/// Modules that are elaborated one by one, with parameters: a library of cells.
+pub(super) struct Library {
+    text: String,
+    file: File,
+    modules: FxHashMap<String, usize>,
+}
+
+impl Library {
+    /// Parses a library.
+    ///
+    /// # Errors
+    /// `E0903` where the text is not Verilog.
+    pub(super) fn parse(text: &str) -> Result<Library, Diagnostic> {
+        let text = preprocess::preprocess(text)?.into_owned();
+        let file = parser::parse(&text)?;
+        let modules = file.modules.iter().enumerate();
+        let modules = modules.map(|(i, m)| (file.names[m.name as usize].clone(), i)).collect();
+        Ok(Library { text, file, modules })
+    }
+
+    /// Returns `true` if there is a module of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.modules.contains_key(name)
+    }
+
+    /// Names of the modules.
+    #[cfg(test)]
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.modules.keys().map(String::as_str)
+    }
+
+    /// Elaborates a module with values of parameters, as Verilog text; those without a name are in the order of the
+    /// declarations.
+    ///
+    /// # Errors
+    /// The message of the front end, with its place in the library, or `E0903` for a value that is no constant.
+    pub(super) fn elaborate(&mut self, name: &str, params: &[(Option<&str>, &str)]) -> Result<Rtl, Diagnostic> {
+        let Some(&module) = self.modules.get(name) else {
+            return Err(error(&self.text, 0, format!("no module is called {name}")));
+        };
+        let (exprs, names) = (self.file.exprs.len(), self.file.names.len());
+        let mut given = Vec::with_capacity(params.len());
+        for &(param, value) in params {
+            let sym = param.map(|param| match self.file.names.iter().position(|n| n == param) {
+                Some(known) => known as u32,
+                None => {
+                    self.file.names.push(param.to_owned());
+                    self.file.names.len() as u32 - 1
+                }
+            });
+            let parsed = match value.starts_with('"') {
+                true => lexer::parse_text(value).map(|(value, width)| (value, BigUint::ZERO, width, false)),
+                false => lexer::parse_number(value).map(|n| (n.value, n.unknown, n.width, n.signed)),
+            };
+            let (value, unknown, width, signed) = parsed.map_err(|message| error(&self.text, 0, message))?;
+            let open = BigUint::ZERO;
+            self.file.exprs.push(Expr::Number { value, unknown, open, width, signed, sized: true });
+            self.file.at.push(0);
+            given.push((sym, self.file.exprs.len() as u32 - 1));
+        }
+        let result = elab::elaborate_module(&self.text, &self.file, module, &given).and_then(|mut rtl| {
+            super::loops::untangle(&mut rtl, |at| place(&self.text, at))?;
+            Ok(rtl)
+        });
+        self.file.exprs.truncate(exprs);
+        self.file.at.truncate(exprs);
+        self.file.names.truncate(names);
+        result
+    }
 }

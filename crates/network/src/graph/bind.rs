@@ -1,14 +1,17 @@
 //! The selected part of a graph with its weights, in single-assignment form.
 
 use super::MAX_WEIGHTS;
-use super::outline::{Instance, Outline, instance, title};
-use super::quant::{Form, Purpose, QuantFile, Setting};
-use super::read::{Arg, Axis, Graph, Kind, Node, Product};
+use super::layout::{Heads, Layout, Operand, Rows};
+use super::outline::{Call, Instance, Outline, arguments, heads, instance, last_axis, title};
+use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting, node_keys};
+use super::read::{Arg, Axis, Graph, Kind, Node, Norm, Product};
 use crate::exact::Rational;
-use crate::function::Function;
+use crate::function::{Function, Functions};
 use crate::json::{self, Value};
 use crate::port::Group;
 use crate::quantise::Quantiser;
+use crate::reciprocal::{dyadic_inverse_root, inverse_code, inverse_root_code};
+use crate::rotation::Angle;
 use crate::weights::{Tensor, Weights};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::num::Code;
@@ -48,13 +51,67 @@ pub struct Input {
     pub quantiser: Quantiser,
 }
 
-/// What a step computes, before it is quantised.
+/// Function of a look-up table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TableFunction {
+    /// A function whose values are never dyadic but at zero.
+    Real(Function),
+    /// `1 / x`.
+    Inverse,
+    /// `1 / sqrt(x + epsilon)`.
+    InverseRoot(Rational),
+}
+
+impl TableFunction {
+    /// Name for messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TableFunction::Real(function) => function.name(),
+            TableFunction::Inverse => "1/x",
+            TableFunction::InverseRoot(_) => "1/sqrt(x)",
+        }
+    }
+
+    /// The code of the quantised value at `x`.
+    ///
+    /// # Errors
+    /// A value that cannot be decided, in words.
+    pub fn code(&self, functions: &mut Functions, x: &Rational, quantiser: &Quantiser) -> Result<BigInt, String> {
+        match self {
+            TableFunction::Real(function) => functions.code(*function, x, quantiser),
+            TableFunction::Inverse => Ok(inverse_code(x, quantiser)),
+            TableFunction::InverseRoot(epsilon) => Ok(inverse_root_code(&(x + epsilon), quantiser)),
+        }
+    }
+
+    /// The value in binary64.
+    pub fn approximate(&self, x: f64) -> f64 {
+        match self {
+            TableFunction::Real(function) => function.approximate(x),
+            TableFunction::Inverse => 1.0 / x,
+            TableFunction::InverseRoot(epsilon) => 1.0 / (x + epsilon.to_f64()).sqrt(),
+        }
+    }
+}
+
+/// Rows of an embedding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmbeddingRows {
+    /// Number of rows; an id beyond them is a row of zeros.
+    pub rows: usize,
+    /// Row by row.
+    pub weight: Arc<Constants>,
+    /// Added to the row, token by token.
+    pub positions: Option<Arc<Constants>>,
+}
+
+/// What a step computes, before it is quantised. Operations with an [`Operand`] act on each token alike.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Matrix times vector, plus constants.
     Product {
         /// The vector.
-        x: usize,
+        x: Operand,
         /// A row an output.
         matrix: Arc<Constants>,
         /// One an output.
@@ -63,46 +120,132 @@ pub enum Operation {
     /// A vector plus constants.
     AddConstants {
         /// The vector.
-        x: usize,
+        x: Operand,
         /// One an element.
         bias: Arc<Constants>,
     },
     /// The sum of two vectors.
     Add {
         /// First.
-        a: usize,
+        a: Operand,
         /// Second.
-        b: usize,
+        b: Operand,
     },
     /// `max(x, 0)`.
     Relu {
         /// The vector.
-        x: usize,
+        x: Operand,
     },
     /// A function of each element, straight to the step's type.
     Table {
         /// The vector.
-        x: usize,
+        x: Operand,
         /// Which.
-        function: Function,
+        function: TableFunction,
     },
     /// `T(x[j]) * x[n + j]`.
     Swiglu {
         /// The vector.
-        x: usize,
+        x: Operand,
         /// The type of the table's entries.
         table: Quantiser,
     },
     /// `(x - mean) * factors + bias`.
     Norm {
         /// The vector.
-        x: usize,
+        x: Operand,
         /// Subtracted.
         mean: Rational,
         /// One an element.
         factors: Arc<Constants>,
         /// One an element.
         bias: Option<Arc<Constants>>,
+    },
+    /// Mean of the squares of a token, of the distances from the mean if centred.
+    MeanSquare {
+        /// The vector.
+        x: Operand,
+        /// `true` if the mean is subtracted.
+        centred: bool,
+    },
+    /// `(x - mean) * factors * rstd + bias`.
+    Normalise {
+        /// The vector.
+        x: Operand,
+        /// `true` if the mean is subtracted.
+        centred: bool,
+        /// Slot with one number a token.
+        rstd: usize,
+        /// One an element.
+        factors: Arc<Constants>,
+        /// One an element.
+        bias: Option<Arc<Constants>>,
+    },
+    /// A row of constants by its id, plus constants by token.
+    Embed {
+        /// Ids.
+        ids: Operand,
+        /// The rows.
+        rows: EmbeddingRows,
+    },
+    /// `x[i] c - x[i + half] s` and `x[i] s + x[i + half] c` for the pairs of each head.
+    Rotate {
+        /// Heads side by side.
+        x: Operand,
+        /// Elements of a head.
+        head_dim: usize,
+        /// Cosine and sine of each pair, pair after pair, token after token.
+        table: Arc<Constants>,
+    },
+    /// `scale * sum q k` for the visible tokens of each token, `[head][token]`.
+    Scores {
+        /// Queries.
+        q: Operand,
+        /// Keys.
+        k: Operand,
+        /// Sizes.
+        heads: Heads,
+        /// One number.
+        scale: Arc<Constants>,
+    },
+    /// `x` minus the largest number of its row.
+    Difference {
+        /// Slot of the numbers.
+        x: usize,
+        /// Rows of it.
+        rows: Arc<Rows>,
+    },
+    /// The sum of each row.
+    RowSum {
+        /// Slot of the numbers.
+        x: usize,
+        /// Rows of it.
+        rows: Arc<Rows>,
+    },
+    /// `x` times the number of its row.
+    RowProduct {
+        /// Slot of the numbers.
+        x: usize,
+        /// Slot with one number a row.
+        factor: usize,
+        /// Rows of it.
+        rows: Arc<Rows>,
+    },
+    /// Sums of values weighted by probabilities.
+    Weighted {
+        /// Slot of the probabilities, as of [`Operation::Scores`].
+        p: usize,
+        /// Values.
+        v: Operand,
+        /// Sizes.
+        heads: Heads,
+        /// Rows of the probabilities.
+        rows: Arc<Rows>,
+    },
+    /// The value itself.
+    Copy {
+        /// Slot of the value.
+        x: usize,
     },
 }
 
@@ -119,10 +262,35 @@ pub struct Step {
     pub slot: usize,
     /// Elements of the result.
     pub elements: usize,
+    /// Layout of the result.
+    pub layout: Layout,
     /// How the result is quantised; `None` keeps it.
     pub quantiser: Option<Quantiser>,
+    /// Name of an intermediate value in the quantisation file; `None` for a buffer.
+    pub record: Option<&'static str>,
     /// What is computed.
     pub operation: Operation,
+}
+
+impl Step {
+    /// Elements of the result of one token.
+    pub fn per_token(&self) -> usize {
+        self.elements / self.layout.tokens
+    }
+
+    /// Computes the elements of each token and brings them to their places.
+    ///
+    /// # Errors
+    /// The first error of a computation.
+    pub fn by_token<V, E>(&self, mut compute: impl FnMut(usize) -> Result<Vec<V>, E>) -> Result<Vec<V>, E> {
+        let mut all: Vec<Option<V>> = (0..self.elements).map(|_| None).collect();
+        for token in 0..self.layout.tokens {
+            for (element, value) in compute(token)?.into_iter().enumerate() {
+                all[self.layout.index(token, element)] = Some(value);
+            }
+        }
+        Ok(all.into_iter().flatten().collect())
+    }
 }
 
 /// A network whose every number is known.
@@ -175,6 +343,35 @@ pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
 #[derive(Clone, Debug, Default)]
 pub struct WeightMap(BTreeMap<String, Vec<String>>);
 
+impl WeightMap {
+    /// Names under which a weight may be, in order.
+    fn candidates(&self, layer: i64, name: &str, is_layered: bool) -> Vec<Candidate> {
+        let plain = |names: Vec<String>| Candidate { names, required: false };
+        let mut all = Vec::new();
+        for key in [format!("{layer}:{name}"), name.to_owned()] {
+            if let Some(names) = self.0.get(&key) {
+                // What is said to be there has to be there.
+                return vec![Candidate { names: names.clone(), required: true }];
+            }
+        }
+        if is_layered {
+            all.push(plain(vec![format!("layers.{layer}.{name}")]));
+            all.push(plain(vec![format!("{layer}:{name}")]));
+        }
+        all.push(plain(vec![name.to_owned()]));
+        all.extend(hugging_face(layer, name).map(plain));
+        if name == "pos_emb" {
+            all.push(plain(vec!["transformer.wpe.weight".into()]));
+        }
+        all
+    }
+}
+
+/// Returns `true` if there is a tensor for the global buffer `pos_emb`.
+pub fn has_positions(weights: &Weights, map: &WeightMap) -> bool {
+    map.candidates(-1, "pos_emb", false).iter().any(|candidate| candidate.names.iter().all(|name| weights.has(name)))
+}
+
 impl BoundNetwork {
     /// Binds weights to an outline of a graph.
     ///
@@ -187,22 +384,24 @@ impl BoundNetwork {
         weights: &Weights,
         map: &WeightMap,
     ) -> Result<BoundNetwork, Diagnostics> {
-        let mut binder = Binder { graph, quant, weights, map, tensors: HashMap::new(), constants: HashMap::new() };
+        let mut binder = Binder {
+            graph,
+            quant,
+            weights,
+            map,
+            tensors: HashMap::new(),
+            constants: HashMap::new(),
+            functions: Functions::new(),
+            angles: HashMap::new(),
+        };
+        let names = outline.slots.iter().map(|s| Group { name: title(graph, s.instance), size: s.elements as usize });
+        let mut names: Vec<Group> = names.collect();
         let mut steps = Vec::new();
         for call in &outline.calls {
             let node = &graph.nodes[call.node];
-            for (operation, slot) in binder.operations(node, &call.reads, &call.writes)? {
-                let value = &outline.slots[slot];
-                let quantiser = value.setting.quantiser();
-                let step = Step {
-                    node: call.node,
-                    place: node.place(),
-                    title: format!("{}. {}", node.index, node.title()),
-                    slot,
-                    elements: value.elements as usize,
-                    quantiser,
-                    operation,
-                };
+            let mut maker = StepMaker { node, outline, names: &mut names, steps: Vec::new() };
+            binder.node(node, call, &mut maker)?;
+            for step in maker.steps {
                 check_step(&step, node)?;
                 steps.push(step);
             }
@@ -211,14 +410,60 @@ impl BoundNetwork {
             let quantiser = outline.slots[slot].setting.quantiser().expect("inputs without a type are refused");
             Input { slot, elements: outline.slots[slot].elements as usize, quantiser }
         });
-        let names = outline.slots.iter().map(|s| Group { name: title(graph, s.instance), size: s.elements as usize });
         Ok(BoundNetwork {
             inputs: inputs.collect(),
             steps,
             outputs: outline.outputs.clone(),
-            slots: outline.slots.len(),
-            names: names.collect(),
+            slots: names.len(),
+            names,
         })
+    }
+}
+
+/// The steps of one node.
+struct StepMaker<'a> {
+    node: &'a Node,
+    outline: &'a Outline,
+    /// All slots; intermediate values get new ones.
+    names: &'a mut Vec<Group>,
+    steps: Vec<Step>,
+}
+
+impl StepMaker<'_> {
+    fn push(
+        &mut self,
+        slot: usize,
+        layout: Layout,
+        quantiser: Option<Quantiser>,
+        record: Option<&'static str>,
+        operation: Operation,
+    ) {
+        self.steps.push(Step {
+            node: self.node.index,
+            place: self.node.place(),
+            title: format!("{}. {}", self.node.index, self.node.title()),
+            slot,
+            elements: self.names[slot].size,
+            layout,
+            quantiser,
+            record,
+            operation,
+        });
+    }
+
+    /// A step that fills a buffer's slot.
+    fn buffer(&mut self, (slot, layout): (usize, Layout), operation: Operation) {
+        self.push(slot, layout, self.outline.slots[slot].setting.quantiser(), None, operation);
+    }
+
+    /// A step that fills a new slot with an intermediate value.
+    fn hidden(&mut self, record: &'static str, size: usize, setting: &Setting, operation: Operation) -> usize {
+        let [.., key] = node_keys(self.node);
+        self.names.push(Group { name: format!("{key}.{record}"), size });
+        let slot = self.names.len() - 1;
+        let tokens = if let Operation::MeanSquare { x, .. } = &operation { x.layout.tokens } else { 1 };
+        self.push(slot, Layout { tokens, inner: 1 }, setting.quantiser(), Some(record), operation);
+        slot
     }
 }
 
@@ -241,6 +486,19 @@ fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
     if let Some(table) = table.filter(|t| t.kif.width() > MAX_ENTRY_BITS) {
         return Err(at(node, format!("entries of type {}; a table's have at most {MAX_ENTRY_BITS} bits", table.kif)));
     }
+    if let Operation::Normalise { centred: true, factors, .. } = &step.operation
+        && step.quantiser.is_none()
+        && !factors.codes.len().is_power_of_two()
+    {
+        let message = format!("a mean of {} elements makes no binary number the exact result", factors.codes.len());
+        return Err(at(node, message).with_help("give the output a type in the quantisation file"));
+    }
+    if let Operation::Embed { .. } = &step.operation
+        && let Some(quantiser) = step.quantiser.filter(|q| q.kif.width() > MAX_ENTRY_BITS)
+    {
+        let kif = quantiser.kif;
+        return Err(at(node, format!("entries of type {kif}; a table's have at most {MAX_ENTRY_BITS} bits")));
+    }
     if let Operation::Norm { mean, .. } = &step.operation
         && step.quantiser.is_none()
         && !mean.is_dyadic()
@@ -260,63 +518,208 @@ struct Binder<'a> {
     tensors: HashMap<Instance, Option<Arc<Tensor>>>,
     /// Quantised tensors by instance and purpose; shared by the nodes that read them.
     constants: HashMap<(Instance, bool, bool), Arc<Constants>>,
+    functions: Functions,
+    /// Quantised cosines and sines by position, pair, elements of a head and type.
+    angles: HashMap<(u64, u64, usize, Quantiser), (BigInt, BigInt)>,
 }
 
 impl Binder<'_> {
-    fn operations(
-        &mut self,
-        node: &Node,
-        reads: &[usize],
-        writes: &[usize],
-    ) -> Result<Vec<(Operation, usize)>, Diagnostic> {
-        let y = writes.first().copied().unwrap_or_default();
-        let x = reads.first().copied().unwrap_or_default();
-        Ok(match &node.kind {
+    fn node(&mut self, node: &Node, call: &Call, maker: &mut StepMaker) -> Result<(), Diagnostic> {
+        let (reads, writes) = arguments(&node.kind);
+        let layout = |arg: &Arg| self.graph.buffers[arg.buffer].layout(self.graph.window.tokens);
+        let operand = |k: usize| Operand { slot: call.reads[k], layout: layout(&reads[k]) };
+        let out = |k: usize| (call.writes[k], layout(&writes[k]));
+        match &node.kind {
             Kind::Products(all) => {
-                let mut operations = Vec::new();
-                for (product, &slot) in all.iter().zip(writes) {
+                for (k, product) in all.iter().enumerate() {
                     let matrix = self.need(node, product.w, false)?;
-                    operations.push((Operation::Product { x, matrix, bias: self.bias(node, product.b)? }, slot));
+                    let bias = self.bias(node, product.b)?;
+                    maker.buffer(out(k), Operation::Product { x: operand(0), matrix, bias });
                 }
-                operations
             }
             Kind::HeadProduct(Product { w, b, .. }) => {
+                let (x, y) = (operand(0), out(0));
                 let matrix = self.need(node, *w, true)?;
-                vec![(Operation::Product { x, matrix, bias: self.bias(node, *b)? }, y)]
+                maker.buffer(y, Operation::Product { x, matrix, bias: self.bias(node, *b)? });
             }
-            Kind::BiasAdd { b, y: out, .. } => match self.bias(node, Some(*b))? {
-                Some(bias) => vec![(Operation::AddConstants { x, bias }, y)],
-                None => {
-                    let elements = self.graph.buffers[out.buffer].elements() as usize;
-                    let (codes, floats) = (vec![Code::ZERO; elements], vec![0.0; elements]);
-                    let name = title(self.graph, instance(self.graph, node.layer, b.buffer));
-                    let bias = Constants { codes, frac: 0, floats, name };
-                    vec![(Operation::AddConstants { x, bias: Arc::new(bias) }, y)]
-                }
-            },
-            Kind::Add { .. } => vec![(Operation::Add { a: x, b: reads[1] }, y)],
-            Kind::Relu { .. } => vec![(Operation::Relu { x }, y)],
-            Kind::Table { function, .. } => vec![(Operation::Table { x, function: *function }, y)],
+            Kind::BiasAdd { b, y, .. } => {
+                let (x, out) = (operand(0), out(0));
+                let bias = match self.bias(node, Some(*b))? {
+                    Some(bias) => bias,
+                    None => {
+                        let elements = self.graph.buffers[y.buffer].elements() as usize;
+                        let (codes, floats) = (vec![Code::ZERO; elements], vec![0.0; elements]);
+                        let name = title(self.graph, instance(self.graph, node.layer, b.buffer));
+                        Arc::new(Constants { codes, frac: 0, floats, name })
+                    }
+                };
+                maker.buffer(out, Operation::AddConstants { x, bias });
+            }
+            Kind::Add { .. } => maker.buffer(out(0), Operation::Add { a: operand(0), b: operand(1) }),
+            Kind::Relu { .. } => maker.buffer(out(0), Operation::Relu { x: operand(0) }),
+            Kind::Table { function, .. } => {
+                let function = TableFunction::Real(*function);
+                maker.buffer(out(0), Operation::Table { x: operand(0), function });
+            }
             Kind::Swiglu { .. } => {
-                let table = self.quant.node(node).table.quantiser().ok_or_else(|| {
+                let table = self.quant.record(node, "table").quantiser().ok_or_else(|| {
                     at(node, "the table needs a type for its entries")
                         .with_help("give one in the quantisation file: nodes.swiglu.table, or default.table")
                 })?;
-                vec![(Operation::Swiglu { x, table }, y)]
+                maker.buffer(out(0), Operation::Swiglu { x: operand(0), table });
             }
-            Kind::Norm { gamma, beta, .. } => {
-                let setting = self.quant.node(node);
-                let rstd = setting.rstd.ok_or_else(|| {
-                    at(node, "this divides by a root of its inputs").with_help(
-                        "give a constant rstd in the quantisation file, under nodes, or cut it out with --nodes",
-                    )
-                })?;
-                let factors = self.factors(node, *gamma, &rstd)?;
-                let bias = self.bias(node, *beta)?;
-                vec![(Operation::Norm { x, mean: setting.mean, factors, bias }, y)]
+            Kind::Norm { norm, gamma, beta, .. } => {
+                let (x, y) = (operand(0), out(0));
+                match self.quant.root(node) {
+                    RootSetting::Constant { rstd, mean } => {
+                        let factors = self.factors(node, *gamma, &rstd)?;
+                        let bias = self.bias(node, *beta)?;
+                        maker.buffer(y, Operation::Norm { x, mean, factors, bias });
+                    }
+                    _ => {
+                        let centred = *norm == Norm::Layer;
+                        let factors = self.need(node, *gamma, false)?;
+                        let bias = self.bias(node, *beta)?;
+                        let [square, table] = ["mean_square", "table"].map(|name| self.quant.record(node, name));
+                        let tokens = x.layout.tokens;
+                        let square = maker.hidden("mean_square", tokens, &square, Operation::MeanSquare { x, centred });
+                        let function = TableFunction::InverseRoot(self.graph.epsilon.clone());
+                        let x_table = Operand::whole(square);
+                        let rstd = maker.hidden("table", tokens, &table, Operation::Table { x: x_table, function });
+                        maker.buffer(y, Operation::Normalise { x, centred, rstd, factors, bias });
+                    }
+                }
             }
-            Kind::Unsupported(_) | Kind::Faulty(_) => Vec::new(),
-        })
+            Kind::Embedding { weight, positions, .. } => {
+                let (ids, y) = (operand(0), out(0));
+                let rows = self.embedding(node, *weight, *positions, ids.layout.tokens)?;
+                maker.buffer(y, Operation::Embed { ids, rows });
+            }
+            Kind::Rope { q, k } => {
+                for (index, arg) in [q, k].into_iter().enumerate() {
+                    let (x, y) = (operand(index), out(index));
+                    let head_dim = self.graph.buffers[arg.buffer].shape().last().copied().unwrap_or(0) as usize;
+                    let table = self.rotations(node, x.layout.tokens, head_dim)?;
+                    maker.buffer(y, Operation::Rotate { x, head_dim, table });
+                }
+            }
+            Kind::Attention { .. } => {
+                let heads = heads(self.graph, node).expect("shapes are checked");
+                let scale = self.scale(node, heads.head_dim)?;
+                let rows = Arc::new(heads.rows());
+                let scores = Operation::Scores { q: operand(0), k: operand(1), heads, scale };
+                let score = maker.hidden("score", rows.elements(), &self.quant.record(node, "score"), scores);
+                let p = self.softmax(node, score, &rows, maker);
+                maker.buffer(out(0), Operation::Weighted { p, v: operand(2), heads, rows });
+            }
+            Kind::Softmax { x, .. } => {
+                let (slot, row) = (call.reads[0], last_axis(self.graph, x.buffer) as usize);
+                let rows = Rows::from_lengths((0..maker.names[slot].size / row).map(|_| row));
+                let p = self.softmax(node, slot, &Arc::new(rows), maker);
+                // Rows lie in the order of the storage, whatever the tokens axis is.
+                maker.buffer((call.writes[0], Layout::FLAT), Operation::Copy { x: p });
+            }
+            Kind::Unsupported(_) | Kind::Faulty(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The steps from scores to probabilities.
+    fn softmax(&self, node: &Node, score: usize, rows: &Arc<Rows>, maker: &mut StepMaker) -> usize {
+        let record = |name: &str| self.quant.record(node, name);
+        let (rows, size) = (rows.clone(), rows.elements());
+        let difference = Operation::Difference { x: score, rows: rows.clone() };
+        let difference = maker.hidden("difference", size, &record("difference"), difference);
+        let function = TableFunction::Real(Function::Exp);
+        let exp = Operation::Table { x: Operand::whole(difference), function };
+        let exp = maker.hidden("exp", size, &record("exp"), exp);
+        let sum = Operation::RowSum { x: exp, rows: rows.clone() };
+        let sum = maker.hidden("sum", rows.count(), &record("sum"), sum);
+        let inverse = Operation::Table { x: Operand::whole(sum), function: TableFunction::Inverse };
+        let inverse = maker.hidden("inverse", rows.count(), &record("inverse"), inverse);
+        let product = Operation::RowProduct { x: exp, factor: inverse, rows };
+        maker.hidden("probability", size, &record("probability"), product)
+    }
+
+    /// The quantised scale of scores, `1 / sqrt(head_dim)`.
+    fn scale(&self, node: &Node, head_dim: usize) -> Result<Arc<Constants>, Diagnostic> {
+        let setting = self.quant.record(node, "scale");
+        let [.., key] = node_keys(node);
+        let constants = |code: BigInt, frac: i64| {
+            let floats = vec![1.0 / (head_dim as f64).sqrt()];
+            Arc::new(Constants { codes: vec![Code::from(code)], frac, floats, name: format!("{key}.scale") })
+        };
+        if let Some(quantiser) = setting.quantiser() {
+            let code = inverse_root_code(&Rational::from(BigInt::from(head_dim)), &quantiser);
+            return Ok(constants(code, quantiser.kif.frac.into()));
+        }
+        let exact = dyadic_inverse_root(head_dim as u64).ok_or_else(|| at(node, "the scale needs a type"))?;
+        let frac = exact.frac().unwrap_or_default();
+        Ok(constants(exact.code(frac).unwrap_or_default(), frac))
+    }
+
+    /// Quantised cosines and sines of each token's pairs.
+    fn rotations(&mut self, node: &Node, tokens: usize, head_dim: usize) -> Result<Arc<Constants>, Diagnostic> {
+        let quantiser = self.quant.record(node, "table").quantiser();
+        let quantiser = quantiser.ok_or_else(|| at(node, "the table needs a type for its entries"))?;
+        if quantiser.kif.width() > MAX_ENTRY_BITS {
+            let kif = quantiser.kif;
+            return Err(at(node, format!("entries of type {kif}; a table's have at most {MAX_ENTRY_BITS} bits")));
+        }
+        let [.., key] = node_keys(node);
+        let (mut codes, mut floats) = (Vec::new(), Vec::new());
+        for token in 0..tokens as u64 {
+            for pair in 0..head_dim as u64 / 2 {
+                let position = self.graph.window.offset + token;
+                let theta = self.graph.rope_theta.clone();
+                let angle = Angle { position, theta, pair, head_dim: head_dim as u64 };
+                let found = match self.angles.get(&(position, pair, head_dim, quantiser)) {
+                    Some(found) => found.clone(),
+                    None => {
+                        let found = angle.codes(&mut self.functions, &quantiser).map_err(|m| at(node, m))?;
+                        self.angles.insert((position, pair, head_dim, quantiser), found.clone());
+                        found
+                    }
+                };
+                codes.extend([Code::from(found.0), Code::from(found.1)]);
+                let angle = angle.approximate();
+                floats.extend([angle.cos(), angle.sin()]);
+            }
+        }
+        Ok(Arc::new(Constants { codes, frac: quantiser.kif.frac.into(), floats, name: format!("{key}.table") }))
+    }
+
+    /// The rows of an embedding, and the rows of positions that belong to the window.
+    fn embedding(
+        &mut self,
+        node: &Node,
+        weight: Arg,
+        positions: Option<Arg>,
+        tokens: usize,
+    ) -> Result<EmbeddingRows, Diagnostic> {
+        let rows = self.graph.buffers[weight.buffer].shape().first().copied().unwrap_or(0) as usize;
+        let weight = self.need(node, weight, false)?;
+        let row = weight.codes.len() / rows.max(1);
+        let Some(positions) = positions else { return Ok(EmbeddingRows { rows, weight, positions: None }) };
+        if self.tensor(node, positions)?.is_none() {
+            return Ok(EmbeddingRows { rows, weight, positions: None });
+        }
+        let all = self.need(node, positions, false)?;
+        let first = self.graph.window.offset as usize;
+        let (start, end) = (first * row, (first + tokens) * row);
+        if end > all.codes.len() {
+            let (name, most) = (&all.name, all.codes.len() / row.max(1));
+            let message =
+                format!("{name} has {most} rows, and the tokens have positions {first} to {}", first + tokens - 1);
+            return Err(at(node, message).with_help("see --tokens and --position-offset"));
+        }
+        let positions = Constants {
+            codes: all.codes[start..end].to_vec(),
+            frac: all.frac,
+            floats: all.floats[start..end].to_vec(),
+            name: all.name.clone(),
+        };
+        Ok(EmbeddingRows { rows, weight, positions: Some(Arc::new(positions)) })
     }
 
     fn setting(&self, (layer, root): Instance, purpose: Purpose) -> Setting {
@@ -381,24 +784,9 @@ impl Binder<'_> {
         at(node, message).with_help("give the file with --weights, or the tensor's name with --weight-map")
     }
 
-    /// Names under which a weight may be, in order.
     fn candidates(&self, (layer, root): Instance) -> Vec<Candidate> {
-        let name = &self.graph.buffers[root].name;
-        let plain = |names: Vec<String>| Candidate { names, required: false };
-        let mut all = Vec::new();
-        for key in [format!("{layer}:{name}"), name.clone()] {
-            if let Some(names) = self.map.0.get(&key) {
-                // What is said to be there has to be there.
-                return vec![Candidate { names: names.clone(), required: true }];
-            }
-        }
-        if self.graph.buffers[root].layered {
-            all.push(plain(vec![format!("layers.{layer}.{name}")]));
-            all.push(plain(vec![format!("{layer}:{name}")]));
-        }
-        all.push(plain(vec![name.clone()]));
-        all.extend(hugging_face(layer, name).map(plain));
-        all
+        let buffer = &self.graph.buffers[root];
+        self.map.candidates(layer, &buffer.name, buffer.layered)
     }
 
     /// The tensor of an instance without its padding.
@@ -504,6 +892,7 @@ fn hugging_face(layer: i64, name: &str) -> Option<Vec<String>> {
         "token_emb" => one("model.embed_tokens.weight"),
         "final_ln_weight" => one("model.norm.weight"),
         "lm_head_weight" => one("lm_head.weight"),
+        "pos_emb" => one("model.embed_positions.weight"),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@
 //! entries of tables are those of libm.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step};
+use super::layout::Operand;
 use super::read::Graph;
 use crate::deviation::Deviation;
 use crate::function::Function;
@@ -74,6 +75,8 @@ struct Types {
     buffers: BTreeMap<String, Kif>,
     weights: BTreeMap<String, Kif>,
     biases: BTreeMap<String, Kif>,
+    /// Scales of scores and tables of rotations.
+    constants: BTreeMap<String, Kif>,
     tables: BTreeMap<String, Kif>,
 }
 
@@ -150,6 +153,34 @@ fn joined(range: (f64, f64), x: f64) -> (f64, f64) {
     (range.0.min(x), range.1.max(x))
 }
 
+fn range_of(constants: &Constants) -> (f64, f64) {
+    constants.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x))
+}
+
+/// The type of an intermediate value of a node: by its range, or where that is known by the bits alone.
+fn record_type(record: &str, range: (f64, f64), bits: u32) -> Kif {
+    let n = bits as i32;
+    match record {
+        "difference" => Kif { signed: true, int: 3, frac: n - 4 },
+        "exp" | "probability" => Kif { signed: false, int: 1, frac: n - 1 },
+        "inverse" => Kif { signed: false, int: 1, frac: n + 2 },
+        _ => type_of(range, bits),
+    }
+}
+
+/// The weights of a step that have types of their own.
+fn weights_of(step: &Step) -> Vec<&Constants> {
+    match &step.operation {
+        Operation::Product { matrix: weights, .. }
+        | Operation::Norm { factors: weights, .. }
+        | Operation::Normalise { factors: weights, .. } => vec![weights],
+        Operation::Embed { rows, .. } => {
+            [Some(&rows.weight), rows.positions.as_ref()].into_iter().flatten().map(AsRef::as_ref).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// To the nearest code, halves up or to even, with saturation; and whether it saturates.
 fn quantised(x: f64, kif: Kif, to_even: bool) -> (f64, bool) {
     let step = 2f64.powi(-kif.frac);
@@ -169,18 +200,38 @@ impl<'a> Search<'a> {
         }
         for step in &program.steps {
             if let (Operation::Swiglu { x, .. }, Some(key)) = (&step.operation, table_key(graph, step)) {
-                let gates = search.floats.iter().flat_map(|slots| &slots[*x][..step.elements]);
-                let range = gates.fold((0.0, 0.0), |range, &x| joined(range, Function::Silu.approximate(x)));
+                let mut range = (0.0, 0.0);
+                for slots in &search.floats {
+                    for token in 0..step.layout.tokens {
+                        let gates = x.token(slots, token);
+                        let silu = |x: &f64| Function::Silu.approximate(*x);
+                        range = gates.iter().take(step.per_token()).map(silu).fold(range, joined);
+                    }
+                }
                 search.tables.insert(key, range);
             }
         }
         Ok(search)
     }
 
+    /// Names of intermediate values of nodes, and their records.
+    fn record_slots(&self) -> BTreeMap<&str, &'static str> {
+        let slots = self.program.steps.iter().filter_map(|step| Some((step.slot, step.record?)));
+        slots.map(|(slot, record)| (self.program.names[slot].name.as_str(), record)).collect()
+    }
+
+    /// Slots of ids, which have the type that their rows give.
+    fn is_id(&self, slot: usize) -> bool {
+        self.program
+            .steps
+            .iter()
+            .any(|step| matches!(&step.operation, Operation::Embed { ids, .. } if ids.slot == slot))
+    }
+
     /// Names of the slots' buffers, and the range of each over the samples.
     fn ranges(&self) -> BTreeMap<String, (f64, f64)> {
         let mut ranges: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-        for (slot, group) in self.program.names.iter().enumerate() {
+        for (slot, group) in self.program.names.iter().enumerate().filter(|(slot, _)| !self.is_id(*slot)) {
             let range = ranges.entry(group.name.clone()).or_insert((0.0, 0.0));
             *range = self.floats.iter().flat_map(|slots| &slots[slot]).fold(*range, |range, &x| joined(range, x));
         }
@@ -189,18 +240,29 @@ impl<'a> Search<'a> {
 
     fn baseline(&self, bits: Bits) -> Types {
         let mut types = Types::default();
+        let records = self.record_slots();
         for (name, range) in self.ranges() {
-            types.buffers.insert(name, type_of(range, bits.activations));
+            let kif = match records.get(name.as_str()) {
+                Some(record) => record_type(record, range, bits.activations),
+                None => type_of(range, bits.activations),
+            };
+            types.buffers.insert(name, kif);
+        }
+        for step in &self.program.steps {
+            let constants = match &step.operation {
+                Operation::Scores { scale, .. } => scale,
+                Operation::Rotate { table, .. } => table,
+                _ => continue,
+            };
+            // Two bits more than a value: an error here is in every score.
+            types.constants.insert(constants.name.clone(), type_of(range_of(constants), bits.activations + 2));
         }
         for (key, range) in &self.tables {
             types.tables.insert(key.clone(), type_of(*range, bits.activations));
         }
         for step in &self.program.steps {
-            if let Operation::Product { matrix: weights, .. } | Operation::Norm { factors: weights, .. } =
-                &step.operation
-            {
-                let range = weights.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
-                types.weights.insert(weights.name.clone(), type_of(range, bits.weights));
+            for weights in weights_of(step) {
+                types.weights.insert(weights.name.clone(), type_of(range_of(weights), bits.weights));
             }
         }
         self.with_biases(types)
@@ -210,19 +272,23 @@ impl<'a> Search<'a> {
     fn with_biases(&self, mut types: Types) -> Types {
         types.biases.clear();
         for step in &self.program.steps {
-            let frac_of = |slot: usize| types.buffers[&self.program.names[slot].name].frac;
+            let frac_of = |x: &Operand| types.buffers[&self.program.names[x.slot].name].frac;
             let (bias, frac) = match &step.operation {
                 Operation::Product { x, matrix, bias: Some(bias) } => {
-                    (bias, frac_of(*x) + types.weights[&matrix.name].frac)
+                    (bias, frac_of(x) + types.weights[&matrix.name].frac)
                 }
                 Operation::Norm { x, factors, bias: Some(bias), .. } => {
-                    (bias, frac_of(*x) + types.weights[&factors.name].frac)
+                    (bias, frac_of(x) + types.weights[&factors.name].frac)
+                }
+                Operation::Normalise { x, rstd, factors, bias: Some(bias), .. } => {
+                    let rstd = frac_of(&Operand::whole(*rstd));
+                    (bias, frac_of(x) + types.weights[&factors.name].frac + rstd)
                 }
                 // The finer of what goes in and what comes out.
-                Operation::AddConstants { x, bias } => (bias, frac_of(*x).max(frac_of(step.slot))),
+                Operation::AddConstants { x, bias } => (bias, frac_of(x).max(frac_of(&Operand::whole(step.slot)))),
                 _ => continue,
             };
-            let range = bias.floats.iter().fold((0.0, 0.0), |range, &x| joined(range, x));
+            let range = range_of(bias);
             let whole = type_of(range, 1).int + 1;
             let frac = types.biases.get(&bias.name).map_or(frac, |known| known.frac.max(frac));
             types.biases.insert(bias.name.clone(), Kif { signed: true, int: whole.max(1 - frac), frac });
@@ -236,8 +302,9 @@ impl<'a> Search<'a> {
         let mut slots: Vec<Vec<f64>> = vec![Vec::new(); program.slots];
         let mut saturated = vec![0; program.slots];
         let mut fill = |slots: &mut Vec<Vec<f64>>, slot: usize, mut values: Vec<f64>| {
-            if let Some((types, _)) = types {
-                let kif = types.buffers[&program.names[slot].name];
+            if let Some((types, _)) = types
+                && let Some(&kif) = types.buffers.get(&program.names[slot].name)
+            {
                 for value in &mut values {
                     let (near, over) = quantised(*value, kif, false);
                     *value = near;
@@ -269,14 +336,17 @@ impl<'a> Search<'a> {
                 .or_insert_with(|| constants.floats.iter().map(|&x| quantised(x, kif, true).0).collect());
         };
         for step in &self.program.steps {
+            for weights in weights_of(step) {
+                add(weights, types.weights[&weights.name]);
+            }
             match &step.operation {
-                Operation::Product { matrix: weights, bias, .. } | Operation::Norm { factors: weights, bias, .. } => {
-                    add(weights, types.weights[&weights.name]);
-                    if let Some(bias) = bias {
-                        add(bias, types.biases[&bias.name]);
-                    }
+                Operation::Product { bias: Some(bias), .. }
+                | Operation::Norm { bias: Some(bias), .. }
+                | Operation::Normalise { bias: Some(bias), .. }
+                | Operation::AddConstants { bias, .. } => add(bias, types.biases[&bias.name]),
+                Operation::Scores { scale: constants, .. } | Operation::Rotate { table: constants, .. } => {
+                    add(constants, types.constants[&constants.name]);
                 }
-                Operation::AddConstants { bias, .. } => add(bias, types.biases[&bias.name]),
                 _ => {}
             }
         }
@@ -305,8 +375,11 @@ impl<'a> Search<'a> {
         let score =
             |errors: &[f64]| errors.iter().zip(&first).map(|(x, y)| if *y > 0.0 { x / y } else { *x }).sum::<f64>();
         let (mut best, mut least) = (baseline.clone(), score(&first));
+        // Types of intermediate values follow from the bits and the ranges.
+        let records = self.record_slots();
+        let buffers = baseline.buffers.keys().filter(|name| !records.contains_key(name.as_str()));
         let keys = [
-            baseline.buffers.keys().cloned().map(Key::Buffer).collect::<Vec<_>>(),
+            buffers.cloned().map(Key::Buffer).collect::<Vec<_>>(),
             baseline.tables.keys().cloned().map(Key::Table).collect(),
             baseline.weights.keys().cloned().map(Key::Weight).collect(),
         ];
@@ -393,26 +466,50 @@ impl<'a> Search<'a> {
         let mut entries: BTreeMap<String, String> = BTreeMap::new();
         entries.extend(of(&types.biases, "RND_CONV"));
         entries.extend(of(&types.weights, "RND_CONV"));
-        entries.extend(of(&types.buffers, "RND"));
+        let records = self.record_slots();
+        let buffers = types.buffers.iter().filter(|(name, _)| !records.contains_key(name.as_str()));
+        entries.extend(buffers.map(|(name, kif)| (name.clone(), entry(kif, "RND"))));
         let lines: Vec<String> = entries
             .iter()
             .map(|(name, entry)| format!("  {}: {entry}", Value::String(name.clone()).to_text()))
             .collect();
         let _ = write!(text, "{}\n }},\n \"nodes\": {{", lines.join(",\n"));
-        // What is given for nodes stays; tables within them are ours.
+        // What is given for nodes stays; records within them are ours.
+        let mut own: BTreeMap<String, BTreeMap<&str, String>> = BTreeMap::new();
+        for (key, kif) in &types.tables {
+            own.entry(key.clone()).or_default().insert("table", entry(kif, "RND_CONV"));
+        }
+        for (name, kif) in &types.constants {
+            let Some((key, record)) = name.rsplit_once('.') else { continue };
+            let record = if record == "scale" { "scale" } else { "table" };
+            own.entry(key.to_owned()).or_default().insert(record, entry(kif, "RND_CONV"));
+        }
+        for (name, record) in &records {
+            let key = name.rsplit_once('.').map_or(*name, |(key, _)| key);
+            own.entry(key.to_owned()).or_default().insert(record, entry(&types.buffers[*name], "RND"));
+        }
+        for records in own.values_mut().filter(|records| records.contains_key("mean_square")) {
+            let members: Vec<String> = records.iter().map(|(name, text)| format!("\"{name}\": {text}")).collect();
+            *records = BTreeMap::from([("rstd", format!("{{{}}}", members.join(", ")))]);
+        }
         let mut lines: Vec<String> = Vec::new();
         let given = nodes.and_then(Value::members).unwrap_or_default();
         for (key, value) in given {
-            let own = types.tables.get(key).map(|kif| ("table".to_owned(), entry(kif, "RND_CONV")));
-            let kept = value.members().unwrap_or_default().iter().filter(|(name, _)| name != "table");
-            let kept = kept.map(|(name, value)| (name.clone(), value.to_text()));
-            let members: Vec<String> =
-                kept.chain(own).map(|(name, text)| format!("{}: {text}", Value::String(name).to_text())).collect();
+            let ours = own.remove(key).unwrap_or_default();
+            // A wider entry's records would only be overruled: constants alone are kept.
+            let kept = value.members().unwrap_or_default().iter();
+            let kept =
+                kept.filter(|(name, value)| matches!(name.as_str(), "rstd" | "mean") && value.members().is_none());
+            let kept = kept.map(|(name, value)| (name.as_str(), value.to_text()));
+            let members: Vec<String> = kept
+                .chain(ours)
+                .map(|(name, text)| format!("{}: {text}", Value::String(name.to_owned()).to_text()))
+                .collect();
             lines.push(format!("\n  {}: {{{}}}", Value::String(key.clone()).to_text(), members.join(", ")));
         }
-        for (key, kif) in types.tables.iter().filter(|(key, _)| given.iter().all(|(name, _)| name != *key)) {
-            let table = entry(kif, "RND_CONV");
-            lines.push(format!("\n  {}: {{\"table\": {table}}}", Value::String(key.clone()).to_text()));
+        for (key, records) in own {
+            let members: Vec<String> = records.iter().map(|(name, text)| format!("\"{name}\": {text}")).collect();
+            lines.push(format!("\n  {}: {{{}}}", Value::String(key).to_text(), members.join(", ")));
         }
         let end = if lines.is_empty() { "" } else { "\n " };
         let _ = write!(text, "{}{end}}}\n}}\n", lines.join(","));
@@ -422,40 +519,121 @@ impl<'a> Search<'a> {
 
 /// Quantised constants by name.
 #[derive(Default)]
-struct Numbers(BTreeMap<String, Vec<f64>>);
+pub(super) struct Numbers(BTreeMap<String, Vec<f64>>);
 
-/// What a step computes before its result is quantised.
-fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
+/// The values of a step before they are quantised, in binary64.
+pub(super) fn computed(step: &Step, slots: &[Vec<f64>], numbers: Option<&Numbers>, table: Option<Kif>) -> Vec<f64> {
+    let result =
+        step.by_token(|token| Ok::<_, std::convert::Infallible>(computed_token(step, slots, numbers, table, token)));
+    let Ok(result) = result;
+    result
+}
+
+fn computed_token(
+    step: &Step,
+    slots: &[Vec<f64>],
+    numbers: Option<&Numbers>,
+    table: Option<Kif>,
+    token: usize,
+) -> Vec<f64> {
     fn values<'a>(constants: &'a Constants, numbers: Option<&'a Numbers>) -> &'a [f64] {
-        numbers.map_or(constants.floats.as_slice(), |n| n.0[&constants.name].as_slice())
+        let found = numbers.and_then(|n| n.0.get(&constants.name)).filter(|n| n.len() == constants.floats.len());
+        found.map_or(constants.floats.as_slice(), Vec::as_slice)
     }
     let silu = |x: f64| {
         let y = Function::Silu.approximate(x);
         table.map_or(y, |kif| quantised(y, kif, true).0)
     };
-    let all = |value: &dyn Fn(usize) -> f64| (0..step.elements).map(value).collect::<Vec<f64>>();
+    let count = step.per_token();
+    let all = |value: &dyn Fn(usize) -> f64| (0..count).map(value).collect::<Vec<f64>>();
+    let mean = |x: &[f64], centred: bool| if centred { x.iter().sum::<f64>() / x.len() as f64 } else { 0.0 };
     match &step.operation {
         Operation::Product { x, matrix, bias } => {
-            let (x, matrix) = (&slots[*x], values(matrix, numbers));
+            let (x, matrix) = (x.token(slots, token), values(matrix, numbers));
             let bias = bias.as_ref().map(|bias| values(bias, numbers));
             all(&|k| {
                 let row = &matrix[k * x.len()..(k + 1) * x.len()];
-                row.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias.map_or(0.0, |bias| bias[k])
+                row.iter().zip(&x).map(|(w, x)| w * x).sum::<f64>() + bias.map_or(0.0, |bias| bias[k])
             })
         }
         Operation::AddConstants { x, bias } => {
             let bias = values(bias, numbers);
-            all(&|k| slots[*x][k] + bias[k])
+            all(&|k| x.element(slots, token, k) + bias[k])
         }
-        Operation::Add { a, b } => all(&|k| slots[*a][k] + slots[*b][k]),
-        Operation::Relu { x } => all(&|k| slots[*x][k].max(0.0)),
-        Operation::Table { x, function } => all(&|k| function.approximate(slots[*x][k])),
-        Operation::Swiglu { x, .. } => all(&|k| silu(slots[*x][k]) * slots[*x][step.elements + k]),
+        Operation::Add { a, b } => all(&|k| a.element(slots, token, k) + b.element(slots, token, k)),
+        Operation::Relu { x } => all(&|k| x.element(slots, token, k).max(0.0)),
+        Operation::Table { x, function } => all(&|k| function.approximate(*x.element(slots, token, k))),
+        Operation::Swiglu { x, .. } => all(&|k| silu(*x.element(slots, token, k)) * x.element(slots, token, count + k)),
         Operation::Norm { x, mean, factors, bias } => {
             let (mean, factors) = (mean.to_f64(), values(factors, numbers));
             let bias = bias.as_ref().map(|bias| values(bias, numbers));
-            all(&|k| (slots[*x][k] - mean) * factors[k] + bias.map_or(0.0, |bias| bias[k]))
+            all(&|k| (x.element(slots, token, k) - mean) * factors[k] + bias.map_or(0.0, |bias| bias[k]))
         }
+        Operation::MeanSquare { x, centred } => {
+            let x = x.token(slots, token);
+            let mean = mean(&x, *centred);
+            vec![x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len() as f64]
+        }
+        Operation::Normalise { x, centred, rstd, factors, bias } => {
+            let (x, factors) = (x.token(slots, token), values(factors, numbers));
+            let (mean, rstd) = (mean(&x, *centred), slots[*rstd][token]);
+            let bias = bias.as_ref().map(|bias| values(bias, numbers));
+            all(&|k| (x[k] - mean) * factors[k] * rstd + bias.map_or(0.0, |bias| bias[k]))
+        }
+        Operation::Embed { ids, rows } => {
+            let (id, weight) = (*ids.element(slots, token, 0), values(&rows.weight, numbers));
+            let id = (id >= 0.0 && id < rows.rows as f64).then_some(id as usize);
+            all(&|k| {
+                let row = id.map_or(0.0, |id| weight[id * count + k]);
+                row + rows.positions.as_ref().map_or(0.0, |all| values(all, numbers)[token * count + k])
+            })
+        }
+        Operation::Rotate { x, head_dim, table } => {
+            let (half, table) = (head_dim / 2, values(table, numbers));
+            all(&|k| {
+                let pair = k % half;
+                let (cos, sin) = (table[2 * (token * half + pair)], table[2 * (token * half + pair) + 1]);
+                let first = x.element(slots, token, k / head_dim * head_dim + pair);
+                let second = x.element(slots, token, k / head_dim * head_dim + half + pair);
+                if k % head_dim < half { first * cos - second * sin } else { first * sin + second * cos }
+            })
+        }
+        Operation::Scores { q, k, heads, scale } => {
+            let scale = values(scale, numbers)[0];
+            let mut scores = Vec::with_capacity(step.elements);
+            for head in 0..heads.heads {
+                for i in 0..heads.tokens {
+                    for j in 0..heads.visible(i) {
+                        let product = |d: usize| {
+                            let query = q.element(slots, i, head * heads.head_dim + d);
+                            query * k.element(slots, j, heads.group(head) * heads.head_dim + d)
+                        };
+                        scores.push((0..heads.head_dim).map(product).sum::<f64>() * scale);
+                    }
+                }
+            }
+            scores
+        }
+        Operation::Difference { x, rows } => {
+            let row = |row: usize| {
+                let row = &slots[*x][rows.row(row)];
+                let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                row.iter().map(move |x| x - most)
+            };
+            (0..rows.count()).flat_map(row).collect()
+        }
+        Operation::RowSum { x, rows } => (0..rows.count()).map(|row| slots[*x][rows.row(row)].iter().sum()).collect(),
+        Operation::RowProduct { x, factor, rows } => {
+            let row = |row: usize| slots[*x][rows.row(row)].iter().map(move |x| x * slots[*factor][row]);
+            (0..rows.count()).flat_map(row).collect()
+        }
+        Operation::Weighted { p, v, heads, rows } => all(&|k| {
+            let (head, d) = (k / heads.value_dim, k % heads.value_dim);
+            let row = &slots[*p][rows.row(head * heads.tokens + token)];
+            let value = |j| v.element(slots, j, heads.group(head) * heads.value_dim + d);
+            row.iter().enumerate().map(|(j, p)| p * value(j)).sum()
+        }),
+        Operation::Copy { x } => slots[*x].clone(),
     }
 }
 

@@ -7,12 +7,14 @@
 //! - [`bind`]: graph, selection, quantisation and weights to a [`BoundNetwork`] in single-assignment form; sizes first.
 //! - [`calibrate`]: types from samples.
 //! - [`golden`]: what a [`BoundNetwork`] means, line by line in exact rational numbers.
+//! - [`layout`]: places of elements in buffers with a tokens axis.
 //! - [`lower`]: the program as ALIR.
 //! - [`transcribe`]: the program as ALIR once more, plainly and by other means, for proofs.
 
 pub mod bind;
 pub mod calibrate;
 pub mod golden;
+pub mod layout;
 pub mod lower;
 pub mod outline;
 pub mod quant;
@@ -21,7 +23,7 @@ mod select;
 pub mod transcribe;
 
 pub use bind::BoundNetwork;
-pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role};
+pub use read::{Arg, Buffer, Dimension, Graph, Kind, Node, Norm, Role, Window};
 pub use select::Selection;
 
 /// Nodes or buffers of a graph at most.
@@ -62,7 +64,17 @@ pub struct Options {
     pub output_buffers: Vec<String>,
     /// Expected adders at most.
     pub max_adders: u64,
+    /// Number of tokens.
+    pub tokens: u64,
+    /// Position of the first token.
+    pub position_offset: u64,
 }
+
+/// Tokens at most.
+pub const MAX_TOKENS: u64 = 4096;
+
+/// Position of the first token at most.
+pub const MAX_OFFSET: u64 = 1 << 24;
 
 impl Default for Options {
     fn default() -> Options {
@@ -73,6 +85,8 @@ impl Default for Options {
             nodes: None,
             output_buffers: Vec::new(),
             max_adders: 2_000_000,
+            tokens: 1,
+            position_offset: 0,
         }
     }
 }
@@ -107,19 +121,13 @@ impl Structure {
         file: &str,
         options: &Options,
     ) -> Result<(Structure, Golden, Option<Value>), Diagnostics> {
-        let (graph, _) = Structure::read_graph(bytes, file, options)?;
+        let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
         let mut nodes = None;
         if let Some(path) = &options.quant {
             // It was read, and is sound.
             nodes = json::parse(&read_file(path)?, quant::MAX_VALUES).ok().and_then(|all| all.get("nodes").cloned());
         }
-        let wide = "{\"type\": [1, 15, 16], \"overflow\": \"SAT\"}";
-        let text = format!(
-            "{{\"format\": \"alir2hdl-quant\", \"version\": 1, \"default\": {{\"weight\": {wide}, \"activation\": {wide}, \
-             \"table\": {wide}}}, \"nodes\": {}}}",
-            nodes.as_ref().map_or_else(|| "{}".into(), Value::to_text)
-        );
-        let quant = QuantFile::read(text.as_bytes(), &graph)?;
+        quant.set_floating();
         let structure = Structure::of(graph, quant, options)?;
         let golden = structure.bind(options)?;
         Ok((structure, golden, nodes))
@@ -139,7 +147,14 @@ impl Structure {
     /// # Errors
     /// What is wrong with the graph or the quantisation file.
     pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
-        let graph = Graph::read(bytes, file)?;
+        let mut window = Window { tokens: options.tokens, offset: options.position_offset, has_positions: false };
+        // The weights matter to the structure by one condition only: without it they are opened after the size is checked.
+        if !options.weights.is_empty() && bytes.windows(CONDITION.len()).any(|word| word == CONDITION) {
+            let graph = Graph::read_window(bytes, file, window.clone())?;
+            let weights = super::weights::Weights::open(&options.weights)?;
+            window.has_positions = bind::has_positions(&weights, &weight_map(&graph, options)?);
+        }
+        let graph = Graph::read_window(bytes, file, window)?;
         let quant = match &options.quant {
             Some(path) => QuantFile::read(&read_file(path)?, &graph).map_err(|e| e.in_file(path))?,
             None => QuantFile::default(),
@@ -153,13 +168,20 @@ impl Structure {
     /// A size beyond the limit; what is wrong with the weights.
     pub fn bind(&self, options: &Options) -> Result<Golden, Diagnostics> {
         self.outline.check_size(&self.graph, options.max_adders)?;
-        let map = match &options.weight_map {
-            Some(path) => bind::read_map(&read_file(path)?, &self.graph).map_err(|e| e.in_file(path))?,
-            None => WeightMap::default(),
-        };
+        let map = weight_map(&self.graph, options)?;
         let weights = super::weights::Weights::open(&options.weights)?;
         let program = BoundNetwork::new(&self.graph, &self.outline, &self.quant, &weights, &map)?;
         Ok(Golden::new(program))
+    }
+}
+
+/// Condition that depends on the weights.
+const CONDITION: &[u8] = b"has_pos_emb";
+
+fn weight_map(graph: &Graph, options: &Options) -> Result<WeightMap, Diagnostic> {
+    match &options.weight_map {
+        Some(path) => bind::read_map(&read_file(path)?, graph).map_err(|e| e.in_file(path)),
+        None => Ok(WeightMap::default()),
     }
 }
 

@@ -1,10 +1,15 @@
 //! Which values the selected nodes make, what comes in and goes out, and how large it would be: all before any weight
 //! is read.
 
-use super::quant::{Form, Purpose, QuantFile, Setting};
+use super::layout::Heads;
+use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting};
 use super::read::{Arg, Graph, Kind, Node, Product, Role};
 use super::{MAX_PORT, MAX_WEIGHTS, Selection};
+use crate::exact::Rational;
+use crate::quantise::{Overflow, Round};
+use crate::reciprocal::dyadic_inverse_root;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::num::Kif;
 use std::collections::HashMap;
 
 /// A buffer's storage in one layer: layer (-1 for global ones) and index of the buffer, an end of aliases.
@@ -91,16 +96,162 @@ fn products(kind: &Kind) -> &[Product] {
     }
 }
 
-/// The size of a node's matrices, whether it runs or not.
+/// Bits of a value whose type is not known before weights are read.
+const UNKNOWN_WIDTH: u32 = 8;
+
+fn width(setting: &Setting) -> u32 {
+    if let Form::Type(kif) = setting.form { kif.width() } else { UNKNOWN_WIDTH }
+}
+
+/// Multipliers of two values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Multipliers {
+    /// Name of the products, for people.
+    pub name: &'static str,
+    /// How many.
+    pub count: u128,
+    /// Bits of the first operand.
+    pub a: u32,
+    /// Bits of the second operand.
+    pub b: u32,
+}
+
+/// Look-up tables of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// Name of the table, for people.
+    pub name: &'static str,
+    /// How many.
+    pub count: u128,
+    /// Bits of the input.
+    pub address: u32,
+    /// Bits of an entry.
+    pub entry: u32,
+}
+
+/// The parts of a node that cost most, known before any weight is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Multipliers of two values.
+    pub multipliers: Vec<Multipliers>,
+    /// Look-up tables.
+    pub tables: Vec<Tables>,
+    /// Constant factors of rotations, and the bits of each.
+    pub rotations: Option<(u128, u32)>,
+}
+
+/// Number of times that a node acts: once for each token of its activations.
+pub fn times(graph: &Graph, node: &Node) -> u64 {
+    let (reads, writes) = arguments(&node.kind);
+    let has_axis = reads.iter().chain(&writes).any(|arg| !graph.buffers[arg.buffer].token_axes.is_empty());
+    if has_axis { graph.window.tokens } else { 1 }
+}
+
+/// Heads of an attention; a buffer's shape beside tokens is heads, then elements of a head.
+pub fn heads(graph: &Graph, node: &Node) -> Option<Heads> {
+    let Kind::Attention { q, k, v, y, causal } = &node.kind else { return None };
+    let shape = |arg: &Arg| match graph.buffers[arg.buffer].shape()[..] {
+        [heads, dim] => Some((usize::try_from(heads).ok()?, usize::try_from(dim).ok()?)),
+        _ => None,
+    };
+    let ((heads, head_dim), (kv_heads, key_dim), values) = (shape(q)?, shape(k)?, shape(v)?);
+    let value_dim = values.1;
+    let tokens = usize::try_from(times(graph, node)).ok()?;
+    let fits = head_dim == key_dim && values.0 == kv_heads && shape(y)? == (heads, value_dim);
+    let is_empty = [heads, kv_heads, head_dim, value_dim].contains(&0);
+    (fits && !is_empty).then_some(Heads { tokens, heads, kv_heads, head_dim, value_dim, causal: *causal })
+}
+
+/// The multipliers and tables of a node; none for operators without products of two values.
+pub fn parts(graph: &Graph, node: &Node, quant: &QuantFile) -> Parts {
+    let bits = |arg: &Arg| {
+        let (layer, root) = instance(graph, node.layer, arg.buffer);
+        width(&quant.buffer(layer, &graph.buffers[root].name, Purpose::Activation))
+    };
+    let record = |name: &str| width(&quant.record(node, name));
+    let elements = |arg: &Arg| u128::from(graph.buffers[arg.buffer].elements());
+    let times = u128::from(times(graph, node));
+    let mut parts = Parts::default();
+    let softmax = |scores: u128, rows: u128, parts: &mut Parts| {
+        parts.tables.push(Tables { name: "exp", count: scores, address: record("difference"), entry: record("exp") });
+        parts.tables.push(Tables { name: "inverse", count: rows, address: record("sum"), entry: record("inverse") });
+        parts.multipliers.push(Multipliers {
+            name: "exp x inverse",
+            count: scores,
+            a: record("exp"),
+            b: record("inverse"),
+        });
+    };
+    match &node.kind {
+        Kind::Attention { q, k, v, .. } => {
+            let Some(sizes) = heads(graph, node) else { return parts };
+            let (pairs, rows) = (sizes.pairs(), (sizes.heads * sizes.tokens) as u128);
+            let count = pairs * sizes.head_dim as u128;
+            parts.multipliers.push(Multipliers { name: "q x k", count, a: bits(q), b: bits(k) });
+            softmax(pairs, rows, &mut parts);
+            let count = pairs * sizes.value_dim as u128;
+            parts.multipliers.push(Multipliers { name: "p x v", count, a: record("probability"), b: bits(v) });
+        }
+        Kind::Softmax { x, .. } => {
+            let buffer = &graph.buffers[x.buffer];
+            let scores = u128::from(buffer.elements_with(graph.window.tokens).unwrap_or(u64::MAX));
+            softmax(scores, scores / u128::from(last_axis(graph, x.buffer).max(1)), &mut parts);
+        }
+        Kind::Norm { x, .. } if quant.root(node) == RootSetting::Measured => {
+            let count = times * elements(x);
+            parts.multipliers.push(Multipliers { name: "x x x", count, a: bits(x), b: bits(x) });
+            let (address, entry) = (record("mean_square"), record("table"));
+            parts.tables.push(Tables { name: "rstd", count: times, address, entry });
+            parts.multipliers.push(Multipliers { name: "x x rstd", count, a: bits(x), b: entry });
+        }
+        Kind::Rope { q, k } => parts.rotations = Some((times * 2 * (elements(q) + elements(k)), record("table"))),
+        Kind::Embedding { weight, y, .. } => {
+            let rows = graph.buffers[weight.buffer].shape().first().copied().unwrap_or(0);
+            let count = times * elements(y);
+            parts.tables.push(Tables { name: "embedding", count, address: id_bits(rows), entry: bits(y) });
+        }
+        Kind::Swiglu { x, y } => {
+            let entry = record("table");
+            parts.tables.push(Tables { name: "silu", count: times * elements(y), address: bits(x), entry });
+        }
+        Kind::Table { function, x, y } => {
+            let count = times * elements(y);
+            parts.tables.push(Tables { name: function.name(), count, address: bits(x), entry: bits(y) });
+        }
+        _ => {}
+    }
+    parts
+}
+
+/// Bits of the id of one of these rows.
+pub fn id_bits(rows: u64) -> u32 {
+    (u64::BITS - rows.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Size of the last axis of a buffer, be it tokens.
+pub fn last_axis(graph: &Graph, buffer: usize) -> u64 {
+    let buffer = &graph.buffers[buffer];
+    let is_tokens = buffer.token_axes.last() == Some(&buffer.axes.len());
+    if is_tokens { graph.window.tokens } else { buffer.axes.last().map_or(1, super::read::Axis::size) }
+}
+
+/// The size of a node, whether it runs or not: its matrices for every token, its rotations, its products of two values.
 pub fn size_of(graph: &Graph, node: &Node, quant: &QuantFile) -> Size {
     let mut size = Size::default();
+    let times = u128::from(times(graph, node));
     for product in products(&node.kind) {
         let (layer, root) = instance(graph, node.layer, product.w.buffer);
-        let setting = quant.buffer(layer, &graph.buffers[root].name, Purpose::Weight);
-        let width = if let Form::Type(kif) = setting.form { kif.width() } else { 8 };
+        let width = width(&quant.buffer(layer, &graph.buffers[root].name, Purpose::Weight));
         let weights = u128::from(graph.buffers[product.w.buffer].elements());
         size.weights += weights;
-        size.thirds += weights * u128::from((width + 1).max(3));
+        size.thirds += times * weights * u128::from((width + 1).max(3));
+    }
+    let parts = parts(graph, node, quant);
+    if let Some((factors, width)) = parts.rotations {
+        size.thirds += factors * u128::from((width + 1).max(3));
+    }
+    for Multipliers { count, a, b, .. } in parts.multipliers {
+        size.thirds += 3 * count * u128::from(a.min(b));
     }
     size
 }
@@ -118,7 +269,7 @@ impl Outline {
     ) -> Result<Outline, Diagnostics> {
         let mut maker = Maker::new(graph, quant);
         let mut problems = Vec::new();
-        for node in graph.nodes.iter().filter(|node| node.runs && selection.holds(node)) {
+        for node in graph.nodes.iter().filter(|n| (n.runs || n.unclear.is_some()) && selection.holds(n)) {
             if let Err(problem) = maker.call(node)
                 && !problems.contains(&problem)
             {
@@ -172,8 +323,12 @@ impl Outline {
         }
         for call in &self.calls {
             let node = &graph.nodes[call.node];
-            for product in products(&node.kind) {
-                let (name, n) = (&graph.buffers[product.w.buffer].name, graph.buffers[product.w.buffer].elements());
+            for weight in weights(&node.kind) {
+                if matches!(&node.kind, Kind::Embedding { positions: Some(p), .. } if *p == weight) {
+                    // A table of positions may be long: only the rows of the window are used, and only if it exists.
+                    continue;
+                }
+                let (name, n) = (&graph.buffers[weight.buffer].name, graph.buffers[weight.buffer].elements());
                 if n > MAX_WEIGHTS {
                     return refused(
                         call.node,
@@ -205,36 +360,137 @@ impl<'a> Maker<'a> {
     }
 
     fn call(&mut self, node: &Node) -> Result<(), Diagnostic> {
+        if let Some(unclear) = &node.unclear {
+            return Err(unclear.clone());
+        }
         match &node.kind {
             Kind::Unsupported(why) => {
                 return Err(at_node(node, format!("this cannot be combinational logic: {why}"))
                     .with_help("cut it out with --nodes, which selects the nodes that become hardware"));
             }
-            Kind::Faulty(message) => return Err(at_node(node, &**message)),
+            Kind::Faulty(message) => {
+                return Err(at_node(node, &**message).with_help("mend the node, or cut it out with --nodes"));
+            }
             _ => {}
         }
-        for (k, (arg, buffer)) in node.bindings.iter().enumerate() {
-            let buffer = &self.graph.buffers[*buffer];
-            let bias = buffer.role == Role::Weight && is_bias(arg);
-            if !buffer.present && !bias {
-                let place = Place::Path(format!("{}.bindings[{k}].buffer", node.place()));
+        let (reads, writes) = arguments(&node.kind);
+        for arg in reads.iter().chain(&writes).copied().chain(weights(&node.kind)) {
+            let buffer = &self.graph.buffers[arg.buffer];
+            if let Some(unclear) = &buffer.unclear {
+                return Err(unclear.clone());
+            }
+            let is_bias = matches!(&node.kind, Kind::BiasAdd { b, .. } if *b == arg);
+            if !buffer.present && !is_bias {
+                let place = Place::Path(format!("{}.bindings[{}].buffer", node.place(), arg.binding));
                 let message =
                     format!("the condition of {:?} does not hold, but {} needs it", buffer.name, node.title());
                 return Err(Diagnostic::error("E2006", place, message));
             }
         }
+        self.quant.check_node(node)?;
+        self.check_tokens(node, &reads, &writes)?;
         self.check_sizes(node)?;
-        let (reads, writes) = arguments(&node.kind);
+        if let Kind::Embedding { ids, weight, .. } = &node.kind {
+            self.read_ids(node, *ids, *weight)?;
+        }
         let reads = reads.into_iter().map(|arg| self.read(node, arg)).collect::<Result<Vec<_>, _>>()?;
-        let writes = writes.into_iter().map(|arg| self.write(node, arg)).collect();
+        let writes = writes.into_iter().map(|arg| self.write(node, arg)).collect::<Result<_, _>>()?;
         let size = size_of(self.graph, node, self.quant);
         self.outline.size.weights += size.weights;
         self.outline.size.thirds += size.thirds;
-        if size.weights > 0 && self.outline.largest.is_none_or(|(_, largest)| size.thirds > largest.thirds) {
+        if size.thirds > 0 && self.outline.largest.is_none_or(|(_, largest)| size.thirds > largest.thirds) {
             self.outline.largest = Some((node.index, size));
         }
         self.outline.calls.push(Call { node: node.index, reads, writes });
         Ok(())
+    }
+
+    /// Checks the tokens axes of a node that runs for several tokens.
+    fn check_tokens(&self, node: &Node, reads: &[Arg], writes: &[Arg]) -> Result<(), Diagnostic> {
+        let tokens = self.graph.window.tokens;
+        if tokens == 1 {
+            return Ok(());
+        }
+        let buffer = |arg: &Arg| &self.graph.buffers[arg.buffer];
+        let refuse = |arg: &Arg, what: &str| {
+            let place = Place::Path(format!("buffer {}", buffer(arg).name));
+            let message = format!("{:?} of {} {what}", buffer(arg).name, node.title());
+            Err(Diagnostic::error("E2006", place, message).with_help("such a buffer is for --tokens 1"))
+        };
+        let is_softmax = matches!(node.kind, Kind::Softmax { .. });
+        for arg in reads.iter().chain(writes) {
+            if buffer(arg).scales_tokens {
+                return refuse(arg, "has a tokens entry with a mult or div other than 1");
+            }
+            if buffer(arg).token_axes.len() > 1 && !is_softmax {
+                return refuse(arg, "has a second tokens entry");
+            }
+        }
+        let positions = if let Kind::Embedding { positions, .. } = &node.kind { *positions } else { None };
+        for arg in weights(&node.kind) {
+            if !buffer(&arg).token_axes.is_empty() && positions != Some(arg) {
+                return refuse(&arg, "is a weight with a tokens entry, and only pos_emb may have one");
+            }
+        }
+        let has_axis = |arg: &&Arg| !buffer(arg).token_axes.is_empty();
+        let (with, without) =
+            (reads.iter().chain(writes).find(has_axis), reads.iter().chain(writes).find(|arg| !has_axis(arg)));
+        if let (Some(with), Some(without)) = (with, without) {
+            let what = format!("has no tokens entry, but {:?} has one", buffer(with).name);
+            return refuse(without, &what);
+        }
+        Ok(())
+    }
+
+    /// Makes the ids of an embedding an input of the hardware.
+    fn read_ids(&mut self, node: &Node, ids: Arg, weight: Arg) -> Result<(), Diagnostic> {
+        let instance = instance(self.graph, node.layer, ids.buffer);
+        let root = &self.graph.buffers[instance.1];
+        let name = title(self.graph, instance);
+        if self.quant.has_entry(instance.0, &root.name) {
+            let place = Place::Path(format!("quant.buffers.{name}"));
+            let message = format!("{name} holds ids of rows, whose type follows from the number of rows");
+            return Err(Diagnostic::error("E2004", place, message).with_help("leave the entry out"));
+        }
+        let rows = self.graph.buffers[weight.buffer].shape().first().copied().unwrap_or(0);
+        let kif = Kif { signed: false, int: id_bits(rows) as i32, frac: 0 };
+        let setting =
+            Setting { form: Form::Type(kif), round: Round::Floor, overflow: Overflow::Wrap, scale: Rational::one() };
+        match self.current.get(&instance) {
+            Some(slot) if self.outline.inputs.contains(slot) && self.outline.slots[*slot].setting == setting => Ok(()),
+            Some(slot) if self.outline.inputs.contains(slot) => {
+                let message = format!("{name} is an input of another type already; ids of {rows} rows have {kif}");
+                Err(at_node(node, message))
+            }
+            Some(_) => Err(at_node(node, format!("{name} is written before; ids are an input of the hardware"))),
+            None => {
+                let elements = self.total(ids)?;
+                self.outline.slots.push(Slot { instance, elements, setting });
+                let slot = self.outline.slots.len() - 1;
+                self.outline.inputs.push(slot);
+                self.current.insert(instance, slot);
+                Ok(())
+            }
+        }
+    }
+
+    /// Elements for all tokens.
+    fn total(&self, arg: Arg) -> Result<u64, Diagnostic> {
+        let buffer = &self.graph.buffers[arg.buffer];
+        let root = &self.graph.buffers[buffer.root];
+        let (own, stored) =
+            (buffer.elements_with(self.graph.window.tokens), root.elements_with(self.graph.window.tokens));
+        let place = || Place::Path(format!("buffer {}", buffer.name));
+        let limit = |n: &u64| *n <= 1 << 32;
+        let own = own.filter(limit).ok_or_else(|| {
+            Diagnostic::error("E2007", place(), format!("{:?} has too many elements for so many tokens", buffer.name))
+        })?;
+        if Some(own) != stored {
+            let message =
+                format!("{:?} and {:?}, whose storage it is, differ in their tokens entries", buffer.name, root.name);
+            return Err(Diagnostic::error("E2006", place(), message));
+        }
+        Ok(own)
     }
 
     fn elements(&self, arg: Arg) -> u64 {
@@ -297,14 +553,95 @@ impl<'a> Maker<'a> {
                 }
             },
             Kind::Norm { norm: _, x, gamma, beta, y } => {
-                if self.quant.node(node).rstd.is_none() {
-                    return Err(at_node(node, "this divides by a root of its inputs").with_help(
-                        "give a constant rstd in the quantisation file, under nodes, or cut it out with --nodes",
-                    ));
+                match self.quant.root(node) {
+                    RootSetting::Missing => {
+                        return Err(at_node(node, "this divides by a root of its inputs").with_help(
+                            "give rstd in the quantisation file, under nodes: a constant, or {\"mean_square\": {...}, \"table\": {...}}; or cut it out with --nodes",
+                        ));
+                    }
+                    RootSetting::Measured => self.quant.check_records(node, &[])?,
+                    RootSetting::Constant { .. } => {}
+                }
+                if self.elements(*x) == 0 {
+                    return Err(at_node(node, format!("{:?} has no elements", name(*x))));
                 }
                 same(*x, *gamma)?;
                 same(*x, *y)?;
                 beta.map_or(Ok(()), |b| same(b, *y))
+            }
+            Kind::Embedding { ids, weight, positions, y } => {
+                if self.elements(*ids) != 1 {
+                    let n = self.elements(*ids);
+                    return Err(at_node(node, format!("{:?} has {n} elements for a token; an id is one", name(*ids))));
+                }
+                let shape = self.graph.buffers[weight.buffer].shape();
+                let row: u64 = shape.iter().skip(1).product();
+                if shape.is_empty() || shape[0] == 0 || row != self.elements(*y) {
+                    let n = self.elements(*y);
+                    let message = format!(
+                        "{:?} of shape {shape:?} has no rows of the {n} elements of {:?}",
+                        name(*weight),
+                        name(*y)
+                    );
+                    return Err(at_node(node, message));
+                }
+                if let Some(positions) = positions {
+                    let shape = self.graph.buffers[positions.buffer].shape();
+                    if shape.is_empty() || shape.iter().skip(1).product::<u64>() != row {
+                        let message =
+                            format!("{:?} of shape {shape:?} has no rows of {row} elements", name(*positions));
+                        return Err(at_node(node, message));
+                    }
+                }
+                Ok(())
+            }
+            Kind::Rope { q, k } => {
+                for arg in [q, k] {
+                    let last = self.graph.buffers[arg.buffer].shape().last().copied().unwrap_or(0);
+                    if last == 0 || last % 2 == 1 {
+                        let message =
+                            format!("{:?} has {last} elements on its last axis, which are no pairs", name(*arg));
+                        return Err(at_node(node, message));
+                    }
+                }
+                if self.graph.rope_theta <= Rational::zero() {
+                    let message = "rope_theta of config is missing or not above zero";
+                    return Err(
+                        at_node(node, message).with_help("give config a rope_theta, or cut the node out with --nodes")
+                    );
+                }
+                self.quant.check_records(node, &[])
+            }
+            Kind::Attention { q, k, v, y, .. } => {
+                let Some(heads) = heads(self.graph, node) else {
+                    let shapes: Vec<String> = [q, k, v, y]
+                        .map(|arg| format!("{:?} {:?}", name(*arg), self.graph.buffers[arg.buffer].shape()))
+                        .to_vec();
+                    let message = format!(
+                        "the shapes beside tokens are {}; they are heads and head_dim: q and k agree in head_dim, k and v in heads, the result has q's heads and v's head_dim",
+                        shapes.join(", ")
+                    );
+                    return Err(at_node(node, message));
+                };
+                let exact = dyadic_inverse_root(heads.head_dim as u64);
+                self.quant.check_records(node, if exact.is_some() { &["scale"] } else { &[] })?;
+                if exact.is_none() && self.quant.record(node, "scale").form == Form::Exact {
+                    let message = format!("the scale 1/sqrt({}) is no binary number", heads.head_dim);
+                    return Err(at_node(node, message).with_help("give nodes.attention.scale a type"));
+                }
+                Ok(())
+            }
+            Kind::Softmax { x, y } => {
+                let (a, b) = (&self.graph.buffers[x.buffer], &self.graph.buffers[y.buffer]);
+                let tokens_differ = self.graph.window.tokens > 1 && a.token_axes != b.token_axes;
+                if a.shape() != b.shape() || tokens_differ || last_axis(self.graph, x.buffer) == 0 {
+                    let message = format!(
+                        "{:?} of shape {:?} and {:?} of shape {:?}; a softmax needs equal shapes",
+                        a.name, a.sizes, b.name, b.sizes
+                    );
+                    return Err(at_node(node, message));
+                }
+                self.quant.check_records(node, &[])
             }
             Kind::Unsupported(_) | Kind::Faulty(_) => Ok(()),
         }
@@ -316,7 +653,7 @@ impl<'a> Maker<'a> {
 
     fn read(&mut self, node: &Node, arg: Arg) -> Result<usize, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
-        let elements = self.elements(arg);
+        let elements = self.total(arg)?;
         let source = self.source(instance, elements)?;
         if let Some((_, read)) = self.state.get_mut(&source) {
             *read = true;
@@ -344,23 +681,29 @@ impl<'a> Maker<'a> {
     fn source(&self, instance: Instance, elements: u64) -> Result<Instance, Diagnostic> {
         let (layer, root) = instance;
         let buffer = &self.graph.buffers[root];
-        if buffer.name != "input" || !buffer.layered || self.current.contains_key(&instance) {
+        if !buffer.layered || self.current.contains_key(&instance) {
             return Ok(instance);
         }
-        let Some(output) = self.graph.buffer("output").filter(|&b| self.graph.buffers[b].layered) else {
-            return Ok(instance);
+        let before = if layer < 0 {
+            // A node that belongs to no layer reads what the last layer wrote.
+            self.state.keys().copied().filter(|written| written.1 == root).max()
+        } else if buffer.name != "input" {
+            None
+        } else if layer == 0 {
+            let embedded = self.graph.buffer("embedded_input").filter(|&b| !self.graph.buffers[b].layered);
+            embedded.map(|b| (-1, self.graph.buffers[b].root))
+        } else {
+            let output = self.graph.buffer("output").filter(|&b| self.graph.buffers[b].layered);
+            output.map(|b| (layer - 1, self.graph.buffers[b].root))
         };
-        let before = (layer - 1, self.graph.buffers[output].root);
-        if !self.state.contains_key(&before) {
-            return Ok(instance);
-        }
+        let Some(before) = before.filter(|before| self.state.contains_key(before)) else { return Ok(instance) };
         let name = title(self.graph, instance);
         if self.quant.has_instance(layer, &buffer.name) {
             let place = Place::Path(format!("quant.buffers.{name}"));
             let message = format!("{name} is the value of {}, and has its type", title(self.graph, before));
             return Err(Diagnostic::error("E2004", place, message).with_help("give the type to that buffer"));
         }
-        let made = self.graph.buffers[before.1].elements();
+        let made = self.outline.slots[self.state[&before].0].elements;
         if made != elements {
             let place = Place::Path(format!("buffer {name}"));
             let message =
@@ -370,16 +713,17 @@ impl<'a> Maker<'a> {
         Ok(before)
     }
 
-    fn write(&mut self, node: &Node, arg: Arg) -> usize {
+    fn write(&mut self, node: &Node, arg: Arg) -> Result<usize, Diagnostic> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         let setting = self.setting(instance);
-        self.outline.slots.push(Slot { instance, elements: self.elements(arg), setting });
+        let elements = self.total(arg)?;
+        self.outline.slots.push(Slot { instance, elements, setting });
         let slot = self.outline.slots.len() - 1;
         self.current.insert(instance, slot);
         if self.state.insert(instance, (slot, false)).is_none() {
             self.written.push(instance);
         }
-        slot
+        Ok(slot)
     }
 
     fn outputs(&mut self, wanted: &[String]) -> Result<(), Diagnostic> {
@@ -427,8 +771,16 @@ impl<'a> Maker<'a> {
     }
 }
 
-fn is_bias(arg: &str) -> bool {
-    matches!(arg, "b" | "bias" | "beta" | "b1" | "b2" | "bq" | "bk" | "bv" | "bo")
+/// The weights that a node uses.
+pub fn weights(kind: &Kind) -> Vec<Arg> {
+    match kind {
+        Kind::Products(all) => all.iter().flat_map(|p| [Some(p.w), p.b]).flatten().collect(),
+        Kind::HeadProduct(p) => [Some(p.w), p.b].into_iter().flatten().collect(),
+        Kind::BiasAdd { b, .. } => vec![*b],
+        Kind::Norm { gamma, beta, .. } => [Some(*gamma), *beta].into_iter().flatten().collect(),
+        Kind::Embedding { weight, positions, .. } => [Some(*weight), *positions].into_iter().flatten().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// What a node reads and writes, in the order of its arguments.
@@ -439,7 +791,10 @@ pub fn arguments(kind: &Kind) -> (Vec<Arg>, Vec<Arg>) {
         Kind::BiasAdd { x, y, .. } | Kind::Relu { x, y } | Kind::Table { x, y, .. } | Kind::Swiglu { x, y } => {
             (vec![*x], vec![*y])
         }
-        Kind::Norm { x, y, .. } => (vec![*x], vec![*y]),
+        Kind::Norm { x, y, .. } | Kind::Softmax { x, y } => (vec![*x], vec![*y]),
+        Kind::Embedding { ids, y, .. } => (vec![*ids], vec![*y]),
+        Kind::Rope { q, k } => (vec![*q, *k], vec![*q, *k]),
+        Kind::Attention { q, k, v, y, .. } => (vec![*q, *k, *v], vec![*y]),
         Kind::Add { a, b, y } => (vec![*a, *b], vec![*y]),
         Kind::Unsupported(_) | Kind::Faulty(_) => (Vec::new(), Vec::new()),
     }

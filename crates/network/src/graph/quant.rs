@@ -1,6 +1,6 @@
 //! The quantisation file (section 3 of the contract): types, rounding and constants by buffer and node.
 
-use super::read::{Graph, Node, Role};
+use super::read::{Graph, Kind, Node, Role};
 use crate::exact::Rational;
 use crate::json::{self, Value};
 use crate::quantise::{Overflow, Quantiser, Round, parse_type, type_of, unknown_overflow, unknown_round};
@@ -49,6 +49,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// Returns `true` if a type is given, or that the value is exact.
+    pub fn is_given(&self) -> bool {
+        self.form != Form::Open
+    }
+
     /// The quantiser, if there is a type.
     pub fn quantiser(&self) -> Option<Quantiser> {
         match self.form {
@@ -79,23 +84,65 @@ impl Entry {
     }
 }
 
+/// Records of intermediate values by name, with gaps.
+type Records = BTreeMap<&'static str, Entry>;
+
+/// The reciprocal of a norm's root: a constant, or records for one that depends on the data.
+#[derive(Clone, Debug, PartialEq)]
+enum RootEntry {
+    Constant(Rational),
+    Measured(Records),
+}
+
 /// Settings of nodes, with gaps.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NodeEntry {
-    rstd: Option<Rational>,
+    rstd: Option<RootEntry>,
     mean: Option<Rational>,
-    table: Entry,
+    records: Records,
 }
 
-/// The constants of a norm.
+impl NodeEntry {
+    /// Names of the given keys.
+    fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let rstd = self.rstd.as_ref().map(|_| "rstd");
+        rstd.into_iter().chain(self.mean.as_ref().map(|_| "mean")).chain(self.records.keys().copied())
+    }
+}
+
+/// The reciprocal of a norm's root.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NodeSetting {
-    /// Reciprocal of the root.
-    pub rstd: Option<Rational>,
-    /// Mean; zero if not given.
-    pub mean: Rational,
-    /// The table inside the node.
-    pub table: Setting,
+pub enum RootSetting {
+    /// Nothing is given.
+    Missing,
+    /// A constant, and the constant mean beside it.
+    Constant {
+        /// Reciprocal of the root.
+        rstd: Rational,
+        /// Mean; zero if not given.
+        mean: Rational,
+    },
+    /// A table of the mean square of the data.
+    Measured,
+}
+
+/// The names of intermediate values that an operator has.
+pub fn record_names(kind: &Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Attention { .. } => &["scale", "score", "difference", "exp", "sum", "inverse", "probability"],
+        Kind::Softmax { .. } => &["difference", "exp", "sum", "inverse", "probability"],
+        Kind::Norm { .. } => &["mean_square", "table"],
+        Kind::Rope { .. } | Kind::Swiglu { .. } => &["table"],
+        _ => &[],
+    }
+}
+
+/// All names of records and constants of nodes.
+const NODE_KEYS: [&str; 10] =
+    ["rstd", "mean", "table", "scale", "score", "difference", "exp", "sum", "inverse", "probability"];
+
+fn is_table(name: &str) -> bool {
+    matches!(name, "exp" | "inverse" | "table")
 }
 
 /// A checked quantisation file. The default is that of no file.
@@ -107,6 +154,8 @@ pub struct QuantFile {
     table: Entry,
     buffers: BTreeMap<String, Entry>,
     nodes: BTreeMap<String, NodeEntry>,
+    /// `true` if only the floating-point network matters: missing types are wide ones.
+    floating: bool,
 }
 
 fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
@@ -119,6 +168,18 @@ impl QuantFile {
     /// # Errors
     /// The first problem, with its place.
     pub fn read(bytes: &[u8], graph: &Graph) -> Result<QuantFile, Diagnostic> {
+        QuantFile::read_any(bytes, Some(graph))
+    }
+
+    /// Reads a file for a network that has the types of its values itself: records of nodes count, `buffers` is refused.
+    ///
+    /// # Errors
+    /// The first problem, with its place.
+    pub fn read_records(bytes: &[u8]) -> Result<QuantFile, Diagnostic> {
+        QuantFile::read_any(bytes, None)
+    }
+
+    fn read_any(bytes: &[u8], graph: Option<&Graph>) -> Result<QuantFile, Diagnostic> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
             Diagnostic::error("E2004", place, format!("this is no JSON: {}", e.what))
@@ -145,7 +206,13 @@ impl QuantFile {
             match key.as_str() {
                 "format" | "version" => {}
                 "default" => quant.defaults(value)?,
-                "buffers" => quant.buffers(value, graph)?,
+                "buffers" => match graph {
+                    Some(graph) => quant.buffers(value, graph)?,
+                    None => {
+                        let message = "buffers have their types in the QONNX file";
+                        return Err(wrong("quant.buffers", message).with_help("give records of nodes only"));
+                    }
+                },
                 "nodes" => quant.nodes(value, graph)?,
                 _ => return Err(unknown(&format!("quant.{key}"), "format, version, default, buffers, nodes")),
             }
@@ -193,10 +260,10 @@ impl QuantFile {
         Ok(())
     }
 
-    fn nodes(&mut self, value: &Value, graph: &Graph) -> Result<(), Diagnostic> {
+    fn nodes(&mut self, value: &Value, graph: Option<&Graph>) -> Result<(), Diagnostic> {
         for (key, value) in object(value, "quant.nodes")? {
             let place = format!("quant.nodes.{key}");
-            if !graph.nodes.iter().any(|node| node_keys(node).contains(key)) {
+            if graph.is_some_and(|graph| !graph.nodes.iter().any(|node| node_keys(node).contains(key))) {
                 return Err(wrong(place, "there is no such node").with_help(
                     "keys are OP, LAYER:OP, or LAYER:OP:NTH, which counts the nodes of that layer and operation from 0",
                 ));
@@ -206,11 +273,16 @@ impl QuantFile {
                 let place = format!("{place}.{name}");
                 let decimal =
                     || value.decimal().ok_or_else(|| wrong(&*place, format!("{} is no decimal number", value.brief())));
-                match name.as_str() {
-                    "rstd" => found.rstd = Some(decimal()?),
-                    "mean" => found.mean = Some(decimal()?),
-                    "table" => found.table = entry(value, &place, false)?,
-                    _ => return Err(unknown(&place, "rstd, mean, table")),
+                match NODE_KEYS.iter().find(|known| *known == name) {
+                    None => return Err(unknown(&place, &NODE_KEYS.join(", "))),
+                    Some(&"mean") => found.mean = Some(decimal()?),
+                    Some(&"rstd") if value.members().is_some() => {
+                        found.rstd = Some(RootEntry::Measured(root_records(value, &place)?));
+                    }
+                    Some(&"rstd") => found.rstd = Some(RootEntry::Constant(decimal()?)),
+                    Some(known) => {
+                        found.records.insert(known, entry(value, &place, false)?);
+                    }
                 }
             }
             self.nodes.insert(key.clone(), found);
@@ -230,23 +302,189 @@ impl QuantFile {
         self.complete(&entry, purpose)
     }
 
-    /// The settings of a node.
-    pub fn node(&self, node: &Node) -> NodeSetting {
-        let mut merged = NodeEntry::default();
-        // From the widest to the narrowest, so that the narrower wins.
+    /// Turns the file into the settings of the floating-point network: types that are missing are wide ones.
+    pub fn set_floating(&mut self) {
+        self.floating = true;
+        // With wide types no choice of the user's file is refused or missing.
+        self.buffers.clear();
+        for node in self.nodes.values_mut() {
+            node.records.clear();
+            if let Some(RootEntry::Measured(records)) = &mut node.rstd {
+                records.clear();
+            }
+        }
+        let wide = Entry {
+            form: Some(Form::Type(Kif { signed: true, int: 15, frac: 16 })),
+            overflow: Some(Overflow::Saturate),
+            ..Entry::default()
+        };
+        [&mut self.weight, &mut self.bias, &mut self.activation, &mut self.table]
+            .into_iter()
+            .for_each(|default| *default = wide.clone());
+    }
+
+    /// Returns `true` if the file has an entry for a buffer or an instance of it.
+    pub fn has_entry(&self, layer: i64, name: &str) -> bool {
+        self.buffers.contains_key(name) || self.has_instance(layer, name)
+    }
+
+    /// Checks that a node has every key that its entries give.
+    ///
+    /// # Errors
+    /// The first key that the operator does not have.
+    pub fn check_node(&self, node: &Node) -> Result<(), Diagnostic> {
+        let is_norm = matches!(node.kind, Kind::Norm { .. });
+        let known: &[&str] = if is_norm { &["rstd", "mean"] } else { record_names(&node.kind) };
         for key in node_keys(node) {
             let Some(found) = self.nodes.get(&key) else { continue };
+            if let Some(name) = found.keys().find(|name| !known.contains(name)) {
+                let place = format!("quant.nodes.{key}.{name}");
+                let help = match known {
+                    [] => "it has none".to_string(),
+                    _ => format!("there are {}", known.join(", ")),
+                };
+                return Err(wrong(place, format!("{} has no such key", node.title())).with_help(help));
+            }
+        }
+        if is_norm && self.root(node) == RootSetting::Measured && self.merged(node).mean.is_some() {
+            let key = node_keys(node).into_iter().rfind(|k| self.nodes.get(k).is_some_and(|n| n.mean.is_some()));
+            let place = format!("quant.nodes.{}.mean", key.unwrap_or_default());
+            let message = format!("a constant mean of {}, whose rstd depends on the data", node.title());
+            return Err(wrong(place, message).with_help("leave out mean, or give a constant rstd"));
+        }
+        Ok(())
+    }
+
+    /// The reciprocal of a norm's root.
+    pub fn root(&self, node: &Node) -> RootSetting {
+        let merged = self.merged(node);
+        match merged.rstd {
+            Some(RootEntry::Constant(rstd)) => {
+                RootSetting::Constant { rstd, mean: merged.mean.unwrap_or_else(Rational::zero) }
+            }
+            Some(RootEntry::Measured(_)) => RootSetting::Measured,
+            None if self.floating => RootSetting::Measured,
+            None => RootSetting::Missing,
+        }
+    }
+
+    /// The settings of an intermediate value of a node.
+    pub fn record(&self, node: &Node, name: &str) -> Setting {
+        self.record_of(&node_keys(node), matches!(node.kind, Kind::Norm { .. }), name)
+    }
+
+    /// The settings of an intermediate value by the keys of its node, the widest first.
+    pub fn record_of(&self, keys: &[String], is_norm: bool, name: &str) -> Setting {
+        let merged = self.merged_of(keys);
+        let records = match &merged.rstd {
+            Some(RootEntry::Measured(records)) if is_norm => records,
+            _ if is_norm => &Records::new(),
+            _ => &merged.records,
+        };
+        let own = records.get(name).cloned().unwrap_or_default();
+        if is_table(name) {
+            return self.complete(&own, Purpose::Table);
+        }
+        let (base, purpose) = match name {
+            "scale" => (&self.weight, Purpose::Weight),
+            _ => (&self.activation, Purpose::Activation),
+        };
+        // Rounding and overflow come from a default, the type does not.
+        let overflow = own.overflow.or((name == "difference").then_some(Overflow::Saturate));
+        let form = if self.floating { own.form.or(base.form) } else { own.form };
+        let entry = Entry { form: Some(form.unwrap_or(Form::Open)), overflow, ..own };
+        self.complete(&entry, purpose)
+    }
+
+    /// Checks that the intermediate values of a node have the types that they need.
+    ///
+    /// # Errors
+    /// The missing types, with all keys of the node.
+    pub fn check_records(&self, node: &Node, optional: &[&str]) -> Result<(), Diagnostic> {
+        let names = record_names(&node.kind);
+        let key = node_keys(node).into_iter().rfind(|key| self.nodes.contains_key(key));
+        let key = key.unwrap_or_else(|| node.op.clone());
+        let inside = if matches!(node.kind, Kind::Norm { .. }) { ".rstd" } else { "" };
+        let missing: Vec<&str> = names
+            .iter()
+            .copied()
+            .filter(|name| !optional.contains(name) && self.record(node, name).form == Form::Open)
+            .collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "{}: quant.nodes.{key}{inside} needs records with types for {}; missing: {}",
+                node.title(),
+                names.join(", "),
+                missing.join(", ")
+            );
+            return Err(Diagnostic::error("E2004", Place::Path(node.place()), message).with_help(
+                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table; or cut the node out with --nodes",
+            ));
+        }
+        for name in names.iter().filter(|name| !matches!(**name, "score" | "probability" | "scale")) {
+            if self.record(node, name).form == Form::Exact {
+                let place = format!("quant.nodes.{key}{inside}.{name}.type");
+                let why = if is_table(name) { "entries of a table need a type" } else { "it is the input of a table" };
+                return Err(wrong(place, format!("{} cannot be exact: {why}", node.title())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the entries of these keys have no other names than the known ones.
+    ///
+    /// # Errors
+    /// The first other name, in words.
+    pub fn check_keys(&self, keys: &[String], known: &[&str]) -> Result<(), String> {
+        for key in keys {
+            let Some(found) = self.nodes.get(key) else { continue };
+            if let Some(name) = found.keys().find(|name| !known.contains(name)) {
+                return Err(format!("quant.nodes.{key}.{name}: it has no such key; there are {}", known.join(", ")));
+            }
+            if let Some(RootEntry::Constant(_)) = found.rstd {
+                return Err(format!(
+                    "quant.nodes.{key}.rstd is a constant; records of mean_square and table are needed"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keys of the entries of nodes.
+    pub fn node_entries(&self) -> impl Iterator<Item = &str> {
+        self.nodes.keys().map(String::as_str)
+    }
+
+    fn merged(&self, node: &Node) -> NodeEntry {
+        self.merged_of(&node_keys(node))
+    }
+
+    fn merged_of(&self, keys: &[String]) -> NodeEntry {
+        let merge = |wide: &Records, narrow: &Records| {
+            let mut all = wide.clone();
+            for (name, entry) in narrow {
+                let merged = all.get(name).map_or_else(|| entry.clone(), |wide| entry.or(wide));
+                all.insert(name, merged);
+            }
+            all
+        };
+        let mut merged = NodeEntry::default();
+        // From the widest to the narrowest, so that the narrower wins.
+        for key in keys {
+            let Some(found) = self.nodes.get(key) else { continue };
+            let rstd = match (&merged.rstd, &found.rstd) {
+                (Some(RootEntry::Measured(wide)), Some(RootEntry::Measured(narrow))) => {
+                    Some(RootEntry::Measured(merge(wide, narrow)))
+                }
+                (wide, narrow) => narrow.clone().or_else(|| wide.clone()),
+            };
             merged = NodeEntry {
-                rstd: found.rstd.clone().or(merged.rstd),
+                rstd,
                 mean: found.mean.clone().or(merged.mean),
-                table: found.table.or(&merged.table),
+                records: merge(&merged.records, &found.records),
             };
         }
-        NodeSetting {
-            rstd: merged.rstd,
-            mean: merged.mean.unwrap_or_else(Rational::zero),
-            table: self.complete(&merged.table, Purpose::Table),
-        }
+        merged
     }
 
     fn complete(&self, entry: &Entry, purpose: Purpose) -> Setting {
@@ -269,8 +507,23 @@ impl QuantFile {
     }
 }
 
+/// The records of a norm's root.
+fn root_records(value: &Value, place: &str) -> Result<Records, Diagnostic> {
+    let mut records = Records::new();
+    for (key, value) in object(value, place)? {
+        let place = format!("{place}.{key}");
+        let name = match key.as_str() {
+            "mean_square" => "mean_square",
+            "table" => "table",
+            _ => return Err(unknown(&place, "mean_square, table")),
+        };
+        records.insert(name, entry(value, &place, false)?);
+    }
+    Ok(records)
+}
+
 /// The keys that a node answers to, the widest first.
-fn node_keys(node: &Node) -> [String; 3] {
+pub(super) fn node_keys(node: &Node) -> [String; 3] {
     let Node { layer, op, nth, .. } = node;
     [op.clone(), format!("{layer}:{op}"), format!("{layer}:{op}:{nth}")]
 }

@@ -1,5 +1,6 @@
 //! The graph file: every rule of the contract that concerns the structure alone.
 
+use super::layout::Layout;
 use super::{MAX_AXES, MAX_RECORDS};
 use crate::exact::Rational;
 use crate::function::Function;
@@ -102,10 +103,16 @@ pub struct Buffer {
     pub sizes: Vec<u64>,
     /// Axes for one token.
     pub axes: Vec<Axis>,
+    /// For each entry of dimension tokens the number of entries of `axes` before it.
+    pub token_axes: Vec<usize>,
+    /// `true` if an entry of dimension tokens has a `mult` or `div` other than 1.
+    pub scales_tokens: bool,
     /// The buffer whose storage this is: the end of its chain of aliases, or itself.
     pub root: usize,
     /// Whether its condition holds.
     pub present: bool,
+    /// The error of a condition that cannot be evaluated, for nodes that use the buffer.
+    pub unclear: Option<Diagnostic>,
 }
 
 impl Buffer {
@@ -117,6 +124,32 @@ impl Buffer {
     /// Sizes for one token, without padding.
     pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::size).collect()
+    }
+
+    /// Returns `true` if its condition holds or cannot be evaluated.
+    pub fn may_be_used(&self) -> bool {
+        self.present || self.unclear.is_some()
+    }
+
+    /// Elements for that many tokens, without padding; `None` if there are too many to count.
+    pub fn elements_with(&self, tokens: u64) -> Option<u64> {
+        if self.role == Role::Weight {
+            return Some(self.elements());
+        }
+        let power = tokens.checked_pow(u32::try_from(self.token_axes.len()).ok()?)?;
+        let sizes = self.axes.iter().map(Axis::size);
+        sizes.chain([power]).try_fold(1u64, u64::checked_mul)
+    }
+
+    /// The layout for that many tokens; the first tokens axis counts.
+    pub fn layout(&self, tokens: u64) -> Layout {
+        match self.token_axes.first() {
+            Some(&before) if self.role != Role::Weight => {
+                let inner: u64 = self.axes[before..].iter().map(Axis::size).product();
+                Layout { tokens: tokens as usize, inner: (inner as usize).max(1) }
+            }
+            _ => Layout::FLAT,
+        }
     }
 }
 
@@ -212,6 +245,44 @@ pub enum Kind {
         /// The result.
         y: Arg,
     },
+    /// A row of a weight for each token, found by its id.
+    Embedding {
+        /// The ids.
+        ids: Arg,
+        /// The rows.
+        weight: Arg,
+        /// Added by position, if its condition holds and its tensor exists.
+        positions: Option<Arg>,
+        /// The result.
+        y: Arg,
+    },
+    /// A rotation of pairs of elements by the position of the token, in place.
+    Rope {
+        /// Queries.
+        q: Arg,
+        /// Keys.
+        k: Arg,
+    },
+    /// Softmax of scaled products of queries and keys, times values.
+    Attention {
+        /// Queries.
+        q: Arg,
+        /// Keys.
+        k: Arg,
+        /// Values.
+        v: Arg,
+        /// The result.
+        y: Arg,
+        /// `true` if a token attends to itself and earlier tokens only.
+        causal: bool,
+    },
+    /// Softmax over the last axis.
+    Softmax {
+        /// The vector.
+        x: Arg,
+        /// The result.
+        y: Arg,
+    },
     /// What combinational logic cannot do or is not known, and why.
     Unsupported(String),
     /// What is supported with arguments that it has not.
@@ -233,6 +304,8 @@ pub struct Node {
     pub nth: usize,
     /// Whether its condition holds.
     pub runs: bool,
+    /// The error of a condition that cannot be evaluated, for a selection with this node.
+    pub unclear: Option<Diagnostic>,
     /// Arguments and buffers in the order of the file.
     pub bindings: Vec<(String, usize)>,
     /// What it computes.
@@ -260,20 +333,51 @@ pub struct Graph {
     pub buffers: Vec<Buffer>,
     /// Steps, in the order of the file.
     pub nodes: Vec<Node>,
+    /// Tokens and what belongs to them.
+    pub window: Window,
+    /// Base of rotary embeddings; zero if the file has none.
+    pub rope_theta: Rational,
+    /// Added to a mean square before its root is taken.
+    pub epsilon: Rational,
+}
+
+/// The tokens that a graph is read for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Number of tokens.
+    pub tokens: u64,
+    /// Position of the first one.
+    pub offset: u64,
+    /// `true` if the weights have a tensor for the buffer `pos_emb`.
+    pub has_positions: bool,
+}
+
+impl Default for Window {
+    fn default() -> Window {
+        Window { tokens: 1, offset: 0, has_positions: false }
+    }
 }
 
 impl Graph {
-    /// Reads and checks a graph; `file` is its name for messages.
+    /// Reads and checks a graph for one token; `file` is its name for messages.
     ///
     /// # Errors
     /// All problems of its records.
     pub fn read(bytes: &[u8], file: &str) -> Result<Graph, Diagnostics> {
+        Graph::read_window(bytes, file, Window::default())
+    }
+
+    /// Reads and checks a graph for a window of tokens.
+    ///
+    /// # Errors
+    /// All problems of its records.
+    pub fn read_window(bytes: &[u8], file: &str, window: Window) -> Result<Graph, Diagnostics> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
             let message = format!("this is no JSON file of a graph: {}", e.what);
             Diagnostic::error("E2001", place, message).in_file(file.as_ref())
         })?;
-        Reader::default().graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
+        Reader { window, ..Reader::default() }.graph(&value).map_err(|problems| problems.in_file(file.as_ref()))
     }
 
     /// Layers that the nodes belong to, in order.
@@ -282,6 +386,17 @@ impl Graph {
         layers.sort_unstable();
         layers.dedup();
         layers
+    }
+
+    /// Warnings about conditions that cannot be evaluated; nodes that depend on one are refused when they are selected.
+    pub fn warnings(&self) -> Diagnostics {
+        let nodes = self.nodes.iter().filter_map(|node| node.unclear.as_ref());
+        let buffers = self.buffers.iter().filter_map(|buffer| buffer.unclear.as_ref());
+        let warning = |error: &Diagnostic| {
+            Diagnostic::warning("W2001", error.place.clone(), error.message.clone())
+                .with_help("nothing that is selected depends on it")
+        };
+        Diagnostics(buffers.chain(nodes).map(warning).collect())
     }
 
     /// The buffer of a name.
@@ -296,6 +411,7 @@ fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
 
 #[derive(Default)]
 struct Reader {
+    window: Window,
     config: BTreeMap<String, Rational>,
     dimensions: Vec<Dimension>,
     /// Values of dimensions by name, those that follow from others included.
@@ -347,7 +463,11 @@ impl Reader {
             }
         }
         self.stop_if_wrong()?;
-        Ok(Graph { dimensions: self.dimensions, buffers: self.buffers, nodes: self.nodes })
+        let rope_theta = self.config.get("rope_theta").cloned().unwrap_or_else(Rational::zero);
+        let epsilon = self.config.get("rms_norm_eps").cloned();
+        let epsilon = epsilon.unwrap_or_else(|| Rational::parse_decimal("1e-6").expect("a decimal"));
+        let Reader { dimensions, buffers, nodes, window, .. } = self;
+        Ok(Graph { dimensions, buffers, nodes, window, rope_theta, epsilon })
     }
 
     fn stop_if_wrong(&mut self) -> Result<(), Diagnostics> {
@@ -484,16 +604,21 @@ impl Reader {
                 return Err(wrong(format!("{place}.optional"), format!("{} is neither 0 nor 1", other.brief())));
             }
         }
-        let present = self.condition(record.get("condition"), &format!("{place}.condition"))?;
+        let (present, unclear) = self.condition(record.get("condition"), &format!("{place}.condition"))?;
         let shape = record.get("shape").and_then(Value::elements);
         let shape = shape.ok_or_else(|| wrong(format!("{place}.shape"), "the shape is no list of dimensions"))?;
         if shape.len() > MAX_AXES {
             return Err(wrong(format!("{place}.shape"), format!("{} axes; at most {MAX_AXES} are read", shape.len())));
         }
-        let (mut sizes, mut axes) = (Vec::new(), Vec::new());
+        let (mut sizes, mut axes, mut token_axes, mut scales_tokens) = (Vec::new(), Vec::new(), Vec::new(), false);
         for (k, entry) in shape.iter().enumerate() {
             let (size, axis) = self.axis(entry, &format!("{place}.shape[{k}]"))?;
             sizes.push(size);
+            if axis.is_none() {
+                token_axes.push(axes.len());
+                let is_one = |key| entry.get(key).and_then(Value::integer).is_none_or(|factor| factor == 1);
+                scales_tokens |= !(is_one("mult") && is_one("div"));
+            }
             axes.extend(axis.or((role == Role::Weight).then_some(Axis { blocks: 1, real: size, padded: size })));
         }
         let total = |sizes: Vec<u64>| sizes.iter().try_fold(1u64, |n, &size| n.checked_mul(size));
@@ -506,7 +631,20 @@ impl Reader {
         if let Some(resolved) = record.get("resolved_shape") {
             check_resolved(resolved, &sizes, count, &dtype).map_err(|m| wrong(format!("{place}.resolved_shape"), m))?;
         }
-        self.buffers.push(Buffer { name, layered, role, dtype, sizes, axes, root: index, present });
+        let buffer = Buffer {
+            name,
+            layered,
+            role,
+            dtype,
+            sizes,
+            axes,
+            token_axes,
+            scales_tokens,
+            root: index,
+            present,
+            unclear,
+        };
+        self.buffers.push(buffer);
         Ok(())
     }
 
@@ -560,58 +698,65 @@ impl Reader {
         Ok((size, Some(axis)))
     }
 
-    /// Whether a condition holds.
-    fn condition(&self, value: Option<&Value>, place: &str) -> Result<bool, Diagnostic> {
+    /// Returns whether a condition holds; the error of one over an unknown name is for those that depend on it.
+    fn condition(&self, value: Option<&Value>, place: &str) -> Result<(bool, Option<Diagnostic>), Diagnostic> {
         let text = match value {
-            None | Some(Value::Null) => return Ok(true),
+            None | Some(Value::Null) => return Ok((true, None)),
             Some(Value::String(text)) => text.trim(),
             Some(other) => return Err(wrong(place, format!("{} is no condition", other.kind()))),
         };
-        match text {
-            "" | "inference_only" | "decode_only" => return Ok(true),
-            // Position embeddings are part of no operator that is compiled.
-            "training_enabled" | "backward_only" | "prefill_only" | "has_pos_emb" => return Ok(false),
-            "rope_disabled" => return Ok(self.named_number("rope_theta", place)? <= Rational::zero()),
-            "rope_theta" => return Ok(self.named_number("rope_theta", place)? > Rational::zero()),
-            _ => {}
+        if text.is_empty() {
+            return Ok((true, None));
         }
         // Two characters before one, so that `>=` is not `>`.
         let found =
             [">=", "<=", "==", "!=", ">", "<"].iter().find_map(|op| text.split_once(op).map(|parts| (*op, parts)));
-        let Some((op, (name, number))) = found else {
-            return Ok(!self.named_number(text, place)?.is_zero());
+        let (op, name, number) = match found {
+            Some((op, (name, number))) => (op, name.trim(), number.trim()),
+            None => ("!=", text, "0"),
         };
-        let (name, number) = (name.trim(), number.trim());
-        if name == "mode" {
+        if !is_name(name) {
+            return Err(wrong(place, format!("{text:?} is no condition; there are NAME and NAME op NUMBER")));
+        }
+        if name == "mode" && found.is_some() {
             return match op {
-                "==" => Ok(number == "decode"),
-                "!=" => Ok(number != "decode"),
+                "==" => Ok((number == "decode", None)),
+                "!=" => Ok((number != "decode", None)),
                 _ => Err(wrong(place, format!("{text:?}: a mode is compared by == or !="))),
             };
         }
         let number = Rational::parse_decimal(number)
             .ok_or_else(|| wrong(place, format!("{text:?}: {number:?} is no number")))?;
-        let value = self.named_number(name, place)?;
-        Ok(match op {
+        let Some(value) = self.named_number(name, found.is_none()) else {
+            return Ok((false, Some(wrong(place, format!("{name:?} is neither in config nor a dimension")))));
+        };
+        let holds = match op {
             ">=" => value >= number,
             "<=" => value <= number,
             "==" => value == number,
             "!=" => value != number,
             ">" => value > number,
             _ => value < number,
-        })
+        };
+        Ok((holds, None))
     }
 
-    fn named_number(&self, name: &str, place: &str) -> Result<Rational, Diagnostic> {
-        if let Some(number) = self.config.get(name) {
-            return Ok(number.clone());
+    /// The value of a name; some names have a meaning of their own where they are the whole condition.
+    fn named_number(&self, name: &str, alone: bool) -> Option<Rational> {
+        let truth = |holds: bool| Some(if holds { Rational::one() } else { Rational::zero() });
+        let theta = || self.config.get("rope_theta").cloned().unwrap_or_else(Rational::zero);
+        match name {
+            // A model without rotary embeddings does not name their base.
+            "rope_theta" if alone => return truth(theta() > Rational::zero()),
+            "rope_theta" => return Some(theta()),
+            "rope_disabled" => return truth(theta() <= Rational::zero()),
+            "has_pos_emb" => return truth(self.window.has_positions),
+            "training_enabled" | "backward_only" | "prefill_only" => return truth(false),
+            "inference_only" | "decode_only" => return truth(true),
+            _ => {}
         }
-        // A model without rotary embeddings does not name their base.
-        if name == "rope_theta" {
-            return Ok(Rational::zero());
-        }
-        let value = self.values.get(name).map(|&value| Rational::from(num_bigint::BigInt::from(value)));
-        value.ok_or_else(|| wrong(place, format!("{name:?} is neither in config nor a dimension")))
+        let dimension = || self.values.get(name).map(|&value| Rational::from(num_bigint::BigInt::from(value)));
+        self.config.get(name).cloned().or_else(dimension)
     }
 
     /// Follows the chains of aliases to their ends.
@@ -690,7 +835,7 @@ impl Reader {
         let count = seen.entry((layer, op.clone())).or_insert(0);
         let nth = *count;
         *count += 1;
-        let runs = self.condition(record.get("condition"), &format!("{place}.condition"))?;
+        let (runs, unclear) = self.condition(record.get("condition"), &format!("{place}.condition"))?;
         let given = record.get("bindings").and_then(Value::elements);
         let given = given.ok_or_else(|| wrong(format!("{place}.bindings"), "the bindings are no list"))?;
         let mut bindings: Vec<(String, usize)> = Vec::new();
@@ -708,7 +853,7 @@ impl Reader {
             bindings.push((arg, buffer));
         }
         let kind = Call { reader: self, op: &op, kernel: &kernel, bindings: &bindings }.kind();
-        self.nodes.push(Node { index, layer, op, kernel, nth, runs, bindings, kind });
+        self.nodes.push(Node { index, layer, op, kernel, nth, runs, unclear, bindings, kind });
         Ok(())
     }
 }
@@ -736,8 +881,8 @@ impl Call<'_> {
     }
 
     fn understood(&self) -> Result<Kind, String> {
-        if let Some(why) = stateful(self.op) {
-            return Ok(Kind::Unsupported(why.into()));
+        if self.op == "kv_cache" {
+            return Ok(Kind::Unsupported("it keeps state from one token to the next".into()));
         }
         if let Some(kind) = self.by_op()? {
             return Ok(kind);
@@ -748,6 +893,18 @@ impl Call<'_> {
         }
         if starts("relu_") {
             return self.relu();
+        }
+        if starts("attention_") {
+            return self.attention();
+        }
+        if starts("rope_") {
+            return self.rope();
+        }
+        if starts("softmax_") {
+            return self.softmax();
+        }
+        if starts("embedding_") {
+            return self.embedding();
         }
         for function in [Function::Gelu, Function::Silu, Function::Sigmoid, Function::Tanh, Function::Exp] {
             if starts(&format!("{}_", function.name())) {
@@ -785,6 +942,10 @@ impl Call<'_> {
             "swiglu" => Kind::Swiglu { x: self.need(&["fc1_out"])?, y: self.result(&["swiglu_out"])? },
             "rmsnorm" => self.norm(Norm::Rms)?,
             "layernorm" => self.norm(Norm::Layer)?,
+            "embedding" => self.embedding()?,
+            "rope" => self.rope()?,
+            "attention" => self.attention()?,
+            "softmax" => self.softmax()?,
             _ => return Ok(None),
         }))
     }
@@ -812,6 +973,55 @@ impl Call<'_> {
     fn norm(&self, norm: Norm) -> Result<Kind, String> {
         let (x, gamma) = (self.need(X)?, self.need_weight(&["gamma", "weight", "w", "W"])?);
         Ok(Kind::Norm { norm, x, gamma, beta: self.bias(&["beta", "bias", "b"])?, y: self.result(Y)? })
+    }
+
+    fn embedding(&self) -> Result<Kind, String> {
+        let (ids, weight) = (self.need(&["tokens"])?, self.need_weight(&["weight"])?);
+        let positions = self.bias(&["pos_emb"])?.or_else(|| {
+            // Without a binding it is the weight buffer of that name.
+            let bound = self.find(&["pos_emb"]).is_some();
+            let buffer = *self.reader.by_name.get("pos_emb").filter(|_| !bound)?;
+            let is_used = self.reader.buffers[buffer].role == Role::Weight && self.reader.buffers[buffer].may_be_used();
+            is_used.then_some(Arg { buffer, binding: usize::MAX })
+        });
+        Ok(Kind::Embedding { ids, weight, positions, y: self.result(&["out"])? })
+    }
+
+    fn rope(&self) -> Result<Kind, String> {
+        let (q, k) = (self.need(&["q"])?, self.need(&["k"])?);
+        Ok(Kind::Rope { q, k })
+    }
+
+    fn attention(&self) -> Result<Kind, String> {
+        if let Some(kind) = self.windowed() {
+            return Ok(kind);
+        }
+        let [q, k, v] = [self.need(&["q"])?, self.need(&["k"])?, self.need(&["v"])?];
+        Ok(Kind::Attention { q, k, v, y: self.result(&["attn_out"])?, causal: self.is_causal() })
+    }
+
+    fn softmax(&self) -> Result<Kind, String> {
+        if let Some(kind) = self.windowed() {
+            return Ok(kind);
+        }
+        if self.is_causal() {
+            let why = format!("the kernel {:?} is causal, and a softmax alone has no positions", self.kernel);
+            return Ok(Kind::Unsupported(why));
+        }
+        Ok(Kind::Softmax { x: self.need(X)?, y: self.result(Y)? })
+    }
+
+    /// The refusal of a kernel that attends to a part of the tokens.
+    fn windowed(&self) -> Option<Kind> {
+        let found = ["sliding", "window"].into_iter().find(|word| self.kernel.contains(word))?;
+        Some(Kind::Unsupported(format!(
+            "the kernel {:?} has {found:?} in its name, and windows are not supported",
+            self.kernel
+        )))
+    }
+
+    fn is_causal(&self) -> bool {
+        self.kernel.contains("causal") && !self.kernel.contains("noncausal") && !self.kernel.contains("non_causal")
     }
 
     fn find(&self, names: &[&str]) -> Option<Arg> {
@@ -855,7 +1065,7 @@ impl Call<'_> {
     fn bias(&self, names: &[&str]) -> Result<Option<Arg>, String> {
         let Some(arg) = self.find(names) else { return Ok(None) };
         let arg = self.constant(arg)?;
-        Ok(self.buffer(arg).present.then_some(arg))
+        Ok(self.buffer(arg).may_be_used().then_some(arg))
     }
 
     fn result(&self, names: &[&str]) -> Result<Arg, String> {
@@ -867,16 +1077,11 @@ impl Call<'_> {
     }
 }
 
-/// Why an operation that needs more than one vector cannot be combinational.
-fn stateful(op: &str) -> Option<&'static str> {
-    Some(match op {
-        "attention" => "it needs the keys and values of other tokens and a softmax",
-        "rope" => "it needs the position of the token",
-        "softmax" => "it divides by a sum of its inputs' exponentials",
-        "embedding" => "it looks a token up in the whole vocabulary",
-        "kv_cache" => "it keeps state from one token to the next",
-        _ => return None,
-    })
+/// Returns `true` for names that conditions may have.
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    starts && chars.all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
 }
 
 /// The list of records under a key.

@@ -120,7 +120,17 @@ mod tests {
 
     fn node(layer: i64, op: &str, nth: usize) -> Node {
         let kind = Kind::Unsupported(String::new());
-        Node { index: 0, layer, op: op.into(), kernel: "gemm_serial".into(), nth, runs: true, bindings: vec![], kind }
+        Node {
+            index: 0,
+            layer,
+            op: op.into(),
+            kernel: "gemm_serial".into(),
+            nth,
+            runs: true,
+            unclear: None,
+            bindings: vec![],
+            kind,
+        }
     }
 
     #[test]

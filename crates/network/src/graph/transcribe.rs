@@ -4,14 +4,16 @@
 //! digits of its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole
 //! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
 
-use super::bind::{BoundNetwork, Constants, Operation, Step};
+use super::bind::{BoundNetwork, Constants, EmbeddingRows, Operation, Step, TableFunction};
 use crate::digits;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::quantise::{Overflow, Quantiser, Round};
+use crate::reciprocal::Division;
 use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 /// Bits of a table's input at most; whoever asks for a proof has lowered the network with a limit below.
@@ -70,28 +72,103 @@ impl Writer {
     }
 
     fn step(&mut self, step: &Step, slots: &[Vec<Value>]) -> Result<Vec<Value>, String> {
-        let mut results = Vec::with_capacity(step.elements);
-        for index in 0..step.elements {
+        step.by_token(|token| self.token(step, slots, token))
+    }
+
+    /// The quantised elements of one token.
+    fn token(&mut self, step: &Step, slots: &[Vec<Value>], token: usize) -> Result<Vec<Value>, String> {
+        let count = step.per_token();
+        let mut results = Vec::with_capacity(count);
+        match &step.operation {
+            Operation::MeanSquare { x, centred } => {
+                let quantiser = step.quantiser.ok_or("a mean square without a type")?;
+                let (square, divisor) = self.mean_square(&x.token(slots, token), *centred);
+                return Ok(vec![self.divided(&square, divisor, &quantiser)]);
+            }
+            Operation::Scores { q, k, heads, scale } => {
+                for head in 0..heads.heads {
+                    for i in 0..heads.tokens {
+                        for j in 0..heads.visible(i) {
+                            let factor = |d: usize| {
+                                let query = q.element(slots, i, head * heads.head_dim + d);
+                                (query, k.element(slots, j, heads.group(head) * heads.head_dim + d))
+                            };
+                            let pairs: Vec<_> = (0..heads.head_dim).map(factor).collect();
+                            let products: Vec<_> =
+                                pairs.into_iter().map(|(a, b)| (self.product(a, b), scale.codes[0].to_big())).collect();
+                            let score = self.sum(&products, scale.frac, &Rational::zero(), step.quantiser);
+                            results.push(self.quantised(&score, step));
+                        }
+                    }
+                }
+                return Ok(results);
+            }
+            Operation::Difference { x, rows } => {
+                for row in 0..rows.count() {
+                    let row = &slots[*x][rows.row(row)];
+                    let most = self.maximum(row);
+                    for x in row {
+                        let difference = Op::Sub { a: x.id, b: most.id, shift: 0 };
+                        let difference = self.value(difference, &x.low - &most.high, BigInt::ZERO, x.frac);
+                        let quantised = self.quantised(&difference, step);
+                        // Nothing above zero comes out, except from wrapping.
+                        let clips = step.quantiser.is_some_and(|q| q.overflow != Overflow::Wrap);
+                        results.push(if clips {
+                            let low = quantised.low.clone();
+                            self.value(Op::Quantise { x: quantised.id, shift: 0 }, low, BigInt::ZERO, quantised.frac)
+                        } else {
+                            quantised
+                        });
+                    }
+                }
+                return Ok(results);
+            }
+            Operation::RowSum { x, rows } => {
+                for row in 0..rows.count() {
+                    let terms: Vec<_> = slots[*x][rows.row(row)].iter().map(|x| (x.clone(), BigInt::one())).collect();
+                    let sum = self.sum(&terms, 0, &Rational::zero(), step.quantiser);
+                    results.push(self.quantised(&sum, step));
+                }
+                return Ok(results);
+            }
+            Operation::RowProduct { x, factor, rows } => {
+                for row in 0..rows.count() {
+                    for x in &slots[*x][rows.row(row)] {
+                        let product = self.product(x, &slots[*factor][row]);
+                        results.push(self.quantised(&product, step));
+                    }
+                }
+                return Ok(results);
+            }
+            _ => {}
+        }
+        let centre = if let Operation::Normalise { x, centred: true, .. } = &step.operation {
+            let terms: Vec<_> = x.token(slots, token).into_iter().map(|x| (x, BigInt::one())).collect();
+            Some(self.sum(&terms, 0, &Rational::zero(), None))
+        } else {
+            None
+        };
+        for index in 0..count {
             let bias = |bias: &Option<std::sync::Arc<Constants>>| {
                 bias.as_ref().map_or_else(Rational::zero, |bias| bias.value(index))
             };
             let exact = match &step.operation {
                 Operation::Product { x, matrix, bias: b } => {
-                    let x = &slots[*x];
+                    let x = x.token(slots, token);
                     let factor = |k: usize| (x[k].clone(), matrix.codes[index * x.len() + k].to_big());
                     let terms: Vec<(Value, BigInt)> = (0..x.len()).map(factor).collect();
                     self.sum(&terms, matrix.frac, &bias(b), step.quantiser)
                 }
                 Operation::AddConstants { x, bias } => {
-                    let terms = [(slots[*x][index].clone(), BigInt::one())];
+                    let terms = [(x.element(slots, token, index).clone(), BigInt::one())];
                     self.sum(&terms, 0, &bias.value(index), step.quantiser)
                 }
                 Operation::Add { a, b } => {
-                    let terms = [*a, *b].map(|slot| (slots[slot][index].clone(), BigInt::one()));
+                    let terms = [a, b].map(|x| (x.element(slots, token, index).clone(), BigInt::one()));
                     self.sum(&terms, 0, &Rational::zero(), step.quantiser)
                 }
                 Operation::Relu { x } => {
-                    let x = &slots[*x][index];
+                    let x = x.element(slots, token, index);
                     if let Some(quantiser) = &step.quantiser {
                         results.push(self.rectified(x, quantiser));
                         continue;
@@ -100,30 +177,233 @@ impl Writer {
                 }
                 Operation::Table { x, function } => {
                     let quantiser = step.quantiser.ok_or("a table without a type")?;
-                    self.table(&slots[*x][index], *function, &quantiser)?
+                    self.table(x.element(slots, token, index), function, &quantiser)?
                 }
                 Operation::Swiglu { x, table } => {
-                    let gate = self.table(&slots[*x][index], Function::Silu, table)?;
-                    let up = &slots[*x][step.elements + index];
+                    let silu = TableFunction::Real(Function::Silu);
+                    let gate = self.table(x.element(slots, token, index), &silu, table)?;
                     // As for every type, all its codes count.
-                    let (first, last) = (table.kif.min_code(), table.kif.max_code());
-                    let ends = [&first * &up.low, &first * &up.high, &last * &up.low, &last * &up.high];
-                    let low = ends.iter().min().cloned().unwrap_or_default();
-                    let high = ends.iter().max().cloned().unwrap_or_default();
-                    self.value(Op::Mul { a: gate.id, b: up.id }, low, high, gate.frac + up.frac)
+                    let gate = Value { low: table.kif.min_code(), high: table.kif.max_code(), ..gate };
+                    self.product(&gate, x.element(slots, token, count + index))
                 }
                 Operation::Norm { x, mean, factors, bias: b } => {
                     let constant = &bias(b) - &(mean * &factors.value(index));
-                    let terms = [(slots[*x][index].clone(), factors.codes[index].to_big())];
+                    let terms = [(x.element(slots, token, index).clone(), factors.codes[index].to_big())];
                     self.sum(&terms, factors.frac, &constant, step.quantiser)
                 }
+                Operation::Normalise { x, rstd, factors, bias: b, .. } => {
+                    let (value, factor) = (x.element(slots, token, index).clone(), factors.codes[index].to_big());
+                    let n = BigInt::from(if centre.is_some() { count } else { 1 });
+                    let mut terms = vec![(value, &n * &factor)];
+                    terms.extend(centre.iter().map(|sum| (sum.clone(), -&factor)));
+                    let scaled = self.sum(&terms, factors.frac, &Rational::zero(), None);
+                    let product = self.product(&scaled, &slots[*rstd][token]);
+                    let constant = &bias(b) * &Rational::from(n.clone());
+                    let value = self.sum(&[(product, BigInt::one())], 0, &constant, None);
+                    results.push(match &step.quantiser {
+                        Some(quantiser) => self.divided(&value, n, quantiser),
+                        None => self.shifted_down(&value, n.trailing_zeros().unwrap_or(0) as i32),
+                    });
+                    continue;
+                }
+                Operation::Embed { ids, rows } => {
+                    let id = ids.element(slots, token, 0).clone();
+                    self.embedded(&id, rows, step, token, index)?
+                }
+                Operation::Rotate { x, head_dim, table } => {
+                    let (half, pair) = (head_dim / 2, index % (head_dim / 2));
+                    let place = index / head_dim * head_dim + pair;
+                    let [cos, sin] = [0, 1].map(|k| table.codes[2 * (token * half + pair) + k].to_big());
+                    let factors = if index % head_dim < half { [cos, -sin] } else { [sin, cos] };
+                    let x = [place, place + half].map(|place| x.element(slots, token, place).clone());
+                    let terms: Vec<_> = x.into_iter().zip(factors).collect();
+                    self.sum(&terms, table.frac, &Rational::zero(), step.quantiser)
+                }
+                Operation::Weighted { p, v, heads, rows } => {
+                    let (head, d) = (index / heads.value_dim, index % heads.value_dim);
+                    let row = &slots[*p][rows.row(head * heads.tokens + token)];
+                    let mut terms = Vec::with_capacity(row.len());
+                    for (j, p) in row.iter().enumerate() {
+                        let value = v.element(slots, j, heads.group(head) * heads.value_dim + d);
+                        terms.push((self.product(p, value), BigInt::one()));
+                    }
+                    self.sum(&terms, 0, &Rational::zero(), step.quantiser)
+                }
+                Operation::Copy { x } => slots[*x][index].clone(),
+                Operation::MeanSquare { .. }
+                | Operation::Scores { .. }
+                | Operation::Difference { .. }
+                | Operation::RowSum { .. }
+                | Operation::RowProduct { .. } => return Err("an operation of rows is done before".into()),
             };
-            results.push(match &step.quantiser {
-                Some(quantiser) => self.quantise(&exact, quantiser),
-                None => exact,
-            });
+            results.push(self.quantised(&exact, step));
         }
         Ok(results)
+    }
+
+    fn quantised(&mut self, exact: &Value, step: &Step) -> Value {
+        match &step.quantiser {
+            Some(quantiser) => self.quantise(exact, quantiser),
+            None => exact.clone(),
+        }
+    }
+
+    /// The product of two values with the range of its ends; of a value with itself, nothing below zero.
+    fn product(&mut self, a: &Value, b: &Value) -> Value {
+        let ends = [&a.low * &b.low, &a.low * &b.high, &a.high * &b.low, &a.high * &b.high];
+        let mut low = ends.iter().min().cloned().unwrap_or_default();
+        if a.id == b.id {
+            low = low.max(BigInt::ZERO);
+        }
+        let high = ends.iter().max().cloned().unwrap_or_default();
+        self.value(Op::Mul { a: a.id, b: b.id }, low, high, a.frac + b.frac)
+    }
+
+    /// The largest of values with equal fractional bits, pair by pair.
+    fn maximum(&mut self, values: &[Value]) -> Value {
+        let mut left = values.to_vec();
+        while left.len() > 1 {
+            let mut next = Vec::with_capacity(left.len().div_ceil(2));
+            for pair in left.chunks(2) {
+                let [a, b] = pair else {
+                    next.extend(pair.iter().cloned());
+                    continue;
+                };
+                let less = Op::Sub { a: a.id, b: b.id, shift: 0 };
+                let less = self.value(less, &a.low - &b.high, &a.high - &b.low, a.frac);
+                let op = Op::Mux { cond: less.id, on_true: b.id, on_false: a.id, shift: 0 };
+                let (low, high) = (a.low.clone().max(b.low.clone()), a.high.clone().max(b.high.clone()));
+                // A condition that is never negative has no sign bit.
+                next.push(match less.low.is_negative() {
+                    true => self.value(op, low, high, a.frac),
+                    false => a.clone(),
+                });
+            }
+            left = next;
+        }
+        left.pop().expect("a row has elements")
+    }
+
+    /// A value and the number by which it has to be divided: the mean of the squares.
+    fn mean_square(&mut self, x: &[Value], centred: bool) -> (Value, BigInt) {
+        let n = BigInt::from(x.len());
+        let factor = if centred { n.clone() } else { BigInt::one() };
+        let mut terms: Vec<(Value, BigInt)> = x.iter().map(|x| (self.product(x, x), factor.clone())).collect();
+        if !centred {
+            return (self.sum(&terms, 0, &Rational::zero(), None), n);
+        }
+        let ones: Vec<_> = x.iter().map(|x| (x.clone(), BigInt::one())).collect();
+        let sum = self.sum(&ones, 0, &Rational::zero(), None);
+        terms.push((self.product(&sum, &sum), BigInt::from(-1)));
+        let variance = self.sum(&terms, 0, &Rational::zero(), None);
+        let (low, high) = (BigInt::ZERO, variance.high.clone());
+        let op = Op::Quantise { x: variance.id, shift: 0 };
+        (self.value(op, low, high, variance.frac), &n * &n)
+    }
+
+    /// A value times `2^-by`.
+    fn shifted_down(&mut self, x: &Value, by: i32) -> Value {
+        if by == 0 {
+            return x.clone();
+        }
+        self.value(Op::Quantise { x: x.id, shift: -by }, x.low.clone(), x.high.clone(), x.frac + by)
+    }
+
+    /// `quantise(x / n)`.
+    fn divided(&mut self, x: &Value, n: BigInt, quantiser: &Quantiser) -> Value {
+        let twos = n.trailing_zeros().unwrap_or(0);
+        let (odd, x) = (&n >> twos, self.shifted_down(x, twos as i32));
+        if odd.is_one() {
+            return self.quantise(&x, quantiser);
+        }
+        let frac = quantiser.kif.frac;
+        // In steps of the type, or finer ones: a step is `odd << dropped` steps of x.
+        let x = if frac > x.frac {
+            let up = (frac - x.frac) as u32;
+            self.value(Op::Quantise { x: x.id, shift: 0 }, &x.low << up, &x.high << up, frac)
+        } else {
+            x
+        };
+        let dropped = (x.frac - frac) as u32;
+        let step = &odd << dropped;
+        // The summands of a divisor that is even, or odd without ties.
+        let summand = |round: Round| match round {
+            Round::Floor => BigInt::ZERO,
+            Round::Ceil => &step - 1,
+            Round::HalfUp => &step >> 1u32,
+            _ => (&step - 1) >> 1u32,
+        };
+        let (negative, positive) = match quantiser.round {
+            Round::TowardZero => (Round::Ceil, Round::Floor),
+            Round::AwayFromZero => (Round::Floor, Round::Ceil),
+            Round::HalfAway => (Round::HalfDown, Round::HalfUp),
+            Round::HalfTowardZero => (Round::HalfUp, Round::HalfDown),
+            Round::HalfEven => {
+                let up = self.floor_of_quotient(&x, &summand(Round::HalfUp), &odd, frac);
+                let down = self.floor_of_quotient(&x, &summand(Round::HalfDown), &odd, frac);
+                let last = self.value(Op::Quantise { x: up.id, shift: 0 }, BigInt::ZERO, BigInt::one(), frac);
+                let op = Op::Mux { cond: last.id, on_true: down.id, on_false: up.id, shift: 0 };
+                let even = self.value(op, down.low.clone(), up.high.clone(), frac);
+                return self.overflow(&even, quantiser);
+            }
+            other => (other, other),
+        };
+        let [negative, positive] = [negative, positive].map(summand);
+        let rounded = if negative == positive || !x.low.is_negative() {
+            self.floor_of_quotient(&x, &positive, &odd, frac)
+        } else {
+            let [n, p] = [&negative, &positive].map(|code| self.constant(code.clone(), x.frac));
+            let op = Op::Mux { cond: x.id, on_true: n.id, on_false: p.id, shift: 0 };
+            let (low, high) = (negative.clone().min(positive.clone()), negative.max(positive));
+            let added = self.value(op, low.clone(), high.clone(), x.frac);
+            let op = Op::Add { a: x.id, b: added.id, shift: 0 };
+            let moved = self.value(op, &x.low + low, &x.high + high, x.frac);
+            self.floor_of_quotient(&moved, &BigInt::ZERO, &odd, frac)
+        };
+        self.overflow(&rounded, quantiser)
+    }
+
+    /// `floor((x + code) / odd)` in steps of `2^-frac`: a product whose dropped bits are proved to be enough.
+    fn floor_of_quotient(&mut self, x: &Value, code: &BigInt, odd: &BigInt, frac: i32) -> Value {
+        let moved = self.plus(x, code);
+        let dropped = (moved.frac - frac) as u32;
+        let op = Op::Quantise { x: moved.id, shift: 0 };
+        let whole = self.value(op, &moved.low >> dropped, &moved.high >> dropped, frac);
+        let division = Division::new(odd, &whole.low, &whole.high);
+        let constant = Rational::of_code(&division.offset, frac.into());
+        let product = self.sum(&[(whole.clone(), division.factor)], 0, &constant, None);
+        let op = Op::Quantise { x: product.id, shift: -(division.shift as i32) };
+        self.value(op, whole.low.div_floor(odd), whole.high.div_floor(odd), frac)
+    }
+
+    /// One element of a row that is found by its id.
+    fn embedded(
+        &mut self,
+        id: &Value,
+        rows: &EmbeddingRows,
+        step: &Step,
+        token: usize,
+        element: usize,
+    ) -> Result<Value, String> {
+        let count = step.per_token();
+        let position = rows.positions.as_ref().map_or_else(Rational::zero, |p| p.value(token * count + element));
+        let mut values = Vec::new();
+        let last = id.high.to_usize().ok_or("too many ids")?;
+        for id in 0..=last {
+            let row = if id < rows.rows { rows.weight.value(id * count + element) } else { Rational::zero() };
+            values.push(&row + &position);
+        }
+        let frac = match &step.quantiser {
+            Some(quantiser) => i64::from(quantiser.kif.frac),
+            None => rows.weight.frac.max(rows.positions.as_ref().map_or(rows.weight.frac, |p| p.frac)),
+        };
+        let code = |value: &Rational| match &step.quantiser {
+            Some(quantiser) => Some(quantiser.code(value)),
+            None => value.code(frac),
+        };
+        let codes: Option<Vec<i64>> = values.iter().map(|value| code(value)?.to_i64()).collect();
+        let codes = codes.ok_or("an entry beyond 64 bits")?;
+        Ok(self.entries(id, &codes, frac as i32))
     }
 
     /// The sum of values times `factor * 2^-frac`, and a constant. One that is no binary number is moved to where it is
@@ -175,7 +455,7 @@ impl Writer {
         self.value(Op::Sum { terms: sum.into() }, low, high, out as i32)
     }
 
-    fn table(&mut self, x: &Value, function: Function, quantiser: &Quantiser) -> Result<Value, String> {
+    fn table(&mut self, x: &Value, function: &TableFunction, quantiser: &Quantiser) -> Result<Value, String> {
         let kif = Interval::new(x.low.clone(), x.high.clone(), x.frac).kif();
         if kif.width() > MAX_TABLE_BITS {
             return Err(format!("a table for {} bits", kif.width()));
@@ -183,21 +463,26 @@ impl Writer {
         let mut codes: Vec<i64> = Vec::new();
         let mut code = x.low.clone();
         while code <= x.high {
-            let entry = self.functions.code(function, &Rational::of_code(&code, x.frac.into()), quantiser)?;
+            let argument = Rational::of_code(&code, x.frac.into());
+            let entry = function.code(&mut self.functions, &argument, quantiser)?;
             codes.push(entry.to_i64().ok_or("an entry beyond 64 bits")?);
             code += 1;
         }
-        let frac = quantiser.kif.frac;
+        Ok(self.entries(x, &codes, quantiser.kif.frac))
+    }
+
+    /// A look-up table of these entries, the first for the lowest code.
+    fn entries(&mut self, x: &Value, codes: &[i64], frac: i32) -> Value {
         let (min, max) = (codes.iter().copied().min().unwrap_or(0), codes.iter().copied().max().unwrap_or(0));
         if i32::try_from(max).is_ok() && i32::try_from(min).is_ok() {
             let entries = codes.iter().map(|&c| c as i32).collect();
-            return Ok(self.lookup(x, entries, min, max, frac));
+            return self.lookup(x, entries, min, max, frac);
         }
         // Entries above 2^31: the upper and the lower 16 bits apart.
         let upper = self.lookup(x, codes.iter().map(|&c| (c >> 16) as i32).collect(), min >> 16, max >> 16, frac - 16);
         let lower = self.lookup(x, codes.iter().map(|&c| (c & 0xffff) as i32).collect(), 0, 0xffff, frac);
         let terms = [upper.id, lower.id].map(|value| Term { value, shift: 0, neg: false });
-        Ok(self.value(Op::Sum { terms: terms.into() }, min.into(), max.into(), frac))
+        self.value(Op::Sum { terms: terms.into() }, min.into(), max.into(), frac)
     }
 
     fn lookup(&mut self, x: &Value, entries: Vec<i32>, min: i64, max: i64, frac: i32) -> Value {

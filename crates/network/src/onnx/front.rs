@@ -194,6 +194,8 @@ impl<'a> Search<'a> {
                     let encoder = Encoder::Affine { gain, bias, low, high, round: *round, zero };
                     (encoder, range, step.scale.clone(), Rational::zero())
                 }
+                // A quantiser of ours stands after a difference or a sum, never at the input.
+                Codes::Type(_) => return Err(()),
                 Codes::Sign => {
                     let lower = step.value(&BigInt::from(-1));
                     (Encoder::Sign { gain, bias }, (BigInt::ZERO, BigInt::from(1)), step.scale.shifted(1), lower)

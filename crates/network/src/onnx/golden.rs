@@ -8,6 +8,7 @@ use super::{Network, Refusal, ValueSource};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::quantise::Round;
+use crate::reciprocal::{inverse_code, inverse_root_code};
 use num_bigint::BigInt;
 use num_traits::One;
 use std::collections::BTreeMap;
@@ -210,6 +211,13 @@ pub(super) fn code_of(
     pending: Option<Function>,
     functions: &mut Functions,
 ) -> Result<BigInt, String> {
+    if let (Some(function), Codes::Type(quantiser)) = (pending, codes) {
+        return match function {
+            Function::Inverse => Ok(inverse_code(x, quantiser)),
+            Function::InverseRoot => Ok(inverse_root_code(x, quantiser)),
+            _ => functions.code(function, x, quantiser),
+        };
+    }
     match pending {
         None => Ok(codes.code(step, x)),
         Some(function) => functions.decide(function, x, |value| codes.code(step, value)),
@@ -223,6 +231,7 @@ impl Codes {
         match self {
             Codes::Sign if t.is_negative() => -BigInt::one(),
             Codes::Sign => BigInt::one(),
+            Codes::Type(quantiser) => quantiser.code(x),
             Codes::Round { low, high, round } => clamped(&t, low, high).round(*round),
         }
     }

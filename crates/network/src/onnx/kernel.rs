@@ -6,7 +6,7 @@
 use super::tensor::Tensor;
 use crate::exact::Rational;
 use crate::function::Function;
-use crate::quantise::Round;
+use crate::quantise::{Quantiser, Round};
 use num_bigint::BigInt;
 
 /// The number of an element within its tensor.
@@ -144,6 +144,8 @@ pub struct Step {
 pub enum Codes {
     /// 1 if it is not negative, else -1.
     Sign,
+    /// The code of a type, with its overflow; the scale is that of the type, and zero has the code 0.
+    Type(Quantiser),
     /// Clamped, then rounded.
     Round {
         /// Smallest code.

@@ -17,7 +17,7 @@ use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::layers::Layers;
 use crate::port::Unit;
-use crate::quantise::Round;
+use crate::quantise::{Overflow, Quantiser, Round};
 use crate::solver::Missed;
 use alir_cmvm;
 use alir_core::ir::{Limits, Model, Op, Output};
@@ -454,6 +454,9 @@ impl<'a> Lowering<'a> {
 
     /// The value of the code that `x`, or a function of it, is rounded to.
     fn rounded(&mut self, x: &Elem, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Elem, String> {
+        if let (Elem::Wire(_), None, Codes::Type(quantiser)) = (x, pending, codes) {
+            return self.typed(x, step, quantiser);
+        }
         match (x, pending) {
             (Elem::Constant(value), _) => {
                 let code = super::golden::code_of(codes, step, value, pending, &mut self.functions)?;
@@ -466,6 +469,43 @@ impl<'a> Lowering<'a> {
                 self.stairs.table(&mut self.atoms, &stair, function, &mut self.functions, most)
             }
         }
+    }
+
+    /// The value of the code of a type.
+    fn typed(&mut self, x: &Elem, step: &Step, quantiser: &Quantiser) -> Result<Elem, String> {
+        let ((low, high), round) = (quantiser.codes(), quantiser.round);
+        if matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric) {
+            return self.rounded(x, step, &Codes::Round { low, high, round }, None);
+        }
+        let (zero, one) = (Rational::zero(), Rational::one());
+        let t = x.affine(&one.checked_div(&step.scale).expect("positive"), &zero);
+        let rounded = self.rounded(x, step, &self.unlimited(&t, round), None)?;
+        if let Elem::Constant(_) = rounded {
+            return Ok(rounded);
+        }
+        let plain = self.atoms.plain(&rounded)?;
+        let code = self.atoms.over(&plain, &step.scale, &zero)?;
+        let (least, most) = self.atoms.range(code);
+        if low <= *least && *most <= high {
+            return Ok(rounded);
+        }
+        let code = if quantiser.overflow == Overflow::Wrap {
+            let width = quantiser.kif.width();
+            let half = if quantiser.kif.signed { BigInt::from(1) << (width - 1) } else { BigInt::ZERO };
+            let moved = self.atoms.add_constant(code, &half)?;
+            let bits = self.atoms.bits(moved, 0, width)?;
+            self.atoms.add_constant(bits, &-half)?
+        } else {
+            let nothing = self.atoms.constant(&BigInt::ZERO)?;
+            let room = self.atoms.subtracted_from(&high, code)?;
+            let above = self.atoms.is_negative(room);
+            let room = self.atoms.add_constant(code, &-&low)?;
+            let below = self.atoms.is_negative(room);
+            let chosen = self.atoms.mux(above, nothing, code);
+            let chosen = self.atoms.mux(below, nothing, chosen);
+            self.atoms.narrowed(chosen, low, high)
+        };
+        Ok(Elem::of(&self.atoms, code, step.scale.clone(), zero))
     }
 
     fn truncated(&mut self, trunc: &Trunc, operand: usize) -> Result<Vec<Elem>, String> {

@@ -5,8 +5,10 @@
 //! - [`run`]: the golden evaluator, in rational numbers.
 //! - [`lower`](lower::lower): the network as an ALIR program.
 //! - [`front`]: what the hardware's ports carry, and how a real number becomes a code.
+//! - `composite`: softmax, norms and Einsum as several steps.
 //! - [`kernel`]: what a node computes, resolved to elements.
 
+mod composite;
 pub mod front;
 mod golden;
 pub mod kernel;
@@ -21,7 +23,7 @@ mod transcribe;
 pub use golden::{run, run_codes};
 pub use meaning::OnnxMeaning;
 pub use proto::recognised;
-pub use read::{Summary, read, summary};
+pub use read::{Summary, read, read_with, summary};
 
 use super::function::Function;
 use kernel::Kernel;

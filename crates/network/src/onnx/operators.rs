@@ -66,7 +66,7 @@ pub(super) fn is_standard(node: &NodeProto) -> bool {
 }
 
 /// Operators of ONNX that have a kernel; `Constant` is read with the initialisers.
-const STANDARD: [&str; 42] = [
+const STANDARD: [&str; 47] = [
     "Add",
     "AveragePool",
     "BatchNormalization",
@@ -77,6 +77,7 @@ const STANDARD: [&str; 42] = [
     "Conv",
     "Div",
     "Dropout",
+    "Einsum",
     "Expand",
     "Flatten",
     "Gather",
@@ -85,6 +86,7 @@ const STANDARD: [&str; 42] = [
     "GlobalAveragePool",
     "GlobalMaxPool",
     "Identity",
+    "LayerNormalization",
     "LeakyRelu",
     "MatMul",
     "Max",
@@ -94,6 +96,7 @@ const STANDARD: [&str; 42] = [
     "Neg",
     "Pad",
     "Pow",
+    "RMSNormalization",
     "ReduceMean",
     "ReduceSum",
     "Relu",
@@ -101,6 +104,7 @@ const STANDARD: [&str; 42] = [
     "Shape",
     "Sigmoid",
     "Slice",
+    "Softmax",
     "Split",
     "Sqrt",
     "Squeeze",
@@ -109,6 +113,7 @@ const STANDARD: [&str; 42] = [
     "Tile",
     "Transpose",
     "Unsqueeze",
+    "Where",
 ];
 
 /// A node with what stands behind its inputs; `None` where an optional input is left out.
@@ -167,6 +172,7 @@ pub(super) fn resolve(node: &Node) -> Result<Resolved, String> {
         "Tile" => tile(node),
         "Cast" => cast(node),
         "Shape" => shape(node),
+        "Where" => choose(node),
         other => Err(format!("{other} is not supported")),
     }
 }
@@ -189,7 +195,7 @@ impl<'a> Node<'a> {
         self.operand(input)?.known.ok_or_else(|| format!("{what} must be constant"))
     }
 
-    fn count(&self, least: usize, most: usize) -> Result<(), String> {
+    pub(super) fn count(&self, least: usize, most: usize) -> Result<(), String> {
         let count = self.operands.len();
         if !(least..=most).contains(&count) {
             let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -210,7 +216,7 @@ impl<'a> Node<'a> {
         Ok(first)
     }
 
-    fn integer(&self, name: &str, default: i64) -> Result<i64, String> {
+    pub(super) fn integer(&self, name: &str, default: i64) -> Result<i64, String> {
         match self.attribute(name)? {
             None => Ok(default),
             Some(a) => {
@@ -229,7 +235,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    fn text(&self, name: &str) -> Result<Option<String>, String> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, String> {
         let Some(a) = self.attribute(name)? else { return Ok(None) };
         let bytes = a.s.clone().ok_or_else(|| format!("the attribute {name} is no text"))?;
         String::from_utf8(bytes).map(Some).map_err(|_| format!("the attribute {name} is no text"))
@@ -249,7 +255,7 @@ impl<'a> Node<'a> {
 }
 
 /// A float attribute as the exact value of its float32; the default is a float32 too.
-fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, String> {
+pub(super) fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, String> {
     let value = match node.attribute(name)? {
         None => default,
         Some(a) => {
@@ -259,7 +265,7 @@ fn float_attribute(node: &Node, name: &str, default: f32) -> Result<Rational, St
     Rational::of_f64(value.into()).ok_or_else(|| format!("the attribute {name} is NaN or infinite"))
 }
 
-fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
+pub(super) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
     let from_front = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     from_front
         .and_then(|a| usize::try_from(a).ok())
@@ -1180,6 +1186,23 @@ fn gather(node: &Node) -> Result<Resolved, String> {
             }
         }
         Ok(Kernel::Move(elements))
+    })
+}
+
+/// Element by element one of two inputs, by a constant condition.
+fn choose(node: &Node) -> Result<Resolved, String> {
+    node.count(3, 3)?;
+    let (condition, x, y) = (node.shape(0)?, node.shape(1)?, node.shape(2)?);
+    let shape = broadcast(&[condition, x, y])?;
+    limited(&shape)?;
+    let [condition, x, y] = [condition, x, y].map(|from| broadcast_elements(from, &shape));
+    resolved(shape, vec![0, 1, 2], move |constants| {
+        let holds = &constant_input(constants, 0, "the condition")?.values;
+        let source = |k: usize| match holds[condition[k] as usize].is_zero() {
+            false => Some((1, x[k])),
+            true => Some((2, y[k])),
+        };
+        Ok(Kernel::Move((0..condition.len()).map(source).collect()))
     })
 }
 

@@ -1,5 +1,6 @@
 //! Bytes to a [`Network`]: one input, one output, what lies between in the order of use, every constant evaluated.
 
+use super::composite::{self, Mask, Records, Source, Stage};
 use super::golden;
 use super::kernel::Kernel;
 use super::operators::{self, Build, Operand, Outcome, Resolved};
@@ -8,6 +9,7 @@ use super::tensor::{self, Tensor};
 use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
 use crate::exact::Rational;
 use crate::function::Functions;
+use crate::graph::quant::QuantFile;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -23,8 +25,28 @@ const SMALL: usize = 256;
 /// # Errors
 /// What is wrong with the file or not supported, each with its place. Operators that are not supported are all named.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Network, Vec<Refusal>> {
+    read_with(bytes, options, &QuantFile::default())
+}
+
+/// The network of a file, with types of the intermediate values of softmax and norms.
+///
+/// # Errors
+/// As [`read`]; records that are missing, or of nodes that the file does not have.
+pub fn read_with(bytes: &[u8], options: &Options, quant: &QuantFile) -> Result<Network, Vec<Refusal>> {
     let model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
-    Reader::new(&model)?.network(options)
+    let mut reader = Reader::new(&model)?;
+    for key in quant.node_entries() {
+        let known =
+            reader.graph.node.iter().any(|n| n.name.as_deref() == Some(key) || n.op_type.as_deref() == Some(key));
+        if !known {
+            return Err(vec![
+                Refusal::new(format!("quant.nodes.{key}"), "there is no such node")
+                    .with_help("keys are names of nodes, or operators"),
+            ]);
+        }
+    }
+    reader.quant = quant.clone();
+    reader.network(options)
 }
 
 /// What `info` says of a file, whether it is supported or not.
@@ -117,6 +139,9 @@ struct Reader<'a> {
     names: BTreeMap<&'a str, usize>,
     tensors: Vec<Draft<'a>>,
     elements: usize,
+    /// Types of intermediate values.
+    quant: QuantFile,
+    opset: i64,
 }
 
 /// A tensor while the network is being made.
@@ -174,6 +199,8 @@ impl<'a> Reader<'a> {
             names: BTreeMap::new(),
             tensors: Vec::new(),
             elements: 0,
+            quant: QuantFile::default(),
+            opset: opset(model).unwrap_or(0),
         };
         reader.cut_off();
         reader.needed = reader.order().map_err(|r| vec![r])?;
@@ -352,18 +379,24 @@ impl<'a> Reader<'a> {
     }
 
     fn enter(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
+        let tensor = self.add(name, shape, state)?;
+        self.names.insert(name, tensor);
+        Ok(tensor)
+    }
+
+    /// Adds a tensor, which nodes of the file do not find by its name.
+    fn add(&mut self, name: &'a str, shape: Vec<usize>, state: State<'a>) -> Result<usize, String> {
         let count = tensor::elements(&shape).ok_or_else(|| format!("the shape {shape:?} is too large"))?;
         self.elements = self.elements.saturating_add(count);
         if self.elements > MAX_ALL_ELEMENTS {
             return Err(format!("all tensors together have more than {MAX_ALL_ELEMENTS} elements"));
         }
         self.tensors.push(Draft { name, shape, state, bits: None, pending: None });
-        self.names.insert(name, self.tensors.len() - 1);
         Ok(self.tensors.len() - 1)
     }
 
     /// The first step for a node: its shape and the size of its matrix. Small constants are folded at once.
-    fn plan(&mut self, index: usize, size: &mut Size) -> Result<Option<Planned>, String> {
+    fn plan(&mut self, index: usize, size: &mut Size) -> Result<Vec<Planned>, String> {
         let node = &self.graph.node[index];
         let Some(name) = node.output.first().map(String::as_str).filter(|name| !name.is_empty()) else {
             return Err("it has no output".to_owned());
@@ -383,7 +416,7 @@ impl<'a> Reader<'a> {
                 State::Constant | State::Computed => unreachable!("made above"),
             };
             self.enter(name, shape, state)?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let mut inputs = Vec::with_capacity(node.input.len());
         for name in &node.input {
@@ -391,6 +424,12 @@ impl<'a> Reader<'a> {
         }
         while inputs.last() == Some(&None) {
             inputs.pop();
+        }
+        let operator = node.op_type.as_deref().unwrap_or("");
+        if operators::is_standard(node)
+            && ["Softmax", "LayerNormalization", "RMSNormalization", "Einsum"].contains(&operator)
+        {
+            return self.composite(index, name, &inputs, size);
         }
         let operand = |t: usize| Operand {
             shape: &self.tensors[t].shape,
@@ -418,9 +457,160 @@ impl<'a> Reader<'a> {
         if small && !varies || matches!(plan.resolved.result, Outcome::Value(_)) {
             // A fold that fails says so now as well as later.
             self.build(plan, &mut Functions::new())?;
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        Ok(Some(plan))
+        Ok(vec![plan])
+    }
+
+    /// The steps of an operator that becomes several.
+    fn composite(
+        &mut self,
+        index: usize,
+        name: &'a str,
+        inputs: &[Option<usize>],
+        size: &mut Size,
+    ) -> Result<Vec<Planned>, String> {
+        let node = &self.graph.node[index];
+        let operator = node.op_type.as_deref().unwrap_or("");
+        let call = operators::Node { proto: node, operands: Vec::new() };
+        let x = inputs.first().copied().flatten().ok_or("input 0 is missing")?;
+        let shape = self.tensors[x].shape.clone();
+        if inputs.iter().flatten().any(|&t| self.tensors[t].pending.is_some()) {
+            return Err("a real function needs a Quant or BipolarQuant behind it".to_owned());
+        }
+        let quant = self.quant.clone();
+        let keys = [operator.to_owned(), node.name.clone().unwrap_or_default()];
+        let records = Records { quant: &quant, keys };
+        let mut products = 0;
+        let stages = match operator {
+            "Einsum" => {
+                let text = call.text("equation")?.ok_or("the attribute equation is missing")?;
+                let [Some(a), Some(b)] = *inputs else {
+                    return Err(format!("{} operands; an Einsum of two is supported", inputs.len()));
+                };
+                let is_constant = |t: usize| !matches!(self.tensors[t].state, State::Computed);
+                let vector = usize::from(is_constant(a) && !is_constant(b));
+                let shapes = [self.tensors[a].shape.as_slice(), self.tensors[b].shape.as_slice()];
+                let (stages, count) = composite::einsum(&text, [a, b], shapes, vector)?;
+                products = count;
+                stages
+            }
+            "Softmax" => {
+                if inputs.len() > 1 {
+                    return Err(format!("{} inputs; it has 1", inputs.len()));
+                }
+                let axis = call.integer("axis", if self.opset < 13 { 1 } else { -1 })?;
+                let axis = operators::axis_of(axis, shape.len())?;
+                let axes = axis..if self.opset < 13 { shape.len() } else { axis + 1 };
+                let mask = self.mask(&node.input[0])?;
+                composite::softmax(x, &shape, axes, &mask, &records)?
+            }
+            _ => {
+                if node.output.iter().skip(1).any(|name| !name.is_empty()) {
+                    return Err("a second output is not supported: mean and deviation stay inside".to_owned());
+                }
+                let axis = operators::axis_of(call.integer("axis", -1)?, shape.len())?;
+                let epsilon = operators::float_attribute(&call, "epsilon", 1e-5)?;
+                let most = if operator == "LayerNormalization" { 3 } else { 2 };
+                if inputs.len() < 2 || inputs.len() > most {
+                    return Err(format!("{} inputs; it has 2 to {most}", inputs.len()));
+                }
+                let parameter = |k: usize| {
+                    let tensor = inputs.get(k).copied().flatten()?;
+                    Some((tensor, self.tensors[tensor].shape.clone()))
+                };
+                let parameters = [parameter(1), parameter(2)];
+                composite::norm(x, &shape, axis, most == 3, &epsilon, parameters, &records)?
+            }
+        };
+        if inputs.iter().flatten().all(|&t| !matches!(self.tensors[t].state, State::Computed)) && operator != "Einsum" {
+            return Err("it does not depend on the input".to_owned());
+        }
+        if products > 0 && inputs.iter().flatten().any(|&t| matches!(self.tensors[t].state, State::Computed)) {
+            size.matrices.push((place(index, node), products, self.weight_bits(inputs)));
+        }
+        let count = stages.0.len();
+        let mut made: Vec<usize> = Vec::with_capacity(count);
+        let mut planned = Vec::with_capacity(count);
+        for (k, Stage { shape, inputs, pending, build }) in stages.0.into_iter().enumerate() {
+            let inputs: Vec<usize> = inputs
+                .into_iter()
+                .map(|source| match source {
+                    Source::Tensor(tensor) => tensor,
+                    Source::Stage(stage) => made[stage],
+                })
+                .collect();
+            let varies = inputs.iter().any(|&t| matches!(self.tensors[t].state, State::Computed));
+            let state = if varies { State::Computed } else { State::Constant };
+            let output = match k + 1 == count {
+                true => self.enter(name, shape.clone(), state)?,
+                false => self.add("", shape.clone(), state)?,
+            };
+            self.tensors[output].pending = pending;
+            made.push(output);
+            let resolved =
+                Resolved { shape, inputs: (0..inputs.len()).collect(), products: 0, result: Outcome::Kernel(build) };
+            planned.push(Planned { node: index, resolved, inputs: inputs.into_iter().map(Some).collect(), output });
+        }
+        Ok(planned)
+    }
+
+    /// The constant mask that stands directly before a softmax.
+    fn mask(&mut self, input: &'a str) -> Result<Mask, String> {
+        let Some(&Origin::Node(index, 0)) = self.origins.get(input) else { return Ok(Mask::None) };
+        let node = &self.graph.node[index];
+        if !operators::is_standard(node) {
+            return Ok(Mask::None);
+        }
+        let mut operands = Vec::new();
+        for name in &node.input {
+            let tensor = self.tensor(name)?;
+            let constant = !matches!(self.tensors[tensor].state, State::Computed);
+            operands.push(constant.then(|| (tensor, self.tensors[tensor].shape.clone())));
+        }
+        Ok(match (node.op_type.as_deref(), operands.as_slice()) {
+            (Some("Add"), [Some((tensor, shape)), None] | [None, Some((tensor, shape))]) => {
+                Mask::Added { tensor: *tensor, shape: shape.clone() }
+            }
+            (Some("Where"), [Some(condition), x, y]) => {
+                Mask::Chosen { condition: condition.clone(), branches: [x.clone(), y.clone()] }
+            }
+            _ => Mask::None,
+        })
+    }
+
+    /// Returns `true` if a node may read minus infinity: it moves constants, or is followed by nothing but Softmax.
+    fn may_read_infinity(&self, index: usize) -> bool {
+        let node = &self.graph.node[index];
+        let moves = [
+            "Reshape",
+            "Squeeze",
+            "Unsqueeze",
+            "Slice",
+            "Transpose",
+            "Expand",
+            "Gather",
+            "Identity",
+            "Cast",
+            "Concat",
+            "Where",
+        ];
+        match node.op_type.as_deref().unwrap_or("") {
+            "Softmax" => true,
+            "Add" | "Where" if self.feeds_softmax_only(node) => true,
+            operator => {
+                let constant = |name: &String| {
+                    self.names.get(name.as_str()).is_none_or(|&t| !matches!(self.tensors[t].state, State::Computed))
+                };
+                moves.contains(&operator) && node.input.iter().all(constant)
+            }
+        }
+    }
+
+    fn feeds_softmax_only(&self, node: &NodeProto) -> bool {
+        let Some(output) = node.output.first() else { return false };
+        let mut readers = self.graph.node.iter().filter(|other| other.input.contains(output)).peekable();
+        readers.peek().is_some() && readers.all(|other| other.op_type.as_deref() == Some("Softmax"))
     }
 
     /// The bits of a matrix's weights, as far as they are known without reading it.
@@ -495,6 +685,9 @@ impl<'a> Reader<'a> {
                 _ => None,
             })
             .collect();
+        if values.iter().flatten().any(|value| value.has_infinity()) && !self.may_read_infinity(plan.node) {
+            return Err("NaN or infinity: minus infinity is for masks that stand directly before a Softmax".to_owned());
+        }
         let kernel = build(&values)?;
         let constants: Option<Vec<&Tensor>> = values.into_iter().collect();
         if let Some(constants) = constants {
@@ -516,7 +709,7 @@ fn refused_operator(index: usize, node: &NodeProto) -> Refusal {
     let operator = node.op_type.as_deref().unwrap_or("");
     let domain = node.domain.as_deref().unwrap_or("");
     let message = match operator {
-        "Softmax" | "LogSoftmax" | "ArgMax" | "TopK" if operators::is_standard(node) => {
+        "LogSoftmax" | "ArgMax" | "TopK" if operators::is_standard(node) => {
             format!("{operator} is supported at the end of a network only, where it is cut off")
         }
         "Quant" | "IntQuant" | "BipolarQuant" | "Trunc" => {
@@ -557,10 +750,14 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
     })
 }
 
-fn check_opset(model: &ModelProto) -> Result<(), Refusal> {
+/// The version of ONNX's own operators.
+fn opset(model: &ModelProto) -> Option<i64> {
     let standard = model.opset_import.iter().filter(|o| matches!(o.domain.as_deref().unwrap_or(""), "" | "ai.onnx"));
-    let version = standard.map(|o| o.version.unwrap_or(0)).max();
-    match version {
+    standard.map(|o| o.version.unwrap_or(0)).max()
+}
+
+fn check_opset(model: &ModelProto) -> Result<(), Refusal> {
+    match opset(model) {
         Some(7..) => Ok(()),
         Some(old) => Err(Refusal::new("opset_import", format!("opset {old}; 7 and up are supported"))),
         None => Err(Refusal::new("opset_import", "the version of ONNX's own operators is missing")),

@@ -79,7 +79,7 @@ pub(super) fn read(proto: &TensorProto) -> Result<Tensor, String> {
 }
 
 fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
-    let float = |x: f64| Rational::of_f64(x).ok_or_else(|| "NaN or infinity".to_owned());
+    let float = |x: f64| finite_or_mask(x).ok_or_else(|| "NaN or infinity".to_owned());
     let code = proto.data_type.unwrap_or(0);
     let Some(kind) = DataType::of(code) else {
         return Err(format!(
@@ -180,8 +180,8 @@ impl DataType {
     /// The number in so many little-endian bytes; `None` for NaN and infinity.
     fn number(self, bytes: &[u8]) -> Option<Rational> {
         match self {
-            DataType::Float => Rational::of_f64(f32::from_le_bytes(bytes.try_into().ok()?).into()),
-            DataType::Double => Rational::of_f64(f64::from_le_bytes(bytes.try_into().ok()?)),
+            DataType::Float => finite_or_mask(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+            DataType::Double => finite_or_mask(f64::from_le_bytes(bytes.try_into().ok()?)),
             DataType::Float16 => half(u16::from_le_bytes(bytes.try_into().ok()?)),
             DataType::Bfloat16 => bfloat(u16::from_le_bytes(bytes.try_into().ok()?)),
             DataType::Bool => Some(i64::from(bytes.first()? != &0).into()),
@@ -191,6 +191,22 @@ impl DataType {
                 Some(BigInt::from_bytes_le(num_bigint::Sign::Plus, bytes).into())
             }
         }
+    }
+}
+
+/// Fractional bits of the number that stands for minus infinity: below all numbers of binary64.
+const MASK: i64 = -2000;
+
+/// A finite number; minus infinity as a number that only masks may have.
+fn finite_or_mask(x: f64) -> Option<Rational> {
+    if x == f64::NEG_INFINITY { Some(Rational::of_code(&BigInt::from(-1), MASK)) } else { Rational::of_f64(x) }
+}
+
+impl Tensor {
+    /// Returns `true` if an element was minus infinity in the file.
+    pub(super) fn has_infinity(&self) -> bool {
+        let limit = Rational::of_code(&BigInt::from(-1), MASK + 1);
+        self.values.iter().any(|value| *value < limit)
     }
 }
 

@@ -7,10 +7,13 @@ use super::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto, TensorProto,
     TensorTypeProto, TypeProto, ValueInfoProto,
 };
-use super::{Network, OnnxMeaning, Options, read, run, run_codes};
+use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes};
 use crate::exact::Rational;
+use crate::function::{Function, Functions};
+use crate::graph::quant::QuantFile;
 use crate::port::Meaning;
-use crate::quantise::Quantiser;
+use crate::quantise::{Overflow, Quantiser, Round};
+use crate::reciprocal::{inverse_code, inverse_root_code};
 use alir_core::ir::Model;
 use alir_interp::{LookupMiss, Step, golden_steps};
 use num_bigint::BigInt;
@@ -53,6 +56,8 @@ struct Maker {
     count: usize,
     last: String,
     shape: Vec<i64>,
+    /// Version of ONNX's operators; 11 if it is 0.
+    opset: i64,
     /// Tensors that may be used again.
     earlier: Vec<(String, Vec<i64>)>,
 }
@@ -321,7 +326,7 @@ impl Maker {
         let kind = Some(TypeProto { tensor: Some(tensor) });
         self.graph.input = vec![ValueInfoProto { name: Some("x".into()), kind }];
         self.graph.output = vec![ValueInfoProto { name: Some(self.last), kind: None }];
-        let opset = OperatorSetIdProto { domain: None, version: Some(11) };
+        let opset = OperatorSetIdProto { domain: None, version: Some(if self.opset == 0 { 11 } else { self.opset }) };
         ModelProto { ir_version: Some(8), graph: Some(self.graph), opset_import: vec![opset] }.encode_to_vec()
     }
 }
@@ -357,7 +362,11 @@ fn network_of(form: u8, typed: bool, layers: &[(u8, u64)]) -> Vec<u8> {
 
 /// Reads, lowers, and holds golden on reals, golden on codes and the program together.
 fn held(bytes: &[u8], input_type: Option<Quantiser>, rows: u32) -> Result<(), TestCaseError> {
-    let network = read(bytes, &Options::default()).unwrap_or_else(|e| panic!("{}", e[0]));
+    held_with(bytes, &QuantFile::default(), input_type, rows)
+}
+
+fn held_with(bytes: &[u8], quant: &QuantFile, input_type: Option<Quantiser>, rows: u32) -> Result<(), TestCaseError> {
+    let network = read_with(bytes, &Options::default(), quant).unwrap_or_else(|e| panic!("{}", e[0]));
     let front = front::front(&network, input_type).unwrap_or_else(|e| panic!("{e}"));
     let lowered = match lower::lower(&network, &front, &lower::Options::default()) {
         Ok(lowered) => lowered,
@@ -674,4 +683,353 @@ fn dropout_takes_a_flag_and_windows_of_padding_are_zero() {
     });
     let refused = scaled.unwrap_err();
     assert!(refused.contains("(Quant): the scale of channel 1 is 0; it must be positive"), "{refused}");
+}
+
+/// A record with random modes, as text and as a quantiser.
+fn record(dice: &mut Dice, kind: &str, overflows: &[&str]) -> (String, Quantiser) {
+    let (round, _) = Round::NAMED[dice.roll(7) as usize];
+    let overflow = dice.pick(overflows);
+    let quantiser = Quantiser::parse(&format!("{kind},{round},{overflow}")).unwrap();
+    (format!("{{\"type\": \"{kind}\", \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}"), quantiser)
+}
+
+/// Records of a softmax: difference, exp, sum, inverse, probability.
+fn softmax_records(dice: &mut Dice) -> (String, [Quantiser; 5]) {
+    let all = Overflow::NAMED.map(|(name, _)| name);
+    let parts = [
+        ("difference", "s7.4", &all[1..3]),
+        ("exp", "u7.6", &all[..]),
+        ("sum", "u8.5", &all[..]),
+        ("inverse", "u10.9", &all[..]),
+        ("probability", "u6.6", &all[..]),
+    ];
+    let made = parts.map(|(name, kind, overflows)| {
+        let (text, quantiser) = record(dice, kind, overflows);
+        (format!("\"{name}\": {text}"), quantiser)
+    });
+    let texts: Vec<&str> = made.iter().map(|(text, _)| text.as_str()).collect();
+    (format!("{{{}}}", texts.join(", ")), made.clone().map(|(_, quantiser)| quantiser))
+}
+
+fn norm_records(dice: &mut Dice) -> (String, [Quantiser; 2]) {
+    let all = Overflow::NAMED.map(|(name, _)| name);
+    let (square, a) = record(dice, "u9.4", &all);
+    let (table, b) = record(dice, "u9.5", &all);
+    (format!("{{\"rstd\": {{\"mean_square\": {square}, \"table\": {table}}}}}"), [a, b])
+}
+
+fn quant_file(nodes: &str) -> QuantFile {
+    let text = format!("{{\"format\": \"alir2hdl-quant\", \"version\": 1, \"nodes\": {{{nodes}}}}}");
+    QuantFile::read_records(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The softmax of the contract, straight from its formulas; `None` where an element is dropped.
+fn plain_softmax(row: &[Option<Rational>], types: &[Quantiser; 5]) -> Vec<Rational> {
+    let mut functions = Functions::new();
+    let [difference, exp, sum, inverse, probability] = types;
+    let most = row.iter().flatten().max().unwrap().clone();
+    let value = |code: BigInt, q: &Quantiser| Rational::of_code(&code, q.kif.frac.into());
+    let e: Vec<Option<Rational>> = row
+        .iter()
+        .map(|x| {
+            let d = difference.value(&(x.as_ref()? - &most));
+            Some(value(functions.code(Function::Exp, &d, exp).unwrap(), exp))
+        })
+        .collect();
+    let total = sum.value(&e.iter().flatten().fold(Rational::zero(), |sum, e| &sum + e));
+    let r = value(inverse_code(&total, inverse), inverse);
+    e.iter().map(|e| e.as_ref().map_or_else(Rational::zero, |e| probability.value(&(e * &r)))).collect()
+}
+
+/// Random numbers of a type with two fractional bits.
+fn typed_row(dice: &mut Dice, count: usize) -> Vec<Rational> {
+    (0..count).map(|_| Rational::of_code(&BigInt::from(dice.roll(64) as i64 - 32), 2)).collect()
+}
+
+#[test]
+fn softmax_inside_a_network_with_a_mask_is_that_of_the_contract() {
+    for seed in 0..40 {
+        let mut dice = Dice(seed * 7919 + 3);
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let masked = dice.roll(2) == 0;
+        let drop = dice.pick(&[f32::NEG_INFINITY, -1e9, -40_000.0]);
+        if masked {
+            // A causal mask, over scores that may be masked by a choice too.
+            let entries = (0..9).map(|k| if k % 3 > k / 3 { drop } else { 0.25 }).collect();
+            let mask = maker.floats(&[3, 3], entries);
+            if dice.roll(2) == 0 {
+                maker.then("Add", &[&mask], vec![]);
+            } else {
+                let below = maker.floats(&[1], vec![drop]);
+                let keep = maker.floats(&[3, 3], (0..9).map(|k| if k % 3 > k / 3 { 0.0 } else { 1.0 }).collect());
+                let x = maker.last.clone();
+                maker.last = maker.node("Where", &[&keep, &x, &below], vec![]);
+            }
+        }
+        let axis = if masked { -1 } else { dice.pick(&[-1, 1, 0]) };
+        maker.then("Softmax", &[], vec![integer("axis", axis)]);
+        maker.then("Identity", &[], vec![]);
+        let (text, types) = softmax_records(&mut dice);
+        let quant = quant_file(&format!("\"Softmax\": {text}"));
+        let added = maker.graph.node.iter().any(|n| n.op_type.as_deref() == Some("Add"));
+        let bytes = maker.bytes(&[1, 3, 3]);
+        let network = read_with(&bytes, &Options::default(), &quant).unwrap_or_else(|e| panic!("{}", e[0]));
+        for _ in 0..5 {
+            let x = typed_row(&mut dice, 9);
+            let found = run(&network, &x).unwrap();
+            let quarter = Rational::one().shifted(-2);
+            let score = |r: usize, c: usize| {
+                let x = if added { &x[r * 3 + c] + &quarter } else { x[r * 3 + c].clone() };
+                (!masked || c <= r).then_some(x)
+            };
+            let mut expected = vec![Rational::zero(); 9];
+            for line in 0..if axis == 0 { 9 } else { 3 } {
+                let at: Vec<(usize, usize)> = match axis {
+                    -1 => (0..3).map(|c| (line, c)).collect(),
+                    1 => (0..3).map(|r| (r, line)).collect(),
+                    _ => vec![(line / 3, line % 3)],
+                };
+                let row: Vec<Option<Rational>> = at.iter().map(|&(r, c)| score(r, c)).collect();
+                for ((r, c), p) in at.into_iter().zip(plain_softmax(&row, &types)) {
+                    expected[r * 3 + c] = p;
+                }
+            }
+            assert_eq!(found, expected, "seed {seed}");
+        }
+        held_with(&bytes, &quant, Some(Quantiser::parse("s6.2,RND,SAT").unwrap()), 4).unwrap();
+    }
+}
+
+#[test]
+fn norms_inside_a_network_are_those_of_the_contract() {
+    for seed in 0..30 {
+        let mut dice = Dice(seed * 104_729 + 11);
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let operator = dice.pick(&["LayerNormalization", "RMSNormalization"]);
+        let width = dice.pick(&[2i64, 3, 5]);
+        let gamma: Vec<f32> = (0..width).map(|_| dice.roll(33) as f32 / 16.0 - 1.0).collect();
+        let gammas = maker.floats(&[width], gamma.clone());
+        let epsilon = AttributeProto { f: Some(0.25), kind: Some(1), ..attribute("epsilon") };
+        maker.then(operator, &[&gammas], vec![epsilon, integer("axis", -1)]);
+        maker.then("Identity", &[], vec![]);
+        let (text, [square, table]) = norm_records(&mut dice);
+        let quant = quant_file(&format!("\"{operator}\": {text}"));
+        let bytes = maker.bytes(&[1, 2, width]);
+        let network = read_with(&bytes, &Options::default(), &quant).unwrap_or_else(|e| panic!("{}", e[0]));
+        let n = Rational::from(width);
+        for _ in 0..5 {
+            let x = typed_row(&mut dice, 2 * width as usize);
+            let mut expected = Vec::new();
+            for row in x.chunks(width as usize) {
+                let sum = |values: &mut dyn Iterator<Item = Rational>| values.fold(Rational::zero(), |a, b| &a + &b);
+                let mean = match operator {
+                    "LayerNormalization" => sum(&mut row.iter().cloned()).checked_div(&n).unwrap(),
+                    _ => Rational::zero(),
+                };
+                let squares = sum(&mut row.iter().map(|x| &(x - &mean) * &(x - &mean)));
+                let ms = &square.value(&squares.checked_div(&n).unwrap()) + &Rational::one().shifted(-2);
+                let rstd = Rational::of_code(&inverse_root_code(&ms, &table), table.kif.frac.into());
+                let scaled = row
+                    .iter()
+                    .zip(&gamma)
+                    .map(|(x, g)| &(&(x - &mean) * &rstd) * &Rational::of_f64(f64::from(*g)).unwrap());
+                expected.extend(scaled);
+            }
+            assert_eq!(run(&network, &x).unwrap(), expected, "seed {seed}");
+        }
+        held_with(&bytes, &quant, Some(Quantiser::parse("s6.2,RND,SAT").unwrap()), 4).unwrap();
+    }
+}
+
+/// Self-attention of two heads as exporters write it: projections, Quant, transposes, products of activations or
+/// Einsum, a scale, a mask, Softmax, and a norm after the residual.
+fn attention_graph(dice: &mut Dice) -> (Vec<u8>, QuantFile) {
+    let mut maker = Maker { last: "x".into(), shape: vec![1, 3, 4], opset: 13, ..Maker::default() };
+    maker.quantise_four(dice);
+    let input = maker.last.clone();
+    let mut heads = Vec::new();
+    for _ in 0..3 {
+        maker.last = input.clone();
+        maker.shape = vec![1, 3, 4];
+        let w = maker.floats(&[4, 4], (0..16).map(|_| dice.roll(15) as f32 / 8.0 - 0.875).collect());
+        maker.then("MatMul", &[&w], vec![]);
+        maker.quantise_four(dice);
+        let shape = maker.integers_of(&[1, 3, 2, 2]);
+        maker.then("Reshape", &[&shape], vec![]);
+        heads.push(maker.last.clone());
+    }
+    let by_einsum = dice.roll(2) == 0;
+    let score = if by_einsum {
+        maker.node("Einsum", &[&heads[0], &heads[1]], vec![text("equation", "bqhd,bkhd->bhqk")])
+    } else {
+        let q = maker.node("Transpose", &[&heads[0]], vec![integers("perm", &[0, 2, 1, 3])]);
+        let k = maker.node("Transpose", &[&heads[1]], vec![integers("perm", &[0, 2, 3, 1])]);
+        maker.node("MatMul", &[&q, &k], vec![])
+    };
+    let scale = maker.floats(&[], vec![dice.pick(&[0.5, 0.707_106_77])]);
+    maker.last = maker.node("Mul", &[&score, &scale], vec![]);
+    if dice.roll(2) == 0 {
+        let entries = (0..9).map(|k| if k % 3 > k / 3 { f32::NEG_INFINITY } else { 0.0 }).collect();
+        let mask = maker.floats(&[3, 3], entries);
+        maker.then("Add", &[&mask], vec![]);
+    }
+    maker.then("Softmax", &[], vec![]);
+    let p = maker.last.clone();
+    let mixed = if by_einsum {
+        maker.node("Einsum", &[&p, &heads[2]], vec![text("equation", "bhqk,bkhd->bqhd")])
+    } else {
+        let v = maker.node("Transpose", &[&heads[2]], vec![integers("perm", &[0, 2, 1, 3])]);
+        let mixed = maker.node("MatMul", &[&p, &v], vec![]);
+        maker.node("Transpose", &[&mixed], vec![integers("perm", &[0, 2, 1, 3])])
+    };
+    let shape = maker.integers_of(&[1, 3, 4]);
+    maker.last = maker.node("Reshape", &[&mixed, &shape], vec![]);
+    maker.shape = vec![1, 3, 4];
+    maker.quantise_four(dice);
+    maker.then("Add", &[&input], vec![]);
+    let gammas = maker.floats(&[4], vec![1.0, 0.5, -0.75, 1.25]);
+    maker.then("LayerNormalization", &[&gammas], vec![]);
+    maker.quantise_four(dice);
+    let (softmax, norm) = (softmax_records(dice).0, norm_records(dice).0);
+    let quant = quant_file(&format!("\"Softmax\": {softmax}, \"LayerNormalization\": {norm}"));
+    (maker.bytes(&[1, 3, 4]), quant)
+}
+
+impl Maker {
+    /// A signed Quant of four bits with a power of two as scale.
+    fn quantise_four(&mut self, dice: &mut Dice) {
+        let scale = self.floats(&[], vec![dice.pick(&[0.25, 0.5])]);
+        let (zero, bits) = (self.floats(&[], vec![0.0]), self.floats(&[], vec![4.0]));
+        let attributes = vec![integer("signed", 1), integer("narrow", 0), text("rounding_mode", "ROUND")];
+        self.then("Quant", &[&scale, &zero, &bits], attributes);
+    }
+
+    fn integers_of(&mut self, values: &[i64]) -> String {
+        let name = self.fresh();
+        self.graph.initializer.push(TensorProto {
+            dims: vec![values.len() as i64],
+            data_type: Some(7),
+            raw_data: Some(values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            name: Some(name.clone()),
+            ..Default::default()
+        });
+        name
+    }
+}
+
+#[test]
+fn random_attention_graphs_are_lowered_bit_by_bit() {
+    for seed in 0..12 {
+        let (bytes, quant) = attention_graph(&mut Dice(seed * 31 + 5));
+        held_with(&bytes, &quant, None, 3).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+}
+
+#[test]
+fn einsum_is_a_sum_of_products_by_labels() {
+    let cases: [(&str, &[i64], &[i64]); 7] = [
+        ("ij,jk->ik", &[2, 3], &[3, 2]),
+        ("ij,jk", &[2, 3], &[3, 4]),
+        ("bij,bjk->bki", &[2, 2, 3], &[2, 3, 2]),
+        ("ij,ij->", &[2, 3], &[2, 3]),
+        ("ab,c->cab", &[2, 2], &[3]),
+        ("ijk,kl->lj", &[2, 3, 2], &[2, 2]),
+        ("ij,klj->ilk", &[2, 3], &[2, 2, 3]),
+    ];
+    for (equation, a, b) in cases {
+        for constant in [false, true] {
+            let mut dice = Dice(17);
+            let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+            let (n_a, n_b): (i64, i64) = (a.iter().product(), b.iter().product());
+            let factors: Vec<f32> = (0..n_b).map(|_| dice.roll(17) as f32 - 8.0).collect();
+            let size = if constant { n_a } else { n_a + n_b };
+            let left = maker.integers_of(a);
+            let (x, y) = if constant {
+                (maker.node("Reshape", &["x", &left], vec![]), maker.floats(b, factors.clone()))
+            } else {
+                let bounds = [0, n_a, n_a + n_b, 1].map(|v| maker.integers_of(&[v]));
+                let x = maker.node("Slice", &["x", &bounds[0], &bounds[1], &bounds[3]], vec![]);
+                let y = maker.node("Slice", &["x", &bounds[1], &bounds[2], &bounds[3]], vec![]);
+                let right = maker.integers_of(b);
+                (maker.node("Reshape", &[&x, &left], vec![]), maker.node("Reshape", &[&y, &right], vec![]))
+            };
+            maker.last = maker.node("Einsum", &[&x, &y], vec![text("equation", equation)]);
+            let bytes = maker.bytes(&[1, size]);
+            let network = read(&bytes, &Options::default()).unwrap_or_else(|e| panic!("{equation}: {}", e[0]));
+            let input = typed_row(&mut dice, size as usize);
+            let found = run(&network, &input).unwrap();
+            let right: Vec<Rational> = match constant {
+                true => factors.iter().map(|f| Rational::of_f64(f64::from(*f)).unwrap()).collect(),
+                false => input[n_a as usize..].to_vec(),
+            };
+            assert_eq!(found, plain_einsum(equation, (a, &input), (b, &right)), "{equation}");
+            held_with(&bytes, &QuantFile::default(), Some(Quantiser::parse("s4.2,RND,SAT").unwrap()), 2).unwrap();
+        }
+    }
+}
+
+/// Einsum by all assignments of its labels.
+fn plain_einsum(equation: &str, (a, x): (&[i64], &[Rational]), (b, y): (&[i64], &[Rational])) -> Vec<Rational> {
+    let (left, right) = equation.split_once("->").unwrap_or((equation, "ik"));
+    let (first, second) = left.split_once(',').unwrap();
+    let sizes: std::collections::BTreeMap<char, i64> =
+        first.chars().zip(a).chain(second.chars().zip(b)).map(|(label, &size)| (label, size)).collect();
+    let labels: Vec<(char, i64)> = sizes.into_iter().collect();
+    let index = |word: &str, at: &std::collections::BTreeMap<char, i64>| {
+        let size = |c: char| labels.iter().find(|(label, _)| *label == c).unwrap().1;
+        word.chars().fold(0, |index, c| index * size(c) + at[&c]) as usize
+    };
+    let count: i64 = right.chars().map(|c| labels.iter().find(|(label, _)| *label == c).unwrap().1).product();
+    let mut sums = vec![Rational::zero(); count as usize];
+    for number in 0..labels.iter().map(|(_, size)| size).product() {
+        let mut rest: i64 = number;
+        let mut at = std::collections::BTreeMap::new();
+        for (label, size) in &labels {
+            at.insert(*label, rest % size);
+            rest /= size;
+        }
+        let sum = &mut sums[index(right, &at)];
+        *sum = &*sum + &(&x[index(first, &at)] * &y[index(second, &at)]);
+    }
+    sums
+}
+
+#[test]
+fn records_masks_and_equations_are_refused_with_reasons() {
+    let refusal = |maker: Maker, shape: &[i64], quant: &QuantFile| {
+        let error = read_with(&maker.bytes(shape), &Options::default(), quant).unwrap_err();
+        error[0].to_string()
+    };
+    let softmax = |mask: Option<f32>| {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        if let Some(entry) = mask {
+            let mask = maker.floats(&[3], vec![entry; 3]);
+            maker.then("Add", &[&mask], vec![]);
+        }
+        maker.then("Softmax", &[], vec![]);
+        maker.then("Identity", &[], vec![]);
+        maker
+    };
+    let complete = quant_file(&format!("\"Softmax\": {}", softmax_records(&mut Dice(1)).0));
+    let said = refusal(softmax(None), &[1, 3], &QuantFile::default());
+    assert!(said.contains("difference, exp, sum, inverse, probability") && said.contains("nodes.Softmax"), "{said}");
+    let said = refusal(softmax(Some(-1e9)), &[1, 3], &complete);
+    assert!(said.contains("leaves nothing of a row"), "{said}");
+    let unknown = quant_file("\"Attention\": {}");
+    assert!(refusal(softmax(None), &[1, 3], &unknown).contains("no such node"));
+    let wrong_key = quant_file("\"Softmax\": {\"score\": {\"type\": \"s8.4\"}}");
+    assert!(refusal(softmax(None), &[1, 3], &wrong_key).contains("no such key"));
+    let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+    let infinite = maker.floats(&[3], vec![f32::NEG_INFINITY; 3]);
+    maker.then("Add", &[&infinite], vec![]);
+    assert!(refusal(maker, &[1, 3], &QuantFile::default()).contains("infinity"));
+    for (equation, word) in
+        [("i...,i->i", "ellipsis"), ("ii,i->i", "twice"), ("ij,j,j->i", "3 operands"), ("i,j->k", "label")]
+    {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let ones = maker.floats(&[3], vec![1.0; 3]);
+        maker.then("Einsum", &[&ones], vec![text("equation", equation)]);
+        let said = refusal(maker, &[1, 3], &QuantFile::default());
+        assert!(said.contains(word), "{equation}: {said}");
+    }
 }

@@ -13,7 +13,7 @@ use crate::digits;
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::port::Unit;
-use crate::quantise::Round;
+use crate::quantise::{Overflow, Quantiser, Round};
 use alir_core::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
@@ -567,6 +567,9 @@ impl Writer<'_> {
             let code = code_of(codes, step, &x.at(&BigInt::ZERO), pending, &mut self.functions)?;
             return Ok(Number::Known(step.value(&code)));
         };
+        if let (Codes::Type(quantiser), None) = (codes, pending) {
+            return self.typed(x, step, quantiser);
+        }
         if pending.is_none()
             && let Some(whole) = x.all_whole(step, codes)
         {
@@ -576,7 +579,7 @@ impl Writer<'_> {
             // Codes of a sign are two apart; the bit that says which counts from the lower one.
             let (unit, from) = match codes {
                 Codes::Sign => (step.scale.shifted(1), from * 2 - 1),
-                Codes::Round { .. } => (step.scale.clone(), from.clone()),
+                Codes::Round { .. } | Codes::Type(_) => (step.scale.clone(), from.clone()),
             };
             numbered(count, if down { -&unit } else { unit }, step.value(&from))
         };
@@ -600,6 +603,32 @@ impl Writer<'_> {
         }
         let count = self.comparisons(whole, &at, (&first, &last))?;
         Ok(of_count(count, &first, down))
+    }
+
+    /// The value of the code of a type.
+    fn typed(&mut self, x: &Number, step: &Step, quantiser: &Quantiser) -> Result<Number, String> {
+        let ((low, high), round) = (quantiser.codes(), quantiser.round);
+        if matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric) {
+            return self.rounded(x, step, &Codes::Round { low, high, round }, None);
+        }
+        let t = x.affine(&ratio(&Rational::one(), &step.scale), &Rational::zero());
+        let rounded = self.rounded(x, step, &endless(&t, round), None)?;
+        let rounded = self.unclipped(&rounded)?;
+        let code = self.over(&rounded, &step.scale, &Rational::zero())?;
+        if low <= code.low && code.high <= high {
+            return Ok(rounded);
+        }
+        let code = if quantiser.overflow == Overflow::Wrap {
+            self.op(Op::Quantise { x: code.id, shift: code.frac }, low, high, 0)
+        } else {
+            let nothing = self.constant(&BigInt::ZERO);
+            let above = self.reaches(&code, &(&high + 1))?;
+            let inside = self.reaches(&code, &low)?;
+            let chosen = self.choose(&above, &nothing, &code);
+            let chosen = self.choose(&inside, &chosen, &nothing);
+            self.op(Op::Quantise { x: chosen.id, shift: chosen.frac }, low, high, 0)
+        };
+        Ok(numbered(code, step.scale.clone(), Rational::zero()))
     }
 
     /// The codes of all integers, from the lowest.

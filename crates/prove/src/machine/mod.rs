@@ -157,6 +157,14 @@ pub struct Correspondence {
     pub constant: Vec<(RegisterBit, bool)>,
 }
 
+/// Checks that the ports of a file are those of a state machine.
+///
+/// # Errors
+/// Returns which ports do not fit, and how.
+pub fn check_ports(machine: &Machine, rtl: &Rtl) -> Result<(), String> {
+    port_pairs::find(machine, rtl).map(|_| ())
+}
+
 /// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered
 /// the last questions, for a certificate.
 pub fn prove(

@@ -5,6 +5,9 @@ use super::{Bounds, Elab, Kind, Object, Place2, Process, Result, Slot, small};
 use crate::{Binary, Compare, MAX_WIDTH, NodeId, Reduce, Shift};
 use num_bigint::BigUint;
 
+/// Most bits of a constant whose bits at a computed place are a table.
+const MAX_TABLE: u32 = 1 << 10;
+
 impl<'a> Elab<'a> {
     /// Width and sign of an expression by itself.
     pub(super) fn ty(&self, p: &Process, e: ExprId) -> Result<(u32, bool)> {
@@ -456,6 +459,13 @@ impl<'a> Elab<'a> {
                 let (before, after) = (self.rtl.free((from - lo) as u32), self.rtl.free((end - to) as u32));
                 let inside = self.rtl.slice(node, from as u32, (to - from) as u32);
                 Ok(self.rtl.concat(&[before, inside, after]))
+            }
+            // Bits of a constant are a table, as of the cells of look-up tables.
+            Place2::Dynamic(shift, false) if width == 1 && whole <= MAX_TABLE && self.rtl.as_const(node).is_some() => {
+                let value = self.rtl.as_const(node).cloned().unwrap_or_default();
+                let entries = (0..u64::from(whole)).map(|bit| u32::from(value.bit(bit)).into()).collect();
+                let beyond = self.rtl.free(1);
+                Ok(self.rtl.table(std::sync::Arc::new(entries), shift, beyond))
             }
             Place2::Dynamic(shift, negative) => {
                 // Bits past the ends are undefined.

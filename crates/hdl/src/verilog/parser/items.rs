@@ -128,6 +128,17 @@ impl Parser<'_> {
             }
             "defparam" => Err(error(self.text, at, "defparam is not read")
                 .with_help("override parameters where the module is instantiated, or read the file by --via yosys")),
+            // Delays and timing checks change no value.
+            "specify" => {
+                while self.peek() != "endspecify" || self.peek_kind() != Kind::Name {
+                    if self.peek_kind() == Kind::End {
+                        return self.unexpected("endspecify");
+                    }
+                    self.at += 1;
+                }
+                self.at += 1;
+                Ok(())
+            }
             "generate" => {
                 self.at += 1;
                 while !self.accept("endgenerate") {

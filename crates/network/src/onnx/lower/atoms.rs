@@ -299,7 +299,7 @@ impl Atoms {
     }
 
     /// An atom that is known to lie in a narrower range: the operation that made it gets that interval.
-    fn narrowed(&mut self, a: u32, low: BigInt, high: BigInt) -> u32 {
+    pub(super) fn narrowed(&mut self, a: u32, low: BigInt, high: BigInt) -> u32 {
         let Atom { value, frac, .. } = self.all[a as usize];
         let op = Op::Quantise { x: value, shift: frac };
         self.make(op, low, high, 0).expect("narrower than it was")

@@ -216,6 +216,8 @@ impl Line {
         let t = self.at(v);
         match &self.codes {
             Codes::Sign => BigInt::from(u8::from(!t.is_negative())),
+            // Without a function these become [`Codes::Round`] before.
+            Codes::Type(quantiser) => quantiser.overflow(t.round(quantiser.round)),
             Codes::Round { low, high, round } => t.max(low.clone().into()).min(high.clone().into()).round(*round),
         }
     }

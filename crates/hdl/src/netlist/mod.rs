@@ -1,0 +1,188 @@
+//! Netlists: what synthesis and placement write, as a design.
+//!
+//! [`read`] takes structural Verilog, as Yosys, Vivado and Quartus write it, or JSON of Yosys and nextpnr. Cells are
+//! described by libraries in Verilog (`crates/hdl/cells`), written from the vendors' public documentation, which the Verilog
+//! front end reads.
+//!
+//! `structure`: the parser; `json`: JSON as structural Verilog; `cells`: libraries; `flatten`: the design.
+
+mod cells;
+mod flatten;
+mod structure;
+
+pub use cells::CellFamily;
+
+use crate::Rtl;
+use crate::source::error;
+use crate::verilog::Library;
+use alir_core::diag::{Diagnostic, Place};
+use rustc_hash::{FxHashMap, FxHashSet};
+use structure::{Entry, Name, Netlist};
+
+/// Options of [`read`].
+#[derive(Clone, Debug, Default)]
+pub struct NetlistOptions {
+    /// Top module; without it the module that no other one instantiates.
+    pub top: Option<String>,
+    /// Path of the instance that is read, with dots, from the top module.
+    pub instance: Option<String>,
+    /// Library; without it the one that has the cells of the netlist.
+    pub family: Option<CellFamily>,
+    /// Verilog text of further cells, which go before those of the library.
+    pub cells: Option<String>,
+}
+
+/// Reads a netlist. Returns `None` if the module is no netlist: it has behaviour of its own.
+///
+/// # Errors
+/// `E0914` for a cell that no library has, with its name, instance and place; `E0903` and `E0904` as for Verilog.
+pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnostic> {
+    let netlist = structure::parse(text)?;
+    let Some(top) = find_top(text, &netlist, options.top.as_deref())? else { return Ok(None) };
+    let top = match &options.instance {
+        Some(path) => instance(text, &netlist, top, path)?,
+        None => top,
+    };
+    if !matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) {
+        return Ok(None);
+    }
+    let mut libraries = Vec::new();
+    if let Some(cells) = &options.cells {
+        let library = Library::parse(cells);
+        libraries.push(library.map_err(|wrong| {
+            let message = format!("the file of --cells cannot be read: {wrong}");
+            Diagnostic::error("E0914", Place::Flag("--cells".into()), message)
+        })?);
+    }
+    // Modules with behaviour within the netlist are cells, too.
+    let behavioural: Vec<&str> = netlist
+        .modules
+        .values()
+        .filter_map(|entry| match entry {
+            Entry::Behavioural { text } => Some(*text),
+            Entry::Structural(_) => None,
+        })
+        .collect();
+    for text in behavioural {
+        // One that cannot be read is of no interest until it is instantiated.
+        libraries.extend(Library::parse(text).ok());
+    }
+    let missing = missing_cells(&netlist, top, &libraries);
+    match options.family {
+        Some(family) => libraries.push(parse_family(family)?),
+        None => {
+            // The family that has the most of the cells.
+            let count = |library: &Library| {
+                let counts = missing.iter().filter(|(name, _)| library.has(netlist.names[**name as usize]));
+                counts.map(|(_, count)| count).sum::<usize>()
+            };
+            let mut all = Vec::new();
+            for family in CellFamily::ALL {
+                let library = parse_family(family)?;
+                all.push((count(&library), library));
+            }
+            // Of equals the first.
+            all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+            libraries.extend(all.into_iter().next().filter(|(count, _)| *count > 0).map(|(_, library)| library));
+        }
+    }
+    flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
+}
+
+fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
+    Library::parse(family.text())
+}
+
+/// Returns `true` if a text has instances of cells that one of our libraries has, and no behaviour in its top module.
+pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
+    let Ok(netlist) = structure::parse(text) else { return false };
+    let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
+    matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) && !missing_cells(&netlist, top, &[]).is_empty()
+}
+
+/// Cells below a module that neither the netlist nor these libraries have, with their numbers of instances.
+fn missing_cells(netlist: &Netlist<'_>, top: Name, libraries: &[Library]) -> FxHashMap<Name, usize> {
+    let mut missing: FxHashMap<Name, usize> = FxHashMap::default();
+    let (mut seen, mut stack) = (FxHashSet::default(), vec![top]);
+    while let Some(name) = stack.pop() {
+        if !seen.insert(name) {
+            continue;
+        }
+        let Some(Entry::Structural(module)) = netlist.modules.get(&name) else { continue };
+        for instance in &module.instances {
+            match netlist.modules.get(&instance.kind) {
+                Some(_) => stack.push(instance.kind),
+                None if libraries.iter().any(|library| library.has(netlist.names[instance.kind as usize])) => {}
+                None => *missing.entry(instance.kind).or_default() += 1,
+            }
+        }
+    }
+    missing
+}
+
+/// The top module, or `None` if there are only modules with behaviour.
+fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Option<Name>, Diagnostic> {
+    let name = |name: Name| netlist.names[name as usize];
+    if let Some(top) = top {
+        let found = netlist.order.iter().copied().find(|&module| name(module) == top);
+        return found.map(Some).ok_or_else(|| {
+            let names: Vec<_> = netlist.order.iter().map(|&module| name(module)).collect();
+            error(text, 0, format!("no module is called {top}")).with_help(format!("modules: {}", names.join(", ")))
+        });
+    }
+    let mut used: FxHashSet<Name> = FxHashSet::default();
+    for entry in netlist.modules.values() {
+        if let Entry::Structural(module) = entry {
+            used.extend(module.instances.iter().map(|instance| instance.kind));
+        }
+    }
+    // `glbl` of Vivado has the global reset of simulations, and is no part of the design.
+    let is_structural = |module: &Name| matches!(netlist.modules.get(module), Some(Entry::Structural(_)));
+    let tops = netlist.order.iter().copied().filter(|module| !used.contains(module) && name(*module) != "glbl");
+    let tops: Vec<Name> = tops.filter(is_structural).collect();
+    match tops[..] {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        [_, second, ..] => {
+            let at = match netlist.modules.get(&second) {
+                Some(Entry::Structural(module)) => module.at,
+                _ => 0,
+            };
+            let error = error(text, at, "more than one module that no other uses");
+            Err(error.with_help("--top NAME says which"))
+        }
+    }
+}
+
+/// The module of an instance below the top module.
+fn instance(text: &str, netlist: &Netlist<'_>, top: Name, path: &str) -> Result<Name, Diagnostic> {
+    let mut module = top;
+    let mut rest = path;
+    while !rest.is_empty() {
+        let Some(Entry::Structural(body)) = netlist.modules.get(&module) else { break };
+        // Names may hold dots: the longest one that fits.
+        let fits = body.instances.iter().filter_map(|instance| {
+            let name = netlist.names[instance.name as usize];
+            let after = rest.strip_prefix(name)?;
+            let after = if after.is_empty() { after } else { after.strip_prefix(['.', '/'])? };
+            Some((name.len(), after, instance.kind))
+        });
+        let Some((_, after, kind)) = fits.max_by_key(|fit| fit.0) else {
+            let names: Vec<&str> = body
+                .instances
+                .iter()
+                .filter(|i| netlist.modules.contains_key(&i.kind))
+                .map(|i| netlist.names[i.name as usize])
+                .take(20)
+                .collect();
+            let help = match names.is_empty() {
+                true => "the netlist is flat there".to_owned(),
+                false => format!("instances of modules there: {}", names.join(", ")),
+            };
+            let message = format!("{} has no instance {rest}", netlist.names[module as usize]);
+            return Err(error(text, body.at, message).with_help(help));
+        };
+        (module, rest) = (kind, after);
+    }
+    Ok(module)
+}

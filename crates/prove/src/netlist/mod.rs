@@ -1,0 +1,158 @@
+//! Comparison of a netlist with RTL, over gates that both share.
+//!
+//! Synthesis keeps most values: look-up tables and carry chains compute bits that the RTL has, too. The gates of the RTL are
+//! built first. Then the netlist's gates are built in topological order, and each bit of a net is compared with gates of the
+//! RTL that have the same values in simulation; if one is proved to be equal, it takes the bit's place, so that what reads
+//! the bit is built on gates of the RTL again. Most proofs are over a window of a few gates (`sweep`); sums that synthesis
+//! associated in another way, with carries that the RTL does not have, are proved as polynomials over bits (`sums`).
+//!
+//! Registers need no rule: both designs are unrolled from the outputs to the inputs, so that a register is the value one
+//! clock before, wherever synthesis has put it.
+//!
+//! The RTL is a hint. The theorem about the model follows if the RTL itself was proved to be the model.
+
+mod gates;
+mod sums;
+mod sweep;
+
+use super::aig::Lit;
+use super::engine::Engine;
+use super::equiv::{self, Report, Request, Verdict, Witness, explain};
+use super::port_roles::{PortRoles, find_ports, stated_latency};
+use super::rounds::Methods;
+use super::sat::Solver;
+use super::unroll::{Fault, Unroll, depth};
+use alir_core::ir::Model;
+use alir_core::num::{Kif, wrap};
+use alir_hdl::{Rtl, SignalId};
+use gates::{Pins, Side, SideGates};
+use num_bigint::BigInt;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
+use sweep::Sweep;
+
+/// RTL that a netlist is compared with.
+pub(super) struct Hint<'a> {
+    rtl: &'a Rtl,
+    ports: PortRoles,
+    latency: u32,
+    depth: u32,
+}
+
+/// Outcome of a comparison with RTL.
+#[derive(Default)]
+pub(super) struct HintOutcome {
+    /// Outputs that are those of the RTL.
+    pub(super) outputs: FxHashSet<usize>,
+    /// Returns of the valid flag: `true` if it is the flag of the inputs.
+    pub(super) valid: bool,
+    /// A difference from the model, confirmed by the reference interpreter, or a loop.
+    pub(super) verdict: Option<Verdict>,
+    /// Budget used (ticks).
+    pub(super) spent: u64,
+    /// Bits by method.
+    pub(super) counts: super::engine::Counts,
+    pub(super) gates: usize,
+}
+
+/// Proves or refutes that `netlist` computes `model`, given RTL that has been proved to compute it.
+pub fn prove_against_rtl(
+    model: &Model,
+    netlist: &Rtl,
+    rtl: &Rtl,
+    request: &Request,
+    solver: Box<dyn Solver>,
+) -> (Report, Engine) {
+    let ports = match find_ports(model, rtl, &request.names, None) {
+        Ok(ports) => ports,
+        Err(reason) => return (equiv::undecided(reason), Engine::new(solver)),
+    };
+    let control: Vec<SignalId> = [ports.clock, ports.reset, ports.enable].into_iter().flatten().collect();
+    let structure = depth(rtl, &control);
+    let latency = stated_latency(rtl).unwrap_or(structure);
+    let depth = ports.depth(latency, structure);
+    let hint = Hint { rtl, ports, latency, depth };
+    equiv::prove_with(Methods { hint: Some(&hint), ..Methods::default() }, model, netlist, request, solver)
+}
+
+/// Compares the outputs of a netlist with those of RTL.
+pub(super) fn compare(
+    hint: &Hint<'_>,
+    (model, netlist, ports): (&Model, &Rtl, &PortRoles),
+    (latency, structure): (u32, u32),
+    e: &mut Engine,
+) -> HintOutcome {
+    let mut sweep = Sweep::new(model, e.limits, e.left);
+    let mut outcome = HintOutcome::default();
+    // The RTL first: its gates are what the netlist's bits are looked for among.
+    let mut pins = Pins::default();
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(hint.rtl, hint.depth);
+    let mut expected: Vec<Option<Vec<Lit>>> = vec![None; ports.outputs.len()];
+    for (j, place) in hint.ports.outputs.iter().enumerate() {
+        let Some((port, lo)) = *place else { continue };
+        let side = Side { rtl: hint.rtl, ports: &hint.ports, latency: hint.latency, is_netlist: false };
+        let mut gates = SideGates::new(&mut sweep, side, &mut pins);
+        let Ok(word) = unroll.word(&mut gates, hint.rtl.read(port), 0) else { return outcome };
+        let width = model.output_kif(j).width() as usize;
+        expected[j] = Some(word[lo as usize..][..width].to_vec());
+    }
+    drop(unroll);
+    sweep.begin_netlist();
+    let mut pins = Pins::default();
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(netlist, ports.depth(latency, structure));
+    let side = Side { rtl: netlist, ports, latency, is_netlist: true };
+    for (j, place) in ports.outputs.iter().enumerate() {
+        let Some((port, lo)) = *place else { continue };
+        let mut gates = SideGates::new(&mut sweep, side, &mut pins);
+        let word = match unroll.word(&mut gates, netlist.read(port), 0) {
+            Ok(word) => word,
+            Err(Fault::Loop(s)) => {
+                let reason = format!("{} depends on itself without a register", netlist.signal(s).name);
+                outcome.verdict = Some(Verdict::Differs { reason, counterexample: None });
+                return outcome;
+            }
+            Err(Fault::Overflow) => continue,
+        };
+        let Some(expected) = &expected[j] else { continue };
+        let found = word[lo as usize..][..expected.len()].to_vec();
+        if sweep.are_equal(&found, expected) {
+            outcome.outputs.insert(j);
+        } else if let Some(pattern) = sweep.difference(&found, expected) {
+            let witness = witness(model, &sweep, j, &found, &pattern);
+            let verdict = explain(model, latency, j, witness);
+            if matches!(verdict, Verdict::Differs { .. }) {
+                outcome.verdict = Some(verdict);
+                break;
+            }
+        }
+        e.show_proved(outcome.outputs.len());
+    }
+    if let (Some((valid_in, valid_out)), None) = (ports.valid, &outcome.verdict) {
+        let mut gates = SideGates::new(&mut sweep, side, &mut pins);
+        let found = unroll.word(&mut gates, netlist.read(valid_out), 0);
+        let wanted = gates.pin(valid_in, latency);
+        outcome.valid = found.is_ok_and(|found| sweep.are_equal(&found, &wanted));
+    }
+    (outcome.spent, outcome.counts, outcome.gates) = (sweep.spent(), sweep.counts, sweep.gates());
+    outcome
+}
+
+/// Inputs and the output of a simulated pattern.
+fn witness(model: &Model, sweep: &Sweep<'_>, output: usize, found: &[Lit], pattern: &[bool]) -> Witness {
+    let values = sweep.evaluate(pattern);
+    let code = |word: &[Lit], kif: Kif| {
+        let mut raw = BigInt::ZERO;
+        for (i, lit) in word.iter().enumerate() {
+            raw.set_bit(i as u64, values[lit.node() as usize] != lit.is_negated());
+        }
+        wrap(&raw, kif)
+    };
+    let inputs = sweep.inputs.iter().zip(model.input_kifs()).map(|(word, &kif)| code(word, kif)).collect();
+    Witness {
+        inputs,
+        others: Vec::new(),
+        unbalanced: sweep.reads_other_moments(found),
+        found: code(found, model.output_kif(output)),
+        seen: Vec::new(),
+    }
+}

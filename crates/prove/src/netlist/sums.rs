@@ -1,0 +1,392 @@
+//! Sums as polynomials over bits.
+//!
+//! A bit of a carry chain chooses between the carry from below (`half` is 1) and the bit that a carry begins with (`start`).
+//! Whatever the cells before it compute, the chain adds two words: with `D = start` and `B = half xor start`,
+//! `sum(2^k (D_k + B_k)) + carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds three and more
+//! numbers with compressors in front of the chain, so that `D` and `B` are functions of bits of them; as integer polynomials over
+//! these bits the products cancel, and the sum is the one that the RTL's adders make, modulo a power of two. Bits of the lower part
+//! that are known to be equal leave one bit: it is equal, too.
+
+use super::super::aig::Lit;
+use super::sweep::Sweep;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
+const MOST_BITS: usize = 120;
+const MOST_TERMS: usize = 6_000;
+const MOST_STEPS: usize = 3_000;
+/// Most leaves of the function of one bit.
+const MOST_LEAVES: usize = 9;
+
+/// Bit of a carry chain: the carry upwards is `half ? carry : start`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub(super) half: Lit,
+    pub(super) carry: Lit,
+    pub(super) start: Lit,
+}
+
+/// Carries and sum bits of the netlist's chains.
+#[derive(Default)]
+pub(super) struct Sums {
+    links: FxHashMap<Lit, Link>,
+    /// Sum bits: half sum and carry, in any order.
+    halves: FxHashMap<Lit, (Lit, Lit)>,
+    /// Polynomials of `start + (half xor start)`.
+    cells: FxHashMap<(Lit, Lit), Option<Polynomial>>,
+}
+
+impl Sums {
+    pub(super) fn note_carry(&mut self, x: Lit, link: Link) {
+        if x.as_const().is_none() {
+            self.links.entry(x).or_insert(link);
+        }
+    }
+
+    pub(super) fn note_half(&mut self, x: Lit, a: Lit, b: Lit) {
+        if (self.links.contains_key(&a) || self.links.contains_key(&b)) && x.as_const().is_none() {
+            self.halves.entry(x).or_insert((a, b));
+        }
+    }
+
+    /// A bit has another name from now on.
+    pub(super) fn rename(&mut self, bit: Lit, name: Lit) {
+        if let Some(&link) = self.links.get(&bit) {
+            self.links.entry(name).or_insert(link);
+        }
+    }
+}
+
+/// Monomial: nodes in descending order.
+type Monomial = Vec<u32>;
+
+/// Integer polynomial over bits, modulo `2^128`.
+#[derive(Clone, Debug, Default)]
+struct Polynomial(BTreeMap<Monomial, u128>);
+
+impl Polynomial {
+    fn add(&mut self, monomial: Monomial, factor: u128) {
+        if factor == 0 {
+            return;
+        }
+        match self.0.entry(monomial) {
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(factor);
+            }
+            std::collections::btree_map::Entry::Occupied(mut entry) => {
+                *entry.get_mut() = entry.get().wrapping_add(factor);
+                if *entry.get() == 0 {
+                    entry.remove();
+                }
+            }
+        }
+    }
+
+    fn add_all(&mut self, other: &Polynomial, factor: u128) {
+        for (monomial, own) in &other.0 {
+            self.add(monomial.clone(), own.wrapping_mul(factor));
+        }
+    }
+
+    /// Adds a literal as a variable.
+    fn add_literal(&mut self, lit: Lit, factor: u128) {
+        match lit.as_const() {
+            Some(one) => self.add(Vec::new(), if one { factor } else { 0 }),
+            None if lit.is_negated() => {
+                self.add(Vec::new(), factor);
+                self.add(vec![lit.node()], factor.wrapping_neg());
+            }
+            None => self.add(vec![lit.node()], factor),
+        }
+    }
+
+    /// Drops what is a multiple of the modulus.
+    fn reduce(&mut self, bits: u32) {
+        if bits < 128 {
+            let mask = (1u128 << bits) - 1;
+            self.0.retain(|_, factor| {
+                *factor &= mask;
+                *factor != 0
+            });
+        }
+    }
+
+    /// The polynomial of a truth table over leaves.
+    fn of_table(table: &[u64], leaves: &[u32]) -> Polynomial {
+        let size = 1usize << leaves.len();
+        let mut factors: Vec<i64> = (0..size).map(|i| (table[i / 64] >> (i % 64) & 1) as i64).collect();
+        // From values to coefficients of products, variable by variable.
+        for bit in 0..leaves.len() {
+            for i in 0..size {
+                if i >> bit & 1 == 1 {
+                    factors[i] -= factors[i ^ 1 << bit];
+                }
+            }
+        }
+        let mut out = Polynomial::default();
+        for (i, &factor) in factors.iter().enumerate().filter(|(_, factor)| **factor != 0) {
+            let mut monomial: Monomial =
+                (0..leaves.len()).filter(|bit| i >> bit & 1 == 1).map(|bit| leaves[bit]).collect();
+            monomial.sort_unstable_by(|a, b| b.cmp(a));
+            out.add(monomial, i128::from(factor) as u128);
+        }
+        out
+    }
+}
+
+/// Product of monomials: a bit squared is the bit.
+fn product(a: &[u32], b: &[u32]) -> Monomial {
+    let mut all = [a, b].concat();
+    all.sort_unstable_by(|a, b| b.cmp(a));
+    all.dedup();
+    all
+}
+
+/// Proves that a bit of the netlist that is a sum is a bit of a sum of the RTL.
+pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
+    // The complement of a sum bit is looked for as the bit.
+    for (x, y) in [(x, y), (!x, !y)] {
+        let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
+        let Some((mut residual, bit)) = chain_residual(sweep, x).or_else(|| word_residual(sweep, x)) else { continue };
+        residual.add_literal(y, (1u128 << bit).wrapping_neg());
+        // The RTL's sum may have bits below the chain's lowest.
+        let shift = adder.saturating_sub(bit);
+        let bits = (bit + 1 + shift) as u32;
+        if bits as usize > MOST_BITS {
+            continue;
+        }
+        let mut scaled = Polynomial::default();
+        scaled.add_all(&residual, 1u128 << shift);
+        if is_zero(sweep, scaled, bits) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`.
+fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
+    let &(a, b) = sweep.sums.halves.get(&x)?;
+    let (half, carry) = if sweep.sums.links.contains_key(&b) { (a, b) } else { (b, a) };
+    let mut links = Vec::new();
+    let mut at = carry;
+    while let Some(&link) = sweep.sums.links.get(&at) {
+        links.push(link);
+        at = link.carry;
+        if links.len() > MOST_BITS {
+            return None;
+        }
+    }
+    links.reverse();
+    let mut residual = Polynomial::default();
+    residual.add_literal(at, 1);
+    for (k, link) in links.iter().enumerate() {
+        let cell = cell(sweep, link)?;
+        residual.add_all(&cell, 1u128 << k);
+        let sum = sweep.aig().xor(link.half, link.carry);
+        residual.add_literal(sweep.resolved(sum), (1u128 << k).wrapping_neg());
+        if residual.0.len() > MOST_TERMS {
+            return None;
+        }
+    }
+    let n = links.len();
+    // Modulo 2^(n + 1) the half sum is as good as both of its parts.
+    let top = bit_polynomial(sweep, half)?;
+    residual.add_all(&top, 1u128 << n);
+    Some((residual, n))
+}
+
+/// Adder of the netlist's words, as in DSP cells: both operands without the lower bits of the sum.
+fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
+    if x.node() < sweep.begin() || x.is_negated() {
+        return None;
+    }
+    let (adder, bit) = sweep.words.adder_of(x.node())?;
+    let adder = adder.clone();
+    if adder.out[bit] != x || bit >= MOST_BITS {
+        return None;
+    }
+    let mut residual = Polynomial::default();
+    residual.add_literal(adder.carry, 1);
+    for k in 0..=bit {
+        for operand in [adder.a[k], adder.b[k]] {
+            let operand = sweep.resolved(operand);
+            residual.add_literal(operand, 1u128 << k);
+        }
+        if k < bit {
+            residual.add_literal(sweep.resolved(adder.out[k]), (1u128 << k).wrapping_neg());
+        }
+    }
+    Some((residual, bit))
+}
+
+/// Polynomial of `start + (half xor start)`.
+fn cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
+    let key = (link.half, link.start);
+    if let Some(known) = sweep.sums.cells.get(&key) {
+        return known.clone();
+    }
+    let found = cell_polynomial(sweep, link);
+    sweep.sums.cells.insert(key, found.clone());
+    found
+}
+
+fn cell_polynomial(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
+    let (leaves, tables) = tables(sweep, &[link.half, link.start])?;
+    let other: Vec<u64> = tables[0].iter().zip(&tables[1]).map(|(half, start)| half ^ start).collect();
+    let mut out = Polynomial::of_table(&tables[1], &leaves);
+    out.add_all(&Polynomial::of_table(&other, &leaves), 1);
+    Some(out)
+}
+
+/// Truth tables of literals over bits of the RTL's signals and nets.
+fn tables(sweep: &mut Sweep<'_>, of: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
+    // What is a bit of that kind itself stays one.
+    let roots: Vec<Lit> = of.iter().copied().filter(|lit| lit.node() != 0 && !is_variable(sweep, lit.node())).collect();
+    let mut window = sweep.cone(&roots, 300, is_variable)?;
+    for lit in of {
+        if lit.node() != 0 && is_variable(sweep, lit.node()) {
+            sweep.add_leaf(&mut window, lit.node());
+        }
+    }
+    if Sweep::leaves(&window).len() > MOST_LEAVES {
+        return None;
+    }
+    let tables = sweep.tables(&window, of);
+    Some((Sweep::leaves(&window).to_vec(), tables))
+}
+
+fn is_variable(sweep: &Sweep<'_>, node: u32) -> bool {
+    sweep.is_visible(node) || sweep.is_net(node) || sweep.words.adder_of(node).is_some() || sweep.is_input(node)
+}
+
+fn bit_polynomial(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Polynomial> {
+    let (leaves, tables) = tables(sweep, &[lit])?;
+    Some(Polynomial::of_table(&tables[0], &leaves))
+}
+
+/// Polynomial of a node over what its gates are made of.
+fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
+    let window = sweep.cone(&[Lit::new(node, false)], 300, is_variable)?;
+    if Sweep::leaves(&window).len() > MOST_LEAVES || sweep.is_input(node) {
+        return None;
+    }
+    let tables = sweep.tables(&window, &[Lit::new(node, false)]);
+    Some(Polynomial::of_table(&tables[0], Sweep::leaves(&window)))
+}
+
+/// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of, the
+/// highest first, words of adders as a whole.
+fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
+    residual.reduce(bits);
+    let mut used: FxHashSet<(u32, u32)> = FxHashSet::default();
+    for _ in 0..MOST_STEPS {
+        sweep.spend(4 + residual.0.len() as u64 / 4);
+        let Some((last, _)) = residual.0.last_key_value() else { return true };
+        let Some(&variable) = last.first() else { return false };
+        if residual.0.len() > MOST_TERMS {
+            return false;
+        }
+        if without_adder(sweep, &mut residual, variable, bits, &mut used) {
+            continue;
+        }
+        if sweep.is_visible(variable) && !sweep.is_net(variable) {
+            return false;
+        }
+        let Some(definition) = definition(sweep, variable) else { return false };
+        let from = residual.0.split_off(&vec![variable]);
+        for (monomial, factor) in from {
+            for (inner, own) in &definition.0 {
+                residual.add(product(inner, &monomial[1..]), factor.wrapping_mul(*own));
+            }
+        }
+        residual.reduce(bits);
+    }
+    false
+}
+
+/// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole.
+fn without_adder(
+    sweep: &mut Sweep<'_>,
+    residual: &mut Polynomial,
+    variable: u32,
+    bits: u32,
+    used: &mut FxHashSet<(u32, u32)>,
+) -> bool {
+    let Some((adder, _)) = sweep.words.adder_of(variable) else { return false };
+    let adder = adder.clone();
+    let width = adder.out.len();
+    if width > MOST_BITS || !used.insert((variable, residual.0.len() as u32)) {
+        return false;
+    }
+    // The factor of the word, by the lowest of its bits that no operand has.
+    let mask = if bits < 128 { (1u128 << bits) - 1 } else { u128::MAX };
+    let mut factor = None;
+    for (j, &out) in adder.out.iter().enumerate() {
+        let is_own = out.node() != 0 && out.node() != adder.a[j].node() && out.node() != adder.b[j].node();
+        let Some(own) = residual.0.get(&vec![out.node()]).filter(|_| is_own) else { continue };
+        let own = if out.is_negated() { own.wrapping_neg() } else { *own } & mask;
+        if own.trailing_zeros() < j as u32 {
+            return false;
+        }
+        factor = Some(own >> j);
+        break;
+    }
+    let Some(factor) = factor else { return false };
+    let top = |x: &[Lit]| x[width - 1];
+    let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
+    let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
+    let is_signed = adder.exact || fits(&adder.a, &adder.b, adder.carry);
+    // The sign's factor says how the word goes on upwards.
+    let sign = adder.out[width - 1];
+    let own = residual.0.get(&vec![sign.node()]).copied().unwrap_or_default();
+    let own = if sign.is_negated() { own.wrapping_neg() } else { own } & mask;
+    let negative = (factor << (width - 1)).wrapping_neg() & mask;
+    let as_signed = if wraps {
+        false
+    } else if is_signed && (own == negative || !is_unsigned) {
+        true
+    } else if is_unsigned {
+        false
+    } else {
+        return false;
+    };
+    let before = residual.clone();
+    for (word, scale) in [(&adder.a, factor), (&adder.b, factor), (&adder.out, factor.wrapping_neg())] {
+        for (j, &bit) in word.iter().enumerate() {
+            let weight = scale << j;
+            let weight = if as_signed && j + 1 == width { weight.wrapping_neg() } else { weight };
+            residual.add_literal(bit, weight);
+        }
+    }
+    residual.add_literal(adder.carry, factor);
+    residual.reduce(bits);
+    let is_gone = residual.0.range(vec![variable]..).next().is_none();
+    if !is_gone {
+        *residual = before;
+    }
+    is_gone
+}
+
+/// Returns `true` if the sum of two words with signs cannot overflow, by their copies of the sign.
+fn fits(a: &[Lit], b: &[Lit], carry: Lit) -> bool {
+    let width = a.len();
+    if width > 100 {
+        return false;
+    }
+    let range = |x: &[Lit]| -> (i128, i128) {
+        let mut low = x.len();
+        while low >= 2 && x[low - 1] == x[low - 2] {
+            low -= 1;
+        }
+        match x[low - 1] {
+            Lit::FALSE => (0, (1i128 << (low - 1)) - 1),
+            Lit::TRUE => (-(1i128 << (low - 1)), -1),
+            _ => (-(1i128 << (low - 1)), (1i128 << (low - 1)) - 1),
+        }
+    };
+    let ((al, ah), (bl, bh)) = (range(a), range(b));
+    let most = if carry == Lit::FALSE { 0 } else { 1 };
+    al + bl >= -(1i128 << (width - 1)) && ah + bh + most < 1i128 << (width - 1)
+}

@@ -1,0 +1,512 @@
+//! Equivalences between gates of a netlist and gates of RTL.
+//!
+//! Gates of both are in one graph. A gate of the netlist that has the same simulated values as one of the RTL is compared
+//! with it over windows: all gates between the two and a few leaves, which are free. A window only fails to prove: what holds
+//! for free leaves holds for the real ones. Windows grow, at last to the inputs.
+
+use super::super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
+use super::super::bit_vector::Words;
+use super::super::engine::{CLAUSES, Counts, GATE, Limits, STEP};
+use super::super::sat::{Answer, Problem, Solver};
+use super::sums::{Link, Sums};
+use alir_core::ir::Model;
+use alir_core::num::SplitMix;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::collections::BinaryHeap;
+use std::hash::{Hash, Hasher};
+
+/// Words of 64 simulated patterns.
+const WORDS: usize = 16;
+/// Gates with the same values that one bit is compared with.
+const CANDIDATES: usize = 4;
+/// Leaves of a window whose assignments are all tried.
+const LEAVES: usize = 12;
+/// Gates of a window of the first kind: from one level of cells to the RTL.
+const NEAR: usize = 300;
+/// Numbers of gates at which growing windows are looked at.
+const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
+/// Numbers of gates at which the solver is asked, and its steps there.
+const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
+/// Steps of the solver for a bit of an output.
+const OUTPUT_STEPS: u64 = 300_000;
+/// Pairs of an unequal signature that are given up after so many failures in all, so that false candidates cost little.
+const FAILURES: usize = 2_000;
+
+/// Graph of both designs with what is known of it.
+pub(super) struct Sweep<'m> {
+    pub(super) words: Words,
+    /// Bits of the model's inputs.
+    pub(super) inputs: Vec<Vec<Lit>>,
+    pub(super) counts: Counts,
+    /// Carries and sums of carry chains.
+    pub(super) sums: Sums,
+    sim: Simulation<WORDS>,
+    patterns: Patterns<'m>,
+    /// Nodes of the RTL's signals and of inputs.
+    visible: FxHashSet<u32>,
+    /// First node of the netlist.
+    begin: u32,
+    /// Gates by a hash of their simulated values.
+    by_values: FxHashMap<u64, Vec<Lit>>,
+    /// Netlist gates that were proved to be another literal, or that were compared without success (themselves).
+    placed: FxHashMap<u32, Lit>,
+    failures: usize,
+    limits: Limits,
+    most: u64,
+    spent: u64,
+}
+
+/// Simulated values of inputs.
+struct Patterns<'m> {
+    model: &'m Model,
+    random: SplitMix,
+    /// Values of the model's inputs that were drawn, by the number of the input in the graph.
+    known: Vec<[u64; WORDS]>,
+}
+
+impl<'m> Patterns<'m> {
+    fn new(model: &'m Model) -> Patterns<'m> {
+        let mut p = Patterns { model, random: SplitMix::new(0x6e_65_74), known: Vec::new() };
+        for kif in p.model.input_kifs() {
+            let width = kif.width() as usize;
+            let bits: Vec<[u64; WORDS]> = (0..width).map(|_| std::array::from_fn(|_| p.random.word())).collect();
+            // In every second word numbers are small: bits from a place on are copies of the sign.
+            let places: [usize; WORDS] = std::array::from_fn(|_| p.random.word() as usize % width.max(1));
+            for i in 0..width {
+                p.known.push(std::array::from_fn(|w| bits[if w % 2 == 1 && i > places[w] { places[w] } else { i }][w]));
+            }
+        }
+        // Pattern 0 is all zeros, pattern 1 all ones.
+        p.known.iter_mut().for_each(|bits| bits[0] = bits[0] & !3 | 2);
+        p
+    }
+
+    fn of(&mut self, gate: Gate) -> [u64; WORDS] {
+        match gate {
+            Gate::Input(n) if (n as usize) < self.known.len() => self.known[n as usize],
+            _ => std::array::from_fn(|_| self.random.word()),
+        }
+    }
+}
+
+/// Gates between some literals and leaves, in topological order.
+pub(super) struct Window {
+    gates: Vec<(u32, Lit, Lit)>,
+    leaves: Vec<u32>,
+}
+
+impl<'m> Sweep<'m> {
+    pub(super) fn new(model: &'m Model, limits: Limits, most: u64) -> Sweep<'m> {
+        let mut words = Words::new();
+        let inputs: Vec<Vec<Lit>> =
+            model.input_kifs().iter().map(|kif| (0..kif.width()).map(|_| words.aig.input("")).collect()).collect();
+        let visible = inputs.iter().flatten().map(|bit| bit.node()).collect();
+        Sweep {
+            words,
+            inputs,
+            counts: Counts::default(),
+            sums: Sums::default(),
+            sim: Simulation::default(),
+            patterns: Patterns::new(model),
+            visible,
+            begin: u32::MAX,
+            by_values: FxHashMap::default(),
+            placed: FxHashMap::default(),
+            failures: 0,
+            limits,
+            most,
+            spent: 0,
+        }
+    }
+
+    /// A free input.
+    pub(super) fn input(&mut self) -> Lit {
+        self.words.aig.input("")
+    }
+
+    pub(super) fn gates(&self) -> usize {
+        self.words.aig.gates()
+    }
+
+    /// Budget used (ticks).
+    pub(super) fn spent(&self) -> u64 {
+        self.spent + GATE * self.words.aig.gates() as u64
+    }
+
+    /// Returns `true` if the budget is exhausted.
+    pub(super) fn is_done(&self) -> bool {
+        self.spent() >= self.most
+    }
+
+    /// Marks bits of the RTL's signals.
+    pub(super) fn show(&mut self, word: &[Lit]) {
+        self.visible.extend(word.iter().map(|bit| bit.node()));
+    }
+
+    /// All gates so far are the RTL's; what follows is the netlist.
+    pub(super) fn begin_netlist(&mut self) {
+        self.begin = self.words.aig.len() as u32;
+        self.simulate();
+        self.by_values.insert(self.key(Lit::FALSE).0, vec![Lit::FALSE]);
+        for node in 1..self.begin {
+            let lit = Lit::new(node, false);
+            let (key, negated) = self.key(lit);
+            self.by_values.entry(key).or_default().push(lit.xor(negated));
+        }
+        // Of gates with the same values those that have a name come first.
+        let visible = &self.visible;
+        for gates in self.by_values.values_mut().filter(|gates| gates.len() > 1) {
+            gates.sort_by_key(|lit| lit.node() != 0 && !visible.contains(&lit.node()));
+        }
+    }
+
+    fn simulate(&mut self) {
+        let patterns = &mut self.patterns;
+        self.sim.extend(&self.words.aig, |gate| patterns.of(gate));
+    }
+
+    /// Hash of the simulated values up to complement, and `true` for the complement.
+    fn key(&self, lit: Lit) -> (u64, bool) {
+        let values = self.sim.value(lit);
+        let negated = values[0] & 1 == 1;
+        let mut hasher = FxHasher::default();
+        values.map(|word| word ^ 0u64.wrapping_sub(negated.into())).hash(&mut hasher);
+        (hasher.finish(), negated)
+    }
+
+    /// `a xor b`; a sum bit of a carry chain is remembered as one.
+    pub(super) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
+        let x = self.words.aig.xor(a, b);
+        self.sums.note_half(x, a, b);
+        x
+    }
+
+    /// `select ? yes : no`, which may be a bit of a carry chain.
+    pub(super) fn mux(&mut self, select: Lit, yes: Lit, no: Lit) -> Lit {
+        let x = self.words.aig.mux(select, yes, no);
+        if self.begin != u32::MAX {
+            self.sums.note_carry(x, Link { half: select, carry: yes, start: no });
+        }
+        x
+    }
+
+    /// Literal of the RTL that a bit of the netlist is proved to be; else the bit itself.
+    pub(super) fn placed(&mut self, bit: Lit) -> Lit {
+        let found = self.find(bit);
+        if found != bit {
+            self.sums.rename(bit, found);
+        }
+        found
+    }
+
+    fn find(&mut self, bit: Lit) -> Lit {
+        if bit.node() < self.begin {
+            return bit;
+        }
+        if let Some(&known) = self.placed.get(&bit.node()) {
+            return known.xor(bit.is_negated());
+        }
+        if self.words.aig.fanins(bit.node()).is_none() {
+            return bit;
+        }
+        self.simulate();
+        let (key, negated) = self.key(bit);
+        let normal = bit.xor(negated);
+        let candidates: Vec<Lit> =
+            self.by_values.get(&key).map_or(Vec::new(), |all| all.iter().copied().take(CANDIDATES).collect());
+        for candidate in candidates {
+            if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
+                self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
+                self.counts.swept += 1;
+                return candidate.xor(negated);
+            }
+        }
+        self.placed.insert(bit.node(), Lit::new(bit.node(), false));
+        self.by_values.entry(key).or_default().push(normal);
+        bit
+    }
+
+    /// Returns `true` if words are proved to be equal.
+    pub(super) fn are_equal(&mut self, a: &[Lit], b: &[Lit]) -> bool {
+        self.simulate();
+        a.iter().zip(b).all(|(&x, &y)| {
+            if x == y {
+                self.counts.structural += 1;
+                return true;
+            }
+            self.sim.value(x) == self.sim.value(y) && self.is_equal(x, y, true)
+        })
+    }
+
+    /// The first simulated pattern for which words differ, as values of all inputs of the graph.
+    pub(super) fn difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<Vec<bool>> {
+        self.simulate();
+        a.iter().zip(b).find_map(|(&x, &y)| {
+            let (p, q) = (self.sim.value(x), self.sim.value(y));
+            let word = (0..WORDS).find(|&w| p[w] != q[w])?;
+            let bit = (p[word] ^ q[word]).trailing_zeros();
+            Some(self.words.aig.inputs().iter().map(|pin| self.sim.value(pin.lit)[word] >> bit & 1 == 1).collect())
+        })
+    }
+
+    /// Values of all nodes for values of all inputs.
+    pub(super) fn evaluate(&self, pattern: &[bool]) -> Vec<bool> {
+        let aig = &self.words.aig;
+        let mut values = vec![false; aig.len()];
+        for node in 1..aig.len() as u32 {
+            let of = |lit: Lit, values: &[bool]| values[lit.node() as usize] != lit.is_negated();
+            values[node as usize] = match aig.gate(node) {
+                Gate::Input(n) => pattern.get(n as usize).copied().unwrap_or_default(),
+                Gate::And(a, b) => of(a, &values) && of(b, &values),
+                Gate::False | Gate::Latch(_) => false,
+            };
+        }
+        values
+    }
+
+    /// Returns `true` if literals depend on inputs that are not those of the sample.
+    pub(super) fn reads_other_moments(&self, word: &[Lit]) -> bool {
+        let own: usize = self.inputs.iter().map(Vec::len).sum();
+        let (mut seen, mut stack) = (FxHashSet::default(), word.iter().map(|bit| bit.node()).collect::<Vec<_>>());
+        while let Some(node) = stack.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            match self.words.aig.gate(node) {
+                Gate::And(a, b) => stack.extend([a.node(), b.node()]),
+                Gate::Input(n) if n as usize >= own => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Returns `true` if a node ends the cones of cells: a bit of the RTL's signals, a net of the netlist, an input.
+    fn is_stop(&self, node: u32) -> bool {
+        self.visible.contains(&node)
+            || (node >= self.begin && self.placed.contains_key(&node))
+            || self.words.aig.fanins(node).is_none()
+    }
+
+    /// Returns `true` if a node is a net of the netlist that is no gate of the RTL.
+    pub(super) fn is_net(&self, node: u32) -> bool {
+        node >= self.begin && self.placed.contains_key(&node)
+    }
+
+    pub(super) fn is_visible(&self, node: u32) -> bool {
+        self.visible.contains(&node)
+    }
+
+    /// Literal that a bit was found to be, if it was compared.
+    pub(super) fn resolved(&self, bit: Lit) -> Lit {
+        self.placed.get(&bit.node()).map_or(bit, |found| found.xor(bit.is_negated()))
+    }
+
+    /// Proves that two literals are equal; with `is_output` at any cost within the budget.
+    fn is_equal(&mut self, x: Lit, y: Lit, is_output: bool) -> bool {
+        if self.is_done() || (self.failures > FAILURES && !is_output) {
+            return false;
+        }
+        if self.is_equal_nearby(x, y) || self.is_equal_within_growth(x, y) {
+            self.counts.exhaustive += 1;
+            return true;
+        }
+        if sums_prove(self, x, y) {
+            self.counts.affine += 1;
+            return true;
+        }
+        if self.is_equal_by_sat(x, y, is_output) {
+            self.counts.sat += 1;
+            return true;
+        }
+        self.failures += 1;
+        false
+    }
+
+    /// Compares over the leaves of the cell that made the netlist's gate.
+    fn is_equal_nearby(&mut self, x: Lit, y: Lit) -> bool {
+        let Some(own) = self.cone(&[x], NEAR, |s, node| s.is_stop(node)) else { return false };
+        if own.leaves.len() > LEAVES {
+            return false;
+        }
+        let pinned: FxHashSet<u32> = own.leaves.iter().copied().collect();
+        if pinned.contains(&y.node()) {
+            return false;
+        }
+        let both = self.cone(&[x, y], NEAR, |s, node| pinned.contains(&node) || s.words.aig.fanins(node).is_none());
+        both.is_some_and(|window| window.leaves.len() <= LEAVES && self.holds(&window, x, y))
+    }
+
+    /// Compares over growing windows below both.
+    fn is_equal_within_growth(&mut self, x: Lit, y: Lit) -> bool {
+        let mut last = 0;
+        for most in GROWN {
+            let window = self.grown(&[x, y], most);
+            if window.gates.len() == last {
+                return false;
+            }
+            last = window.gates.len();
+            if window.leaves.len() <= LEAVES && self.holds(&window, x, y) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn is_equal_by_sat(&mut self, x: Lit, y: Lit, is_output: bool) -> bool {
+        let mut last = 0;
+        for (most, steps) in ASKED {
+            let window = self.grown(&[x, y], most);
+            if window.gates.len() == last || self.is_done() {
+                return false;
+            }
+            last = window.gates.len();
+            let is_whole = window.leaves.iter().all(|&leaf| self.words.aig.fanins(leaf).is_none());
+            let steps = if is_output && is_whole { OUTPUT_STEPS } else { steps }.min(self.limits.sat_steps);
+            let size = window.gates.len() as u64;
+            let mut left = steps;
+            let problem =
+                Problem { aig: &self.words.aig, gates: &window.gates, leaves: &window.leaves, differ: &[(x, y)] };
+            let answer = super::super::sat::Embedded.solve(&problem, &mut left);
+            self.spent += CLAUSES * size + (steps - left) * (STEP.0 + size / STEP.1);
+            match answer {
+                Answer::Unsat => return true,
+                Answer::Sat(_) if is_whole => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Gates below some literals, as far as nodes that `ends` names; `None` if there are more than `most`. The literals
+    /// themselves are no ends.
+    pub(super) fn cone(
+        &mut self,
+        roots: &[Lit],
+        most: usize,
+        ends: impl Fn(&Sweep<'_>, u32) -> bool,
+    ) -> Option<Window> {
+        let mut heap: BinaryHeap<u32> = roots.iter().map(|lit| lit.node()).collect();
+        let (mut gates, mut leaves, mut last) = (Vec::new(), Vec::new(), None);
+        while let Some(node) = heap.pop() {
+            if node == 0 || last == Some(node) {
+                continue;
+            }
+            last = Some(node);
+            let is_root = roots.iter().any(|root| root.node() == node);
+            match self.words.aig.fanins(node) {
+                Some((a, b)) if is_root || !ends(self, node) => {
+                    if gates.len() == most {
+                        self.spent += GATE * most as u64;
+                        return None;
+                    }
+                    gates.push((node, a, b));
+                    heap.extend([a.node(), b.node()]);
+                }
+                _ => leaves.push(node),
+            }
+        }
+        self.spent += GATE * gates.len() as u64;
+        gates.reverse();
+        leaves.reverse();
+        Some(Window { gates, leaves })
+    }
+
+    /// The `most` highest gates below some literals.
+    fn grown(&mut self, roots: &[Lit], most: usize) -> Window {
+        let mut heap: BinaryHeap<u32> = roots.iter().map(|lit| lit.node()).collect();
+        let (mut gates, mut leaves, mut last) = (Vec::new(), Vec::new(), None);
+        while let Some(node) = heap.pop() {
+            if node == 0 || last == Some(node) {
+                continue;
+            }
+            last = Some(node);
+            match self.words.aig.fanins(node) {
+                Some((a, b)) if gates.len() < most => {
+                    gates.push((node, a, b));
+                    heap.extend([a.node(), b.node()]);
+                }
+                _ => leaves.push(node),
+            }
+        }
+        self.spent += GATE * gates.len() as u64;
+        gates.reverse();
+        leaves.reverse();
+        Window { gates, leaves }
+    }
+
+    /// Returns `true` if two literals are equal for every assignment of the leaves of a window.
+    fn holds(&mut self, window: &Window, x: Lit, y: Lit) -> bool {
+        let tables = self.tables(window, &[x, y]);
+        tables[0] == tables[1]
+    }
+
+    /// Truth tables of literals over the leaves of a window.
+    pub(super) fn tables(&mut self, window: &Window, of: &[Lit]) -> Vec<Vec<u64>> {
+        let leaves = window.leaves.len();
+        let words = 1usize << leaves.saturating_sub(6);
+        self.spent += (window.gates.len() * words) as u64 / 8 + 1;
+        let mut at: FxHashMap<u32, usize> = FxHashMap::from_iter([(0, 0)]);
+        let mut tables: Vec<u64> = vec![0; words];
+        for (i, &leaf) in window.leaves.iter().enumerate() {
+            at.insert(leaf, i + 1);
+            tables.extend((0..words).map(|block| match VARIABLES.get(i) {
+                Some(&pattern) => pattern,
+                None => 0u64.wrapping_sub((block >> (i - 6) & 1) as u64),
+            }));
+        }
+        for (i, &(node, a, b)) in window.gates.iter().enumerate() {
+            let (p, q) = (at[&a.node()] * words, at[&b.node()] * words);
+            let (fp, fq) = (0u64.wrapping_sub(a.is_negated().into()), 0u64.wrapping_sub(b.is_negated().into()));
+            for w in 0..words {
+                tables.push((tables[p + w] ^ fp) & (tables[q + w] ^ fq));
+            }
+            at.insert(node, leaves + 1 + i);
+        }
+        // Of fewer than six leaves the patterns repeat.
+        of.iter()
+            .map(|lit| {
+                let from = at[&lit.node()] * words;
+                tables[from..from + words]
+                    .iter()
+                    .map(|word| word ^ 0u64.wrapping_sub(lit.is_negated().into()))
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// Leaves of a window.
+    pub(super) fn leaves(window: &Window) -> &[u32] {
+        &window.leaves
+    }
+
+    /// Adds a leaf to a window.
+    pub(super) fn add_leaf(&self, window: &mut Window, node: u32) {
+        if let Err(at) = window.leaves.binary_search(&node) {
+            window.leaves.insert(at, node);
+        }
+    }
+
+    /// Returns `true` if a node is an input.
+    pub(super) fn is_input(&self, node: u32) -> bool {
+        self.words.aig.fanins(node).is_none()
+    }
+
+    /// Counts work that was done elsewhere.
+    pub(super) fn spend(&mut self, ticks: u64) {
+        self.spent += ticks;
+    }
+
+    pub(super) fn aig(&mut self) -> &mut Aig {
+        &mut self.words.aig
+    }
+
+    /// First node of the netlist.
+    pub(super) fn begin(&self) -> u32 {
+        self.begin
+    }
+}
+
+fn sums_prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
+    super::sums::prove(sweep, x, y)
+}

@@ -1,0 +1,127 @@
+//! Netlists for `prove`: which files are netlists, and with which options they are read.
+
+use super::Failure;
+use super::prove::{in_file, text_of};
+use crate::compile;
+use crate::ir::Model;
+use crate::prove::engine::Engine;
+use crate::prove::equiv::{Report, Request, Verdict};
+use crate::prove::netlist::prove_against_rtl;
+use crate::prove::sat::Solver;
+use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
+use crate::rtl::{self, Rtl};
+use std::path::{Path, PathBuf};
+
+/// Options for netlists.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Netlists")]
+pub(super) struct NetlistArgs {
+    /// RTL that the netlist was made from: an untrusted hint, whose names and intermediate values shorten the proof
+    #[arg(long, value_name = "FILE")]
+    pub(super) rtl: Option<PathBuf>,
+    /// Cell library of a netlist: xilinx, ecp5, ice40, gowin, intel, or a Verilog file with further cells [default: by the
+    /// names of the cells]
+    #[arg(long, value_name = "FAMILY|FILE")]
+    pub(super) cells: Vec<String>,
+    /// Instance within the netlist that is proved, with dots from the top module
+    #[arg(long, value_name = "PATH")]
+    pub(super) instance: Option<String>,
+}
+
+impl NetlistArgs {
+    /// Returns `true` if an option says that the file is a netlist.
+    fn is_requested(&self) -> bool {
+        self.rtl.is_some() || !self.cells.is_empty() || self.instance.is_some()
+    }
+
+    /// Reads a file as a netlist; `None` if it is none.
+    ///
+    /// # Errors
+    /// If the netlist or a cell library cannot be read (exit code 2).
+    pub(super) fn read(&self, file: &Path, text: &str, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
+        let is_netlist = self.is_requested() || netlist::is_netlist(text, top);
+        if rtl::Language::of(file, text) == rtl::Language::Vhdl || !is_netlist {
+            return Ok(None);
+        }
+        let mut options = NetlistOptions {
+            top: top.map(str::to_owned),
+            instance: self.instance.clone(),
+            ..NetlistOptions::default()
+        };
+        for cells in &self.cells {
+            match CellFamily::ALL.into_iter().find(|family| family.name() == cells) {
+                Some(family) => options.family = Some(family),
+                None => options.cells.get_or_insert_default().push_str(&text_of(Path::new(cells))?),
+            }
+        }
+        netlist::read(text, &options).map_err(|wrong| in_file(wrong, file))
+    }
+}
+
+/// Optimisation levels whose RTL is tried as a hint where none is given: netlists carry no comments of ours.
+const LEVELS: [&str; 3] = ["-O1", "-O2", "-O0"];
+
+/// Proof that RTL computes the model, as `prove` does it without netlists.
+pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
+
+impl NetlistArgs {
+    /// Proves or refutes that a netlist computes a model, with RTL as a hint: the RTL is proved first, the netlist is compared
+    /// with it. What that leaves undecided is proved without a hint.
+    ///
+    /// # Errors
+    /// If the RTL of `--rtl` cannot be read (exit code 2).
+    pub(super) fn prove(
+        &self,
+        model: &Model,
+        netlist: &Rtl,
+        request: Request,
+        solvers: &dyn Fn() -> Box<dyn Solver>,
+        direct: RtlProof<'_>,
+    ) -> Result<(Report, Engine, Request), Failure> {
+        let hints: Vec<Rtl> = match &self.rtl {
+            Some(file) => vec![self.hint(file)?],
+            None => Vec::new(),
+        };
+        let is_given = !hints.is_empty();
+        let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, level));
+        for hint in hints.into_iter().chain(generated) {
+            // What the command line does not state comes from the header comment of the RTL.
+            let mut netlist = netlist.clone();
+            if is_given {
+                netlist.head.clone_from(&hint.head);
+            }
+            let own =
+                Request { latency: None, interval: None, work: request.work.map(|work| work / 4), ..request.clone() };
+            let (of_hint, ..) = direct(&hint, own);
+            if of_hint.verdict != Verdict::Proved {
+                continue;
+            }
+            let own = Request { work: request.work.map(|work| work / 2), ..request.clone() };
+            let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
+            if !matches!(report.verdict, Verdict::Unknown { .. }) {
+                report.notes.push(match &self.rtl {
+                    Some(file) => format!("compared with {}, which was proved to be the model", file.display()),
+                    None => "compared with generated RTL, which was proved to be the model".to_owned(),
+                });
+                return Ok((report, engine, request));
+            }
+            if std::env::var_os("HN_DEBUG").is_some() {
+                eprintln!("{:?}", report);
+            }
+        }
+        Ok(direct(netlist, request))
+    }
+
+    fn hint(&self, file: &Path) -> Result<Rtl, Failure> {
+        let text = text_of(file)?;
+        let language = rtl::Language::of(file, &text);
+        rtl::read(language, &text, None).map_err(|wrong| in_file(wrong, file))
+    }
+}
+
+/// RTL of a model as a hint: combinational, at an optimisation level.
+fn generated(model: &Model, level: &str) -> Option<Rtl> {
+    let spec = super::spec(&[level.to_owned()]).ok()?;
+    let text = compile::model(model, &spec).ok()?.text(rtl::Language::Verilog);
+    rtl::read(rtl::Language::Verilog, &text, None).ok()
+}
