@@ -21,7 +21,7 @@ BUDGETS = {
 }
 TOTAL = 33000
 # Data that the program or a reader looks up, not prose: the table of `explain`, rows by number, a format that goes.
-DATA = {"errors.md", "llvlir-rows.md", "alirz.md"}
+DATA = {"errors.md", "llvlir-rows.md"}
 
 
 def words(path):

@@ -313,7 +313,7 @@ class Model:
 
     @classmethod
     def load(cls, path) -> "Model":
-        """Reads a file: ALIR, DAIS or byte code of any version, .alirz, or LLVLIR; plain or gzip."""
+        """Reads a file: ALIR, DAIS or byte code of any version, or LLVLIR; plain or gzip."""
         path = os.path.abspath(path)
         try:
             data = Path(path).read_bytes()

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 Examples:
   alir2hdl convert model.v2.json model.json.gz
   alir2hdl convert model.json.gz old.json --to alir2
-  alir2hdl convert model.json.gz model.alirz           half the size and less
   alir2hdl convert model.json.gz code.bin --to bytecode4
   alir2hdl convert model.json.gz - | jq .model[0]
   alir2hdl convert crc32.llvlirs crc32.llvlir          kernels
@@ -74,8 +73,6 @@ enum To {
     Bytecode4,
     /// DAIS binary of version 1, as da4ml 0.6 writes
     Dais1,
-    /// The compact form: small, and fast to load
-    Alirz,
     /// Integer kernels as bytes
     Llvlir,
     /// Integer kernels as text
@@ -116,7 +113,6 @@ impl Args {
             Some(To::Bytecode2) => Goal::Program(Target::Bytecode2),
             Some(To::Bytecode4) => Goal::Program(Target::Bytecode4),
             Some(To::Dais1) => Goal::Program(Target::Dais1),
-            Some(To::Alirz) => Goal::Program(Target::Alirz),
             Some(To::Llvlir) => Goal::Kernel(false),
             Some(To::Llvlirs) => Goal::Kernel(true),
             Some(To::Aig) => Goal::Gates(Form::Aig),
@@ -151,7 +147,7 @@ impl Args {
         }
     }
 
-    /// What the name of the output asks for: nothing and `.json` JSON, `.alirz` the compact form, `.gz` aside.
+    /// What the name of the output asks for: nothing and `.json` JSON, `.gz` aside.
     fn target_of_name(&self) -> Result<Target, Failure> {
         if self.output().as_os_str() == "-" {
             return Ok(Target::Alir4);
@@ -160,12 +156,11 @@ impl Args {
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         let help = match Path::new(name).extension().and_then(OsStr::to_str) {
             None | Some("json") => return Ok(Target::Alir4),
-            Some("alirz") => return Ok(Target::Alirz),
             Some("bin") => "add --to bytecode2, --to bytecode4 or --to dais1",
             Some("v" | "sv") => "alir2hdl MODEL --verilog FILE writes Verilog; here add --to, or end the name in .json",
             Some("vhd" | "vhdl") => "alir2hdl MODEL --vhdl FILE writes VHDL; here add --to, or end the name in .json",
             Some(_) => {
-                "add --to (alir4, alirz, aig, ...), or end the name in .json, .json.gz, .alirz, .aig, .aag or .aignet"
+                "add --to (alir4, bytecode4, aig, ...), or end the name in .json, .json.gz, .aig, .aag or .aignet"
             }
         };
         let message = "the name of the output does not tell which form is meant";

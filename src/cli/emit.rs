@@ -456,7 +456,7 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
     let name = name.unwrap_or_else(|| "model".into());
     let mut stem = name.as_str();
     for extension in
-        [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h", ".alirz", ".onnx", ".npy", ".llvlirs", ".llvlir"]
+        [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h", ".onnx", ".npy", ".llvlirs", ".llvlir"]
     {
         stem = stem.strip_suffix(extension).unwrap_or(stem);
     }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Which model is read, and how large it may be.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// Model: ALIR, DAIS, byte code, .alirz, LLVLIR, IR v2 or QONNX network, npy matrix; - for stdin
+    /// Model: ALIR, DAIS, byte code, LLVLIR, IR v2 or QONNX network, npy matrix; - for stdin
     #[arg(value_name = "MODEL")]
     pub(super) model: PathBuf,
     #[command(flatten)]
@@ -93,8 +93,6 @@ enum Form {
     Words3,
     /// Byte code of ALIR 3 and 4
     Bytecode,
-    /// The compact form
-    Alirz,
     /// JSON of a stateful design
     Fsm,
     /// Integer kernels, bytes or text
@@ -111,7 +109,6 @@ impl Form {
             Form::Words => Format::Words,
             Form::Words3 => Format::Words3,
             Form::Bytecode => Format::Bytecode,
-            Form::Alirz => Format::Alirz,
             Form::Fsm | Form::Llvlir => return None,
         })
     }

@@ -259,7 +259,7 @@ pub(super) fn extra_file(command: &str, word: &str) -> Option<String> {
     let samples = ends(&[".npy", ".npz", ".csv"]);
     Some(match command {
         "generate" if hdl || ends(&[".hpp", ".h"]) => format!("-o {word} names the result"),
-        "generate" if ends(&[".json", ".json.gz", ".alirz", ".onnx"]) => {
+        "generate" if ends(&[".json", ".json.gz", ".onnx"]) => {
             "one model at a time; -o FILE names the result".to_owned()
         }
         "verify" if hdl => format!("--rtl {word} simulates a file; `alir2hdl prove MODEL {word}` proves it"),

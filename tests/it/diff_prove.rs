@@ -104,8 +104,8 @@ fn kernels_machines_and_forms_are_compared() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let model = format!("{DATA}models/tiny_ops/model.json.gz");
-    assert_eq!(run(folder, &["convert", &model, "m.alirz"]).0, 0);
-    let (code, found) = told(folder, &[&model, "m.alirz"]);
+    assert_eq!(run(folder, &["convert", &model, "m.bin", "--to", "bytecode4"]).0, 0);
+    let (code, found) = told(folder, &[&model, "m.bin"]);
     assert_eq!((code, &found["proof"]["verdict"], &found["equal"]), (0, &"proved".into(), &true.into()), "{found}");
     let machine = format!("{DATA}models/fsm/biquad/fsm.json.gz");
     let (code, found) = told(folder, &[&machine, &machine]);

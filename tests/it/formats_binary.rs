@@ -1,17 +1,15 @@
-//! Binary forms (32-bit words, byte code, `.alirz`): round trips, malformed files, 10,000 mutations of each.
+//! Binary forms (32-bit words, byte code): round trips, malformed files, 10,000 mutations of each.
 
 use crate::hostile::most_held;
 use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix, inputs};
 use alir2hdl::formats::{self, Format, Target};
 use alir2hdl::interp::{LookupMiss, golden};
 use alir2hdl::ir::{Limits, Model};
-use flate2::Crc;
 use proptest::prelude::*;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const JSON: [Target; 3] = [Target::Alir2, Target::Alir3, Target::Alir4];
-const BINARY: [Target; 4] = [Target::Bytecode2, Target::Bytecode4, Target::Dais1, Target::Alirz];
+const BINARY: [Target; 3] = [Target::Bytecode2, Target::Bytecode4, Target::Dais1];
 
 fn data(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(path)
@@ -67,12 +65,7 @@ fn assert_same_function(a: &Model, b: &Model, count: usize, what: &str) {
     }
 }
 
-/// Times and costs to the bit, which `==` of doubles does not ask.
-fn bits(model: &Model) -> Vec<(u64, u64)> {
-    model.nodes().iter().map(|n| (n.latency.to_bits(), n.cost.to_bits())).collect()
-}
-
-/// `.alirz` gives back the model; every other form gives back itself once it was written, and the same function.
+/// Every form gives back itself once it was written, and the same function.
 #[track_caller]
 fn round_trips(model: &Model, samples: usize, what: &str) -> usize {
     let mut said = 0;
@@ -81,13 +74,7 @@ fn round_trips(model: &Model, samples: usize, what: &str) -> usize {
         let Some(bytes) = written(model, target) else { continue };
         said += 1;
         let back = read(&bytes, &what);
-        if target == Target::Alirz && formats::prepare(model, Target::Alirz).unwrap().is_as_given() {
-            assert_eq!(&renumbered(model), &back, "{what}");
-            assert_eq!(bits(model), bits(&back), "{what}");
-            assert_eq!(checked_again(&back), back, "{what}");
-        } else {
-            assert_same_function(model, &back, samples, &what);
-        }
+        assert_same_function(model, &back, samples, &what);
         let again = written(&back, target).unwrap_or_else(|| panic!("{what}: refused on the way back"));
         if target == Target::Dais1 && again != bytes {
             // A negation that wraps is two operations to us: from then on nothing changes any more.
@@ -101,34 +88,6 @@ fn round_trips(model: &Model, samples: usize, what: &str) -> usize {
     said
 }
 
-/// The model as a reader makes it: each operation stems from itself.
-fn renumbered(model: &Model) -> Model {
-    let mut builder = alir2hdl::ir::Builder::like(model);
-    for (index, node) in model.nodes().iter().enumerate() {
-        builder.push(alir2hdl::ir::Node { origin: index as u32, ..node.clone() });
-    }
-    model.outputs().iter().for_each(|&out| {
-        builder.output(out);
-    });
-    builder.finish().unwrap()
-}
-
-/// The model as the whole checker makes it. `.alirz` is checked along the way instead, which has to come to the same.
-fn checked_again(model: &Model) -> Model {
-    let mut builder = alir2hdl::ir::Builder::new(model.inp_shifts().to_vec());
-    builder.cost_model(model.carry_size(), model.adder_size());
-    model.nodes().iter().for_each(|node| {
-        builder.push(node.clone());
-    });
-    model.tables().iter().for_each(|table| {
-        builder.table(table.clone());
-    });
-    model.outputs().iter().for_each(|&out| {
-        builder.output(out);
-    });
-    builder.finish().unwrap()
-}
-
 #[test]
 fn every_model_survives_every_form() {
     let mut said = 0;
@@ -137,16 +96,13 @@ fn every_model_survives_every_form() {
         let samples = if model.nodes().len() > 1000 { 2 } else { 6 };
         said += round_trips(model, samples, name);
     }
-    assert!(said > 6 * models.len(), "only {said} of {} forms", 7 * models.len());
+    assert!(said > 5 * models.len(), "only {said} of {} forms", 6 * models.len());
 }
 
 #[test]
 fn forms_that_say_the_same_lead_back_to_the_same_file() {
-    // A to B to A: JSON 4 through .alirz and back, byte code of both versions through one another.
+    // A to B to A: byte code of both versions through one another.
     for (name, model) in models() {
-        let json = written(&model, Target::Alir4);
-        let zipped = written(&model, Target::Alirz).unwrap();
-        assert_eq!(written(&read(&zipped, &name), Target::Alir4), json, "{name}");
         let Some(words) = written(&model, Target::Bytecode2) else { continue };
         let Some(bytes) = written(&read(&words, &name), Target::Bytecode4) else { continue };
         assert_eq!(written(&read(&bytes, &name), Target::Bytecode2).as_ref(), Some(&words), "{name}");
@@ -159,28 +115,7 @@ fn two_thousand_random_programs_survive_every_form() {
     for seed in 0..2000 {
         said += round_trips(&random::model(seed), 2, &format!("seed {seed}"));
     }
-    assert!(said > 2000 * 5, "{said}");
-}
-
-/// Bounds beyond 32 and 64 bits, and times that no short number says.
-#[test]
-fn wide_bounds_and_any_times_come_back() {
-    let model = Recipe::seeded(Profile::MEDIUM, 3000, 77).build();
-    let mut builder = alir2hdl::ir::Builder::like(&model);
-    for (index, node) in model.nodes().iter().enumerate() {
-        let latency = [0.0, 1.0, 0.1, 1e300, -0.0][index % 5] + node.latency;
-        builder.push(alir2hdl::ir::Node { origin: index as u32, latency, ..node.clone() });
-    }
-    model.outputs().iter().for_each(|&out| {
-        builder.output(out);
-    });
-    let model = builder.finish().unwrap();
-    let beyond = |bits: u64| model.nodes().iter().filter(|n| n.interval.max.bits() > bits).count();
-    assert!(beyond(32) > 100 && beyond(63) > 10, "{} {}", beyond(32), beyond(63));
-    let back = read(&written(&model, Target::Alirz).unwrap(), "wide bounds");
-    assert_eq!(renumbered(&model), back);
-    assert_eq!(bits(&model), bits(&back));
-    assert_eq!(checked_again(&back), back);
+    assert!(said > 2000 * 4, "{said}");
 }
 
 proptest! {
@@ -192,53 +127,6 @@ proptest! {
     }
 }
 
-/// An `.alirz` file with every part as it is, made by the book (`docs/alirz.md`, section 2).
-fn stored(file: &[u8]) -> Vec<u8> {
-    fn number(bytes: &mut &[u8]) -> usize {
-        let groups = 1 + bytes.iter().position(|b| *b < 0x80).unwrap();
-        let (taken, rest) = bytes.split_at(groups);
-        *bytes = rest;
-        taken.iter().rev().fold(0, |n, b| n << 7 | usize::from(b & 0x7f))
-    }
-    let leb = |n: usize| match n {
-        0..0x80 => vec![n as u8],
-        0x80..0x4000 => vec![n as u8 | 0x80, (n >> 7) as u8],
-        _ => vec![n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8],
-    };
-    let mut rest = &file[9..file.len() - 4];
-    let lengths: Vec<usize> = (0..13).map(|_| number(&mut rest)).collect();
-    let mut out = file[..file.len() - 4 - rest.len()].to_vec();
-    let mut column = 0;
-    while !rest.is_empty() {
-        let columns = number(&mut rest);
-        let packing = number(&mut rest);
-        let length = number(&mut rest);
-        let (bytes, behind) = rest.split_at(length);
-        rest = behind;
-        let mut raw = Vec::new();
-        let length: usize = lengths[column..column + columns].iter().sum();
-        column += columns;
-        match packing {
-            0 => raw.extend_from_slice(bytes),
-            2 => {
-                let (values, halves) = bytes[1..].split_at(bytes[0].into());
-                let (halves, others) = halves.split_at(length.div_ceil(2));
-                let mut others = others.iter();
-                let halves = halves.iter().flat_map(|b| [b & 15, b >> 4]).take(length);
-                raw.extend(halves.map(|half| values.get(usize::from(half)).or_else(|| others.next()).unwrap()));
-            }
-            _ => drop(flate2::read::DeflateDecoder::new(bytes).read_to_end(&mut raw).unwrap()),
-        }
-        out.extend([leb(columns), vec![0], leb(raw.len()), raw].concat());
-    }
-    assert!(lengths.iter().sum::<usize>() < out.len());
-    let mut crc = Crc::new();
-    crc.update(&out);
-    out.extend(crc.sum().to_le_bytes());
-    assert_eq!(read(&out, "stored"), read(file, "packed"));
-    out
-}
-
 /// Small files of a form.
 fn originals(target: Target) -> Vec<Vec<u8>> {
     let mut files = Vec::new();
@@ -246,11 +134,6 @@ fn originals(target: Target) -> Vec<Vec<u8>> {
         files.extend(written(&load(&data(&format!("models/{name}/model.json.gz"))), target));
     }
     files.extend((0..6).filter_map(|seed| written(&random::model(seed), target)));
-    if target == Target::Alirz {
-        // Also with columns as they are, where a damaged byte damages one number and not all behind it.
-        let stored: Vec<_> = files.iter().map(|file| stored(file)).collect();
-        files.extend(stored);
-    }
     if target == Target::Dais1 {
         for entry in std::fs::read_dir(data("generations/dpre")).unwrap() {
             let path = entry.unwrap().path();
@@ -316,9 +199,6 @@ fn ten_thousand(target: Target, format: Option<Format>, mend: impl Fn(&mut Vec<u
             }
             Ok((model, _)) => {
                 accepted += 1;
-                if target == Target::Alirz {
-                    assert_eq!(checked_again(&model), model, "round {round}");
-                }
                 let codes = inputs(&model, &mut rng);
                 golden(&model, &codes, LookupMiss::Zero).expect("a miss reads zero");
                 if let Some(again) = written(&model, target) {
@@ -347,32 +227,6 @@ fn ten_thousand_mutations_of_old_words() {
 #[test]
 fn ten_thousand_mutations_of_bytes() {
     ten_thousand(Target::Bytecode4, Some(Format::Bytecode), |_| {});
-}
-
-#[test]
-fn ten_thousand_mutations_of_alirz() {
-    // With a right checksum, so that they get as far as they can.
-    ten_thousand(Target::Alirz, Some(Format::Alirz), |bytes| {
-        if bytes.len() > 4 {
-            let end = bytes.len() - 4;
-            let mut crc = Crc::new();
-            crc.update(&bytes[..end]);
-            bytes[end..].copy_from_slice(&crc.sum().to_le_bytes());
-        }
-    });
-}
-
-#[test]
-fn an_alirz_file_shows_every_flip_of_a_bit() {
-    let whole = written(&load(&data("models/edge_kif/model.json.gz")), Target::Alirz).unwrap();
-    for at in 0..8 * whole.len() {
-        let mut bytes = whole.clone();
-        bytes[at / 8] ^= 1 << (at % 8);
-        assert!(formats::read(bytes.as_slice(), &Limits::default(), Some(Format::Alirz)).is_err(), "bit {at}");
-    }
-    for len in 0..whole.len() {
-        assert!(formats::read(&whole[..len], &Limits::default(), Some(Format::Alirz)).is_err(), "{len} bytes");
-    }
 }
 
 #[track_caller]
@@ -458,19 +312,6 @@ fn each_fault_of_bytes_has_its_message() {
 }
 
 #[test]
-fn each_fault_of_alirz_has_its_message() {
-    let whole = written(&load(&data("models/tiny_ops/model.json.gz")), Target::Alirz).unwrap();
-    let mut newer = whole.clone();
-    newer[8] = 2;
-    refused(&newer, None, "E0160", "version 2");
-    let mut damaged = whole.clone();
-    damaged[20] ^= 1;
-    refused(&damaged, None, "E0161", "checksum");
-    refused(&whole[..10], None, "E0162", "ends before");
-    refused(b"{}", Some(Format::Alirz), "E0115", "magic");
-}
-
-#[test]
 fn what_a_form_cannot_say_is_refused_by_name() {
     let over64 = load(&data("models/over64/model.json.gz"));
     // 102 bits fit the types of byte code; 200 fractional bits do not.
@@ -482,34 +323,5 @@ fn what_a_form_cannot_say_is_refused_by_name() {
     let problems = formats::prepare(&model, Target::Bytecode4).unwrap_err();
     assert_eq!(problems.0[0].code, "E1105");
     assert!(problems.0.iter().any(|d| d.message.contains("input of operation 0: 200 fractional bits")), "{problems}");
-    assert!(written(&model, Target::Bytecode2).is_some() && written(&model, Target::Alirz).is_some());
-}
-
-#[test]
-fn alirz_is_smaller_than_gzipped_json() {
-    let mut product = 1.0f64;
-    let mut count = 0;
-    for entry in std::fs::read_dir(data("models")).unwrap() {
-        let path = entry.unwrap().path().join("model.json.gz");
-        if !path.exists() {
-            continue;
-        }
-        let model = load(&path);
-        let mut packed = Vec::new();
-        formats::prepare(&model, Target::Alir4).unwrap().write_gzip(&mut packed).unwrap();
-        let ours = written(&model, Target::Alirz).unwrap().len();
-        // The library's own file or ours, whichever is shorter.
-        let theirs = packed.len().min(std::fs::metadata(&path).unwrap().len() as usize);
-        let ratio = theirs as f64 / ours as f64;
-        println!(
-            "{:40} {:7} operations {theirs:7} bytes {ours:7} bytes {ratio:.2}",
-            path.parent().unwrap().display(),
-            model.nodes().len()
-        );
-        assert!(ratio >= 1.5 || model.nodes().len() < 500, "{}: {ratio:.2}", path.display());
-        product *= ratio;
-        count += 1;
-    }
-    let mean = product.powf(1.0 / f64::from(count));
-    assert!(count >= 14 && mean >= 1.8, "{mean:.2} over {count} models");
+    assert!(written(&model, Target::Bytecode2).is_some());
 }

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod alir;
-mod alirz;
 mod bytecode;
 mod decode;
 mod fsm;
@@ -49,8 +48,6 @@ pub enum Format {
     AnyWords,
     /// Byte code of ALIR 3 and 4.
     Bytecode,
-    /// The compact form, `docs/alirz.md`.
-    Alirz,
 }
 
 /// A form that a model can be written in.
@@ -68,8 +65,6 @@ pub enum Target {
     Bytecode4,
     /// DAIS binary, version 1, in 32-bit words.
     Dais1,
-    /// The compact form, `docs/alirz.md`: everything that JSON holds, and constants and bounds of any size.
-    Alirz,
 }
 
 impl Target {
@@ -115,7 +110,6 @@ pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostic
         Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unspellable(&model),
         Target::Bytecode2 | Target::Dais1 => bytecode::unsayable_words(&model),
         Target::Bytecode4 => bytecode::unsayable_bytes(&model),
-        Target::Alirz => Vec::new(),
     };
     if problems.is_empty() { Ok(Prepared { model, places, target }) } else { Err(Diagnostics(problems)) }
 }
@@ -130,15 +124,8 @@ impl Prepared<'_> {
             Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::write(&self.model, self.target, out),
             Target::Bytecode2 | Target::Dais1 => bytecode::write_words(&self.model, self.target, out),
             Target::Bytecode4 => bytecode::write_bytes(&self.model, out),
-            Target::Alirz => alirz::write(&self.model, out),
         }
     }
-
-    /// Whether the form says the model as it is, with nothing rewritten.
-    pub fn is_as_given(&self) -> bool {
-        matches!(self.model, Cow::Borrowed(_))
-    }
-
     /// The program as it is written.
     pub fn model(&self) -> &Model {
         &self.model
@@ -231,11 +218,6 @@ fn read_into(
         Some(Format::Words3) => return bytecode::read_words(&binary(&mut source)?, limits, Some(Header::Three), form),
         Some(Format::AnyWords) => return bytecode::read_words(&binary(&mut source)?, limits, None, form),
         Some(Format::Bytecode) => return bytecode::read_bytes(&binary(&mut source)?, limits, form),
-        Some(Format::Alirz) => {
-            let bytes = binary(&mut source)?;
-            *form = ".alirz".to_owned();
-            return alirz::read(&bytes, limits);
-        }
         Some(Format::Alir) => Some(Frame::Object),
         Some(Format::Dais) => Some(Frame::Bare(Era::Old)),
         Some(Format::Dais2) => Some(Frame::Bare(Era::Two)),
@@ -324,7 +306,6 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     match bytes {
         // What reads text says so.
         _ if utf16(bytes).is_some() => None,
-        _ if bytes.starts_with(alirz::MAGIC) => Some(Format::Alirz),
         _ if bytes.starts_with(bytecode::MAGIC) => Some(Format::Bytecode),
         [0x1f, 0x8b, ..] => None,
         _ if framework_file(bytes).is_some() => None,
@@ -409,7 +390,7 @@ fn unknown(bytes: &[u8]) -> Diagnostic {
         }
     };
     Diagnostic::error("E0115", Place::Whole, format!("not a model file: {what}")).with_help(
-        "a model file is what alkaid's or da4ml's save() writes, byte code, .alirz, a network, or an integer kernel, \
+        "a model file is what alkaid's or da4ml's save() writes, byte code, a network, or an integer kernel, \
              whose text starts with `llvlir 0`; plain or gzip",
     )
 }
