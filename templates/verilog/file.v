@@ -141,8 +141,18 @@ module {{ module.name() }} (
 {%- endif %}
 {%- if module.has_unread_bits() %}
 
-    // What has bits that nothing reads
-    wire unused_bits = {{ module.unread_bits() }};
+    // Signals with bits that nothing reads
+{%- if let Some(all) = module.unread_bits() %}
+    wire unused_bits = {{ all }};
+{%- else %}
+    wire [{{ module.module.unread.len() - 1 }}:0] unused_bits;
+{%- for group in module.unread_groups() %}
+{%- if let Some(heading) = group.heading() %}
+    // {{ heading }}
+{%- endif %}
+    assign unused_bits[{{ group.bit }}] = {{ group.reduction() }};
+{%- endfor %}
+{%- endif %}
 {%- endif %}
 {%- if module.has_functions() %}
 

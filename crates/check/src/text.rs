@@ -617,7 +617,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let slot = &mut self.nets[net];
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
         let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
-        if !is_free || (range.is_some() && !slot.is_output) || value.bits.len() != high - low + 1 {
+        if !is_free || value.bits.len() != high - low + 1 {
             let (name, width) = (slot.name, value.bits.len());
             return self.wrong(&format!("{name}: two drivers, or bits that do not fit the {width} of their driver"));
         }

@@ -143,6 +143,21 @@ mod tests {
     }
 
     #[test]
+    fn many_signals_with_unread_bits_are_reduced_in_small_groups() {
+        let mut s = Sample::new();
+        let halves: Vec<_> = (0..11)
+            .map(|i| {
+                let x = s.input(&format!("inp_{i}"), 4, false);
+                bits(x, 0, 2)
+            })
+            .collect();
+        s.output("out_0", false, &halves);
+        let v = verilog(&s.netlist);
+        assert_line(&v, "wire [1:0] unused_bits;");
+        assert_line(&v, "assign unused_bits[1] = &{1'b0, x_inp_8, x_inp_9, x_inp_10};");
+    }
+
+    #[test]
     fn a_comment_gives_no_orders_to_tools() {
         let v = verilog(&everything());
         assert_line(&v, "// - verilator would obey this");

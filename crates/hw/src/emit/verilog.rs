@@ -10,7 +10,7 @@ use super::Options;
 use super::attributes::Requests;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
-use super::plan::{Plan, Unread};
+use super::plan::{Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
 use super::shared::{self, Constant, Item, Items};
 use super::sink::Sink;
@@ -311,13 +311,27 @@ impl<'a> ModuleView<'a, Verilog> {
         !self.module.unread.is_empty()
     }
 
-    /// The sink: one bit made of the ports' bits that nobody reads and of the nets that have such bits.
-    fn unread_bits(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
-        let ModuleView { view: View { netlist, .. }, module } = *self;
+    /// The sink if one reduction is enough: one bit made of the ports' bits that nobody reads and of the nets that have
+    /// such bits.
+    fn unread_bits(&self) -> Option<Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>>> {
+        match &self.module.unread[..] {
+            [only] => Some(self.reduction(only)),
+            _ => None,
+        }
+    }
+
+    /// The reductions of a sink of several bits, each after the headings of its section.
+    fn unread_groups(&self) -> impl Iterator<Item = UnreadView<'a>> + use<'a> {
+        let module = *self;
+        (0..).zip(&self.module.unread).map(move |(bit, group)| UnreadView { bit, group, module })
+    }
+
+    fn reduction(&self, group: &'a UnreadGroup) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
+        let netlist = self.view.netlist;
         spelt(&netlist.scratch, 30, move |line| {
             // The constant keeps the reduction from depending on values: it is 0 in every tool.
             line.push("&{1'b0");
-            for bits in &module.unread {
+            for bits in &group.signals {
                 line.push(",");
                 line.blank();
                 match *bits {
@@ -329,6 +343,23 @@ impl<'a> ModuleView<'a, Verilog> {
             }
             line.push("}");
         })
+    }
+}
+
+/// Signals of one section with bits that nothing reads, as one bit of the sink.
+struct UnreadView<'a> {
+    bit: u32,
+    group: &'a UnreadGroup,
+    module: ModuleView<'a, Verilog>,
+}
+
+impl<'a> UnreadView<'a> {
+    fn heading(&self) -> Option<String> {
+        self.group.heading.map(shared::heading)
+    }
+
+    fn reduction(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
+        self.module.reduction(self.group)
     }
 }
 
