@@ -226,7 +226,7 @@ pub(crate) fn mutated(
     let lines: Vec<&str> = text.lines().collect();
     let mut places: Vec<(usize, String)> = Vec::new();
     // What only tells lint tools that bits are unused has no meaning that could be wrong.
-    for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.contains("unused_bits")) {
+    for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.contains("unused_")) {
         places.extend(mistaken(line, mistake, language).into_iter().map(|new| (i, new)));
     }
     if places.is_empty() {

@@ -87,13 +87,14 @@ fn with_languages(words: &[OsString]) -> Result<Vec<OsString>, Diagnostic> {
         };
         let extension = Path::new(&file).extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
         let flag = match extension.as_str() {
-            "v" | "sv" => "--verilog",
+            "v" => "--verilog",
+            "sv" => "--systemverilog",
             "vhd" | "vhdl" => "--vhdl",
             "hpp" | "h" | "hh" => "--cpp",
             "json" => "--interface",
             _ => {
                 let message = format!("{}: no language is known for this name", file.display());
-                let help = "use a name that ends in .v, .vhd, .hpp or .json, or name the language: --verilog FILE";
+                let help = "use a name that ends in .v, .sv, .vhd, .hpp or .json, or name the language: --verilog FILE";
                 return Err(Diagnostic::error("E0002", Place::Flag("--output".into()), message).with_help(help));
             }
         };

@@ -47,6 +47,9 @@ struct OutputArgs {
     /// Write Verilog-2001 to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     verilog: Option<PathBuf>,
+    /// Write SystemVerilog-2017 to this file; `-` for stdout
+    #[arg(long, value_name = "FILE")]
+    systemverilog: Option<PathBuf>,
     /// Write VHDL (for 1993 and 2008) to this file; `-` for stdout
     #[arg(long, value_name = "FILE")]
     vhdl: Option<PathBuf>,
@@ -109,6 +112,7 @@ impl OutputArgs {
     fn targets(&self) -> Vec<Target<'_>> {
         let asked = [
             ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
+            ("--systemverilog", &self.systemverilog, Form::Text(Language::SystemVerilog)),
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
             ("--interface", &self.interface, Form::Interface),
             ("--cpp", &self.cpp, Form::Header),
@@ -303,7 +307,7 @@ fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     if targets.is_empty() {
         problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(
-            "add --verilog FILE, --vhdl FILE, --interface FILE or --cpp FILE; `alir2hdl info MODEL` only looks",
+            "add --verilog FILE, --systemverilog FILE, --vhdl FILE, --interface FILE or --cpp FILE; `alir2hdl info MODEL` only looks",
         ));
     }
     problems
@@ -314,7 +318,7 @@ fn problems(targets: &[Target<'_>]) -> Vec<Diagnostic> {
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {
-        Language::Verilog => Languages { verilog: true, ..all },
+        Language::Verilog | Language::SystemVerilog => Languages { verilog: true, ..all },
         Language::Vhdl => Languages { vhdl: true, ..all },
     });
     let is_machine = spec.interval().is_some() || matches!(design, Design::Machine(_));

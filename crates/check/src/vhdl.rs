@@ -24,7 +24,7 @@ impl<'a> Reader<'_, 'a> {
             let is_input = r.either("in", "out")?;
             let is_vector = !r.eat("std_logic");
             let kind = if r.is("unsigned") { "unsigned" } else { "std_logic_vector" };
-            Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }))
+            Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }, false))
         };
         let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
         self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;

@@ -27,8 +27,10 @@ use std::path::Path;
 /// The language of a text at register-transfer level: read here, written by `emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
-    /// Verilog-2001.
+    /// Verilog-2001; a text that is read may use the SystemVerilog that [`Language::SystemVerilog`] writes.
     Verilog,
+    /// SystemVerilog-2017, as it is written; a file of it is read as [`Language::Verilog`].
+    SystemVerilog,
     /// VHDL of 1993 and 2008 with `numeric_std`; what is written keeps to the common part of both.
     Vhdl,
 }
@@ -38,6 +40,7 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Language::Verilog => "verilog",
+            Language::SystemVerilog => "systemverilog",
             Language::Vhdl => "vhdl",
         }
     }
@@ -46,6 +49,7 @@ impl Language {
     pub fn extension(self) -> &'static str {
         match self {
             Language::Verilog => "v",
+            Language::SystemVerilog => "sv",
             Language::Vhdl => "vhd",
         }
     }
@@ -92,7 +96,7 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
 /// `--`.
 fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     let mark = match language {
-        Language::Verilog => "//",
+        Language::Verilog | Language::SystemVerilog => "//",
         Language::Vhdl => "--",
     };
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -120,7 +124,7 @@ pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Di
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
-            Language::Verilog => verilog::read(text, top),
+            Language::Verilog | Language::SystemVerilog => verilog::read(text, top),
             Language::Vhdl => vhdl::read(text, top),
         });
         let mut rtl = match reader {

@@ -586,7 +586,7 @@ mod tests {
 
     fn emitted(netlist: &alir_hw::netlist::Netlist, language: Language) -> String {
         let to = match language {
-            Language::Verilog => alir_hw::emit::Language::Verilog,
+            Language::Verilog | Language::SystemVerilog => alir_hw::emit::Language::Verilog,
             Language::Vhdl => alir_hw::emit::Language::Vhdl,
         };
         alir_hw::emit::text(netlist, to, &alir_hw::emit::Options::default())

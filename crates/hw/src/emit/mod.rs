@@ -1,11 +1,11 @@
-//! Verilog and VHDL text of a netlist.
+//! Verilog, SystemVerilog and VHDL text of a netlist.
 //!
 //! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What
 //! it promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
 //! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
 //! reads in one sink, no lint pragma.
 //!
-//! [`plan`] decides what stands where, for both languages; [`verilog`] and [`vhdl`] say how each thing is spelt; the
+//! [`plan`] decides what stands where, for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] say how each thing is spelt; the
 //! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
 //! [`Options::split_above`].
 
@@ -18,6 +18,7 @@ mod rom;
 mod shared;
 mod sidecar;
 mod sink;
+mod system_verilog;
 mod table_modules;
 mod verilog;
 mod verilog_tables;
@@ -70,7 +71,8 @@ impl Default for Options {
 pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
     let mut sink = Sink::new(out);
     let written = match language {
-        Language::Verilog => verilog::write(netlist, options, &mut sink),
+        Language::Verilog => verilog::write(netlist, options, verilog::Standard::Verilog2001, &mut sink),
+        Language::SystemVerilog => verilog::write(netlist, options, verilog::Standard::SystemVerilog2017, &mut sink),
         Language::Vhdl => vhdl::write(netlist, options, &mut sink),
     };
     sink.finish(written)

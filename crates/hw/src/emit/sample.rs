@@ -54,6 +54,7 @@ impl Sample {
         self.netlist.text.push_str(&comment);
         self.netlist.nets.push(Net {
             width,
+            signed: false,
             cell,
             stage: self.stage,
             operation: None,

@@ -185,6 +185,57 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
+/// How the bits above those of a net are filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Above {
+    /// There are none.
+    Nothing,
+    /// With the highest bit.
+    Sign,
+    /// With zeros.
+    Zero,
+}
+
+/// Wiring that is a number: bits of one net, shifted and extended.
+#[derive(Clone, Copy)]
+pub(super) struct Term {
+    pub(super) net: NetId,
+    /// Lowest bit of the net.
+    pub(super) lo: u32,
+    /// Bits of the net.
+    pub(super) taken: u32,
+    /// Zeros below.
+    pub(super) shift: u32,
+    pub(super) above: Above,
+    /// Bits of all.
+    pub(super) width: u32,
+}
+
+impl Term {
+    /// Returns the wiring as a number, or `None` if it is another arrangement of bits.
+    pub(super) fn from_pieces(pieces: &[Piece]) -> Option<Term> {
+        let (shift, rest) = match *pieces {
+            [Piece::Const { one: false, width }, ref rest @ ..] => (width, rest),
+            _ => (0, pieces),
+        };
+        let (&Piece::Bits { net, lo, width: taken }, above) = rest.split_first()? else { return None };
+        let top = lo + taken - 1;
+        let above = match *above {
+            [] => Above::Nothing,
+            [Piece::Const { one: false, .. }] => Above::Zero,
+            [Piece::Repeat { net: sign, bit, .. }] if (sign, bit) == (net, top) => Above::Sign,
+            [Piece::Bits { net: sign, lo: bit, width: 1 }] if (sign, bit) == (net, top) => Above::Sign,
+            _ => return None,
+        };
+        Some(Term { net, lo, taken, shift, above, width: pieces.iter().map(|piece| piece.width()).sum() })
+    }
+
+    /// Returns `true` if it is bits of the net as they are.
+    pub(super) fn is_plain(&self) -> bool {
+        self.shift == 0 && self.above == Above::Nothing
+    }
+}
+
 /// Wiring cut or extended to `width` bits.
 pub(super) fn resized(pieces: &[Piece], width: u32, signed: bool) -> Vec<Piece> {
     let own: u32 = pieces.iter().map(|p| p.width()).sum();

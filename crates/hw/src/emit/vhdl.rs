@@ -95,10 +95,8 @@ impl Dialect for Vhdl<'_> {
     const COLUMN: usize = 20;
 
     /// `unsigned(7 downto 0)`.
-    fn net_type(line: &mut Line<'_>, width: u32) {
-        line.push("unsigned(");
-        line.number(width - 1);
-        line.push(" downto 0)");
+    fn net_type(self, line: &mut Line<'_>, width: u32, _signed: bool) {
+        unsigned_type(line, width);
     }
 
     /// The port's name, a slice of it, or nothing but the name of a scalar.
@@ -110,7 +108,7 @@ impl Dialect for Vhdl<'_> {
         binary(width, word)
     }
 
-    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, wiring: &[Piece]) {
+    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, wiring: &[Piece], _signed: bool) {
         pieces(view.netlist, line, wiring, Use::Whole);
     }
 
@@ -126,6 +124,13 @@ impl Dialect for Vhdl<'_> {
         pieces(view.netlist, line, wiring, Use::Converted);
         line.push(")");
     }
+}
+
+/// `unsigned(7 downto 0)`.
+fn unsigned_type(line: &mut Line<'_>, width: u32) {
+    line.push("unsigned(");
+    line.number(width - 1);
+    line.push(" downto 0)");
 }
 
 /// Bits of something `width` wide that keep the type of the whole.
@@ -432,7 +437,7 @@ struct Address<'a> {
 
 impl Address<'_> {
     fn net_type(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.netlist.scratch, 0, |line| Vhdl::net_type(line, self.wiring.width()))
+        spelt(&self.netlist.scratch, 0, |line| unsigned_type(line, self.wiring.width()))
     }
 
     fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
@@ -468,7 +473,7 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                 ports.push(format!("{} : {direction} {subtype}", port.name));
             }
         } else {
-            let subtype = |net: NetId| spelt(&netlist.scratch, 0, move |line| Vhdl::net_type(line, netlist.width(net)));
+            let subtype = |net: NetId| spelt(&netlist.scratch, 0, move |line| unsigned_type(line, netlist.width(net)));
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("{clock} : in  std_logic")));
             ports.extend(self.module.imports.iter().map(|&net| {
                 let name = netlist.read_name(net);

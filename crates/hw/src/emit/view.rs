@@ -22,8 +22,8 @@ pub(super) trait Dialect: Copy {
     /// Where about the right side of an assignment begins.
     const COLUMN: usize;
 
-    /// The type of a net of this width, as its declaration wants it.
-    fn net_type(line: &mut Line<'_>, width: u32);
+    /// The type of a net of this width and sign, as its declaration has it.
+    fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool);
 
     /// Bits of a port of the module as they stand in an assignment.
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32);
@@ -31,8 +31,8 @@ pub(super) trait Dialect: Copy {
     /// A constant word of a table.
     fn word(width: u32, word: u64) -> String;
 
-    /// Wiring as a whole right side. Never empty.
-    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece]);
+    /// Wiring as a whole right side of a target with this sign. Never empty.
+    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece], signed: bool);
 
     /// The right side of a net's assignment.
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId);
@@ -72,8 +72,9 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
     }
 
     pub(super) fn net_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        let width = self.view.netlist.width(self.net);
-        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
+        let (dialect, width) = (self.view.dialect, self.view.netlist.width(self.net));
+        let signed = self.view.netlist.net(self.net).signed;
+        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, signed))
     }
 
     pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
@@ -101,7 +102,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         let view = self.view;
         spelt(&view.netlist.scratch, 30, move |line| {
             if let Some(wiring) = wiring {
-                D::whole(&view, line, view.netlist.pieces(wiring));
+                D::whole(&view, line, view.netlist.pieces(wiring), false);
             }
         })
     }
@@ -347,8 +348,8 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
     }
 
     pub(super) fn address_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        let width = self.rom.addr_width;
-        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
+        let (dialect, width) = (self.view.dialect, self.rom.addr_width);
+        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
     }
 
     pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {

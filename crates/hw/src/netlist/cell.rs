@@ -279,6 +279,9 @@ impl Cell {
 pub struct Net {
     /// Number of bits, at least 1.
     pub width: u32,
+    /// Whether its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
+    /// depends on it.
+    pub signed: bool,
     /// What makes it.
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).

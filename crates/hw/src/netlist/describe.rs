@@ -217,6 +217,16 @@ impl<'a> Describer<'a> {
         }
     }
 
+    /// Returns `true` if an owner's value is signed.
+    pub(super) fn is_signed(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Op(op) => self.model.kif(ValueId(op)).signed,
+            Owner::Input(i) => self.model.input_kifs()[i as usize].signed,
+            Owner::Output(j) => self.model.output_kif(j as usize).signed,
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
+        }
+    }
+
     /// Width of an owner's value; for an output that of its port, which may be less than that of what is negated.
     pub(super) fn value_width(&self, owner: Owner) -> u32 {
         match owner {

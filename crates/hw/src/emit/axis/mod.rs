@@ -247,7 +247,7 @@ impl Axis {
     /// The text of the wrapper; the core's own is to stand before it.
     pub fn text(&self, language: Language) -> String {
         match language {
-            Language::Verilog => verilog::text(self),
+            Language::Verilog | Language::SystemVerilog => verilog::text(self),
             Language::Vhdl => vhdl::text(self),
         }
     }

@@ -122,6 +122,7 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
             body.complete(made, cell);
         }
     }
+    body.infer_signs();
     let mut next = outside.outputs.iter().peekable();
     for wirings in &drawn.outputs {
         let mut port = None;
