@@ -89,6 +89,21 @@ module {{ module.name() }} (
     {{ module.wire() }} {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- endif %}
 {%- endfor %}
+{%- if section.has_functions() %}
+
+    // Tables
+{%- for rom in section.functions() %}
+    function automatic {{ rom.data_type() }}{{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
+        input {{ rom.address_type() }}rom_address;
+        {{ rom.case_attributes() }}case (rom_address)
+{%- for word in rom.cases() %}
+            {{ word.label }}: {{ rom.name() }} = {{ word.value }};
+{%- endfor %}
+            default: {{ rom.name() }} = {{ rom.zero() }};
+        endcase
+    endfunction
+{%- endfor %}
+{%- endif %}
 {%- for group in section.groups() %}
 
     // {{ group.heading() }}
@@ -158,21 +173,6 @@ module {{ module.name() }} (
     assign unused_bits[{{ group.bit }}] = {{ group.reduction() }};
 {%- endfor %}
 {%- endif %}
-{%- endif %}
-{%- if module.has_functions() %}
-
-    // Tables
-{%- for rom in module.functions() %}
-    function automatic {{ rom.data_type() }}{{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
-        input {{ rom.data_type() }}{{ rom.address_type() }}rom_address;
-        {{ rom.case_attributes() }}case (rom_address)
-{%- for word in rom.cases() %}
-            {{ word.label }}: {{ rom.name() }} = {{ word.value }};
-{%- endfor %}
-            default: {{ rom.name() }} = {{ rom.zero() }};
-        endcase
-    endfunction
-{%- endfor %}
 {%- endif %}
 
 endmodule

@@ -128,6 +128,17 @@ impl Value {
     pub(crate) fn with(&self, bits: Vec<Lit>) -> Value {
         Value { bits, ..*self }
     }
+
+    /// The bits so many places to the left, with zeros below.
+    pub(crate) fn shifted(&self, count: usize) -> Value {
+        let count = count.min(self.bits.len());
+        self.with([&vec![Lit::FALSE; count], &self.bits[..self.bits.len() - count]].concat())
+    }
+
+    /// Whether it is constant: a string of VHDL has the type of what it stands beside.
+    fn is_constant(&self) -> bool {
+        self.age.is_none() && self.bits.iter().all(|bit| bit.node() == 0)
+    }
 }
 
 /// What an input of one bit is for.
@@ -792,9 +803,7 @@ impl<'t, 'a> Reader<'t, 'a> {
                 let no = self.expression(g, 1)?;
                 self.choice(g, left, &yes, &no)?
             } else if operator == 'l' {
-                let count = self.number()?.min(left.bits.len());
-                let kept = &left.bits[..left.bits.len() - count];
-                left.with([&vec![Lit::FALSE; count], kept].concat())
+                left.shifted(self.number()?)
             } else {
                 let right = self.expression(g, strength + 1)?;
                 self.combined(g, operator, &left, &right)?
@@ -852,7 +861,12 @@ impl<'t, 'a> Reader<'t, 'a> {
         if a.len() != b.len() && operator != ',' && !is_exact {
             return self.wrong(&format!("operands of {} and {} bits", a.len(), b.len()));
         }
-        let is_clear = left.signed == right.signed || (!self.text.is_vhdl && operator != '<');
+        let signs = match self.text.is_vhdl {
+            true if left.is_constant() => [right.signed; 2],
+            true if right.is_constant() => [left.signed; 2],
+            _ => [left.signed, right.signed],
+        };
+        let is_clear = signs[0] == signs[1] || (!self.text.is_vhdl && operator != '<');
         self.sure(is_clear, "a signed operand beside another one")?;
         let pairs = a.iter().copied().zip(b.iter().copied());
         let bits = match operator {
@@ -861,14 +875,14 @@ impl<'t, 'a> Reader<'t, 'a> {
             '&' => pairs.map(|(x, y)| g.and(x, y)).collect(),
             '+' => add(g, a, b, Lit::FALSE),
             '-' => subtract(g, a, b),
-            '<' => vec![less(g, a, b, left.signed)],
+            '<' => vec![less(g, a, b, signs[0])],
             ',' => [&b[..], &a[..]].concat(),
             _ => {
                 let width = if is_exact { a.len() + b.len() } else { a.len() };
-                multiply(g, &resize(a, left.signed, width), &resize(b, left.signed, width))
+                multiply(g, &resize(a, signs[0], width), &resize(b, signs[0], width))
             }
         };
-        let signed = left.signed && right.signed && operator != '<';
+        let signed = signs == [true; 2] && operator != '<';
         Ok(Value { bits, age: common(left.age, right.age), signed })
     }
 

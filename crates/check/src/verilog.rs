@@ -32,9 +32,7 @@ impl<'a> Reader<'_, 'a> {
         self.eat("logic");
         let width = self.verilog_width()?;
         let name = self.word()?;
-        self.expect("; input")?;
-        self.eat("logic");
-        let address = self.verilog_width()?;
+        let address = self.within("; input", Self::verilog_width, "")?;
         let operand = self.within("", Self::word, "; case (")?;
         self.expect(&format!("{operand} )"))?;
         let word = |r: &mut Self| r.within(&format!("{name} ="), |r| r.entry(width), ";");

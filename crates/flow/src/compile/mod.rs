@@ -256,6 +256,13 @@ impl<'d> Hardware<'d> {
             Some(provenance) => netlist.with_head(&provenance.lines()),
             None => netlist,
         };
+        let netlist = match &*origin {
+            Origin::Program { scheduled, .. } if scheduled.outcome.schedule.stages > 0 => {
+                let remarks = scheduled.stage_remarks(spec, &netlist);
+                netlist.with_stage_remarks(remarks)
+            }
+            _ => netlist,
+        };
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }
 

@@ -127,6 +127,16 @@ impl Scheduled<'_> {
         }
     }
 
+    /// The delay of each stage in words.
+    pub(super) fn stage_remarks(&self, spec: &Spec, netlist: &Netlist) -> Vec<String> {
+        let unit = spec.unit(&self.program).0;
+        let remark = |delay: f64| {
+            let delay = format!("{delay:.3}");
+            format!("delay {} {unit}", delay.trim_end_matches('0').trim_end_matches('.'))
+        };
+        self.stage_times(spec, netlist).into_iter().map(remark).collect()
+    }
+
     /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ impl Sample {
             roms: Vec::new(),
             ports: Vec::new(),
             text: String::new(),
+            stage_remarks: Vec::new(),
             header: vec!["A sample".into(), String::new(), "verilator would obey this".into()],
             interface,
         };

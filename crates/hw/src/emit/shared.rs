@@ -47,11 +47,14 @@ const ORDERS: &[&str] = &[
 ];
 
 /// Heading of a section's inputs or logic.
-pub(super) fn heading(kind: Kind) -> String {
+pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
     match kind {
         Kind::Inputs => "Inputs".into(),
         Kind::Stage(0) => "Before the first stage".into(),
-        Kind::Stage(stage) => format!("Stage {stage}"),
+        Kind::Stage(stage) => match netlist.stage_remarks.get(stage as usize - 1) {
+            Some(remark) => format!("Stage {stage} of {}: {remark}", netlist.stage_remarks.len()),
+            None => format!("Stage {stage}"),
+        },
         Kind::Logic => "Logic".into(),
     }
 }

@@ -14,8 +14,8 @@ use crate::netlist::{Cell, NetId, Piece, Wiring};
 /// Writes the right side of a net's assignment, with the sign of the net.
 pub(super) fn expression(view: &View<'_, Verilog>, line: &mut Line<'_>, net: NetId) {
     let netlist = view.netlist;
-    let net = netlist.net(net);
-    let (signed, sign) = (net.signed, Some(net.signed));
+    let signed = netlist.is_signed(net);
+    let (net, sign) = (netlist.net(net), Some(signed));
     let pieces = |wiring: Wiring| netlist.pieces(wiring);
     match net.cell {
         Cell::Input { port, lo } => converted(line, false, sign, |line| {
@@ -107,13 +107,13 @@ fn term_sign(netlist: &Context<'_>, term: &Term) -> bool {
     match term.above {
         Above::Sign => true,
         Above::Zero => false,
-        Above::Nothing => term.taken == netlist.width(term.net) && netlist.net(term.net).signed,
+        Above::Nothing => term.taken == netlist.width(term.net) && netlist.is_signed(term.net),
     }
 }
 
 fn write_term(netlist: &Context<'_>, line: &mut Line<'_>, term: &Term) {
     let Term { net, lo, taken, shift, above, width } = *term;
-    let (name, own) = (netlist.read_name(net), netlist.net(net).signed);
+    let (name, own) = (netlist.read_name(net), netlist.is_signed(net));
     if term.is_plain() {
         return verilog::select(line, name, netlist.width(net), lo, taken);
     }

@@ -10,7 +10,7 @@ use super::Options;
 use super::attributes::Requests;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
-use super::plan::{Plan, Unread, UnreadGroup};
+use super::plan::{Kind, Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
 use super::shared::{self, Constant, Item, Items};
 use super::sink::Sink;
@@ -25,9 +25,9 @@ use std::fmt;
 
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, standard: Standard, out: &mut Sink<'_>) -> fmt::Result {
-    let netlist = &Context::new(netlist, Requests::of(options));
-    let plan = &Plan::new(netlist, options.split_above);
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
+    let netlist = &Context::new(netlist, Requests::of(options), &tables.forms);
+    let plan = &Plan::new(netlist, options.split_above);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog(standard) });
     File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
@@ -82,7 +82,9 @@ impl Dialect for Verilog {
     }
 
     fn whole(view: &View<'_, Verilog>, line: &mut Line<'_>, pieces: &[Piece], signed: bool) {
-        match view.dialect.is_system() {
+        // A constant is assigned to either sign.
+        let is_typed = view.dialect.is_system() && pieces.iter().any(|piece| piece.net().is_some());
+        match is_typed {
             true => system_verilog::operand(view.netlist, line, pieces, Some(signed)),
             false => operand(view.netlist, line, pieces),
         }
@@ -305,7 +307,7 @@ impl<'a> ModuleView<'a, Verilog> {
         } else {
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  {wire} {clock}")));
             let line = |kind: &str, net: NetId| {
-                let signed = netlist.net(net).signed;
+                let signed = netlist.is_signed(net);
                 let range = spelt(&netlist.scratch, 0, |line| dialect.net_type(line, netlist.width(net), signed));
                 format!("{kind} {range}{}", netlist.read_name(net))
             };
@@ -351,10 +353,6 @@ impl<'a> ModuleView<'a, Verilog> {
 
     fn has_memories(&self) -> bool {
         self.memories().next().is_some()
-    }
-
-    fn has_functions(&self) -> bool {
-        self.functions().next().is_some()
     }
 
     fn has_early_registers(&self) -> bool {
@@ -413,7 +411,10 @@ struct UnreadView<'a> {
 
 impl<'a> UnreadView<'a> {
     fn heading(&self) -> Option<String> {
-        self.group.heading.map(shared::heading)
+        self.group.heading.map(|kind| match kind {
+            Kind::Stage(stage) if stage > 0 => format!("Stage {stage}"),
+            other => shared::heading(self.module.view.netlist, other),
+        })
     }
 
     fn reduction(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
@@ -471,7 +472,7 @@ impl<'a> RomView<'a, Verilog> {
         spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
     }
 
-    /// Type of the function and of its input.
+    /// Type of the function's word. Icarus 11 takes none for the input.
     fn data_type(&self) -> &'static str {
         if self.view.dialect.is_system() { "logic " } else { "" }
     }

@@ -88,8 +88,17 @@ impl<'a> Body<'a> {
     /// Gives nets without a type of the program the sign with which they are read or made.
     pub(super) fn infer_signs(&mut self) {
         let mut extended = vec![false; self.nets.len()];
-        for net in &self.nets {
+        for (index, net) in self.nets.iter().enumerate() {
             let pieces = &self.pool;
+            // The highest bit of a signed value is that of the sum that computes its upper bits.
+            if let Cell::Alias { x } = net.cell
+                && net.signed
+                && self.typed.get(index) == Some(&true)
+                && let Some(&Piece::Bits { net: read, lo, width }) = pieces.pieces(x).last()
+                && lo + width == self.nets[read.index()].width
+            {
+                extended[read.index()] = true;
+            }
             net.cell.for_each_operand(|wiring| {
                 if let Some(read) = sign_extended(&self.nets, pieces.pieces(wiring)) {
                     extended[read.index()] = true;

@@ -460,6 +460,7 @@ impl Assembly<'_> {
             ports,
             text: self.describer.into_text(),
             header,
+            stage_remarks: Vec::new(),
             interface,
         }
     }
