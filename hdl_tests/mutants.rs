@@ -282,7 +282,7 @@ fn shown(language: Language, text: &str, bench: &str) -> Option<bool> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a file in it");
     let steps: &[(&str, &[&str])] = match language {
-        Language::Verilog => {
+        Language::Verilog | Language::SystemVerilog => {
             write("dut.v", text);
             write("tb.v", bench);
             &[("iverilog", &["-g2001", "-o", "tb.vvp", "dut.v", "tb.v"]), ("vvp", &["-n", "tb.vvp"])]

@@ -825,6 +825,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             Some(Token::Number(_)) if !is_vhdl => return self.cast(g),
             // Zero has the width of what is taken from it.
             Some(Token::Number(0)) if is_vhdl && least == 0 => ("0 -", 8),
+            Some(Token::Sign("-")) if is_vhdl && least == 0 => ("-", 8),
             Some(Token::Word("not")) if is_vhdl => ("not", 9),
             Some(&Token::Sign(sign @ ("-" | "~" | "|" | "&"))) if !is_vhdl => (sign, 9),
             _ => return if is_vhdl { self.converted(g) } else { self.joined(g) },

@@ -149,6 +149,33 @@ mod tests {
         read(language, text, None).err().map_or(String::new(), |e| e.to_string())
     }
 
+    #[test]
+    fn the_system_verilog_of_generated_files_is_read() {
+        let text = "module m(input wire logic clk, input wire logic [3:0] x, output wire logic [7:0] y);
+            localparam int LATENCY = 1, II = 1;
+            localparam int unsigned DEPTH = 2;
+            wire logic signed [3:0] a = $signed(x);
+            wire logic signed [7:0] b = (8'(a) <<< 2) - 8'(a);
+            logic signed [7:0] r;
+            always_ff @(posedge clk) begin r <= -(8'(b[3:0])); end
+            assign y = $unsigned(r);
+            endmodule";
+        assert_eq!(said(Language::SystemVerilog, text), "");
+        // In Verilog-2001 these words are names.
+        let text = "module m(input logic, output int); wire bit = logic; assign int = bit; endmodule";
+        assert_eq!(said(Language::Verilog, text), "");
+        let value = |expression: &str| {
+            let text = format!("module m(output [7:0] y);\nassign y = {expression};\nendmodule\n");
+            value(Language::Verilog, &text)
+        };
+        assert_eq!(value("8'(4'sb1010)"), Some(0xfa));
+        assert_eq!(value("8'(4'b1010)"), Some(0x0a));
+        // The operand is sized by itself.
+        assert_eq!(value("8'(4'd15 + 4'd1)"), Some(0));
+        assert_eq!(value("2'(4'b0111)"), Some(3));
+        refused(Language::Verilog, "module m(output y); assign y = ", "; endmodule", &[("0'(1'b1)", "cast")]);
+    }
+
     pub(super) fn refused(language: Language, head: &str, tail: &str, cases: &[(&str, &str)]) {
         for (body, why) in cases {
             let text = format!("{head}{body}{tail}");

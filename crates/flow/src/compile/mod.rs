@@ -252,6 +252,10 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
             Origin::Reused(reused) => reused.lower(spec, top),
         })?;
+        let netlist = match &axis {
+            Some(axis) => netlist.with_head(&[axis.description()]),
+            None => netlist,
+        };
         let netlist = match &spec.provenance {
             Some(provenance) => netlist.with_head(&provenance.lines()),
             None => netlist,

@@ -205,11 +205,15 @@ impl Scheduled<'_> {
             1 => format!("1 stage, delay {}", longest()),
             stages => format!("{stages} stages, critical stage delay {}", longest()),
         };
-        let (name, around) = match axis {
-            None => (&netlist.interface.top, String::new()),
+        let (name, latency, around) = match axis {
+            None => (&netlist.interface.top, latency, String::new()),
             Some(axis) => {
-                let (latency, interval) = (axis.latency(), axis.initiation_interval());
-                (&axis.top, format!("; AXI4-Stream: latency {latency}, a sample every {interval} clocks"))
+                let around = format!(
+                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}",
+                    axis.interval_in_words(),
+                    netlist.interface.top
+                );
+                (&axis.top, axis.latency(), around)
             }
         };
         let (operations, bits, quality) = (self.program.nodes().len(), netlist.register_bits(), self.quality());

@@ -111,11 +111,13 @@ mod tests {
     fn wiring_is_written_where_it_is_used() {
         let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
         assert_line(&v, "wire [9:0] v7 = {{2{v0[7]}}, v0} - {1'b0, v1, 1'b0};  // the net v7");
-        assert_line(&vhd, "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - (\"0\" & v1 & \"0\");  -- the net v7");
+        assert_line(
+            &vhd,
+            "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - shift_left(resize(v1, 10), 1);  -- the net v7",
+        );
         assert_line(&v, "wire [9:0] v31 = {{2{v0[7]}}, v0} + {1'b0, v1, 1'b0} - {{2{v1[7]}}, v1};  // the net v31");
         let one_line = vhd.split_whitespace().collect::<Vec<_>>().join(" ");
-        let sum =
-            "(unsigned'(1 downto 0 => v0(7)) & v0) + (\"0\" & v1 & \"0\") - (unsigned'(1 downto 0 => v1(7)) & v1)";
+        let sum = "(unsigned'(1 downto 0 => v0(7)) & v0) + shift_left(resize(v1, 10), 1) - (unsigned'(1 downto 0 => v1(7)) & v1)";
         assert!(one_line.contains(&format!("v31 <= {sum};")), "{vhd}");
         assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
     }
@@ -127,6 +129,43 @@ mod tests {
         assert_line(&v, "wire [5:0] v12 = v0[5:0] * {1'b0, v3};  // the net v12");
         assert_line(&vhd, "v11 <= resize(unsigned(signed(v0) * signed(v3)), 10);  -- the net v11");
         assert_line(&vhd, "v10 <= unsigned(signed(v0) * signed(v3));  -- the net v10");
+    }
+
+    #[test]
+    fn system_verilog_has_signed_signals_and_casts() {
+        let mut s = Sample::new();
+        s.clock();
+        let x = s.input("inp_0", 8, false);
+        let y = s.input("inp_1", 5, false);
+        s.netlist.nets[x.index()].signed = true;
+        let a = s.wiring(&[constant(false, 4), bits(x, 0, 8)]);
+        let b = s.wiring(&[bits(x, 0, 8), repeat(x, 7, 4)]);
+        let difference = s.net("difference", 12, Cell::Sub { a, b });
+        s.netlist.nets[difference.index()].signed = true;
+        let (a, b) = (s.all(difference), s.wiring(&[bits(y, 0, 5), constant(false, 7)]));
+        let less = s.net("less", 1, Cell::Less { a, b, signed: true });
+        let product = s.net("product", 12, Cell::Mul { a, b, signed: true });
+        let a = s.wiring(&[bits(x, 2, 6), repeat(x, 7, 6)]);
+        let minus = s.net("minus", 12, Cell::Neg { a });
+        s.netlist.nets[minus.index()].signed = true;
+        let held = s.register("held", minus, None, None, false);
+        s.output("out_0", false, &[bits(held, 0, 12), bits(less, 0, 1), bits(product, 0, 12)]);
+        let text = text(&s.netlist, Language::SystemVerilog, &Options::default());
+        assert_line(&text, "wire logic signed [7:0] x_inp_0 = $signed(inp_0);  // the net x_inp_0");
+        let line = "wire logic signed [11:0] difference = (12'(x_inp_0) <<< 4) - 12'(x_inp_0);  // the net difference";
+        assert_line(&text, line);
+        assert_line(&text, "wire logic less = difference < $signed(12'(x_inp_1));  // the net less");
+        let line = "wire logic [11:0] product = $unsigned(difference * $signed(12'(x_inp_1)));  // the net product";
+        assert_line(&text, line);
+        assert_line(&text, "wire logic signed [11:0] minus = -(12'($signed(x_inp_0[7:2])));  // the net minus");
+        assert_line(&text, "always_ff @(posedge clk) begin");
+        assert_line(&text, "localparam int LATENCY = 1;");
+        let vhdl = vhdl(&s.netlist);
+        assert_line(
+            &vhdl,
+            "difference <= shift_left(resize(x_inp_0, 12), 4) - resize(x_inp_0, 12);  -- the net difference",
+        );
+        assert_line(&vhdl, "less <= \"1\" when difference < signed(resize(x_inp_1, 12)) else \"0\";  -- the net less");
     }
 
     #[test]

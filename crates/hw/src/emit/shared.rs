@@ -1,5 +1,6 @@
 //! What both languages need to say about a netlist.
 
+use super::context::Context;
 use super::line::Line;
 use super::plan::{Group, Kind, Module};
 use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
@@ -216,7 +217,7 @@ pub(super) struct Term {
 
 impl Term {
     /// Returns the wiring as a number, or `None` if it is another arrangement of bits.
-    pub(super) fn from_pieces(pieces: &[Piece]) -> Option<Term> {
+    fn from_pieces(pieces: &[Piece]) -> Option<Term> {
         let (shift, rest) = match *pieces {
             [Piece::Const { one: false, width }, ref rest @ ..] => (width, rest),
             _ => (0, pieces),
@@ -231,6 +232,13 @@ impl Term {
             _ => return None,
         };
         Some(Term { net, lo, taken, shift, above, width: pieces.iter().map(|piece| piece.width()).sum() })
+    }
+
+    /// Returns the wiring as a number of the type `wanted`, or `None` if its bits say more: copies of a bit of an
+    /// unsigned net that extend an unsigned number.
+    pub(super) fn new(netlist: &Context<'_>, pieces: &[Piece], wanted: Option<bool>) -> Option<Term> {
+        let is_number = |term: &Term| term.above != Above::Sign || wanted == Some(true) || netlist.is_signed(term.net);
+        Term::from_pieces(pieces).filter(is_number)
     }
 
     /// Returns `true` if it is bits of the net as they are.

@@ -74,7 +74,7 @@ fn converted(line: &mut Line<'_>, own: bool, wanted: Option<bool>, write: impl F
 
 /// Writes wiring as an operand with the sign `wanted`, if one is. Never empty.
 pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: Option<bool>) {
-    if let Some(term) = Term::from_pieces(pieces) {
+    if let Some(term) = Term::new(netlist, pieces, wanted) {
         return converted(line, term_sign(netlist, &term), wanted, |line| write_term(netlist, line, &term));
     }
     if wanted == Some(true)
@@ -146,7 +146,7 @@ fn infix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, [a, b]: [Wi
 
 fn prefix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, a: Wiring, sign: Option<bool>) {
     let pieces = netlist.pieces(a);
-    let term = Term::from_pieces(pieces);
+    let term = Term::new(netlist, pieces, sign);
     let is_cast = term.is_some_and(|term| !term.is_plain());
     let brackets = is_cast || (term.is_none() && !Items::are_several(pieces));
     line.push(operator);

@@ -245,7 +245,7 @@ fn converted(line: &mut Line<'_>, own: bool, wanted: bool, write: impl FnOnce(&m
 /// Wiring as a number of the type `wanted`: signed, unsigned, or `None` for the type that is written shortest. Never
 /// empty.
 fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: Option<bool>, usage: Use) {
-    if let Some(term) = Term::from_pieces(pieces) {
+    if let Some(term) = Term::new(netlist, pieces, wanted) {
         return number(netlist, line, &term, wanted);
     }
     let mut signs = pieces.iter().filter_map(|piece| match *piece {
@@ -362,7 +362,8 @@ fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: Ne
             line.blank();
             operand(netlist, line, c, sign, Use::Operand);
         }
-        Cell::Neg { a } => prefix(netlist, line, "0 - ", a, sign),
+        // GHDL 2.0 synthesises `0 - x` of a signed `x` as `x - 0`; an unsigned one has no `-x`.
+        Cell::Neg { a } => prefix(netlist, line, if signed { "-" } else { "0 - " }, a, sign),
         Cell::Mul { a, b, signed: own } => product(netlist, line, (net.width, signed), [a, b], own),
         Cell::Less { a, b, signed } => {
             line.push("\"1\" when ");
