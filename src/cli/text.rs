@@ -17,6 +17,9 @@ pub(super) struct TextArgs {
     /// Ask synthesis to keep every name: easier to find things, at the price of area
     #[arg(long)]
     pub(super) keep_names: bool,
+    /// What signals are named by: the source's names (networks and kernels have them), or the numbers of operations
+    #[arg(long, value_enum, default_value_t, value_name = "source|index", hide_possible_values = true)]
+    pub(super) names: NamesArg,
     /// Write each pipeline stage as a module of its own above this number of nets
     #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
     pub(super) split_above: usize,
@@ -38,6 +41,16 @@ pub(super) enum RomStyleArg {
     Lut,
 }
 
+/// Names of signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum NamesArg {
+    /// The source's, where it has some
+    #[default]
+    Source,
+    /// Numbers of operations
+    Index,
+}
+
 /// A choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum YesNo {
@@ -55,6 +68,7 @@ impl TextArgs {
             shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
             keep_names: self.keep_names,
             split_above: self.split_above,
+            index_names: self.names == NamesArg::Index,
         };
     }
 }
