@@ -34,14 +34,12 @@ const OPTIONS: &[Slip] = &[
     slip(&["silent", "s", "no-output"], &["--quiet"]),
     slip(&["debug", "loud", "trace-all", "vv", "log-level", "loglevel", "log"], &["--verbose"]),
     slip(&["no-color", "no-colour", "colour", "nocolor", "ansi"], &["--color never"]),
-    slip(
-        &["systemverilog", "sv", "system-verilog", "vlog", "v2001", "verilog-file"],
-        &["--verilog FILE", "--lang verilog"],
-    ),
+    slip(&["sv", "system-verilog"], &["--systemverilog FILE", "--lang systemverilog"]),
+    slip(&["vlog", "v2001", "verilog-file"], &["--verilog FILE", "--lang verilog"]),
     slip(&["vhd", "vhdl-file", "vhdl2008", "vhdl93"], &["--vhdl FILE", "--lang vhdl"]),
     slip(
         &["language", "lang", "hdl", "target-language", "output-format"],
-        &["--lang verilog", "the name of the result says the language: -o out.v, -o out.vhd"],
+        &["--lang verilog", "the name of the result says the language: -o out.v, -o out.sv, -o out.vhd"],
     ),
     slip(&["cxx", "c", "cc", "header", "c-header", "cpp-header", "hpp"], &["--cpp FILE"]),
     slip(
@@ -340,8 +338,8 @@ pub(super) fn value(long: &str, given: &str) -> Option<&'static str> {
             "values are verilator, iverilog, ghdl, all; `alir2hdl project` writes testbenches for other simulators"
         }
         "sim" if is(&["icarus", "vvp"]) => "Icarus Verilog is --sim iverilog",
-        "lang" if is(&["sv", "systemverilog", "v"]) => "values are verilog, vhdl, both",
-        "lang" if is(&["vhd"]) => "values are verilog, vhdl, both",
+        "lang" if is(&["sv", "v"]) => "values are verilog, systemverilog, vhdl, both",
+        "lang" if is(&["vhd"]) => "values are verilog, systemverilog, vhdl, both",
         "wrapper" if is(&["axi", "axi4", "stream", "axi-stream", "axi4-stream"]) => "AXI4-Stream is --wrapper axis",
         "flow" if is(&["xilinx", "amd", "ise"]) => "AMD's tool is --flow vivado",
         "flow" if is(&["intel", "altera"]) => "Intel's tool is --flow quartus",
