@@ -117,7 +117,7 @@ pub enum Arrival {
 /// A choice of passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Passes {
-    /// Those of a level: 0 none, 1 cheap passes that never worsen the result, 2 also passes that search.
+    /// The passes of a level: 0 none, 1 cheap passes that never worsen the result, 2 also passes that search.
     Level(u8),
     /// These, by name and in this order.
     Named(Vec<String>),
