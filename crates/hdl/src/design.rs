@@ -61,7 +61,7 @@ pub enum Shift {
     SignedRight,
 }
 
-/// What an expression is. Its width is kept beside it.
+/// Kind and operands of an expression. Its width is stored separately.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A constant.
@@ -72,21 +72,21 @@ pub enum Expr {
     Free,
     /// Bits from `lo` on.
     Slice {
-        /// Of this.
+        /// The word.
         x: NodeId,
         /// Lowest bit.
         lo: u32,
     },
     /// Parts side by side, low bits first.
     Concat(Arc<[NodeId]>),
-    /// The same bits again and again.
+    /// Copies of the same bits, concatenated.
     Repeat {
         /// The bits.
         x: NodeId,
     },
     /// Extension to a larger width.
     Extend {
-        /// Of this.
+        /// The word.
         x: NodeId,
         /// By its sign rather than by zeros.
         signed: bool,
@@ -107,7 +107,7 @@ pub enum Expr {
     Table(Arc<Vec<BigUint>>, NodeId, NodeId),
 }
 
-/// How a register's bits get their next value.
+/// Register for bits of a signal: clock, next value and asynchronous resets.
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Lowest bit of the signal.
@@ -116,7 +116,7 @@ pub struct Register {
     pub next: NodeId,
     /// The clock.
     pub clock: SignalId,
-    /// Whether the rising edge counts.
+    /// `true` for the rising clock edge, `false` for the falling one.
     pub rising: bool,
     /// Asynchronous resets, the strongest first: condition and value.
     pub resets: Vec<(NodeId, NodeId)>,
@@ -131,9 +131,9 @@ pub struct Signal {
     pub width: u32,
     /// Where it is declared, as a byte offset.
     pub at: u32,
-    /// Whether it is an input of the top module.
+    /// `true` for an input of the top module.
     pub input: bool,
-    /// What drives it, as (lowest bit, value).
+    /// Wires that drive it, as (lowest bit, value).
     pub wires: Vec<(u32, NodeId)>,
     /// Registers that drive it.
     pub registers: Vec<Register>,
@@ -149,7 +149,7 @@ pub struct Rtl {
     signals: Vec<Signal>,
     signal_nodes: Vec<NodeId>,
     small: FxHashMap<(u32, u64), NodeId>,
-    /// What the expressions have cost.
+    /// Cost of the expressions, in the unit of [`Rtl::work`].
     work: u64,
     /// Parts of concatenations that were looked at.
     looked: u64,
@@ -161,7 +161,7 @@ pub struct Rtl {
     pub outputs: Vec<SignalId>,
     /// Comments before the first module.
     pub head: Vec<String>,
-    /// What comments say of signals; see [`Rtl::remark`].
+    /// Comments on signals, by the name of the signal; see [`Rtl::remark`].
     pub(super) remarks: FxHashMap<String, String>,
 }
 
@@ -175,7 +175,7 @@ fn mask(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
-/// Where a signal's name begins behind that of the instance it is in.
+/// Returns the byte offset of a signal's own name, after that of its instance.
 fn own_name(name: &str) -> usize {
     name.rfind('.').map_or(0, |dot| dot + 1)
 }
@@ -209,8 +209,8 @@ impl Rtl {
         out
     }
 
-    /// A copy in which the signals that are no ports have other names and remarks, without the instance that they are in:
-    /// what `of` makes of theirs. Where it makes nothing of a name, that signal stays as it is.
+    /// Returns a copy in which internal signals have the names and remarks that `of` returns for their names, both
+    /// without the instance that they are in. A signal for which `of` returns `None` stays as it is.
     pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
         let mut out = self.clone();
         let mut remarks = std::mem::take(&mut out.remarks);
@@ -247,7 +247,7 @@ impl Rtl {
         self.exprs.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no expressions.
     pub fn is_empty(&self) -> bool {
         self.exprs.is_empty()
     }
@@ -267,8 +267,8 @@ impl Rtl {
         &mut self.signals[id.0 as usize]
     }
 
-    /// What making the expressions has cost so far: 32 for each, one for two bytes that it keeps and for each word of
-    /// 64 bits that was computed. A reader stops where this passes [`MAX_WORK`].
+    /// Returns the cost of the expressions that were built so far: 32 for each, one for two bytes that it keeps and for
+    /// each word of 64 bits that was computed. A front end stops where this passes [`MAX_WORK`].
     pub fn work(&self) -> u64 {
         self.work + self.looked
     }
@@ -633,8 +633,8 @@ impl Rtl {
         }
     }
 
-    /// Sees to it that every bit of every signal that is read has exactly one driver. Bits of a word that nothing
-    /// drives, as synthesis leaves behind, are undefined.
+    /// Ensures that every bit of every signal that is read has exactly one driver. Bits of a word without a driver, as
+    /// synthesis leaves them, become undefined.
     ///
     /// # Errors
     /// `E0904` naming the first signal whose bits have two drivers, or that is read and has none at all; `place` gives

@@ -6,7 +6,7 @@ use super::tests::{refused, said, value};
 
 const HEAD: &str = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n";
 
-/// What a function of VHDL gives, of which the declarations before it and its body are given.
+/// Returns the result of a VHDL function with these preceding declarations, local declarations and body.
 fn vhdl(decls: &str, locals: &str, body: &str) -> Option<u64> {
     let text = format!(
         "{HEAD}entity m is port (y : out unsigned(7 downto 0)); end entity;\narchitecture r of m is\n{decls}\n\

@@ -74,7 +74,7 @@ pub(super) fn untangle(rtl: &mut Rtl, place: impl Fn(u32) -> Place) -> Result<()
     Ok(())
 }
 
-/// What an expression depends on within one moment.
+/// Visits the expressions that an expression depends on combinationally.
 fn needs(rtl: &Rtl, node: NodeId, visit: &mut dyn FnMut(NodeId)) {
     match rtl.expr(node) {
         Expr::Signal(s) => {
@@ -160,13 +160,13 @@ struct Tangle<'a> {
     tangled: Vec<bool>,
     /// Where tangled signals are cut into pieces, ends included.
     cuts: FxHashMap<SignalId, BTreeSet<u32>>,
-    /// What drives them: where it begins and ends, sorted.
+    /// Drivers of the signals, each with its lowest bit and its end, sorted.
     drivers: FxHashMap<SignalId, Vec<(u32, u32, Driver)>>,
     /// Where the parts of tangled concatenations end.
     ends: FxHashMap<NodeId, Vec<u32>>,
 }
 
-/// What drives a piece of a signal.
+/// Driver of a piece of a signal.
 #[derive(Clone, Copy)]
 enum Driver {
     /// Bits of an expression, from this one on.
@@ -206,7 +206,7 @@ impl<'a> Tangle<'a> {
         self.tangled.get(node.0 as usize).is_some_and(|&t| t)
     }
 
-    /// What drives a bit of a signal.
+    /// Returns the driver of a bit of a signal.
     fn driver(&self, s: SignalId, at: u32) -> Driver {
         let Some(all) = self.drivers.get(&s) else { return Driver::Nothing };
         match all[..all.partition_point(|d| d.0 <= at)].last() {
@@ -231,7 +231,7 @@ impl<'a> Tangle<'a> {
         out
     }
 
-    /// What a part of a tangled expression is made of.
+    /// Collects the parts that a part of a tangled expression depends on.
     fn below(&self, (node, lo, width): Part, out: &mut Vec<Part>) {
         let rtl = &*self.rtl;
         let whole = |n: &NodeId| (*n, 0, rtl.width(*n));
@@ -457,7 +457,7 @@ impl<'a> Tangle<'a> {
         if pieces[..] != [(lo, width)] {
             let word = self.join(parts);
             if (lo, width) == (0, all) {
-                // Every signal is asked for whole, after its pieces.
+                // Every signal is requested as a whole, after its pieces.
                 wires.insert(s, parts.to_vec());
             }
             let from = pieces.first().map_or(0, |p| p.0);
@@ -478,7 +478,7 @@ impl<'a> Tangle<'a> {
                     self.rtl.signal_mut(s).registers[i] = register;
                     return self.rtl.read(s);
                 }
-                // The register gets a name of its own, so that the wires beside it may read it.
+                // The register gets a name of its own, so that the wires in the same word may read it.
                 let signal = self.rtl.signal(s);
                 let (name, at, init) = (format!("{}[{}:{lo}]", signal.name, lo + width - 1), signal.at, signal.init);
                 let own = self.rtl.add_signal(name, width, at);
@@ -634,7 +634,7 @@ mod tests {
             "wire signed [3:0] c; wire signed [7:0] d = c; assign c = {d[2:0] & a[2:0], rst}; assign y = d;",
             "wire [5:0] c; assign c = {{2{c[1:0]}}, a[1:0]}; assign y = c;",
             "wire [5:0] c; assign c[4:1] = {2{c[1:0]}}; assign {c[5], c[0]} = a; assign y = c;",
-            // Registers break loops, also beside wires in one word.
+            // Registers break loops, also next to wires in one word.
             "reg [7:0] c; always @(posedge clk) c <= c + a; assign y = c;",
             "wire [7:0] n; reg [7:0] c; assign n = c ^ a; always @(posedge clk) c <= n; assign y = n;",
             "reg [3:0] c; always @(posedge clk) c[1:0] <= c[3:2]; always @* c[3:2] = c[1:0] ^ a[1:0]; assign y = c;",

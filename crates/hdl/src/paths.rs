@@ -24,7 +24,7 @@ impl Unassigned {
         node
     }
 
-    /// Whether the node as a whole is one of these values.
+    /// Returns `true` if the node as a whole is one of these values.
     pub(super) fn contains(&self, node: NodeId) -> bool {
         self.nodes.contains(&node)
     }
@@ -59,7 +59,7 @@ impl Unassigned {
         placed.filter(|&(_, part)| !self.contains(part)).collect()
     }
 
-    /// Whether a value depends on one of these: a latch, in a process that waits for levels.
+    /// Returns `true` if a value depends on one of these: a latch, in a process that waits for levels.
     pub(super) fn reached_from(&self, rtl: &Rtl, node: NodeId) -> bool {
         let mut stack = vec![node];
         let mut seen = FxHashSet::default();
@@ -75,7 +75,7 @@ impl Unassigned {
     }
 }
 
-/// What two states of paths have a value for, in order.
+/// Returns the slots for which one of two states of paths has a value, in order.
 pub(super) fn touched<S: Ord + Copy, V>(a: &BTreeMap<S, V>, b: &BTreeMap<S, V>) -> Vec<S> {
     let mut slots: Vec<S> = a.keys().chain(b.keys()).copied().collect();
     slots.sort_unstable();
@@ -84,7 +84,8 @@ pub(super) fn touched<S: Ord + Copy, V>(a: &BTreeMap<S, V>, b: &BTreeMap<S, V>) 
 }
 
 impl Rtl {
-    /// Whether one of several bits is set, of which some may be known: whether a path was left early, by its flags.
+    /// Returns one bit that is set if any of `bits` is; some of them may be constants. The bits are the flags of paths
+    /// that were left early.
     pub(super) fn any_set(&mut self, bits: impl IntoIterator<Item = NodeId>) -> NodeId {
         let mut any = self.number(0, 1);
         for bit in bits {

@@ -3,7 +3,7 @@
 use crate::{Expr, NodeId, Register, Rtl, SignalId};
 
 impl Rtl {
-    /// Whether a value consists of constants and of bits of `own` at their places.
+    /// Returns `true` if a value consists of constants and of bits of `own` at their places.
     pub(crate) fn constant_or_held(&self, value: NodeId, own: NodeId) -> bool {
         let part = |node: NodeId, at: u32| match self.expr(node) {
             Expr::Const(_) => true,

@@ -10,7 +10,7 @@ pub(super) fn place(text: &str, at: u32) -> Place {
     Place::Line { line, column }
 }
 
-/// A message about a place in the text: the file is not in the subset that is read.
+/// Returns an error at a place in the file: the file is not in the supported subset.
 pub(super) fn error(text: &str, at: u32, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E0903", place(text, at), message)
 }

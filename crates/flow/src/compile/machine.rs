@@ -1,4 +1,5 @@
-//! State machines on the road: optimised, their pipeline registers placed again, lowered; and what is told about them.
+//! Compilation of state machines: optimisation, retiming of pipeline registers, lowering, and the facts and summary of
+//! the result.
 
 use super::spec::{Passes, Retime, Spec, Top};
 use super::{Error, bug};
@@ -19,7 +20,7 @@ pub struct OptimisedMachine<'d> {
     pub source: &'d Machine,
     /// With each of its blocks optimised, which are those of the file.
     pub blocks: Machine,
-    /// The same with its pipeline registers placed again, if that is wanted: as it is made.
+    /// `blocks` with its pipeline registers retimed, if that is requested: the machine that is lowered.
     pub machine: Machine,
     /// These pipelines.
     pub pipelines: Vec<RetimedPipeline>,
@@ -37,7 +38,7 @@ impl<'d> OptimisedMachine<'d> {
     /// Optimises each block, and places the registers where they are best.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, or something is asked for that only a program has.
+    /// If a pass that was named does not exist, or an option is set that only programs support.
     pub fn of(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
         if spec.optimisation.assume_intervals {
             let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
@@ -61,10 +62,10 @@ impl<'d> OptimisedMachine<'d> {
         }
     }
 
-    /// The netlist called `top`, judged by the independent checker.
+    /// Returns the netlist called `top`, validated by the independent checker.
     ///
     /// # Errors
-    /// If a name that was chosen is not legal or that of a port; if the checker objects, which is our mistake.
+    /// If a name that was chosen is not legal or that of a port; if the checker objects, which is an internal error.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         if let Top::Named(asked) = &spec.module.top {
             check_machine_top(&self.machine, asked, spec.module.languages).map_err(Error::request)?;
@@ -80,7 +81,7 @@ impl<'d> OptimisedMachine<'d> {
         lower(&self.blocks, "machine")
     }
 
-    /// What the interface file says beyond its ports.
+    /// Returns the facts of the interface file that its ports do not state.
     pub(super) fn facts(&self, netlist: &Netlist) -> MachineFacts {
         MachineFacts {
             register_bits_in_file: self.source.register_bits(),
@@ -111,7 +112,7 @@ impl<'d> OptimisedMachine<'d> {
     }
 }
 
-/// What registers are placed again for, if they are.
+/// Returns the objective of retiming; `None` if registers stay where they are.
 fn slack(spec: &Spec) -> Option<Slack> {
     let usual = match spec.optimisation.passes {
         Passes::Named(_) | Passes::Level(0) => Retime::No,
@@ -123,8 +124,8 @@ fn slack(spec: &Spec) -> Option<Slack> {
     }
 }
 
-/// What each of the passes leaves of a machine, with pipelines as they are placed then: the machines between it and its text. None
-/// if a pass that was named does not exist.
+/// Returns the machine after each pass, with its pipeline registers placed: the intermediate machines between `machine`
+/// and its RTL. Empty if a pass that was named does not exist.
 pub fn machines_between(machine: &Machine, spec: &Spec) -> Vec<Machine> {
     let names = spec.passes(false).unwrap_or_default();
     let mut machines: Vec<Machine> = Vec::new();

@@ -1,5 +1,5 @@
-//! What the wishes of a [`Spec`] mean for scheduler, device and netlist: each choice that is made for the user, with
-//! its reason, once.
+//! Resolution of the options of a [`Spec`] into settings of the scheduler, the device and the netlist: each choice that
+//! is made for the user, with its reason, once.
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
@@ -24,7 +24,7 @@ pub enum Source {
     Width,
     /// A device.
     Device(Arc<Delays>),
-    /// A device, where only the estimate of the finished pipeline tells whether it is fast enough.
+    /// A device, for which only the estimate of the finished pipeline decides whether it is fast enough.
     InARow(Arc<InARow>),
 }
 
@@ -73,7 +73,7 @@ impl Spec {
         }
     }
 
-    /// What a unit of the delays is called, and where they come from.
+    /// Returns the unit of the delays and their origin, as words for messages.
     pub fn unit(&self, model: &Model) -> (&'static str, &'static str) {
         match self.delay_model() {
             DelayModel::LatencyFields if model.has_delays() => ("latency units", "latency fields"),
@@ -82,7 +82,7 @@ impl Spec {
         }
     }
 
-    /// What is asked of the scheduler.
+    /// Returns the goal of the scheduler.
     pub fn goal(&self) -> Goal {
         let pipeline = &self.pipeline;
         Goal {
@@ -100,7 +100,7 @@ impl Spec {
         }
     }
 
-    /// Whether no register at all is asked for.
+    /// Returns `true` if no registers are requested.
     pub fn is_combinational(&self) -> bool {
         self.interval().is_none()
             && self.goal().is_combinational()
@@ -123,8 +123,8 @@ impl Spec {
         self.clock.delay_unit.unwrap_or(1.0)
     }
 
-    /// What the surroundings take of the clock, in nanoseconds: the same figures for the scheduler, the estimate and
-    /// the constraints.
+    /// Returns the clock uncertainty and I/O delays in nanoseconds: the same figures for the scheduler, the estimate
+    /// and the constraints.
     pub fn surroundings(&self) -> Surroundings {
         let unit = if self.delay_model() == DelayModel::Device { 1.0 } else { self.unit_ns() };
         Surroundings {
@@ -134,22 +134,23 @@ impl Spec {
         }
     }
 
-    /// What a register takes of the clock period on the device, in nanoseconds.
+    /// Returns the part of the clock period that a register of the device takes, in nanoseconds.
     fn register_time(&self) -> f64 {
         self.device().technology().register_time()
     }
 
-    /// Whether a clock is to be met.
+    /// Returns `true` if a clock period or a maximum stage delay is given.
     fn is_bounded(&self) -> bool {
         self.clock.period.is_some() || self.pipeline.max_stage_delay.is_some()
     }
 
-    /// Whether optimisations that search are asked for.
+    /// Returns `true` if optimisations that search are enabled.
     pub(super) fn searches(&self) -> bool {
         matches!(self.optimisation.passes, Passes::Level(2..))
     }
 
-    /// Whether registers may stand within products: these are logic, and it is known what their parts take.
+    /// Returns `true` if multipliers may be pipelined internally: they are built in logic, and the delays of their
+    /// parts are known.
     pub fn cuts_products(&self) -> bool {
         let in_stages = match self.pipeline.stages {
             Some(Stages::Exactly(stages)) => stages > 1,
@@ -159,8 +160,9 @@ impl Spec {
         in_stages && self.target.products == Products::Logic && self.delay_model() == DelayModel::Device
     }
 
-    /// Whether products in parts are worth the adders between them: always where the longest stage shall be short, else
-    /// if they meet the clock in fewer stages than whole ones. `optimised` makes the program with and without them.
+    /// Returns `true` if pipelining multipliers is worth the adders between their parts: always without a bound on the
+    /// stage delay, else if the clock is met in fewer stages. `optimised` returns the program with (`true`) and without
+    /// pipelined multipliers.
     pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
         if !self.is_bounded() {
             return true;
@@ -174,7 +176,7 @@ impl Spec {
         }
     }
 
-    /// What the logic is made for.
+    /// Returns the properties of the target fabric: multipliers, LUT inputs and adders.
     pub fn fabric(&self) -> Fabric {
         let technology = self.device().technology();
         let multipliers = match (self.target.products, technology.multiplier) {
@@ -200,8 +202,8 @@ impl Spec {
         }
     }
 
-    /// The registers of the multiplier blocks that multiplications go into, where it is known that they do: on a device
-    /// that was named, or where the text asks for blocks. Such registers have no asynchronous reset.
+    /// Returns the registers of the DSPs that multiplications are mapped to, where that is certain: on a device that
+    /// was named, or where the RTL requests DSPs. Such registers have no asynchronous reset.
     fn block_registers(&self) -> Option<BlockRegisters> {
         let named = self.target.device.is_some() || self.target.products == Products::Blocks;
         let reset_at_once = self.module.reset.is_some_and(|reset| reset.asynchronous && reset.data);
@@ -209,7 +211,7 @@ impl Spec {
         self.device().technology().block_registers().filter(|_| possible)
     }
 
-    /// What lookup tables become.
+    /// Returns the implementation style of look-up tables.
     pub fn table_style(&self) -> TableStyle {
         let device = self.device();
         match self.text.tables {
@@ -221,7 +223,7 @@ impl Spec {
         }
     }
 
-    /// How text is written.
+    /// Returns the options of the code generator.
     pub fn text_options(&self) -> emit::Options {
         emit::Options {
             rom_style: self.table_style(),
@@ -232,10 +234,10 @@ impl Spec {
         }
     }
 
-    /// What a netlist takes of the device.
+    /// Returns the resource and timing estimate of a netlist on the device.
     pub fn estimate(&self, netlist: &Netlist) -> Estimate {
         let multiplier_blocks = self.fabric().multipliers != Multipliers::Rows;
-        // Delays that are no times mean nothing beside those of a device.
+        // Delays that are no times cannot be combined with those of a device.
         let has_times = self.delay_model() == DelayModel::Device || self.clock.delay_unit.is_some();
         let around = match has_times {
             true => self.surroundings(),
@@ -244,11 +246,11 @@ impl Spec {
         Estimate::within(netlist, self.device(), Resources { multiplier_blocks, tables: self.table_style() }, around)
     }
 
-    /// The schedule of an optimised program, judged by the independent checker; where a period in nanoseconds of a
-    /// device is to be met, one whose netlist meets it by the estimate.
+    /// Returns the schedule of an optimised program, validated by the independent checker. If a period in nanoseconds
+    /// is to be met on a device, the netlist of the schedule meets it by the estimate.
     ///
     /// # Errors
-    /// If the goal cannot be reached, or if the checker objects, which is our mistake.
+    /// If the goal cannot be reached, or if the checker objects, which is an internal error.
     pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
         self.check_clock()?;
         let delays = self.delays(model);
@@ -262,8 +264,8 @@ impl Spec {
         }
     }
 
-    /// The schedule whose netlist meets a clock period in nanoseconds by the estimate: of the fewest stages, or of as many as
-    /// are required. `known` are the delays of operations without registers.
+    /// Returns a schedule whose netlist meets a clock period in nanoseconds by the estimate: of the fewest stages, or
+    /// of as many as are required. `known` are the delays of operations without registers.
     ///
     /// # Errors
     /// If no schedule was found; the shortest period of those that were tried is part of the message.
@@ -278,7 +280,8 @@ impl Spec {
                 Ok((Made { outcome, delays: delays.clone() }, estimate))
             })
         };
-        // Pins and tables may be better than those of the program without registers; the estimate of the netlist decides.
+        // Pins and tables may be better than those of the program without registers; the estimate of the netlist
+        // decides.
         let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
         match by(&Source::Device(known.clone())).or_else(|_| in_a_row()) {
             Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
@@ -287,8 +290,8 @@ impl Spec {
         }
     }
 
-    /// The schedule of the fewest stages whose netlist meets a period, where bounds on the delays of operations led to none:
-    /// the very schedules that these numbers of stages give without a period, one after another.
+    /// Returns the schedule of the fewest stages whose netlist meets a period, where bounds on the delays of operations
+    /// led to none: tries the schedules that these numbers of stages give without a period, one after another.
     ///
     /// # Errors
     /// If no number of stages up to [`MAX_AUTO_STAGES`] meets the period.
@@ -313,7 +316,8 @@ impl Spec {
         Err(self.too_fast(model, period, &made, found))
     }
 
-    /// The schedule of so many stages, and the clock period of its netlist by the estimate.
+    /// Returns the schedule for the stage count of `goal`, and the clock period of its netlist by the estimate, in
+    /// nanoseconds.
     fn measured(&self, model: &Model, known: &Arc<Delays>, goal: &Goal) -> Result<(Made, f64), Error> {
         let outcome = self.keep(model, &**known, goal)?;
         let first = Made { outcome, delays: Source::Device(known.clone()) };
@@ -326,7 +330,8 @@ impl Spec {
         }
     }
 
-    /// The error that no schedule was found that meets the clock; `made` has the shortest period of those that were tried.
+    /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of those that
+    /// were tried: `found` nanoseconds.
     fn too_fast(&self, model: &Model, period: f64, made: &Made, found: f64) -> Error {
         let schedule = &made.outcome.schedule;
         let estimate = self.estimate_of(model, &made.outcome);
@@ -371,9 +376,9 @@ impl Spec {
         Ok(self.estimate(&netlist))
     }
 
-    /// The best of some schedules of so many stages by the estimate, and its period: which gates share a table and which
-    /// pins they take depends on the registers, so each is made by the delays that the one before it shows. `delays` are
-    /// those without registers, which `first` was made by.
+    /// Returns the best of several schedules of equal stage count by the estimate, and its period in nanoseconds. Which
+    /// gates share a LUT and which pins they use depends on the registers, so each schedule uses the delays that the
+    /// one before it exhibits. `delays` are those without registers, which `first` was built with.
     fn refined(&self, model: &Model, delays: &Delays, first: Made, goal: &Goal) -> Result<(Made, f64), Error> {
         let guess = Goal { effort: Effort::Fast, ..*goal };
         let guess = self.keep(model, &delays.in_a_row(model), &guess)?.schedule;
@@ -389,7 +394,7 @@ impl Spec {
                 }
                 last = outcome.schedule.clone();
                 let found = self.estimate_of(model, &outcome)?.period_ns;
-                // Where registers are to be spared, a little clock does not count.
+                // Where register bits are minimised, a slightly longer period is accepted.
                 let (same, much) = if goal.objective == Objective::Delay { (1.0, 1.0) } else { (1.01, 0.99) };
                 let is_less = outcome.counted() < best.outcome.counted();
                 if found < much * period || (found <= same * period && is_less) {
@@ -401,8 +406,8 @@ impl Spec {
         Ok((best, period))
     }
 
-    /// The schedule of the fewest stages that meet a period by the estimate, from one that meets it on. `delays` are those
-    /// without registers.
+    /// Returns the schedule of the fewest stages that meets a period by the estimate, starting from one that meets it.
+    /// `delays` are those without registers.
     fn with_fewer_stages(
         &self,
         model: &Model,
@@ -411,8 +416,8 @@ impl Spec {
         period: f64,
     ) -> Result<Made, Error> {
         let mut of_fewer = None;
-        // The period is no monotone function of the number of stages: of small programs every number is tried, of others one
-        // more after a number that fails by little.
+        // The period is no monotone function of the number of stages: for small programs every number is tried, for
+        // others one more after a number that fails by little.
         let mut failures = 0;
         let is_small = model.nodes().len() <= EXHAUSTIVE_OPERATIONS;
         for stages in (1..best.outcome.schedule.stages).rev() {
@@ -428,7 +433,7 @@ impl Spec {
                 break;
             }
         }
-        // What is left of the period spares registers.
+        // The remaining slack is used to minimise registers.
         if let Some(found) = of_fewer {
             let taken = self.register_time() + self.clock.uncertainty;
             let bound = best.outcome.max_stage_delay * (period - taken) / (found - taken);
@@ -446,7 +451,7 @@ impl Spec {
         Ok(best)
     }
 
-    /// The schedule for one goal, judged by the independent checker.
+    /// Returns the schedule for one goal, validated by the independent checker.
     fn keep(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
         // An exact count matters only to the search.
         let quick = goal.effort == Effort::Fast || goal.is_combinational();
@@ -469,7 +474,8 @@ impl Spec {
         Ok(outcome)
     }
 
-    /// Whether period and unit are times.
+    /// Checks that clock period, uncertainty and delay unit are valid durations, and that the device supports the
+    /// options.
     fn check_clock(&self) -> Result<(), Error> {
         let wrong = |flag: &str, message: String, help: &str| {
             Err(Error::request(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
@@ -503,10 +509,10 @@ impl Spec {
         }
     }
 
-    /// What the clock period leaves for logic on the device.
+    /// Returns the part of the clock period that remains for logic on the device, in nanoseconds.
     ///
     /// # Errors
-    /// If it leaves nothing.
+    /// If none remains.
     fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
         let register = self.register_time();
         let taken = register + self.clock.uncertainty;
@@ -524,17 +530,17 @@ impl Spec {
     }
 }
 
-/// Shares of the longest stage that a period allows, with which registers are to be spared.
+/// Fractions of the largest stage delay that a period allows, used as bounds when register bits are minimised.
 const SPARING: [f64; 2] = [1.0, 0.97];
 
-/// Schedules of which the best by the estimate is taken, beside the first.
+/// Number of refined schedules that compete with the first by the estimate.
 const REFINEMENTS: u32 = 2;
 
 /// Rounds in which the bound is tightened until the netlist meets the clock.
 const ROUNDS: u32 = 8;
 
-/// Schedules with tighter and tighter bounds until the estimate of what comes out meets `period`: delays of operations
-/// add up to a little less than a stage takes, where a chain of carries starts again behind a register.
+/// Schedules with tighter and tighter bounds until the estimate of the result meets `period`: delays of operations add
+/// up to a little less than a stage takes, where a carry chain starts again after a register.
 fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, Estimate), Error>) -> Result<T, Error> {
     let register = period - bound;
     let mut bound = bound;

@@ -1,7 +1,8 @@
-//! [`Spec::prove`]: what is made is what was handed in, before anybody gets it.
+//! [`Spec::prove`]: proves the result equal to the input program before any caller receives it.
 //!
-//! Each optimisation's program is the one before it; the netlist is the program as it was handed in, so is each text.
-//! Where that is not decided, they are compared with the optimised program, if every optimisation was proved.
+//! Each optimisation's program is proved equal to the one before it. The netlist and each RTL file are proved equal to
+//! the program as it was read; where that is not decided, they are compared with the optimised program, if every
+//! optimisation was proved.
 
 use super::Planned;
 use super::source::{Source, Theorem};
@@ -44,7 +45,7 @@ fn matched(report: &Report) -> String {
     format!("proved ({} of {all} named values matched)", report.operations_matched)
 }
 
-/// What is known of the optimisations.
+/// Proof state of the optimisations of a program.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     optimised: Model,
@@ -71,7 +72,7 @@ impl<'m> ProvedPasses<'m> {
         self.model
     }
 
-    /// The proof of the passes of `spec`, made if it is not there.
+    /// Returns the proof of the passes of `spec`; computes it if it is missing.
     pub(super) fn chain(&mut self, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
         let names = spec.passes(spec.cuts_products_of(self.model))?;
         let is_it = |(of, trust, _): &&(Vec<String>, Trust, Chain)| *of == names && *trust == spec.trust();
@@ -154,8 +155,8 @@ impl Chain {
     }
 }
 
-/// Proves that the netlist and the text of a program that takes a sample every few clocks are the program that was
-/// handed in.
+/// Proves that the netlist and the RTL of a program with an initiation interval above 1 are equal to the program as it
+/// was read.
 ///
 /// # Errors
 /// As [`Chain::prove`].
@@ -168,7 +169,7 @@ pub(super) fn of_reused(
     hardware.spec().every_input("--prove").map_err(Error::request)?;
     let interface = &hardware.netlist.interface;
     let spec = hardware.spec();
-    // What goes through bit by bit is the optimised program's gates.
+    // Bit-serial hardware has the gates of the optimised program.
     let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
     let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
     let told = Some(&programs as &dyn Fn() -> Option<Steps>);
@@ -333,7 +334,7 @@ fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error>
     alir_hdl::read(language, text, top).map_err(|why| wrong(format!("the {language:?} text cannot be read: {why}")))
 }
 
-/// Proves that a text behaves as a state machine does.
+/// Proves that an RTL file behaves as a state machine does.
 ///
 /// # Errors
 /// As [`Chain::prove`].

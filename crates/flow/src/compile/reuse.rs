@@ -1,4 +1,4 @@
-//! Programs that take a sample every few clocks ([`super::Pipeline::interval`]): planned, judged, lowered.
+//! Programs with an initiation interval above 1 ([`super::Pipeline::interval`]): planned, checked, lowered.
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
@@ -32,21 +32,21 @@ const ROUNDS: u32 = 16;
 /// The one from which on what copies choose among is chosen in a clock of its own.
 const CHOSEN_BEFORE: u32 = 4;
 
-/// Operations from which on a program is not looked at bit by bit unless that is asked for.
+/// Number of operations from which on bit-serial hardware is considered only if it is requested.
 const SERIAL_OPERATIONS: usize = 50_000;
 
-/// What the head of a text says where values go through bit by bit.
+/// Words in the header comment of bit-serial RTL.
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
 
-/// What it says before that where others do not.
+/// Words before [`BIT_BY_BIT`] in the header comment if only a part of the program is bit-serial.
 const IN_PART: &str = "in part";
 
-/// Who shares which hardware, and when.
+/// Plan of time-multiplexed hardware: the shared instances and their cycles.
 #[derive(Clone, Debug)]
 pub enum Planned {
     /// Equal parts of the program share copies.
     Fold(Plan),
-    /// Values go through bit by bit.
+    /// Bit-serial arithmetic for the whole program.
     Serial(Graph, serial::Plan),
 }
 
@@ -57,11 +57,12 @@ pub struct Reused<'d> {
     pub source: &'d Model,
     /// As it was planned.
     pub program: Model,
-    /// Who shares which hardware, and when.
+    /// Plan of the shared instances and their cycles.
     pub plan: Planned,
-    /// The smallest interval at which values can go through bit by bit, where this one is smaller.
+    /// Smallest interval for which bit-serial hardware exists, if this interval is smaller.
     pub serial_from: Option<u32>,
-    /// The passes on it, or on each of its parts, if these were optimised one by one; none if the hardware was as a whole.
+    /// The passes on it, or on each of its parts, if these were optimised one by one; empty if the hardware was
+    /// optimised as a whole.
     optimised_by: Vec<&'static str>,
     /// The passes on all of the logic together, where parts share copies.
     joined_by: Vec<&'static str>,
@@ -70,7 +71,7 @@ pub struct Reused<'d> {
 }
 
 impl Planned {
-    /// A sample every so many clocks.
+    /// Returns the initiation interval in cycles.
     pub fn interval(&self) -> u32 {
         match self {
             Planned::Fold(plan) => plan.interval,
@@ -132,12 +133,12 @@ impl Spec {
         Ok(Inputs::beats(stream.beats, &places))
     }
 
-    /// Whether hardware is to be used again and again for one sample.
+    /// Returns `true` if hardware is time-multiplexed: an interval other than 1 or a budget is given.
     pub(super) fn takes_turns(&self) -> bool {
         self.interval().is_some() || self.pipeline.budget.is_some()
     }
 
-    /// What does not go with [`Spec::interval`].
+    /// Returns the errors of options that are invalid or incompatible with [`Spec::interval`].
     pub(super) fn interval_problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: String, help: &str| {
@@ -207,10 +208,10 @@ impl Spec {
         problems
     }
 
-    /// Refuses an interval beside something that does not know it yet.
+    /// Rejects an interval other than 1 together with an option or command that does not support it.
     ///
     /// # Errors
-    /// `E0816` if a sample shall not be taken every clock.
+    /// `E0816` if the initiation interval is not 1.
     pub fn every_clock(&self, asked: &str) -> Result<(), Diagnostics> {
         match self.interval() {
             None => Ok(()),
@@ -233,7 +234,7 @@ impl<'d> Reused<'d> {
         }
     }
 
-    /// Refuses what is not within what is asked of its latency and of what it shares.
+    /// Rejects a plan that exceeds the requested latency or shares less logic than requested.
     fn within(&self, spec: &Spec) -> Result<(), Error> {
         let (interval, latency, share) = (self.plan.interval(), self.plan.latency(), self.shared());
         if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
@@ -261,11 +262,11 @@ impl<'d> Reused<'d> {
         Ok(())
     }
 
-    /// The smallest interval of those that are tried whose estimate is within a budget. Those up to 16 are all tried,
-    /// then each a sixteenth longer than the one before; what takes longer than a latency allows is not.
+    /// Returns the smallest of the tried intervals whose estimate is within a budget. Intervals up to 16 are all tried,
+    /// then each a sixteenth longer than the one before; intervals that exceed the maximum latency are not.
     ///
     /// # Errors
-    /// If there is none; those of other wishes.
+    /// If no such interval exists; the errors of the other options.
     pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
         /// Operations that are planned and lowered before the search gives up.
         const WORK: usize = 20_000_000;
@@ -302,11 +303,11 @@ impl<'d> Reused<'d> {
         Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
     }
 
-    /// Plans a program; nothing if it computes constants alone, which take no clock.
+    /// Plans a program; returns `None` if it computes constants alone, which take no cycle.
     ///
     /// # Errors
-    /// If a pass that was named does not exist, a block cannot be cut as short as the clock asks, or the engine that is
-    /// asked for cannot do it; if the checker objects to the plan, which is our mistake.
+    /// If a pass that was named does not exist, a block cannot be partitioned as finely as the clock requires, or the
+    /// requested engine cannot implement it; if the checker objects to the plan, which is an internal error.
     pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
@@ -359,7 +360,7 @@ impl<'d> Reused<'d> {
             }
         };
         let fold = folded(false);
-        // Without a part that goes through bit by bit this is the same again.
+        // Without a bit-serial part the result equals `fold`.
         let mixed = tries_mixed.then(|| folded(true));
         let mixed = match mixed {
             Some(Err(why)) if why.kind == ErrorKind::Bug => return Err(why),
@@ -371,8 +372,8 @@ impl<'d> Reused<'d> {
             Err(why) if why.kind == ErrorKind::Bug || (serial.is_none() && mixed.is_none()) => return Err(why),
             fold => fold.ok(),
         };
-        // The one of the fewest tables; of equal ones the first. Both together take longer to compute, and to prove: only
-        // where that saves a twentieth.
+        // Selects the candidate with the fewest LUTs; among equal ones the first. The mixed engine takes longer to
+        // compute and to prove: it is selected only where it saves a twentieth.
         let mut best: Option<(u64, Reused<'d>)> = None;
         for (one, weight) in fold.into_iter().chain(serial).map(|one| (one, 20)).chain(mixed.map(|one| (one, 21))) {
             let tables = spec.estimate(&one.netlist(spec, "model")?).lut * weight;
@@ -383,7 +384,7 @@ impl<'d> Reused<'d> {
         Ok(best.map(|(_, one)| one))
     }
 
-    /// The program with values that go through bit by bit.
+    /// Returns the program as bit-serial hardware; the inner error states why that is impossible.
     fn serial(
         source: &'d Model,
         spec: &Spec,
@@ -431,7 +432,7 @@ impl<'d> Reused<'d> {
         Ok(Ok(reused))
     }
 
-    /// The program with equal parts that share copies; with `bit_by_bit` other parts may go through bit by bit.
+    /// Returns the program with resource sharing between equal parts; with `bit_by_bit` other parts may be bit-serial.
     fn folded(
         source: &'d Model,
         program: &Model,
@@ -455,7 +456,8 @@ impl<'d> Reused<'d> {
         };
         let period = spec.clock.period.filter(|_| spec.delay_model() == DelayModel::Device);
         let mut best = f64::INFINITY;
-        // The part of the clock that blocks are cut for, as if each were all of the design: in a larger one wires are longer.
+        // The fraction of the clock period that blocks are partitioned for, as if each were the whole design: wires are
+        // longer in a larger one.
         let mut part: f64 = 1.0;
         for round in 0..ROUNDS {
             let stages = |template: &Model| {
@@ -475,7 +477,7 @@ impl<'d> Reused<'d> {
                     continue;
                 }
                 Err(why) if best.is_infinite() && engines.chosen_before => return Err(why),
-                // Nothing is left of the clock for a block's first stage: then it begins behind a register.
+                // The clock period leaves no time for a block's first stage: then it begins after a register.
                 Err(_) if !engines.chosen_before => {
                     engines.chosen_before = true;
                     block.pipeline.input_delay = spec.pipeline.input_delay;
@@ -488,7 +490,7 @@ impl<'d> Reused<'d> {
             let judged = reuse::check(program, &plan);
             judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
-            // Parts that are optimised by themselves are joined as they are: their gates are those of [`Reused::steps`].
+            // Parts that are optimised separately are joined unchanged: their gates are those of [`Reused::steps`].
             let joined = if engines.optimise.is_some() { JOINED } else { after };
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
             let plan = Planned::Fold(plan);
@@ -516,10 +518,10 @@ impl<'d> Reused<'d> {
         Err(too_slow(interval, best))
     }
 
-    /// The netlist called `top`, judged by the independent checker.
+    /// Returns the netlist called `top`, validated by the independent checker.
     ///
     /// # Errors
-    /// If the checker objects, which is our mistake.
+    /// If the checker objects, which is an internal error.
     pub(super) fn lower(&self, spec: &Spec, top: &str) -> Result<(Netlist, Option<Axis>), Error> {
         let netlist = self.netlist(spec, top)?;
         let axis = spec.wrapped(&netlist, top)?;
@@ -536,7 +538,7 @@ impl<'d> Reused<'d> {
         let options = spec.with_ready(top);
         let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
         let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
-        // Who proves the text finds the program by this line.
+        // The prover of the RTL finds the program by this line.
         let how = match &self.plan {
             Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
             Planned::Fold(_) => {
@@ -551,12 +553,12 @@ impl<'d> Reused<'d> {
         Ok(netlist)
     }
 
-    /// The programs between the one that was handed in and what the hardware computes, with the names of registers that
-    /// show values of the last one; the prover trusts nothing of it.
+    /// Returns the intermediate programs between the source and what the hardware computes, with the names of registers
+    /// that carry values of the last one: an untrusted hint for the prover.
     ///
-    /// Of a plan with blocks these are computed first by the operations of the program, then pass by pass as they were
-    /// optimised: what all passes together make of a block may be far from it.
-    /// Where copies are shared, the last ones are their logic over the clocks of one sample, after each pass on all of it.
+    /// In a plan with blocks, these are computed first by the operations of the program, then pass by pass as they were
+    /// optimised: the result of all passes together may differ much from a block. With resource sharing, the last
+    /// programs are the logic over the cycles of one sample, after each pass on the whole logic.
     pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
             Planned::Serial(..) => {
@@ -600,8 +602,8 @@ impl<'d> Reused<'d> {
         Steps { programs, names, ..Steps::default() }
     }
 
-    /// The logic of shared copies over the clocks of one sample, as it was drawn and after each pass on all of it: programs
-    /// between those of the plan and the text. None where results are collected bit by bit.
+    /// Returns the logic of shared instances over the cycles of one sample, as planned and after each pass on the whole
+    /// logic: intermediate programs between the plan and the RTL. Empty where results are collected bit-serially.
     pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
         let Planned::Fold(plan) = &self.plan else { return Vec::new() };
         let options = spec.with_ready("model");
@@ -621,13 +623,13 @@ impl<'d> Reused<'d> {
         programs
     }
 
-    /// The program that the hardware computes, if parts of it go through bit by bit.
+    /// Returns the program that the hardware computes; `None` if no part of it is bit-serial.
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
         let Planned::Fold(plan) = &self.plan else { return None };
         (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.as_made()).0)
     }
 
-    /// How hardware is used again: `fold`, `serial`, or `mixed`.
+    /// Returns the name of the engine: `fold`, `serial`, or `mixed`.
     pub fn engine(&self) -> &'static str {
         match &self.plan {
             Planned::Fold(plan) if plan.regions.is_empty() => "fold",
@@ -644,7 +646,7 @@ impl<'d> Reused<'d> {
         }
     }
 
-    /// What the interface file says of who shares what.
+    /// Returns the facts about resource sharing for the interface file.
     pub(super) fn facts(&self) -> ReuseFacts {
         let bits = |kifs: &mut dyn Iterator<Item = Kif>| kifs.map(|kif| u64::from(kif.width())).sum();
         let group = |group: &Group| {
@@ -730,7 +732,7 @@ impl<'d> Reused<'d> {
     }
 }
 
-/// The passes that run on what was planned, or before values go through bit by bit.
+/// Returns the passes that run on the planned hardware, or on the program before bit-serial planning.
 ///
 /// # Errors
 /// If a pass that was named does not exist.
@@ -743,7 +745,7 @@ fn static_names(names: &[&str]) -> Vec<&'static str> {
     names.iter().filter_map(|name| passes::find(name)).map(|pass| pass.name).collect()
 }
 
-/// Of these passes those that hardware with an interval takes.
+/// Returns the passes of `names` that hardware with an interval supports.
 pub(super) fn without_left_out<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     names.into_iter().filter(|name| *name != LEFT_OUT).collect()
 }
@@ -764,8 +766,8 @@ impl Spec {
     }
 }
 
-/// Whether values are multiplied in rows of adders: gates do not show that these are a product, and whole values, which
-/// would, are not seen where bits go through one by one. Small products are counted out.
+/// Returns `true` if a large product is built as rows of adders: gates do not show that these are a product, and whole
+/// values, which would, are not visible in bit-serial hardware. Small products do not count.
 fn multiplies_in_logic(program: &Model, spec: &Spec) -> bool {
     /// Bits of both factors together that are tried one by one.
     const SMALL: u32 = 8;
@@ -798,7 +800,7 @@ fn too_slow(interval: u32, best: f64) -> Error {
     Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
 }
 
-/// The complaint that values cannot go through bit by bit.
+/// Returns the error that bit-serial hardware is impossible.
 fn not_serial(interval: u32, refusal: &Refusal) -> Error {
     let place = Place::Flag("--ii-engine".into());
     let fold = "ask for --ii-engine fold".to_owned();

@@ -1,7 +1,7 @@
-//! The door for front ends: what a program was lowered from.
+//! Entry point for front ends: the source that a program was lowered from.
 //!
-//! A front end (networks, LLVLIR) lowers its own form to a [`Model`] and hands both to [`lowered`](super::lowered).
-//! Nobody trusts the lowering: `verify` compares hardware with what the source computes, and a proof begins with the
+//! A front end (networks, LLVLIR) lowers its own IR to a [`Model`] and hands both to [`lowered`](super::lowered). The
+//! lowering is not trusted: `verify` compares hardware with what the source computes, and a proof begins with the
 //! source's own theorem.
 
 use alir_core::ir::Model;
@@ -12,9 +12,9 @@ use alir_network::port::Meaning;
 use alir_prove::kernel;
 use num_bigint::BigInt;
 
-/// What a program was lowered from, and what it means by itself.
+/// A source that programs are lowered from, with semantics of its own.
 pub trait Source: Sync {
-    /// What it is called in messages: `network`, `kernel`.
+    /// Returns the name of its kind for messages: `network`, `kernel`.
     fn kind(&self) -> &str;
 
     /// The codes on the output ports of the lowered program for codes on its input ports, by the source's own golden
@@ -24,10 +24,11 @@ pub trait Source: Sync {
     /// Why there is no code on a port for what it computes, which is a mistake of the lowering.
     fn outputs(&self, inputs: &[BigInt]) -> Result<Vec<BigInt>, String>;
 
-    /// What it means bit by bit, made straight from the source by a road that shares nothing with the lowering.
+    /// Returns its semantics at bit level, built directly from the source on a path that shares no code with the
+    /// lowering.
     ///
     /// # Errors
-    /// Where a limit is broken, in words: then nothing is decided.
+    /// A message if a limit is exceeded: then nothing is decided.
     fn theorem(&self, lowered: &Model) -> Result<Theorem, String>;
 }
 
@@ -45,7 +46,7 @@ impl<S: Source + ?Sized> Source for &S {
     }
 }
 
-/// What a source means, for the prover.
+/// Semantics of a source, as an input of the prover.
 #[derive(Clone, Debug)]
 pub enum Theorem {
     /// A program with the ports of the lowered one.
@@ -68,7 +69,7 @@ impl Source for Program {
     }
 }
 
-/// A network beside the types of the outputs that its lowered program has.
+/// A network with the types of the outputs of its lowered program.
 pub struct NetworkSource<'a> {
     meaning: &'a dyn Meaning,
     kind: &'a str,

@@ -1,7 +1,7 @@
-//! What hardware is wanted, as plain data: [`Spec`] and its parts, and which wishes contradict one another.
+//! Options of the hardware as plain data: [`Spec`] and its parts, and the conflicts between options.
 //!
-//! A `Spec` is complete: two equal ones and two equal designs give equal bytes. What the wishes mean for the scheduler,
-//! the device and the netlist is decided in `policy`; nothing here computes.
+//! A `Spec` is complete: two equal ones and two equal designs give equal bytes. `policy` resolves the options for the
+//! scheduler, the device and the netlist; nothing here computes.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::Labels;
@@ -22,21 +22,21 @@ pub struct Spec {
     pub pipeline: Pipeline,
     /// The clock that the registers shall meet.
     pub clock: Clock,
-    /// What the hardware is made for.
+    /// Target device, delay model and multiplier style.
     pub target: Target,
     /// The module as it is seen from outside.
     pub module: ModuleSpec,
     /// The AXI4-Stream wrapper around it, if there is one.
     pub wrapper: Option<AxisOptions>,
-    /// How text is written.
+    /// Style of the generated RTL.
     pub text: Text,
-    /// Whether each optimisation, the netlist and each text is proved to be what was handed in.
+    /// `true` if each optimisation, the netlist and each RTL file is proved equal to the program as it was read.
     pub prove: bool,
-    /// What the head of the text says of its making; nothing: the version only.
+    /// Provenance in the header comment; `None`: the version only.
     pub provenance: Option<Provenance>,
 }
 
-/// What the head of a text says of its making.
+/// Provenance of generated files: the command and the checksum of the design.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provenance {
     /// The call, word by word, without folders.
@@ -49,8 +49,8 @@ pub struct Provenance {
 const HEAD_COLUMNS: usize = 100;
 
 impl Provenance {
-    /// The lines in the head of a file: `command: ...`, as many as it takes, and `model: SHA-256 ...`. Words that a
-    /// shell would take apart stand in quotes; what is not printable ASCII is escaped.
+    /// Returns the lines for the header comment of a file: `command: ...`, as many as it takes, and `model: SHA-256
+    /// ...`. Words that a shell would split are quoted; characters other than printable ASCII are escaped.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for word in self.command.iter().map(|word| quoted(word)) {
@@ -67,7 +67,7 @@ impl Provenance {
     }
 }
 
-/// What each line of a command begins with. The prover looks at no such line when it looks for the latency that a head
+/// Prefix of each line of a command. The prover skips such lines when it looks for the latency that a header comment
 /// states.
 const COMMAND: &str = "command:";
 
@@ -94,11 +94,11 @@ fn quoted(word: &str) -> String {
 pub struct Optimisation {
     /// The passes.
     pub passes: Passes,
-    /// Whether every input and every value is taken to stay in the interval that its model declares; the hardware is
-    /// then the model's for such inputs only, which its head says.
+    /// `true` if every input and every value is assumed to stay in the interval that its model declares. The hardware
+    /// then equals the model for such inputs only, which its header comment states.
     pub assume_intervals: bool,
-    /// What the slack of the pipelines inside a state machine is used for; nothing: registers are saved where a level
-    /// optimises, and stay where they are with level 0 and named passes.
+    /// Use of the slack in the pipelines of a state machine. `None`: registers are minimised with optimisation levels
+    /// above 0, and stay where they are with level 0 and named passes.
     pub retime: Option<Retime>,
 }
 
@@ -108,7 +108,7 @@ pub enum Arrival {
     /// At the edge that accepts it: registers capture it.
     #[default]
     Captured,
-    /// From there on until the next one: whoever sends it holds it, and no register has to capture it.
+    /// From that edge on until the next one: the sender keeps it stable, and no register has to capture it.
     Held,
     /// Beat by beat, as a wrapper's stream has it.
     Beats,
@@ -117,7 +117,7 @@ pub enum Arrival {
 /// A choice of passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Passes {
-    /// Those of a level: 0 none, 1 what is cheap and never worse, 2 also what searches.
+    /// The passes of a level: 0 none, 1 cheap passes that never worsen the result, 2 also passes that search.
     Level(u8),
     /// These, by name and in this order.
     Named(Vec<String>),
@@ -132,7 +132,7 @@ impl Default for Passes {
     }
 }
 
-/// What the slack of a state machine's pipelines is used for.
+/// Use of the slack in the pipelines of a state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retime {
     /// Nothing: registers stay where the file has them.
@@ -148,26 +148,26 @@ pub struct Pipeline {
     pub stages: Option<Stages>,
     /// Most delay of a stage, in units of the delays.
     pub max_stage_delay: Option<f64>,
-    /// Whether inputs are registered too: one more clock of latency.
+    /// `true` if inputs are registered too: one more cycle of latency.
     pub register_inputs: bool,
-    /// Whether outputs are held once more behind the last stage: one more clock of latency.
+    /// `true` if outputs are registered once more after the last stage: one more cycle of latency.
     pub register_outputs: bool,
     /// Time after the clock edge at which inputs arrive, in units of the delays.
     pub input_delay: f64,
-    /// Time that is needed behind the last stage's logic, in units of the delays.
+    /// Time that is needed after the last stage's logic, in units of the delays.
     pub output_delay: f64,
-    /// What a number of stages alone spares.
+    /// Quantity that is minimised for a given number of stages.
     pub objective: Objective,
-    /// How long fewer registers are looked for.
+    /// Effort of the search for fewer registers.
     pub effort: Effort,
     /// Clocks between two samples, by hardware that is used again and again for each; nothing or 1: a sample every
     /// clock.
     pub interval: Option<u32>,
-    /// How hardware is used again.
+    /// Engine of time-multiplexed hardware.
     pub engine: Engine,
     /// When a sample is at the ports, where that is used again.
     pub arrival: Arrival,
-    /// What the hardware may take: the smallest interval whose estimate is within it.
+    /// Resource budget of the hardware: the smallest interval whose estimate is within it is selected.
     pub budget: Option<Budget>,
     /// Least share of the logic, in per cent, that shall share hardware.
     pub least_share: Option<f64>,
@@ -177,7 +177,7 @@ pub struct Pipeline {
     pub compared: Vec<u32>,
 }
 
-/// What hardware may take of a device, by the estimate.
+/// Resource budget on a device, compared with the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Look-up tables.
@@ -186,7 +186,7 @@ pub struct Budget {
     pub ffs: Option<u64>,
 }
 
-/// How hardware is used again where a sample is taken every few clocks.
+/// Engine of time-multiplexed hardware with an initiation interval above 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
     /// The one that is estimated to take fewer tables.
@@ -194,14 +194,14 @@ pub enum Engine {
     Auto,
     /// Equal parts of the program share copies.
     Fold,
-    /// Values go through bit by bit.
+    /// Bit-serial arithmetic.
     Serial,
-    /// Equal parts of the program share copies, and the rest goes through bit by bit where that is estimated to take
-    /// fewer tables.
+    /// Equal parts of the program share hardware, and the rest is bit-serial where that is estimated to take fewer
+    /// LUTs.
     Mixed,
 }
 
-/// How many stages.
+/// Number of pipeline stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stages {
     /// This many; 0: combinational.
@@ -222,15 +222,15 @@ pub struct Clock {
     pub uncertainty: f64,
 }
 
-/// What the hardware is made for.
+/// Target of the hardware: device, delay model and multiplier style.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Target {
     /// The device that was named; its delays are those of the scheduler.
     pub device: Option<Device>,
     /// The device where none was named; nothing: none in particular.
     pub fallback: Option<Device>,
-    /// Where the scheduler takes delays from; `None`: the device where one is named or a period is given, both without a unit
-    /// of delay; else the latency fields.
+    /// Origin of the delays for the scheduler; `None`: the device where one is named or a period is given, both without
+    /// a unit of delay; else the latency fields.
     pub delays: Option<DelayModel>,
     /// Where multiplications go.
     pub products: Products,
@@ -255,22 +255,22 @@ pub enum Products {
     Auto,
     /// Into logic, as rows of adders.
     Logic,
-    /// Into the multiplier blocks of the device, wide ones split to their size, with attributes that ask for them.
+    /// Into the DSPs of the device, wide ones split to their size, with attributes that request them.
     Blocks,
 }
 
 /// The module as it is seen from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleSpec {
-    /// Its name, and whether somebody has chosen it: a name that nobody chose is changed where it is not legal.
+    /// Its name, and whether a user has chosen it: a default name is changed where it is not legal.
     pub top: Top,
     /// Layout of the elements on ports.
     pub ports: Ports,
     /// Names of the ports.
     pub names: PortNames,
-    /// Whether a valid flag travels beside the data.
+    /// `true` if a valid flag accompanies the data.
     pub valid: bool,
-    /// Whether a clock enable holds the whole pipeline.
+    /// `true` if a clock enable stalls the whole pipeline.
     pub enable: bool,
     /// The reset, if there is one.
     pub reset: Option<ResetOptions>,
@@ -297,14 +297,15 @@ impl Default for ModuleSpec {
     }
 }
 
-/// How text is written.
+/// Style of the generated RTL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// What lookup tables become.
+    /// Implementation of look-up tables.
     pub tables: LookupTables,
-    /// Whether synthesis may make shift registers of chains of registers; nothing: its choice.
+    /// Attribute that allows (`true`) or forbids shift registers for chains of registers; `None`: the choice of
+    /// synthesis.
     pub shreg_extract: Option<bool>,
-    /// Whether synthesis is asked to keep every name, at the price of area.
+    /// `true` if synthesis is instructed to keep every name, at the price of area.
     pub keep_names: bool,
     /// Nets above which each pipeline stage is a module of its own.
     pub split_above: usize,
@@ -319,18 +320,17 @@ impl Default for Text {
     }
 }
 
-/// What lookup tables become.
+/// Implementation of look-up tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookupTables {
-    /// The synthesiser's choice; with optimisations that search, block memory where that is a smaller share of the
-    /// device.
+    /// The synthesiser's choice; with optimisations that search, BRAM where that is a smaller share of the device.
     #[default]
     Auto,
     /// Logic.
     Logic,
-    /// Block memory, where a register follows the table.
+    /// BRAM, where a register follows the table.
     Block,
-    /// Logic, taken apart by a search into functions that fill one look-up table of the device each.
+    /// Logic, decomposed by a search into functions that fill one LUT of the device each.
     Pieces,
 }
 
@@ -357,8 +357,8 @@ impl Spec {
         Some(format!("the module is called {top}: `{stem}` {}", why.unwrap_or_else(|| "is the name of a port".into())))
     }
 
-    /// What cannot be meant for a program: requests that contradict each other, ask for something that would not be
-    /// there, or names that cannot be kept.
+    /// Returns the errors of options that contradict each other, have no effect in a program, or contain names that
+    /// cannot be kept.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let mut problem = |code, flag: &str, message: &str, help: &str| {
@@ -389,7 +389,7 @@ impl Spec {
         problems
     }
 
-    /// Refuses an assumption of intervals beside something that is about every input.
+    /// Rejects an assumption of intervals together with an option or command that covers every input.
     ///
     /// # Errors
     /// `E0303` if intervals are assumed.
@@ -409,7 +409,7 @@ impl Spec {
             None => self.module.options(top),
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
-                // What beats go through stands still while one is missing.
+                // A pipeline that receives a sample beat by beat stalls while a beat is missing.
                 enable: wrapper.flow == Flow::Stall || (self.takes_turns() && self.pipeline.arrival == Arrival::Beats),
                 ..netlist::Options::default()
             },
@@ -441,7 +441,7 @@ impl ModuleSpec {
         }
     }
 
-    /// Whether anything is asked of the ports that a wrapper decides itself.
+    /// Returns `true` if an option of the ports is set that a wrapper determines itself.
     fn has_controls(&self) -> bool {
         let named = self.names != PortNames::default();
         self.valid || self.enable || self.reset.is_some() || self.ports != Ports::Packed || named

@@ -34,32 +34,32 @@ pub(super) fn with_sums_of_two(model: &Model, mut programs: Vec<Model>) -> Steps
     with_names(programs)
 }
 
-/// Steps over these programs, with the names that a text of the last one has.
+/// Steps over these programs, with the names of signals in the RTL of the last one.
 pub(super) fn with_names(programs: Vec<Model>) -> Steps {
     let stems = programs.last().map(netlist::stems).unwrap_or_default();
     Steps { programs, names: stems.into_iter().zip(0..).collect(), ..Steps::default() }
 }
 
-/// What the writer of a text knows of it, for whoever proves it: nothing of it has to be believed.
+/// Witness of generated RTL for a prover: an untrusted hint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     /// The programs that the optimisations made, one after another; none if they changed nothing.
     pub programs: Vec<Model>,
-    /// What the signals of each value of the last program (or of the model, if there is none) would be called, or begin with,
-    /// if nothing had a name of its own.
+    /// Default name or name prefix of the signals of each value of the last program (or of the model, if there is
+    /// none), which applies where nothing has a name of its own.
     pub names: Vec<String>,
-    /// The signals of the text that show a value of that program, or something on the way to it.
+    /// Signals of the RTL that carry a value of that program, or an intermediate result of it.
     pub signals: Vec<SignalOrigin>,
 }
 
 /// Which value a signal belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignalOrigin {
-    /// Its name in the text.
+    /// Its name in the RTL.
     pub signal: String,
     /// The operation.
     pub operation: u32,
-    /// What its name has behind that of the operation: `_s2` for a register at the end of the second stage, `_a` for a
+    /// Suffix of its name after that of the operation: `_s2` for a register at the end of the second stage, `_a` for a
     /// part of the operation.
     pub part: String,
     /// The remark for readers, which says how the value is computed, its type, and which bits of it the signal has.
@@ -67,10 +67,10 @@ pub struct SignalOrigin {
 }
 
 impl Hardware<'_> {
-    /// What is known of the text.
+    /// Returns the witness of the RTL.
     ///
     /// # Errors
-    /// If it is not of a program that takes a sample every clock; if it is not for every input.
+    /// If the initiation interval is not 1; if the hardware is not correct for every input.
     pub fn witness(&self) -> Result<Witness, Error> {
         let Some(scheduled) = self.scheduled() else {
             let message = "--witness is for a program that takes a sample every clock";
@@ -104,9 +104,9 @@ impl Hardware<'_> {
     }
 }
 
-/// The programs between a model and a text of ours, guessed from the comments at the head of the text: the command
-/// says which passes ran, another line how many operations they left. Nothing if the head does not say so. What is given
-/// makes the programs, which takes time; it gives nothing if the head is of another program.
+/// Returns a function that builds the intermediate programs between a model and generated RTL, guessed from its header
+/// comment: the command states which passes ran, another line how many operations they left. `None` if the header does
+/// not state that. The function takes time; it returns `None` if the header is that of another program.
 pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
     let operations = head.iter().find_map(|line| {
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
@@ -147,20 +147,20 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
     })
 }
 
-/// Whether the comments at the head of a text say that values go through bit by bit: then its gates are those of the
-/// program, and forms of whole values say nothing of it.
+/// Returns `true` if the header comment of an RTL file marks it as bit-serial: then its gates are those of the program,
+/// and affine forms of whole values do not apply.
 pub fn goes_bit_by_bit(head: &[String]) -> bool {
     head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
 }
 
-/// The words of the command that the head of a text names, on one line or on several.
+/// Returns the words of the command in the header comment of an RTL file, on one line or on several.
 fn command_in_head(head: &[String]) -> Vec<&str> {
     let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
     let lines = lines.skip_while(Option::is_none).map_while(|line| line);
     lines.flat_map(|line| line.split(' ')).collect()
 }
 
-/// The words of the command that the head of a text names, behind the name of the model.
+/// Returns the words of the command in the header comment of an RTL file, after the name of the model.
 pub fn options_in_head(head: &[String]) -> Option<Vec<String>> {
     let words = command_in_head(head);
     (!words.is_empty()).then(|| words.into_iter().skip(2).map(str::to_owned).collect())

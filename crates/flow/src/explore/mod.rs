@@ -10,7 +10,7 @@ use alir_core::files::FileSet;
 use alir_formats;
 use serde_json::{Map, Value, json};
 
-/// What Snakemake runs.
+/// Snakemake workflow.
 const SNAKEFILE: &str = include_str!("../../../../templates/explore/Snakefile");
 /// Settings that `snakemake` takes by itself: a failed variant stops nothing else, and half-written results are made
 /// again.
@@ -23,7 +23,7 @@ pub struct VariedOption {
     pub flag: &'static str,
     /// Its name as a column.
     pub name: &'static str,
-    /// What a value is called within the name of a variant, in front of it.
+    /// Prefix of a value within the name of a variant.
     pub prefix: &'static str,
     /// The values, as they are typed.
     pub values: Vec<String>,
@@ -34,7 +34,7 @@ pub struct VariedOption {
 pub struct ExploredModel {
     /// Its name: letters, digits and `_`.
     pub name: String,
-    /// What its file's name ends in, with the dot.
+    /// Extension of its file's name, with the dot.
     pub ending: String,
     /// The file.
     pub bytes: Vec<u8>,
@@ -52,7 +52,7 @@ impl ExploredModel {
 pub struct Exploration {
     /// The models.
     pub sources: Vec<ExploredModel>,
-    /// What the variants of each differ in.
+    /// Options in which the variants of each model differ.
     pub axes: Vec<VariedOption>,
     /// Options of `project` that all share.
     pub options: Vec<String>,
@@ -69,7 +69,7 @@ pub struct Variant<'p> {
     pub name: String,
     /// Its model.
     pub source: &'p ExploredModel,
-    /// What it is on each axis, in their order.
+    /// Its value on each axis, in their order.
     pub values: Vec<&'p str>,
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// How far a variant came.
+/// Progress of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -27,10 +27,10 @@ pub struct Row {
     pub variant: String,
     /// Its model's file.
     pub model: String,
-    /// What it is on each axis.
+    /// Its value on each axis.
     #[serde(flatten)]
     pub axes: Map<String, Value>,
-    /// How far it came.
+    /// Progress of the variant.
     pub status: Status,
     /// Why it did not come further.
     pub reason: Option<String>,
@@ -40,7 +40,7 @@ pub struct Row {
     pub latency: Option<u64>,
     /// The longest stage, without registers.
     pub stage_delay: Option<f64>,
-    /// Register bits in the text.
+    /// Register bits in the RTL.
     pub register_bits: Option<u64>,
     /// Estimated look-up tables.
     pub estimated_luts: Option<f64>,
@@ -52,7 +52,7 @@ pub struct Row {
     pub luts: Option<f64>,
     /// Flip-flops by the tool.
     pub registers: Option<f64>,
-    /// Multiplier blocks, by the tool if it ran.
+    /// DSPs, by the tool if it ran.
     pub dsps: Option<f64>,
     /// Memory blocks, likewise.
     pub brams: Option<f64>,
@@ -60,7 +60,7 @@ pub struct Row {
     pub fmax_mhz: Option<f64>,
     /// Time from input to result at the best clock that is known.
     pub latency_ns: Option<f64>,
-    /// Whether no other variant of the model is as fast with fewer look-up tables and flip-flops.
+    /// `true` if no other variant of the model is as fast with fewer LUTs and flip-flops.
     pub best: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct Results {
     pub variants: Vec<Row>,
 }
 
-/// The names behind those of the axes.
+/// Names of the columns after those of the axes.
 const COLUMNS: [&str; 16] = [
     "status",
     "proof",
@@ -211,7 +211,7 @@ impl Results {
             .replace("@BODY@", &body)
     }
 
-    /// How many variants are done, failed and open.
+    /// Returns the numbers of variants that are done, failed and open.
     pub fn counts(&self) -> (usize, usize, usize) {
         let of = |status| self.variants.iter().filter(|row| row.status == status).count();
         (of(Status::Done), of(Status::Failed), of(Status::Open))
@@ -258,7 +258,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     } else {
         Vec::new()
     };
-    // What was routed tells more than what was only synthesised.
+    // Results after routing are preferred to those after synthesis.
     let by_tool = |get: fn(&report::BuildRow) -> Option<f64>| {
         let routed = reports.iter().filter(|r| r.state == Some(Stage::Routed)).find_map(get);
         routed.or_else(|| reports.iter().find_map(get))
@@ -294,8 +294,8 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
     row
 }
 
-/// The clock at which every path is in time: a tool's own figure may be of those between registers alone, while its worst
-/// slack is of those from and to ports too.
+/// Returns the clock at which every path meets timing: a tool's own figure may cover only paths between registers,
+/// while its worst slack also covers those from and to ports.
 fn every_path(row: &report::BuildRow) -> Option<f64> {
     let by_slack = row.period_ns.zip(row.slack_ns).map(|(period, slack)| period - slack).filter(|ns| *ns > 0.0);
     let clocks = row.fmax_mhz.into_iter().chain(by_slack.map(|ns| 1000.0 / ns));
@@ -305,8 +305,8 @@ fn every_path(row: &report::BuildRow) -> Option<f64> {
 /// Characters of a reason at most.
 const LONGEST_REASON: usize = 200;
 
-/// What a log says went wrong; nothing where there is none, or where it does not end with an exit status: the step was cut
-/// off then, and will run again.
+/// Returns the error in a log; `None` where there is no log, or where it does not end with an exit status: the step was
+/// interrupted then, and will run again.
 fn said(log: &Path) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(log).ok()?).into_owned();
     let (text, status) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(every_path(&row(Some(200.0), Some(1.0))), Some(200.0));
         assert_eq!(every_path(&row(None, Some(3.0))), Some(500.0));
         assert_eq!(every_path(&row(Some(200.0), None)), Some(200.0));
-        // An empty path tells no clock.
+        // An empty path determines no clock.
         assert_eq!(every_path(&row(None, Some(6.0))), None);
     }
 

@@ -1,4 +1,4 @@
-//! A whole project: from a design and what is asked over hardware and samples to the files of the folder.
+//! Generation of a whole project: from a design and a request over hardware and samples to the files of the folder.
 
 use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
@@ -13,10 +13,10 @@ use alir_hw::netlist::Interface;
 use std::io;
 use std::path::Path;
 
-/// What the text of a project is written in.
+/// Languages of the RTL in a project.
 const LANGUAGES: [Language; 2] = [Language::Verilog, Language::Vhdl];
 
-/// What is asked of a project.
+/// Request for a project.
 pub struct ProjectRequest<'a> {
     /// The folder.
     pub folder: FolderSpec<'a>,
@@ -24,13 +24,14 @@ pub struct ProjectRequest<'a> {
     pub hardware: &'a compile::Spec,
     /// The user's own samples for the testbenches; nothing: random ones.
     pub own: Option<Files<'a>>,
-    /// How many random samples, or cycles.
+    /// Number of random samples, or cycles.
     pub count: usize,
     /// Samples and stalls of another seed.
     pub seed: u64,
     /// Checksum of the file that the design is from.
     pub checksum: String,
-    /// What the codes of the ports mean and how real inputs become codes, where the types do not say all (networks, matrices).
+    /// Semantics of the raw values of the ports and the encoding of real inputs, where the types do not define all
+    /// (networks, matrices).
     pub network: Option<serde_json::Value>,
 }
 
@@ -38,13 +39,13 @@ pub struct ProjectRequest<'a> {
 pub struct ProjectFiles {
     /// Its files.
     pub files: FileSet,
-    /// What was made, for people.
+    /// Summary of the result, for people.
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
     pub dissents: Dissents,
-    /// What is worth knowing about the user's samples.
+    /// Notes about the user's samples.
     pub notes: Diagnostics,
-    /// What the hardware looks like from outside.
+    /// Interface of the hardware.
     pub interface: Interface,
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What the folder is for.
+/// Tool flow that the folder is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flow {
     /// AMD Vivado: Tcl, XDC, IP-XACT.
@@ -36,16 +36,16 @@ pub enum Flow {
     Plain,
 }
 
-/// What is asked of the folder.
+/// Options of a project folder.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderSpec<'a> {
     /// Which flows it serves.
     pub flows: &'a [Flow],
-    /// A part for each vendor, by [`PartFamily::flow`]; of those that are not there a default is taken.
+    /// A part for each vendor, by [`PartFamily::flow`]; a default is used for missing ones.
     pub parts: &'a [&'a str],
     /// Period of the clock in nanoseconds.
     pub clock_ns: f64,
-    /// What the surroundings take of it: the same as for the schedule.
+    /// Clock uncertainty and I/O delays: the same as for the schedule.
     pub around: Surroundings,
     /// Version of the core.
     pub version: &'a str,
@@ -73,11 +73,11 @@ impl<'a> FolderSpec<'a> {
     }
 }
 
-/// What goes into it.
+/// Contents of a project folder.
 pub struct FolderContents<'a> {
     /// The pipeline.
     pub netlist: &'a Netlist,
-    /// What stands around it.
+    /// AXI4-Stream wrapper of the pipeline, if it has one.
     pub axis: Option<&'a Axis>,
     /// Verilog text, wrapper included.
     pub verilog: String,
@@ -89,13 +89,13 @@ pub struct FolderContents<'a> {
     pub samples: Samples<'a>,
     /// The facts of the interface file.
     pub facts: Value,
-    /// What the pipeline takes of the device.
+    /// Estimate of the pipeline on the device.
     pub estimate: Value,
-    /// What the head of each file says of its making.
+    /// Provenance in the header comment of each file.
     pub provenance: Option<&'a Provenance>,
 }
 
-/// What the cocotb test applies and expects.
+/// Stimulus and expected outputs of the cocotb test.
 #[derive(Clone, Copy, Debug)]
 pub enum Samples<'a> {
     /// Samples of a pipeline.
@@ -153,8 +153,8 @@ fn ports(design: &FolderContents<'_>) -> Vec<Port> {
     ports
 }
 
-/// What every template knows. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number is
-/// letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
+/// Values for every template. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
+/// is letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
 #[derive(Clone)]
 struct View<'a> {
     top: String,
@@ -169,7 +169,7 @@ struct View<'a> {
     axis: bool,
     period: String,
     clock_ns: f64,
-    /// What is left of it for a path from input to output.
+    /// Part of the clock period that remains for a path from input to output.
     path: String,
     frequency: String,
     /// Nothing if it is zero.
@@ -182,11 +182,11 @@ struct View<'a> {
     /// Rows that the testbench has to see, and samples that the cocotb test has.
     rows: usize,
     cocotb_rows: usize,
-    /// Whether this is a state machine, which has no one latency.
+    /// `true` for a state machine, which has no single latency.
     stateful: bool,
     latency: u32,
     interval: u32,
-    /// Whether a port says when a sample is taken.
+    /// `true` if a port states when a sample is accepted.
     gated: bool,
     ecp5: Ecp5,
     flows: Vec<Flow>,
@@ -195,7 +195,7 @@ struct View<'a> {
     board: Option<&'static Board>,
     /// Bits of the stream that brings samples.
     stream: u32,
-    /// What the head of each file says.
+    /// Lines of the header comment of each file.
     made_by: Vec<String>,
 }
 
@@ -212,7 +212,7 @@ impl View<'_> {
         [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
     }
 
-    /// What it is, in a line.
+    /// Returns a description of the design in one line.
     fn about(&self) -> String {
         if self.stateful {
             return "State machine as hardware".to_owned();
@@ -229,7 +229,7 @@ impl View<'_> {
         self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
     }
 
-    /// The module that stands around it for timing.
+    /// Returns the module that instantiates it for timing analysis.
     fn timed(&self) -> Timed {
         // Names that no port has, whatever the ports are called.
         let free = |base: &str| {
@@ -282,12 +282,12 @@ struct TimedPort {
     inner: String,
 }
 
-/// How nextpnr is told the device.
+/// Arguments of nextpnr that select the device.
 #[derive(Clone)]
 struct Ecp5 {
     size: &'static str,
     package: &'static str,
-    /// Whether there are too many ports for pins.
+    /// `true` if there are too many ports for pins.
     out_of_context: bool,
 }
 
@@ -506,7 +506,7 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     files
 }
 
-/// What a file says of its making, line by line.
+/// Returns the version and provenance for the header comment of a file, line by line.
 fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
     let version = format!("Generated by alir2hdl {}", env!("CARGO_PKG_VERSION"));
     std::iter::once(version).chain(provenance.map(Provenance::lines).unwrap_or_default()).collect()

@@ -1,7 +1,7 @@
-//! Which device a part number names.
+//! Device that a part number names.
 //!
 //! A part number is a device, then package, speed and temperature. Only the devices are listed here (from the vendors'
-//! product tables): the rest is the vendor tool's to judge.
+//! product tables): the vendor tool checks the rest.
 
 use super::Flow;
 
@@ -132,16 +132,16 @@ pub const DEVICES: &[PartFamily] = &[
     microchip("mpf500t"),
 ];
 
-/// A board that a bitstream is made for: a processor with memory beside the logic.
+/// A board that a bitstream is built for: a processor with memory, and programmable logic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Board {
     /// Its name as it is typed.
     pub name: &'static str,
     /// The part on it.
     pub part: &'static str,
-    /// How Vivado's files of the board are called; `*` stands for any version.
+    /// Name of Vivado's files of the board; `*` stands for any version.
     pub board_part: &'static str,
-    /// Whether the processor is that of Zynq UltraScale+; else that of Zynq-7000.
+    /// `true` for the processor of Zynq UltraScale+; `false` for that of Zynq-7000.
     pub ultrascale: bool,
 }
 
@@ -183,7 +183,7 @@ fn nearest(part: &str) -> Option<&'static str> {
         .map(|d| d.prefix)
 }
 
-/// What the part numbers of each known family begin with, in the order of [`DEVICES`].
+/// Returns the common prefix of the part numbers of each known family, in the order of [`DEVICES`].
 pub fn families() -> Vec<&'static str> {
     let mut families: Vec<(&str, &str)> = Vec::new();
     for device in DEVICES {

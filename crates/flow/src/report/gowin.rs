@@ -2,7 +2,7 @@
 
 use super::{BuildRow, Stage, ToolReport, number};
 
-/// Returns `true` if the text is a place-and-route report of Gowin.
+/// Returns `true` if `text` is a place-and-route report of Gowin.
 pub(super) fn is_report(text: &str) -> bool {
     text.lines().take(20).any(|line| line.contains("Gowin Semiconductor"))
         && text.contains("<Report Title>: PnR Report")

@@ -1,13 +1,13 @@
 //! Vivado HLS and Vitis HLS: estimates of `csynth` (XML and text) and results of the export (XML).
 //!
-//! Estimates belong to no stage of a build, so their state is unknown. The results of an export are those of the synthesised
-//! or of the routed design.
+//! Estimates belong to no stage of a build, so their state is unknown. The results of an export are those of the
+//! synthesised or of the routed design.
 
 use super::{BuildRow, Stage, ToolReport, number};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Returns the text between the first `<tag>` and its `</tag>`.
+/// Returns the content between the first `<tag>` and its `</tag>`.
 fn element<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{tag}>"))?;
     Some(rest.split_once(&format!("</{tag}>"))?.0.trim())

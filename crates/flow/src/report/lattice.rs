@@ -97,7 +97,7 @@ pub(super) fn timing(name: &str, text: &str) -> FileContent {
     }
     let device = text.lines().find_map(|line| line.strip_prefix("Device,speed:")).and_then(|line| line.split_once(','));
     row.part = device.map(|(device, speed)| format!("{}-{}", device.trim(), speed.trim()));
-    // The synthesiser writes an estimate of its own beside the traces.
+    // The synthesiser writes an estimate of its own in addition to the traces.
     let state = if name.ends_with(".tw1") || name.ends_with("_lse.twr") { Stage::Synthesized } else { Stage::Routed };
     Some(ToolReport { tool: "diamond", state: Some(state), row }).into()
 }

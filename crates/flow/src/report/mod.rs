@@ -1,8 +1,8 @@
 //! Reports of FPGA tools as rows of one table.
 //!
-//! A folder is searched for files that Vivado, Vitis HLS, Quartus, Diamond, Gowin, yosys and nextpnr write; the content of a
-//! file decides which tool wrote it. What one tool wrote into one folder about one stage of a build is a [`BuildRow`]; the row
-//! of the last stage stands for the build.
+//! A folder is searched for files that Vivado, Vitis HLS, Quartus, Diamond, Gowin, yosys and nextpnr write; the content
+//! of a file decides which tool wrote it. The files that one tool wrote into one folder about one stage of a build are
+//! a [`BuildRow`]; the row of the last stage represents the build.
 //!
 //! | file | content |
 //! |---|---|
@@ -114,13 +114,14 @@ pub struct BuildRow {
     pub registers: Option<f64>,
     /// DSP blocks.
     pub dsps: Option<f64>,
-    /// Block memories; halves for RAMB18.
+    /// BRAMs; halves for RAMB18.
     pub brams: Option<f64>,
-    /// Large block memories (URAM).
+    /// Large memories (URAM).
     pub urams: Option<f64>,
     /// Carry cells.
     pub carries: Option<f64>,
-    /// Clock of `period_ns`, `slack_ns` and both Fmax: the non-virtual one with the least slack over its own register paths.
+    /// Clock of `period_ns`, `slack_ns` and both Fmax: the non-virtual one with the least slack over its own register
+    /// paths.
     pub clock: Option<String>,
     /// Required clock period, in nanoseconds.
     pub period_ns: Option<f64>,
@@ -144,7 +145,8 @@ pub struct BuildRow {
     pub latency: Option<f64>,
     /// Latency at the highest frequency, in nanoseconds.
     pub latency_ns: Option<f64>,
-    /// Stage of the area figures, where it is another one: [`for_people`] takes those after placement for a routed design.
+    /// Stage of the area figures, where it is another one: [`for_people`] takes those after placement for a routed
+    /// design.
     pub area_state: Option<Stage>,
     /// Figures of all clocks.
     pub clocks: Vec<ClockFigures>,
@@ -416,7 +418,7 @@ fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()>
     Ok(())
 }
 
-/// Returns the text of a file; `None` if it cannot be read.
+/// Returns the content of a file; `None` if it cannot be read.
 fn contents(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;

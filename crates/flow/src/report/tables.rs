@@ -164,9 +164,9 @@ pub fn sort(rows: &mut [BuildRow], column: Column, descending: bool) {
     });
 }
 
-/// Returns one row for each build: its last stage. Where the tool reported area after placement only, as Vivado's project flow
-/// does, that area stands in the row and `area_state` names its stage: routing does not change the cells. Area after synthesis
-/// is never taken for that of a placed design.
+/// Returns one row for each build: its last stage. Where the tool reported area after placement only, as Vivado's
+/// project flow does, the row has that area and `area_state` names its stage: routing does not change the cells. Area
+/// after synthesis is never taken for that of a placed design.
 pub fn for_people(rows: &[BuildRow]) -> Vec<BuildRow> {
     let has_area = |row: &BuildRow| row.luts.or(row.alms).or(row.logic_elements).is_some();
     let results = rows.iter().filter(|row| row.result);
@@ -350,7 +350,7 @@ pub fn json(rows: &[BuildRow]) -> String {
     serde_json::to_string_pretty(&json!({ "schema": "alir2hdl.report/2", "rows": rows })).expect("plain data") + "\n"
 }
 
-/// Returns a number; of a count an integer, unless a tool counts halves (block memories).
+/// Returns a number; of a count an integer, unless a tool counts halves (BRAM).
 fn number(n: f64, is_count: bool) -> Value {
     if is_count && n.fract() == 0.0 && n.abs() < 9e15 { json!(n as i64) } else { json!(n) }
 }

@@ -66,8 +66,8 @@ fn state_of_header(state: &str) -> Option<Stage> {
     }
 }
 
-/// Returns the stage that the words of a file name state, the last one first. Timing summaries before Vivado 2024 have no
-/// `Design State`.
+/// Returns the stage that the words of a file name state, the last one first. Timing summaries before Vivado 2024 have
+/// no `Design State`.
 fn state_of_name(name: &str) -> Option<Stage> {
     let lower = name.to_ascii_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect::<Vec<_>>();

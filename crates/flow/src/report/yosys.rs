@@ -97,7 +97,7 @@ pub(super) fn log(text: &str) -> Option<ToolReport> {
     let at = lines.iter().rposition(|line| is_total(line))?;
     let pair = |line: &&str| -> Option<(String, f64)> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // The kind stands before the count, in releases since 0.50 behind it.
+        // The kind precedes the count, in releases since 0.50 it follows it.
         let [first, last] = words[..] else { return None };
         let count = |word: &str| word.parse::<f64>().ok();
         count(last).map(|n| (first.to_owned(), n)).or_else(|| count(first).map(|n| (last.to_owned(), n)))

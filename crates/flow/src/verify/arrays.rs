@@ -48,7 +48,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// What a port of this side is called.
+    /// Returns the name of a port of this side, for messages.
     fn name(self) -> &'static str {
         match self {
             Side::Inputs => "input port",
@@ -56,7 +56,7 @@ impl Side {
         }
     }
 
-    /// What file names of this side may begin with.
+    /// Returns the prefix that file names of this side may have.
     fn prefix(self) -> &'static str {
         match self {
             Side::Inputs => "in",
@@ -85,7 +85,7 @@ struct PortArray {
     taken: usize,
 }
 
-/// A number of an array, and where it stands.
+/// A number of an array, and its position.
 pub struct At<'a> {
     /// The block that holds it.
     pub block: &'a Values,
@@ -162,10 +162,10 @@ impl Arrays {
         })
     }
 
-    /// What `take` makes of each number of the next row; nothing at the end.
+    /// Returns the results of `take` for each number of the next row; `None` at the end.
     ///
     /// # Errors
-    /// If an array cannot be read, ends before another, or `take` refuses a number.
+    /// If an array cannot be read, ends before another, or `take` rejects a number.
     pub fn next_row<T>(
         &mut self,
         mut take: impl FnMut(At<'_>) -> Result<T, Diagnostic>,

@@ -18,7 +18,7 @@ pub const SHOWN: usize = 20;
 pub struct Bench<'a> {
     /// One run for each module.
     pub lanes: &'a [Cycles],
-    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    /// `true` if a value change dump (`wave.vcd`) of all signals is written.
     pub vcd: bool,
 }
 
@@ -30,7 +30,7 @@ struct Connection {
 
 /// An element of the model in a row.
 pub(super) struct Shown {
-    /// For a text in quotes, in any of the languages.
+    /// Name without characters that end a string literal in any of the languages.
     pub(super) name: String,
     pub(super) lo: u32,
     pub(super) hi: u32,
@@ -53,13 +53,13 @@ impl Shown {
     }
 }
 
-/// A name as it can stand in a text of Verilog, VHDL and C++, whatever it holds.
+/// Returns a name that is valid in a string literal of Verilog, VHDL and C++.
 fn in_quotes(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "[]()_.-+:/ ".contains(c);
     name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }
 
-/// What the templates know about a lane.
+/// Values of a lane for the templates.
 struct Lane {
     index: usize,
     /// Rows of its file.
@@ -79,17 +79,17 @@ struct Lane {
     /// The data bits of a response, as text of the language.
     data: Option<String>,
     has_valid: bool,
-    /// Whether rows say which bits are compared.
+    /// `true` if rows state which bits are compared.
     masked: bool,
 }
 
 impl Lane {
-    /// How many fields a row has.
+    /// Returns the number of fields of a row.
     fn fields(&self) -> u32 {
         4 + u32::from(self.masked)
     }
 
-    /// How Verilog reads a row.
+    /// Returns the Verilog expression that reads a row.
     fn scan(&self, file: &str) -> String {
         match self.masked {
             false => format!("$fscanf({file}, \"%h %h %h %h\", next, flags, entered, expected)"),
@@ -131,7 +131,7 @@ struct VerilatorBench {
     vcd: bool,
 }
 
-/// How a language writes a range of bits and how a lane names its signals.
+/// Syntax of a language for ranges of bits, and for the names of signals in a lane.
 struct Style {
     range: fn(u32, u32) -> String,
     bit: fn(u32) -> String,
@@ -164,10 +164,10 @@ pub trait Testbench: Sync {
     /// The rows that it must see before it says `PASS` with their number.
     fn expected_rows(&self) -> usize;
 
-    /// Whether a value change dump (`wave.vcd`) of everything is written.
+    /// Returns `true` if a value change dump (`wave.vcd`) of all signals is written.
     fn vcd(&self) -> bool;
 
-    /// What it printed, in the terms of the model; nothing if that is not complete.
+    /// Parses its output into a report in the terms of the model; `None` if the output is not complete.
     fn read(&self, said: &str) -> Option<Report>;
 }
 

@@ -7,7 +7,7 @@ use super::cycles::{Bits, Cycles};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// What a simulation found.
+/// Result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Differences in the order of lanes and rows; of each lane only the first few rows.
@@ -25,18 +25,18 @@ pub struct Mismatch {
     pub lane: usize,
     /// The clock cycle, from 0.
     pub cycle: usize,
-    /// What differs.
+    /// The difference.
     pub what: Difference,
 }
 
-/// What differs.
+/// Kind and details of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// A stream: the rule of its handshake that is broken, or the beat that is wrong.
     Stream(String),
     /// The valid flag.
     Valid {
-        /// What it must be.
+        /// The expected flag.
         expected: bool,
     },
     /// An output element.

@@ -70,7 +70,7 @@ impl Bits {
     }
 }
 
-/// What a bit field of a row is connected to.
+/// Bit field of a row, and the port that it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The port.
@@ -79,7 +79,7 @@ pub struct Field {
     pub lo: u32,
     /// Number of bits.
     pub width: u32,
-    /// Whether the port is a single bit rather than a vector of one.
+    /// `true` if the port is a single bit rather than a vector of one.
     pub scalar: bool,
 }
 
@@ -114,7 +114,7 @@ pub struct Layout {
     reset: Option<u32>,
     enable: Option<u32>,
     valid: Option<u32>,
-    /// The bit that says when a sample is taken, seen like an output element behind the others.
+    /// Bit that states when a sample is accepted, compared like an output element after the others.
     ready: Option<u32>,
 }
 
@@ -172,8 +172,8 @@ impl Layout {
     }
 }
 
-/// Gives each port of the elements a field behind those that are there. Returns the lowest bit of each element and
-/// the end of the row.
+/// Gives each port of the elements a field after the existing ones. Returns the lowest bit of each element and the end
+/// of the row.
 fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
     // Ports in the order of their first element, each as wide as its highest element says.
     let mut widths: Vec<(&str, u32)> = Vec::new();
@@ -199,7 +199,7 @@ fn place(elements: &[Element], fields: &mut Vec<Field>) -> (Vec<u32>, u32) {
 /// One clock cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// What is on the inputs.
+    /// Bits on the inputs.
     pub stimulus: Bits,
     /// The sample whose outputs must be there, if data is to be compared in this cycle.
     pub sample: Option<usize>,
@@ -220,23 +220,23 @@ pub struct Cycles {
     pub inputs: Vec<Element>,
     /// Output elements of the module.
     pub elements: Vec<Element>,
-    /// What happens.
+    /// Clock cycles of the run.
     pub cycles: Vec<Cycle>,
-    /// What must come out: of each sample, then of a module whose data registers have just been reset, after so many
-    /// clocks.
+    /// Expected outputs: of each sample, then, for a module whose data registers have just been reset, after each
+    /// further cycle.
     pub outputs: super::vectors::Rows,
-    /// How many of [`Cycles::outputs`] are those of samples.
+    /// Number of rows of [`Cycles::outputs`] that belong to samples.
     pub samples: usize,
 }
 
-/// What travels in one stage of the pipeline.
+/// State of one stage of the pipeline.
 #[derive(Clone, Copy)]
 struct Slot {
     /// The valid flag, once it is known.
     valid: Option<bool>,
     /// The sample, if its data is known to be intact.
     sample: Option<usize>,
-    /// Whether nothing has entered it since a reset.
+    /// `true` if no sample has entered it since a reset.
     cleared: bool,
 }
 
@@ -244,9 +244,9 @@ const UNKNOWN: Slot = Slot { valid: None, sample: None, cleared: false };
 const CLEARED: Slot = Slot { valid: Some(false), sample: None, cleared: true };
 
 impl Cycles {
-    /// A new sample every clock; where the module has valid, enable or reset, these stall and interrupt at random
-    /// (bubbles, pauses, resets in the middle), until every sample has come out intact once. Inputs that nobody
-    /// should look at carry garbage.
+    /// Plans a run with a new sample every cycle. Where the module has valid, enable or reset, these stall and
+    /// interrupt at random (bubbles, pauses, resets in the middle), until every sample has come out intact once. Inputs
+    /// that the module should ignore carry garbage.
     ///
     /// # Panics
     /// If the vectors do not fit the interface.
@@ -322,8 +322,9 @@ impl Cycles {
         Cycles { layout, inputs, elements, cycles, outputs, samples }
     }
 
-    /// A module that takes a sample every few clocks: samples at some of its slots, for as long as they must stay, garbage
-    /// on its inputs in all other clocks, and the outputs compared in every clock of a result, in pauses too.
+    /// Plans a run of a module with an initiation interval above 1: samples at some of its slots, for as long as they
+    /// must be stable, garbage on its inputs in all other cycles. The outputs are compared in every cycle of a result,
+    /// in pauses too.
     fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
         let layout = Layout::of(interface);
         let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);
@@ -346,8 +347,8 @@ impl Cycles {
         let mut stalls = Stalls::new(interface);
         let mut waiting: VecDeque<usize> = (0..samples).collect();
         let mut entered = vec![0; samples];
-        // Clocks that moved on since power-on or the last reset, and the sample of each slot since then, if one was taken and what
-        // becomes of it is known.
+        // Cycles in which the design advanced since power-on or the last reset, and the sample of each slot since then,
+        // if one was accepted and its state is known.
         let (mut moved, mut slots): (usize, Vec<Option<usize>>) = (0, Vec::new());
         // Whether the flags are known, as they are after a reset.
         let mut known = false;
@@ -373,7 +374,8 @@ impl Cycles {
             if let Some(sample) = taken {
                 entered[sample] = cycles.len();
             }
-            // Until the design moved on for so many clocks the sample stays, in pauses too; or beats of it come.
+            // Until the design has advanced by `clocks` cycles the sample stays, in pauses too; or its beats are driven
+            // one by one.
             let clocks = interface.input_hold.max(interface.input_beats) as usize;
             let stays = !ready && moved % interval < clocks;
             let held = slots.get(moved / interval).copied().flatten().filter(|_| stays);
@@ -435,7 +437,7 @@ impl Cycles {
         }
     }
 
-    /// Whether some cycles compare only a part of their response.
+    /// Returns `true` if some cycles compare only a part of their response.
     pub fn is_masked(&self) -> bool {
         self.cycles.iter().any(|c| c.defined.is_some())
     }
@@ -454,7 +456,7 @@ impl Cycles {
         self.cycles.iter().filter(|c| c.sample.is_some()).count()
     }
 
-    /// Whether the pipeline moves on at the end of a cycle.
+    /// Returns `true` if the pipeline advances at the end of a cycle.
     pub fn advances(&self, cycle: usize) -> bool {
         self.layout.enable.is_none_or(|at| self.cycles[cycle].stimulus.get(at))
     }
@@ -481,8 +483,8 @@ fn lose(slots: &mut Vec<Option<usize>>, shown: &[bool], waiting: &mut VecDeque<u
     slots.drain(..).flatten().filter(|&s| !shown[s]).for_each(|s| waiting.push_front(s));
 }
 
-/// What a module whose data registers have a reset shows right after it, and after each further clock until its inputs
-/// have come through; nothing for other modules.
+/// Returns the outputs of a module whose data registers have a reset, right after it and after each further cycle until
+/// its inputs have come through; empty for other modules.
 fn cleared_outputs(netlist: &Netlist) -> Vec<Vec<BigInt>> {
     let interface = &netlist.interface;
     let keeps = |net: &Net| matches!(net.cell, Cell::Register { reset: None, .. });
@@ -535,7 +537,7 @@ fn clear(pipeline: &mut VecDeque<Slot>, waiting: &mut VecDeque<usize>) -> usize 
 struct Controls {
     reset: bool,
     enable: bool,
-    /// Whether a sample is offered.
+    /// `true` if a sample is offered.
     offer: bool,
 }
 
@@ -616,7 +618,7 @@ impl Layout {
         self.put_elements(row, interface, codes, |_| true);
     }
 
-    /// Those elements of a sample that are at the ports now.
+    /// Writes the elements of a sample for which `is_there` holds: those that are at the ports in this cycle.
     fn put_elements(
         &self,
         row: &mut Bits,
@@ -658,7 +660,7 @@ mod tests {
         Interface { latency, clock, ..Interface::plain("m", inputs, vec![element("y", 0, 3, true)]) }
     }
 
-    /// Samples that are told apart by both inputs; the output is the first input.
+    /// Samples that differ in both inputs; the output is the first input.
     fn vectors(count: i64) -> Vectors {
         let first = |i: i64| BigInt::from(i % 8 - 4);
         let inputs = (0..count).map(|i| vec![first(i), BigInt::ZERO, BigInt::from(i) << 50u32]);
@@ -688,9 +690,9 @@ mod tests {
         assert_eq!(third, BigInt::from(3) << 50u32);
     }
 
-    /// Whatever the seed: a register that takes new values in spite of the enable is seen, because its value is compared after
-    /// a clock in which it should have been kept. (A mutant without the enable passed with one of 250 seeds: their runs were at full
-    /// speed throughout.)
+    /// For every seed, a register that takes new values in spite of the enable is detected, because its value is
+    /// compared after a cycle in which it should have been kept. (A mutant without the enable passed with one of 250
+    /// seeds: their runs were at full speed throughout.)
     #[test]
     fn every_run_of_a_module_with_an_enable_stalls() {
         for seed in 0..2_000 {
@@ -775,7 +777,7 @@ mod tests {
         let plan = Cycles::plan(&held, &vectors(100), 5);
         let last = plan.cycles.iter().rposition(|c| c.sample.is_some()).unwrap();
         let window = plan.window(&held, last);
-        // The same clock; what entered then stands at its place in the window.
+        // Same cycle; only the index of the cycle in which its sample entered differs.
         let (ends, there) = (window.cycles.last().unwrap(), &plan.cycles[last]);
         assert_eq!(Cycle { entered: None, ..ends.clone() }, Cycle { entered: None, ..there.clone() });
         let entered = |plan: &Cycles, cycle: &Cycle| plan.cycles[cycle.entered.unwrap()].stimulus.clone();

@@ -1,9 +1,9 @@
-//! Where a wrong output begins: the first signal of a simulation that differs from the netlist.
+//! Origin of a wrong output: the first signal of a simulation that differs from the netlist.
 //!
-//! A short run of the module is simulated again with a value change dump of everything, and the netlist's evaluator
-//! takes the same run. Both know each net by its name. The first net in topological order, in the first cycle in which
-//! any differs, is where the text departs from the netlist; if none does, the netlist itself computes something else
-//! than the model, and the text is innocent.
+//! A short run of the module is simulated again with a value change dump of all signals, and the netlist's evaluator
+//! takes the same run. Both identify each net by its name. The first net in topological order, in the first cycle in
+//! which any differs, is where the RTL departs from the netlist; if none does, the netlist itself computes something
+//! else than the model, and the RTL is correct.
 
 use super::cycles::Cycles;
 use alir_hw::netlist::{Evaluator, NetId, Netlist};
@@ -15,9 +15,9 @@ use std::io::{self, BufRead};
 /// A signal that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferingSignal {
-    /// Its name in the text.
+    /// Its name in the RTL.
     pub name: String,
-    /// The remark beside it: the operation that it belongs to.
+    /// The comment after its declaration: the operation that it belongs to.
     pub comment: String,
     /// The cycle of the run, from 0.
     pub cycle: usize,

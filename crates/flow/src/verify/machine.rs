@@ -30,11 +30,10 @@ impl MachineRun {
         MachineRun { inputs, outputs, defined }
     }
 
-    /// What a machine does with these inputs from power-on on. A lookup outside its table reads zero, as in the
-    /// hardware.
+    /// Runs a machine on these inputs from power-on. A lookup outside its table reads zero, as in the hardware.
     ///
     /// # Panics
-    /// If a row does not have a code for each input element.
+    /// If a row does not have a raw value for each input element.
     pub fn golden(machine: &Machine, inputs: Rows) -> MachineRun {
         let ports: Vec<SignalId> = machine.inputs().collect();
         let outputs: Vec<SignalId> = machine.outputs().collect();
@@ -58,7 +57,7 @@ impl MachineRun {
         MachineRun { inputs, outputs: Rows::new(width, shown), defined }
     }
 
-    /// The same inputs with other outputs to be seen; what is not defined stays so.
+    /// Replaces the expected outputs; undefined outputs stay undefined.
     ///
     /// # Panics
     /// If it is not a row for each cycle.

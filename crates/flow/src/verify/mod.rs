@@ -1,7 +1,7 @@
-//! Simulation of the generated text: vectors, testbenches, simulators, and what they found.
+//! Simulation of the generated RTL: vectors, testbenches, simulators, and their results.
 //!
 //! Everything a testbench does follows from the [`alir_hw::netlist::Interface`] and from samples with expected values
-//! of the golden interpreter; no pass and no lowering has a say in it. The same code serves `alir2hdl verify` and the
+//! of the reference interpreter; no pass and no lowering influences it. The same code serves `alir2hdl verify` and the
 //! tests in `hdl_tests/`.
 //!
 //! ```text

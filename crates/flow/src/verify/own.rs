@@ -39,19 +39,19 @@ const SHOWN: usize = 5;
 /// Where the user's samples are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
-    /// What is applied; nothing where a design has no inputs.
+    /// File of the inputs; `None` where a design has no inputs.
     pub input: Option<&'a Path>,
     /// Which array of an npz that is; not of a state machine, whose arrays are called like its ports.
     pub array: Option<&'a str>,
-    /// What must come out; nothing: what the golden interpreter says.
+    /// File of the expected outputs; `None`: the outputs of the reference interpreter.
     pub expect: Option<&'a Path>,
     /// Which array of an npz that is.
     pub expect_array: Option<&'a str>,
-    /// Whether the numbers of both are codes, not reals.
+    /// `true` if the numbers of both are raw integer values, not reals.
     pub codes: bool,
 }
 
-/// What the numbers in files of samples mean for a program.
+/// Interpretation of the numbers in sample files for a program.
 pub enum Numbers<'a> {
     /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
     Ports(Option<RealEncoder>),
@@ -65,9 +65,9 @@ pub enum Numbers<'a> {
 pub struct Subject<'a> {
     /// The program.
     pub model: &'a Model,
-    /// What it was lowered from; nothing: it is itself what is meant.
+    /// The source that it was lowered from; `None`: the program itself is the specification.
     pub source: Option<&'a dyn Source>,
-    /// What numbers mean.
+    /// Interpretation of the numbers in the files.
     pub numbers: Numbers<'a>,
 }
 
@@ -89,14 +89,14 @@ pub struct Dissent {
 pub struct Dissents {
     /// The first few.
     pub first: Vec<Dissent>,
-    /// How many there are.
+    /// Number of differences.
     pub count: usize,
-    /// How many of them no code of the output has: no hardware can show these.
+    /// Number of differences whose expected value the output type cannot represent: no hardware can produce these.
     pub impossible: usize,
 }
 
 impl Dissents {
-    /// Whether all expected values are those of the model.
+    /// Returns `true` if all expected values are those of the model.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -138,21 +138,21 @@ pub struct Own {
     pub vectors: Vectors,
     /// Where that is not what the model says.
     pub dissents: Dissents,
-    /// What is worth knowing about the files.
+    /// Notes about the files.
     pub notes: Diagnostics,
 }
 
 /// The user's samples for a state machine.
 pub struct OwnRun {
-    /// What is applied in each cycle and what must be seen; what the machine leaves undefined is not compared.
+    /// Inputs and expected outputs of each cycle; outputs that the machine leaves undefined are not compared.
     pub run: MachineRun,
     /// Where that is not what the machine says.
     pub dissents: Dissents,
-    /// What is worth knowing about the files.
+    /// Notes about the files.
     pub notes: Diagnostics,
 }
 
-/// What a number of a file of expected values asks for.
+/// Expected value in a file.
 #[derive(Clone, Debug, PartialEq)]
 enum Wanted {
     /// This code; for people with its real value, where the file has reals.
@@ -173,17 +173,17 @@ type ToReal<'a> = &'a dyn Fn(&BigInt) -> f64;
 /// The code whose value is this number.
 type ToCode<'a> = &'a dyn Fn(&Rational) -> Option<BigInt>;
 
-/// How codes of one output element are written as reals.
+/// Conversion between raw values of one output element and reals.
 struct Written<'a> {
     kif: Kif,
     real: ToReal<'a>,
     code: ToCode<'a>,
-    /// Whether the file has codes.
+    /// `true` if the file has raw integer values.
     codes: bool,
 }
 
 impl Written<'_> {
-    /// What a number of the file asks for, where the model gives `golden`.
+    /// Returns the expected value that a number of the file specifies, where the model gives `golden`.
     ///
     /// # Errors
     /// If it is no number.
@@ -236,7 +236,7 @@ impl Subject<'_> {
         Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents, notes })
     }
 
-    /// What is applied. A program without inputs has one sample without numbers.
+    /// Reads the inputs as raw values. A program without inputs has one sample without numbers.
     fn inputs(&mut self, files: &Files<'_>, notes: &mut Diagnostics) -> Result<Rows, Diagnostic> {
         let ports = input_ports(self.model);
         let Some(path) = files.input else {
@@ -299,7 +299,7 @@ impl Subject<'_> {
         }
     }
 
-    /// What must come out where the model gives `golden`, and where it is something else.
+    /// Reads the expected outputs, where the model gives `golden`, and lists the differences from `golden`.
     fn expected(
         &self,
         path: &Path,
@@ -396,7 +396,7 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
     Ok(OwnRun { run: run.expecting(outputs), dissents, notes })
 }
 
-/// Expected rows as they are read, beside those of the model.
+/// Expected rows as they are read, and those of the model for comparison.
 struct Found<'a> {
     path: &'a Path,
     golden: &'a Rows,
@@ -450,7 +450,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// What is wrong with a file of expected outputs: readers of samples speak of inputs.
+/// Turns a problem of a sample file into one of expected outputs: parsers of samples report about inputs.
 fn of_outputs(problem: Diagnostic) -> Diagnostic {
     let message = problem.message.replace("inputs", "outputs").replace("an input", "an output");
     let help = problem.help.map(|help| help.replace("inputs", "outputs").replace("an input", "an output"));

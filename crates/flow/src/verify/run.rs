@@ -20,17 +20,17 @@ pub struct Check<'a> {
     pub netlist: &'a Netlist,
     /// Its text.
     pub text: &'a str,
-    /// The language of the text.
+    /// The language of the RTL.
     pub language: Language,
     /// VHDL revision for simulators that ask (`93` or `08`).
     pub vhdl_standard: &'a str,
     /// The run.
     pub cycles: &'a Cycles,
-    /// Whether a value change dump of the whole run is written.
+    /// `true` if a value change dump of the whole run is written.
     pub vcd: bool,
 }
 
-/// What a simulator found.
+/// Result of a simulator.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The comparison.
@@ -96,7 +96,7 @@ impl Check<'_> {
     }
 }
 
-/// Files and a testbench that judges them as a whole.
+/// Files and a testbench that checks them as a whole.
 #[derive(Clone, Copy)]
 pub struct BenchCheck<'a> {
     /// The sources, in the order in which a compiler must read them.

@@ -1,4 +1,4 @@
-//! Simulations side by side: who takes part, what each found, and how that is told.
+//! Parallel simulations: the simulators, their results, and the report.
 //!
 //! Nothing is printed here; [`Verification`] renders itself as text and as JSON, for the command line and Python.
 
@@ -27,17 +27,17 @@ use std::time::{Duration, Instant};
 pub struct Part {
     /// The simulator.
     pub simulator: &'static dyn Simulator,
-    /// What it says that it is.
+    /// Version that the simulator reports.
     pub version: String,
-    /// What it is given.
+    /// Language of the RTL that it simulates.
     pub language: Language,
 }
 
-/// Who takes part, and notes about who does not: simulators of these names (none: all), of these languages.
+/// Returns the simulators of these names (none: all) and languages, and notes about the missing ones.
 ///
 /// # Errors
-/// If a simulator that was asked for is not there, or none for a language that was asked for; if there is no place for
-/// temporary files.
+/// If a requested simulator is missing, or there is none for a requested language; if there is no place for temporary
+/// files.
 pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(Vec<Part>, Diagnostics), Error> {
     let mut parts: Vec<Part> = Vec::new();
     let mut absent: Vec<(Language, Diagnostic)> = Vec::new();
@@ -65,14 +65,14 @@ pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(V
     Ok((parts, said))
 }
 
-/// How simulations are run.
+/// Settings of simulations.
 #[derive(Clone, Copy, Debug)]
 pub struct SimulationSettings<'a> {
-    /// VHDL revision that GHDL is told to read: `93` or `08`.
+    /// VHDL revision for GHDL: `93` or `08`.
     pub vhdl_standard: &'a str,
     /// Where text, testbench, vectors and logs stay; nothing: nowhere.
     pub keep: Option<&'a Path>,
-    /// Whether a value change dump of the whole run is written.
+    /// `true` if a value change dump of the whole run is written.
     pub vcd: bool,
     /// Time limit in seconds.
     pub timeout: u64,
@@ -81,11 +81,11 @@ pub struct SimulationSettings<'a> {
 /// The real number that a code of an output element means.
 pub type Real = dyn Fn(usize, &BigInt) -> f64 + Sync;
 
-/// What is simulated.
+/// Subject of a simulation: hardware, stimulus and expected outputs.
 pub struct Work<'a> {
     /// The hardware; of hardware from elsewhere, what its ports must be.
     pub hardware: &'a Hardware<'a>,
-    /// What is applied and expected in each clock.
+    /// Stimulus and expected outputs in each cycle.
     pub cycles: &'a Cycles,
     /// The streams of the wrapper; then these run and not the cycles.
     pub streams: Option<&'a Streams<'a>>,
@@ -93,11 +93,11 @@ pub struct Work<'a> {
     pub foreign: Option<&'a Foreign>,
     /// Where the expected values are not the model's.
     pub dissents: Dissents,
-    /// What a code of an output element means as a real number; nothing where codes speak for themselves.
+    /// Real number of a raw value of an output element; `None` where raw values are shown alone.
     pub real: Option<&'a Real>,
 }
 
-/// What a part found, and how long it took.
+/// Result of a simulation, and its duration.
 struct Outcome {
     result: Result<Finding, SimError>,
     seconds: f32,
@@ -116,10 +116,10 @@ pub enum Event<'a> {
     Ended(usize),
 }
 
-/// Runs all parts side by side; `watch` is told when each begins and ends.
+/// Runs all simulations in parallel; `watch` receives an event when each begins and ends.
 ///
 /// # Errors
-/// If the folders of the jobs cannot be made.
+/// If the folders of the jobs cannot be created.
 pub fn simulate(
     parts: Vec<Part>,
     settings: &SimulationSettings<'_>,
@@ -157,7 +157,7 @@ pub fn simulate(
     Ok(Verification::of(parts, outcomes, work))
 }
 
-/// What the folder of `TMPDIR` is for.
+/// Purpose of the folder of `TMPDIR`, for error messages.
 const TEMPORARY: &str = "use as the folder of temporary files (TMPDIR names another one)";
 
 /// Locks the folder of `--keep`, which is created where needed, for as long as the result lives.
@@ -214,7 +214,7 @@ impl Work<'_> {
             return check.run(part.simulator, tools, folder, deadline);
         }
         let text = self.hardware.text(language);
-        // What the model does not say itself begins nowhere in the text.
+        // A difference in the streams or from the user's expected values has no first wrong signal in the RTL.
         if self.streams.is_some() || !self.dissents.is_empty() {
             let file = format!("{}.{}", self.hardware.top(), language.extension());
             let design = [(file, text.into_bytes())];
@@ -253,7 +253,7 @@ impl Work<'_> {
         text
     }
 
-    /// What was compared, for people.
+    /// Describes the comparison, for people.
     fn about(&self) -> String {
         match self.streams {
             Some(streams) => {
@@ -265,7 +265,7 @@ impl Work<'_> {
     }
 }
 
-/// What all parts say together.
+/// Combined result of all simulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcomes {
     /// Every part found the hardware equal.
@@ -278,30 +278,30 @@ pub enum Outcomes {
     Unwritable,
     /// A simulator refuses the files of the user.
     Refused,
-    /// A simulator refuses our text: our mistake.
+    /// A simulator refuses generated RTL: an internal error.
     Bug,
     /// A simulation took too long or crashed.
     Undecided,
 }
 
-/// What was found.
+/// Result of a verification.
 pub struct Verification {
     parts: Vec<Part>,
-    /// What each part found; none where it was clear before that the expected values are not the model's.
+    /// Result of each simulation; empty where the expected values already differ from those of the model.
     outcomes: Vec<Outcome>,
-    /// What was compared, for people.
+    /// Description of the comparison, for people.
     about: String,
     samples: usize,
     /// Clocks; nothing of a wrapper.
     cycles: Option<usize>,
     /// Beats into a wrapper and out of it.
     beats: Option<(usize, usize)>,
-    /// Whether the hardware came from elsewhere.
+    /// `true` if the hardware is from elsewhere.
     is_foreign: bool,
-    /// What the hardware, or hardware from elsewhere, looks like from outside.
+    /// Interface of the hardware, or of hardware from elsewhere.
     interface: Interface,
     dissents: Dissents,
-    /// What is worth knowing about the user's files.
+    /// Notes about the user's files.
     notes: Diagnostics,
 }
 
@@ -321,23 +321,23 @@ impl Verification {
         }
     }
 
-    /// The same with what is worth knowing about the user's files.
+    /// Returns it with these notes about the user's files.
     #[must_use]
     pub(super) fn with_notes(self, notes: Diagnostics) -> Verification {
         Verification { notes, ..self }
     }
 
-    /// What is worth knowing about the user's files.
+    /// Returns the notes about the user's files.
     pub fn notes(&self) -> &Diagnostics {
         &self.notes
     }
 
-    /// What the hardware looks like from outside.
+    /// Returns the interface of the hardware.
     pub fn interface(&self) -> &Interface {
         &self.interface
     }
 
-    /// What all parts say together: a difference counts most, then the last part without a result.
+    /// Returns the combined result: a difference has priority, then the last simulation without a result.
     pub fn verdict(&self) -> Outcomes {
         let mut verdict = if self.dissents.impossible > 0 { Outcomes::Different } else { Outcomes::Equal };
         for outcome in &self.outcomes {
@@ -411,7 +411,7 @@ impl Verification {
         text
     }
 
-    /// The same for programs, without what differs from run to run (times).
+    /// Returns the result as JSON, without the times, which differ from run to run.
     pub fn json(&self) -> Value {
         let mismatch = |m: &Mismatch| match &m.what {
             Difference::Stream(what) => json!({ "cycle": m.cycle, "stream": what }),

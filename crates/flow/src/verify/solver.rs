@@ -10,16 +10,16 @@ use std::time::Duration;
 
 /// Steps of the embedded solver that one conflict counts for.
 const STEPS: u64 = 100;
-/// What a solver says with its exit code.
+/// Exit codes of a solver.
 const SATISFIABLE: i32 = 10;
 const UNSATISFIABLE: i32 = 20;
 
-/// What a program can be told.
+/// Command line options of a solver program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     /// `-c` limits conflicts; a second file takes the proof.
     Cadical,
-    /// The same with `--conflicts`.
+    /// As `Cadical`, but with `--conflicts`.
     Kissat,
     /// Nothing beyond the file: no limit, no proof.
     Plain,
@@ -30,16 +30,17 @@ enum Dialect {
 pub struct External {
     program: PathBuf,
     dialect: Dialect,
-    /// Whether proofs are kept.
+    /// `true` if proofs are kept.
     proofs: bool,
     proof: Option<Vec<u8>>,
 }
 
 impl External {
-    /// The program of this name, or at this path.
+    /// Finds the program of this name, or at this path.
     ///
     /// # Errors
-    /// [`MISSING_TOOL`] if it is not there; `E0908` if it does not tell a contradiction from a tautology.
+    /// [`MISSING_TOOL`] if it is missing; `E0908` if it does not distinguish a satisfiable formula from a
+    /// contradiction.
     pub fn find(tools: &Tools, name: &str, proofs: bool) -> Result<External, Diagnostic> {
         let refused = |code: &'static str, what: &str| {
             let help = "cadical and kissat are such programs; without --solver the embedded solver is used";

@@ -31,7 +31,7 @@ pub struct Beat {
     pub user: Bits,
 }
 
-/// What goes into a wrapper and what must come out.
+/// Stimulus and expected outputs of a wrapper.
 #[derive(Clone, Debug)]
 pub struct Streams<'a> {
     axis: &'a Axis,
@@ -41,7 +41,7 @@ pub struct Streams<'a> {
     pub inputs: Vec<Beat>,
     /// Beats on `m_axis`.
     pub outputs: Vec<Beat>,
-    /// Of each sample: its first beat on `s_axis`, and how many it has.
+    /// For each sample: its first beat on `s_axis`, and the number of its beats.
     places: Vec<(usize, u32)>,
     /// Beats on `s_axis` of the samples that run unstalled, and how many those are.
     unstalled: (usize, usize),
@@ -151,7 +151,7 @@ impl<'a> Streams<'a> {
             samples: self.unstalled.1,
             beats: self.unstalled.0,
             interval: axis.initiation_interval(),
-            // The first sample waits for a core that takes one every so many clocks.
+            // The first sample waits for a core with an initiation interval above 1.
             start: 6 + 2 * axis.core.initiation_interval,
             full_rate: default_depth && self.unstalled.1 > 0,
             no_path: axis.depth.is_some(),
@@ -220,7 +220,7 @@ fn pieces(axis: &Axis, beat: u32) -> Vec<Shown> {
     all
 }
 
-/// What the templates know.
+/// Values for the templates.
 struct View<'a> {
     name: String,
     top: &'a str,
@@ -242,7 +242,7 @@ struct View<'a> {
     limit: usize,
     rows_in: usize,
     rows_out: usize,
-    /// What elements are on each beat of a sample.
+    /// Elements on each output beat of a sample.
     pieces: Vec<Vec<Shown>>,
     seed: u32,
 }

@@ -1,7 +1,7 @@
-//! What is applied to the inputs, and what has to come out.
+//! Stimulus of the inputs, and the expected outputs.
 //!
-//! Samples are codes on the input port. Corners come first, then random samples of several kinds; a count and a seed
-//! give the same samples on every machine. Expected values are those of the golden interpreter with
+//! Samples are raw values on the input port. Corners come first, then random samples of several kinds; a count and a
+//! seed give the same samples on every machine. Expected values are those of the reference interpreter with
 //! [`LookupMiss::Zero`], which is what the hardware does.
 
 use crate::compile::{Source, Spec};
@@ -33,7 +33,7 @@ impl Rows {
         all
     }
 
-    /// These rows and behind them some more.
+    /// Returns these rows, followed by `rows`.
     ///
     /// # Panics
     /// If a row has another length.
@@ -63,7 +63,7 @@ impl Rows {
         self.rows
     }
 
-    /// Whether there are no rows.
+    /// Returns `true` if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -125,10 +125,10 @@ impl Vectors {
         }
     }
 
-    /// The same inputs with the outputs that a source gives for them.
+    /// Replaces the outputs by those that a source computes for the inputs.
     ///
     /// # Errors
-    /// If a result has no code on its port.
+    /// If a result has no raw value on its port.
     pub fn judged_by(self, source: &dyn Source) -> Result<Vectors, Diagnostic> {
         let mut outputs = Rows::new(self.outputs.elements, []);
         for sample in 0..self.inputs.len() {
@@ -160,10 +160,10 @@ impl Vectors {
     }
 
     /// [`Vectors::generate`] with every sample moved into the intervals that the model declares for its inputs; an
-    /// element without bits, or that nobody reads, stays.
+    /// element without bits, or without readers, stays.
     ///
     /// # Errors
-    /// The first input element that has no code in all intervals that its readers declare.
+    /// The first input element that has no raw value in all intervals that its readers declare.
     pub fn generate_inside(model: &Model, count: usize, seed: u64) -> Result<Vectors, usize> {
         let anywhere = Vectors::generate_inputs(model, count, seed);
         let elements = insides_of(model);
@@ -185,8 +185,7 @@ impl Vectors {
     }
 }
 
-/// What is interesting about an input element: its type, and the ends of the intervals that its readers declare, as
-/// codes of the port.
+/// Type of an input element, and the ends of the intervals that its readers declare, as raw values of the port.
 struct Element {
     kif: Kif,
     ends: Vec<(BigInt, BigInt)>,
@@ -225,7 +224,7 @@ fn elements_of(model: &Model) -> Vec<Element> {
 struct Inside {
     /// The port's type.
     kif: Kif,
-    /// What each reader declares.
+    /// Interval that each reader declares.
     readers: Vec<Interval>,
 }
 
@@ -286,8 +285,8 @@ fn corners(elements: &[Element], count: usize) -> Vec<Vec<BigInt>> {
     ];
     rows.truncate(count);
     let room = (count / 2).saturating_sub(rows.len());
-    // An element beside zeros: at its corners, then with one bit set. The codes of wide elements are only made for
-    // those that are kept.
+    // One element among zeros: at its corners, then with one bit set. The raw values of wide elements are computed only
+    // for those that are kept.
     let corner_counts = elements.iter().enumerate().map(|(e, element)| (e, element.corners().len(), false));
     let bit_counts = elements.iter().enumerate().map(|(e, element)| (e, element.kif.width() as usize, true));
     let singles: Vec<(usize, usize, bool)> = corner_counts
@@ -340,16 +339,16 @@ fn between(random: &mut SplitMix, min: &BigInt, max: &BigInt) -> BigInt {
     min + random.bits(width) % span
 }
 
-/// Operations times samples up to which the golden interpreter does everything: about a second.
+/// Operations times samples up to which the reference interpreter computes all rows: about a second.
 const GOLDEN_WORK: usize = 2_000_000;
 
-/// Samples for which the golden interpreter judges the batch engine.
+/// Number of samples for which the reference interpreter checks the batch engine.
 const JUDGED: usize = 16;
 
-/// The model's outputs for every row.
+/// Returns the model's outputs for every row.
 ///
-/// Small runs take the golden interpreter. Large ones take the batch engine, after the golden interpreter has confirmed
-/// some of its rows.
+/// Small runs use the reference interpreter. Large ones use the batch engine, after the reference interpreter has
+/// confirmed some of its rows.
 fn expected(model: &Model, inputs: &Rows) -> Rows {
     let mut outputs = Rows { elements: model.outputs().len(), rows: inputs.len(), codes: Vec::new() };
     let golden = |index| golden(model, inputs.row(index), LookupMiss::Zero).expect("a missed lookup reads zero");

@@ -1,4 +1,4 @@
-//! A whole verification: from a design and what is asked over hardware, samples and simulations to what they found.
+//! Complete verification: from a design and a request over hardware, samples and simulations to their results.
 
 use super::cycles::Cycles;
 use super::foreign::Foreign;
@@ -15,19 +15,19 @@ use alir_interp::samples::output_ports;
 use alir_opt::schedule::Effort;
 use num_bigint::BigInt;
 
-/// What is asked of a verification, beside the hardware.
+/// Request for a verification, without the hardware.
 pub struct VerifyRequest<'a> {
     /// The user's own samples; nothing: random ones.
     pub own: Option<Files<'a>>,
-    /// How many random samples, or cycles.
+    /// Number of random samples, or cycles.
     pub count: usize,
     /// Samples and stalls of another seed.
     pub seed: u64,
     /// Hardware from elsewhere that is simulated instead of ours, and the name of its module.
     pub foreign: Option<(Foreign, String)>,
-    /// Who simulates.
+    /// Simulators that run.
     pub parts: Vec<Part>,
-    /// How.
+    /// Settings of the simulations.
     pub settings: SimulationSettings<'a>,
     /// Where programs are looked for.
     pub tools: &'a Tools,
@@ -87,11 +87,12 @@ pub fn of_model(
     let hardware = compile::model(model, &request.spec(spec))?;
     request.check_ports(&hardware)?;
     let (count, seed) = (request.count, request.seed);
-    // Reals are shown beside codes where the files have reals and the ports mean them.
+    // Reals are shown next to raw values where the files have reals and the ports define them.
     let has_reals = request.own.is_some_and(|files| !files.codes) && matches!(subject.numbers, Numbers::Ports(_));
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
-    // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test too.
+    // Expected values are those of the source, or of the model as it was read: lowering and optimisation are under test
+    // too.
     let (vectors, dissents, notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
         None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
@@ -125,10 +126,10 @@ pub fn of_model(
     Ok(found.with_notes(notes))
 }
 
-/// The same for a state machine, cycle by cycle from power-on.
+/// Verifies a state machine, cycle by cycle from power-on.
 ///
 /// # Errors
-/// What is wrong with the request, the samples or the files.
+/// An error of the request, the samples or the files.
 pub fn of_machine(
     machine: &Machine,
     spec: &Spec,

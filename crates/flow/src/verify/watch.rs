@@ -26,7 +26,7 @@ pub fn share_read(folder: &Path) -> Option<f64> {
     })
 }
 
-/// Whether a file is one of the vectors of a testbench ([`super::Testbench::rows`]).
+/// Returns `true` if a file is one of the vectors of a testbench ([`super::Testbench::rows`]).
 fn holds_vectors(file: &Path, folder: &Path) -> bool {
     let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
     file.parent() == Some(folder) && name.ends_with(".txt") && (name.starts_with("rows_") || name.starts_with("beats_"))

@@ -23,7 +23,7 @@ pub(super) struct Node {
     /// Its own share of a path.
     pub(super) delay: f64,
     pub(super) meaning: String,
-    /// Where the text has it: line from 1, and the line; 0 if it has not.
+    /// Its declaration in the RTL: line number from 1, and the line; 0 if it has none.
     pub(super) line: (usize, String),
     pub(super) operands: Vec<u32>,
     /// Index of the layer of a network that it was made for.
@@ -41,7 +41,7 @@ impl Node {
 /// A column: a stage of a pipeline, or a step of a state machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// What stands above it.
+    /// Title above the column.
     pub title: String,
     /// Its name in a table.
     pub short: String,
@@ -62,9 +62,9 @@ pub struct Drawing {
     pub(super) nodes: Vec<Node>,
     pub(super) columns: Vec<Column>,
     pub(super) has_registers: bool,
-    /// Whether values come back: registers are boxes, and no stage starts again.
+    /// `true` if values feed back: registers are boxes, and no stage starts again.
     pub(super) has_loops: bool,
-    /// What delays are counted in.
+    /// Unit of the delays.
     pub(super) unit: &'static str,
     /// Names of the layers of a network; none of anything else.
     pub(super) layers: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Drawing {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Observed {
     pub(super) samples: u32,
-    /// Of the first sample; nothing where it was not defined.
+    /// Values of the first sample; `None` where one was not defined.
     first: Vec<Option<BigInt>>,
     /// Least and most.
     range: Vec<Option<(BigInt, BigInt)>>,
@@ -121,7 +121,7 @@ fn bin((min, max): &(BigInt, BigInt), code: &BigInt) -> usize {
     if part.sign() == Sign::Minus { 0 } else { usize::try_from(part).unwrap_or(last).min(last) }
 }
 
-/// Where things are declared in Verilog text: by name, and by the first words of the remark behind them.
+/// Positions of declarations in Verilog source: by name, and by the first words of the comment after them.
 pub(super) struct Declarations<'a> {
     names: FxHashMap<&'a str, (usize, &'a str)>,
     remarks: FxHashMap<&'a str, (usize, &'a str)>,
@@ -167,7 +167,7 @@ impl Drawing {
         self.columns.iter().filter(|column| column.delay.is_some())
     }
 
-    /// What delays are counted in.
+    /// Returns the unit of the delays.
     pub fn unit(&self) -> &'static str {
         self.unit
     }
@@ -177,7 +177,7 @@ impl Drawing {
         self.nodes.len()
     }
 
-    /// What the page's script gets: columns of numbers and words.
+    /// Returns the input of the HTML viewer's script: columns of numbers and words.
     pub(super) fn data(&self) -> Value {
         let nodes = &self.nodes;
         let mut kinds: Vec<&'static str> = Vec::new();

@@ -14,7 +14,7 @@ use alir_interp::samples::Port;
 use alir_opt::schedule::{ByWidth, Delay, LatencyFields};
 use num_bigint::BigInt;
 
-/// What element of what signal: its name.
+/// Returns the name of an element of a signal.
 fn element(machine: &Machine, signal: SignalId, at: usize) -> String {
     let signal = machine.signal(signal);
     if signal.elements.len() == 1 { signal.name.clone() } else { format!("{}[{at}]", signal.name) }
@@ -31,7 +31,7 @@ fn accessed(machine: &Machine, access: &Access, k: usize) -> String {
     }
 }
 
-/// What a connection brings to its element `k`.
+/// Describes the value that a connection drives on its element `k`.
 fn brings(machine: &Machine, connection: &Connection, k: usize) -> String {
     let mut text = accessed(machine, &connection.src, k);
     if let Some(enable) = &connection.enable_if {
@@ -155,7 +155,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What loads the registers, now that everything has a box.
+    /// Adds the connections that load the registers, once everything has a box.
     fn registers(&mut self) {
         let machine = self.machine;
         let mut loads: Vec<Vec<String>> = vec![Vec::new(); self.nodes.len()];
@@ -237,7 +237,7 @@ impl Draft<'_> {
         ((0..count).map(column).collect(), latest.iter().map(path).collect())
     }
 
-    /// What every box is in each cycle of a run from power-on.
+    /// Returns the values of every box in each cycle of a run from power-on.
     fn observe(&self, inputs: &[Vec<BigInt>]) -> Observed {
         let machine = self.machine;
         let mut all = Observed::new(self.nodes.len());

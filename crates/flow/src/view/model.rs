@@ -23,19 +23,19 @@ pub struct ScheduledModel<'a> {
     pub stages: u32,
     /// Longest path of each stage, from stage 1.
     pub stage_delays: &'a [f64],
-    /// Register bits behind each stage, from stage 1.
+    /// Register bits after each stage, from stage 1.
     pub register_bits: &'a [u64],
     /// Each stage's longest path.
     pub view: &'a schedule::ScheduleView,
     /// The Verilog text.
     pub rtl: &'a str,
-    /// What delays are counted in.
+    /// Unit of the delays.
     pub unit: &'static str,
     /// Which layer of a network each operation of the program that was read was made for.
     pub layers: Option<&'a Layers>,
 }
 
-/// The names that the generated text has for the operations, behind `prefix`.
+/// Returns the names that the generated RTL has for the operations, after `prefix`.
 fn names(model: &Model, prefix: &str) -> Vec<String> {
     let mut seen: FxHashMap<u32, u32> = FxHashMap::default();
     let name = |id: ValueId| {
@@ -139,7 +139,7 @@ impl Drawing {
         clocks.sort_unstable();
         clocks.dedup();
         let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + 1;
-        // Inputs, constants and wires behind them stand before the first clock.
+        // Inputs, constants and wires that depend on them alone are placed before the first cycle.
         let column = |id: ValueId| placed[id.index()].map_or(0, |p| place(p.clock()));
         let declared = Declarations::of("");
         let mut nodes = nodes(model, "", 0, delay, &declared, column);
@@ -161,8 +161,8 @@ impl Drawing {
         Drawing::by_clock(model, nodes, &clocks, plan.interval, unit, layers)
     }
 
-    /// The drawing of a program whose values go through bit by bit: a column for each clock in which streams begin. What
-    /// it is made of says in which clocks its bits are shown.
+    /// Returns the drawing of a bit-serial program: a column for each cycle in which streams begin. The description of
+    /// a box states the cycles in which its bits are shown.
     pub fn of_streams(
         model: &Model,
         (graph, plan): (&Graph, &serial::Plan),
@@ -170,7 +170,8 @@ impl Drawing {
         unit: &'static str,
         layers: Option<&Layers>,
     ) -> Drawing {
-        // Wires stand beside what they read; inputs, constants and wires behind them before the first clock.
+        // Wires are placed next to their operands; inputs, constants and wires that depend on them alone before the
+        // first cycle.
         let mut begins: Vec<u32> = vec![0; model.nodes().len()];
         let mut shown = vec![None; model.nodes().len()];
         for id in model.ids() {
@@ -230,8 +231,8 @@ impl Drawing {
         }
     }
 
-    /// Runs the golden interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program, and
-    /// keeps what every operation was.
+    /// Runs the reference interpreter on `rows` rows of a block of reals for the ports `ports` of the drawn program,
+    /// and keeps the values of every operation.
     ///
     /// # Errors
     /// The first sample that is no input, with its number.

@@ -32,7 +32,7 @@ pub(super) fn ranks(operands: &[&[u32]], holds: impl Fn(usize) -> bool) -> Vec<u
                 } else if is_open[operand] {
                     low[node] = low[node].min(found[operand]);
                 }
-                // A node is entered once: its first operand is behind it from now on.
+                // The operand index stays above 0 from now on, so that a node is entered once.
                 continue;
             }
             stack.pop();

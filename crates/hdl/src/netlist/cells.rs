@@ -138,8 +138,8 @@ impl Pattern {
         }
     }
 
-    /// Copies the cell into a design: `input` gives the value of each input port, `clock` the signal of an input port of one
-    /// bit. Returns the values of the outputs in their order.
+    /// Copies the cell into a design: `input` gives the value of each input port, `clock` the signal of an input port
+    /// of one bit. Returns the values of the outputs in their order.
     pub(super) fn instantiate(
         &self,
         to: &mut Rtl,

@@ -1,8 +1,8 @@
-//! Netlists: what synthesis and placement write, as a design.
+//! Netlists: output of synthesis and placement, as a design.
 //!
 //! [`read`] takes structural Verilog, as Yosys, Vivado and Quartus write it, or JSON of Yosys and nextpnr. Cells are
-//! described by libraries in Verilog (`crates/hdl/cells`), written from the vendors' public documentation, which the Verilog
-//! front end reads.
+//! described by libraries in Verilog (`crates/hdl/cells`), written from the vendors' public documentation, which the
+//! Verilog front end reads.
 //!
 //! `structure`: the parser; `json`: JSON as structural Verilog; `cells`: libraries; `flatten`: the design.
 
@@ -93,7 +93,7 @@ fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
     Library::parse(family.text())
 }
 
-/// Returns `true` if a text has instances of cells that one of our libraries has, and no behaviour in its top module.
+/// Returns `true` if `text` has instances of cells that one of our libraries has, and no behaviour in its top module.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     let Ok(netlist) = structure::parse(text) else { return false };
     let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };

@@ -1,8 +1,8 @@
 //! Parser of structural Verilog: modules of nets, instances, and assignments of nets to nets.
 //!
-//! Netlists have millions of instances, so names are slices of the text, and bits of nets are numbers in shared pools.
-//! A module with anything else in it (a process, an operator, a parameter) is kept as text: the Verilog front end reads
-//! it if it is instantiated.
+//! Netlists have millions of instances, so names are slices of the source, and bits of nets are numbers in shared
+//! pools. A module with anything else in it (a process, an operator, a parameter) is kept as source: the Verilog front
+//! end reads it if it is instantiated.
 
 use crate::source::error;
 use crate::verilog::Number;
@@ -133,7 +133,7 @@ pub(super) struct Netlist<'t> {
 /// Parses a file.
 ///
 /// # Errors
-/// `E0903` where the text is not a sequence of modules.
+/// `E0903` where `text` is not a sequence of modules.
 pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
     let mut p = Parser {
         text,
@@ -201,7 +201,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes to the next token; an empty token is the end of the text.
+    /// Advances to the next token; an empty token is the end of the file.
     fn next(&mut self) -> Result<()> {
         let bytes = self.text.as_bytes();
         let mut at = self.at;
@@ -216,7 +216,7 @@ impl<'t> Parser<'t> {
                     let end = self.text[at + 2..].find("*/");
                     at += 4 + end.ok_or_else(|| error(self.text, at as u32, "a comment that never ends"))?;
                 }
-                // `@(*)` is an event; it stands in no structural module.
+                // `@(*)` is an event; it occurs in no structural module.
                 [b'(', b'*', after, ..] if *after != b')' => {
                     let end = self.text[at + 2..].find("*)");
                     at += 4 + end.ok_or_else(|| error(self.text, at as u32, "an attribute that never ends"))?;

@@ -30,7 +30,7 @@ const MAX_CALLS: u32 = 64;
 struct Bounds {
     msb: i64,
     lsb: i64,
-    /// Whether none were written: a value of one bit, of which no part can be named.
+    /// `true` if no bounds were written: a value of one bit, of which no part can be named.
     scalar: bool,
 }
 
@@ -91,7 +91,7 @@ struct Scope<'a> {
 /// Where a value is kept during the execution of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
-    /// Set where a named block or a task was left by `disable`; one that is not there is not set. The first in order.
+    /// Set where a named block or a task was left by `disable`; a missing flag is not set. The first in order.
     Flag(u32),
     Variable(u32),
     /// A blocking assignment to a signal.
@@ -114,9 +114,9 @@ struct Elab<'a> {
     memories: Vec<Memory>,
     /// Words of all memories.
     words: u64,
-    /// What the module that is being elaborated assigns outside of `initial` blocks.
+    /// Names that the current module assigns outside of `initial` blocks.
     written: FxHashSet<Sym>,
-    /// The same of modules that were looked at.
+    /// Names that modules assign outside of `initial` blocks, for the modules analysed so far.
     assigned_names: FxHashMap<Sym, FxHashSet<Sym>>,
     /// Generate blocks by the scope they are in, their name, and their turn.
     blocks: FxHashMap<(usize, Sym, Option<i64>), usize>,
@@ -135,12 +135,13 @@ struct Elab<'a> {
     active: Vec<Sym>,
     /// Loop variables, which several processes may use in turn.
     integers: Vec<SignalId>,
-    /// What clocked processes assign with `=`, and what they read: signal, process, and the place of reading.
+    /// Signals that clocked processes assign with `=`, with the process; and those that they read, with the process and
+    /// the place of reading.
     immediate: Vec<(SignalId, u32)>,
     sampled: Vec<(SignalId, u32, ExprId)>,
 }
 
-/// What is being executed.
+/// Kind of the code that is being executed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A constant expression, or the body of an `initial`.
@@ -158,7 +159,7 @@ struct Process {
     state: State,
     scope: usize,
     kind: Kind,
-    /// Whether it is the body of a function.
+    /// `true` for the body of a function.
     function: bool,
     /// Named blocks and tasks that are being run, the innermost last, with their flags.
     named: Vec<(Sym, u32)>,
@@ -300,7 +301,7 @@ impl<'a> Elab<'a> {
         None
     }
 
-    /// What a name or a path through generate blocks is for; nothing for other expressions.
+    /// Returns the object that a name or a path through generate blocks denotes; `None` for other expressions.
     fn object(&self, p: &Process, e: ExprId) -> Result<Option<Object<'a>>> {
         match self.expr(e) {
             Expr::Name(sym) => Ok(self.find(p.scope, *sym).copied()),

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// Reads a file. Without `top`, the top module is the one that no other instantiates.
 ///
 /// # Errors
-/// `E0903` with line and column where the text is not Verilog, or not in the subset; `E0904` for a signal that has no
+/// `E0903` with line and column where `text` is not Verilog, or not in the subset; `E0904` for a signal that has no
 /// driver or several, or that depends on itself.
 pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let text = &*preprocess::preprocess(text)?;
@@ -62,7 +62,7 @@ impl Library {
     /// Parses a library.
     ///
     /// # Errors
-    /// `E0903` where the text is not Verilog.
+    /// `E0903` where `text` is not Verilog.
     pub(super) fn parse(text: &str) -> Result<Library, Diagnostic> {
         let text = preprocess::preprocess(text)?.into_owned();
         let file = parser::parse(&text)?;

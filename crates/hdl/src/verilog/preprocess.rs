@@ -24,11 +24,11 @@ struct Macro {
 
 /// One `ifdef` that is open.
 struct Branch {
-    /// Whether its text is taken now.
+    /// `true` if the lines of the current branch are kept.
     taken: bool,
-    /// Whether some branch of it was taken already, or none can be as it is within text that is left out.
+    /// `true` if some branch of it was taken already, or none can be because the surrounding lines are left out.
     done: bool,
-    /// Whether `else` was seen.
+    /// `true` if `else` was parsed.
     last: bool,
     at: usize,
 }
@@ -44,7 +44,7 @@ struct Preprocessor<'a> {
 /// Expands macros and leaves out text that is not for us.
 pub(super) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
     let ours = ["`define", "`undef", "`ifdef", "`ifndef", "`else", "`elsif", "`endif", "`include"];
-    // Directives that the lexer passes over need no copy of the text.
+    // Directives that the lexer skips need no copy of the source.
     if !ours.iter().any(|d| text.contains(d)) {
         return Ok(Cow::Borrowed(text));
     }

@@ -111,7 +111,7 @@ enum Named<'a> {
     Type(TypeOf),
     /// Functions of one name, each with the scope of its declaration.
     Functions(Vec<(usize, &'a Function)>),
-    /// The same of procedures.
+    /// Procedures of one name, each with the scope of its declaration.
     Procedures(Vec<(usize, &'a Procedure)>),
     Component(&'a Entity),
     /// Literals of one name, of several enumerations.
@@ -134,7 +134,7 @@ enum TypeOf {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Slot {
-    /// Set where a loop or procedure was left; one that is not there is not set. The first in order.
+    /// Set where a loop or procedure was left; a missing flag is not set. The first in order.
     Flag(u32),
     Variable(u32),
     Signal(SignalId),
@@ -142,7 +142,7 @@ enum Slot {
 
 type State = BTreeMap<Slot, Data2>;
 
-/// What a slot holds.
+/// Value stored in a slot.
 #[derive(Clone, Debug, PartialEq)]
 enum Data2 {
     Node(NodeId),
@@ -597,7 +597,7 @@ impl<'a> Elab<'a> {
     }
 }
 
-/// What the context wants: exactly this type, or a vector of this kind and any length.
+/// Type that the context expects: exactly this type, or a vector of this kind and any length.
 #[derive(Clone, Debug)]
 enum Expect {
     Exactly(Type),
@@ -613,7 +613,7 @@ struct Step {
     addr: NodeId,
     count: u32,
     stride: u32,
-    /// Whether the lowest index is at the high end.
+    /// `true` if the lowest index is at the high end.
     flip: bool,
 }
 
@@ -642,7 +642,7 @@ impl Place {
     }
 }
 
-/// What has a type and counts its bits.
+/// Item with a type and an order of its bits.
 trait Typed {
     fn typed(&self) -> (Type, Option<Bounds>);
 }
@@ -659,7 +659,8 @@ impl Typed for Value {
     }
 }
 
-/// Whether values of one type are values of the other: arrays with as many elements, counted in one direction, are.
+/// Returns `true` if values of one type are values of the other: arrays with as many elements, counted in one
+/// direction, are.
 fn alike(a: &Type, b: &Type) -> bool {
     match (a, b) {
         (Type::Array(a), Type::Array(b)) => {
@@ -670,7 +671,7 @@ fn alike(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Whether bounds mean bits, rather than the range of an integer.
+/// Returns `true` if bounds are indices of bits, rather than the range of an integer.
 fn expected_vector(expected: &Expect) -> bool {
     !matches!(expected, Expect::Exactly(Type::Integer))
 }

@@ -15,8 +15,8 @@ use alir_core::diag::Diagnostic;
 /// Reads a file. Without `top`, the top entity is the one that no other instantiates.
 ///
 /// # Errors
-/// `E0903` with line and column where the text is not VHDL, or not in the subset; `E0904` for a signal that has no
-/// driver or several, or that depends on itself.
+/// `E0903` with line and column where `text` is not VHDL, or not in the subset; `E0904` for a signal that has no driver
+/// or several, or that depends on itself.
 pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
     let file = syntax::parse(text)?;
     let mut rtl = elab::elaborate(text, &file, top)?;

@@ -174,7 +174,7 @@ impl Parser<'_> {
             return self.factor();
         }
         let at = self.offset();
-        // The sign stands before the first term of a sum.
+        // The sign precedes the first term of a sum.
         let sign = if level == 3 { ["+", "-"].into_iter().find(|s| self.accept(s)) } else { None };
         let mut left = self.binary(level + 1)?;
         if let Some(sign) = sign {

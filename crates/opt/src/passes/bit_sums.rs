@@ -1,15 +1,16 @@
-//! `bitsums`: sums of one-bit inputs as look-up tables inside the look-up tables of adders.
+//! `bitsums`: sums of one-bit inputs as functions inside the LUTs of adders.
 //!
-//! A sum bit of an FPGA's carry chain has a look-up table in front of it, of which an adder uses two inputs: one for each
-//! operand. Where an operand is itself a function of a few bits, that function fits into the same table: with six inputs, an
-//! accumulator bit and five one-bit inputs. So `c + w0 x0 + ... + w4 x4` takes one table a bit, whatever the weights are, where
-//! adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new hardware realization
-//! of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
+//! A sum bit of an FPGA's carry chain is preceded by a LUT, of which an adder uses two inputs: one for each operand.
+//! Where an operand is itself a function of a few bits, that function fits into the same LUT: with six inputs, an
+//! accumulator bit and five one-bit inputs. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
+//! where adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
+//! hardware realization of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
 //!
-//! Each row becomes a few accumulator chains, as many as its adder levels require. The partial sum `T` of five inputs is added as
-//! `c - (-T - 1/2)` with the half dropped afterwards, that is, by a subtraction with borrow: the same number, in a form that keeps
-//! the accumulator the direct input of the carry chain (yosys orders the operands of a sum, not those of a difference) and that
-//! yosys' `alumacc` does not merge into multi-operand adders, which would cost the tables their place.
+//! Each row becomes a few accumulator chains, as many as its adder levels require. The partial sum `T` of five inputs
+//! is added as `c - (-T - 1/2)` with the half dropped afterwards, that is, by a subtraction with borrow: the same
+//! number, in a form that keeps the accumulator the direct input of the carry chain (yosys orders the operands of a
+//! sum, not those of a difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost
+//! the LUTs their place.
 
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Sums};
@@ -68,7 +69,7 @@ struct WeightedBit {
     weight: i128,
 }
 
-/// How a row is computed: chains of partial sums, each of a few bits.
+/// Plan of a row: chains of partial sums, each of a few bits.
 struct RowPlan {
     chains: Vec<Vec<Vec<WeightedBit>>>,
     /// Fractional bits of the row's unit.
@@ -93,7 +94,7 @@ fn plus(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 }
 
 impl RowPlan {
-    /// Plans a row of at most so many adder levels; `None` if its numbers are too large or it has few terms.
+    /// Plans a row of at most `levels` adder levels; `None` if its numbers are too large or it has few terms.
     fn new(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)], levels: u32) -> Option<RowPlan> {
         if row.len() < MIN_TERMS {
             return None;
@@ -117,7 +118,7 @@ impl RowPlan {
         plans.into_iter().find(|plan| plan.levels() <= levels.max(1))
     }
 
-    /// The row in so many chains; the bits are dealt out so that chains are equally long.
+    /// Plans the row with `count` chains; the bits are distributed so that chains are equally long.
     fn with_chains(bits: &[WeightedBit], count: usize, frac: i32) -> RowPlan {
         let mut chains = Vec::with_capacity(count);
         let mut rest = bits;
@@ -140,8 +141,8 @@ impl RowPlan {
         longest - 1 + self.chains.len().next_power_of_two().trailing_zeros()
     }
 
-    /// Look-up tables: those of the first partial sum of each chain, one for each accumulator bit, and one for the sign of a
-    /// partial sum, which several accumulator bits read.
+    /// Returns the number of LUTs: those of the first partial sum of each chain, one for each accumulator bit, and one
+    /// for the sign of a partial sum, which several accumulator bits read.
     fn tables(&self) -> u64 {
         let mut sums: Vec<(i128, i128)> = Vec::new();
         let mut cost = 0;

@@ -1,13 +1,13 @@
 //! `compose`: a table that is read through other operations on one value becomes a table of that value.
 //!
 //! In `sin[3 x / 4]` the table has a word for every code of `3 x / 4`, which has two more bits than `x`; a table of `x`
-//! has a quarter of the words, and the multiplication goes. Function composition, as compilers fold it for constants
-//! (S. Muchnick, 1997, chapter 12), here over all codes of a variable; what stands between value and table may be any
-//! operations, other tables included, as long as they read nothing but this one value and constants. Of all values that
+//! has a quarter of the words, and the multiplication is removed. Function composition, as compilers fold it for
+//! constants (S. Muchnick, 1997, chapter 12), here over all codes of a variable; the operations between value and table
+//! may be any, other tables included, as long as they read nothing but this one value and constants. Of all values that
 //! the operand depends on in that way, the narrowest is taken, the farthest among equals; it must be narrower than the
 //! operand, or as wide and save more than wires.
 //!
-//! The new lookup takes as long as the old one, on an operand that is there earlier.
+//! The new lookup takes as long as the old one, on an operand that is available earlier.
 
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
@@ -24,7 +24,7 @@ const MOST_STEPS: usize = 16;
 /// Codes evaluated in a program, times operations: these, and four for each table entry.
 const SPARE_WORK: usize = 1 << 14;
 
-/// Composes tables with what stands before them.
+/// Composes tables with the operations before them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     let sources = Sources::of(model);
@@ -51,7 +51,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// What the lookup `id` of `x` reads for each code of `source`, and the first of these codes.
+/// Returns the words that the lookup `id` of `x` reads for each code of `source`, and the first of these codes.
 fn composed(
     model: &Model,
     facts: &mut Facts,
@@ -88,9 +88,9 @@ fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<Valu
     best.filter(|_| (1..=MOST_BITS).contains(&least))
 }
 
-/// Of each value the last one before it that it is a function of, if there is one: its immediate dominator in the graph
-/// of operands, found as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001), in one
-/// sweep, since operands come first.
+/// For each value, the last earlier value that it is a function of, if there is one: its immediate dominator in the
+/// graph of operands, found as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001),
+/// in one sweep, since operands come first.
 pub(super) struct Sources(Vec<Option<ValueId>>);
 
 impl Sources {
@@ -119,8 +119,8 @@ impl Sources {
         Sources(found)
     }
 
-    /// That of a value, if at most [`MOST_STEPS`] operations stand between: what is made of it is evaluated for each of its
-    /// codes.
+    /// Returns the source of a value, if at most [`MOST_STEPS`] operations lie between: the function is evaluated for
+    /// each of the source's codes.
     pub(super) fn source(&self, model: &Model, v: ValueId) -> Option<ValueId> {
         let source = self.0[v.index()]?;
         let mut open: Vec<ValueId> = Vec::new();

@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 
 /// Different types that are remembered of one operation: a few are normal, many would make the search quadratic.
 const MOST_TYPES: usize = 4;
-/// The same of wires.
+/// Most equal wires that are compared.
 const MOST_WIRES: usize = 16;
 
 /// Merges equal operations.
@@ -87,7 +87,7 @@ impl Seen {
         hasher.finish()
     }
 
-    /// Those of this key, the oldest first.
+    /// Returns the operations of this key, the oldest first.
     fn like<'a>(&'a self, hash: u64, key: &'a Key) -> impl Iterator<Item = &'a First> {
         let first = |at: &u32| &self.firsts[*at as usize];
         let oldest = self.oldest.get(&hash).map(first);
@@ -104,15 +104,15 @@ impl Seen {
     }
 }
 
-/// What is computed, whatever the type of the result; and the one thing about it that is not in the operation: whether
-/// a not's result is signed.
+/// Operation without the type of its result, and the one property that is not in the operation: `true` for a not whose
+/// result is signed.
 type Key = (Op, bool);
 
 /// An operation that was seen: its number is `2^scale` times the key's.
 struct First {
     key: Key,
     value: ValueId,
-    /// What it stands for.
+    /// The operation in the old program.
     old: ValueId,
     kif: Kif,
     scale: i32,
@@ -126,8 +126,8 @@ struct Wanted {
 }
 
 impl First {
-    /// Whether every bit wanted is a bit of this one, or a repetition of its sign: that where it is `exact`, its type
-    /// holding the key's number (after dropping low bits).
+    /// Returns `true` if every bit of `wanted` is a bit of this operation, or a repetition of its sign. Sign repetition
+    /// requires `exact`: the type holds the key's number (after dropping low bits).
     fn serves(&self, wanted: &Wanted, exact: impl FnOnce() -> bool) -> bool {
         // Bit weights of both in units of the key's number.
         let bottom = |kif: &Kif, scale: i32| -i64::from(kif.frac) - i64::from(scale);

@@ -1,10 +1,10 @@
-//! `demand`: computes no bit that nobody reads.
+//! `demand`: removes bits without readers.
 //!
 //! A backward analysis of which bits of each value can reach an output, kept as one window `lo .. hi` of bit positions
 //! a value (demanded bits as in J. Stephenson, J. Babb, S. Amarasinghe, *Bitwidth Analysis with Application to Silicon
-//! Compilation*, PLDI 2000, section 4). A value whose top bits nobody reads gets a narrower, unsigned type: its readers
-//! work modulo a power of two and do not see the difference. Low bits nobody reads are dropped from its type; a sum
-//! keeps computing the carries that they make, unless all but one of its operands are zero there, where there are none.
+//! Compilation*, PLDI 2000, section 4). A value whose top bits have no reader gets a narrower, unsigned type: its
+//! readers work modulo a power of two and do not see the difference. Low bits without readers are dropped from its
+//! type; a sum keeps computing their carries, unless all but one of its operands are zero there, where there are none.
 
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
@@ -162,7 +162,7 @@ fn operands(model: &Model, facts: &Facts, id: ValueId, window: Window, all: &mut
     }
 }
 
-/// What a sum needs of its terms (value, shift, subtracted).
+/// Marks the bits that a sum needs of its terms (value, shift, subtracted).
 fn sum(
     model: &Model,
     facts: &Facts,

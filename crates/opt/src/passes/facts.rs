@@ -69,7 +69,7 @@ impl Range {
         Some(Range { lo, hi: (1i128 << bits) - 1, zeros: 0 })
     }
 
-    /// Whether every code fits the type.
+    /// Returns `true` if every code fits the type.
     pub(super) fn fits(self, kif: Kif) -> bool {
         Range::of_kif(kif).is_none_or(|all| all.lo <= self.lo && self.hi <= all.hi)
     }
@@ -149,7 +149,7 @@ impl Range {
         if inner.lo > inner.hi { self } else { inner }
     }
 
-    /// What is in both, of two that both hold.
+    /// Returns the intersection of two ranges that both contain the value.
     fn meet(self, other: Range) -> Range {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         let zeros = self.zeros.max(other.zeros);
@@ -182,9 +182,9 @@ enum Kept {
 pub(super) struct Facts {
     ranges: Vec<Kept>,
     wide: Vec<Range>,
-    /// Whether the result before wrapping is known to fit the type.
+    /// `true` for each value whose result before wrapping is known to fit the type.
     fits: Vec<bool>,
-    /// What the values that are sums are sums of, as long as somebody will read them.
+    /// The values that are sums as sums of atoms, as long as they have readers left.
     forms: Forms,
     trust: Trust,
 }
@@ -195,8 +195,8 @@ impl Facts {
         Facts::analysed(model, trust, true)
     }
 
-    /// The same without what cancels between sums, in half the time: where ranges matter little, after `ranges` has
-    /// narrowed the types to what the whole analysis says.
+    /// Analyses a program without cancellation between sums, in half the time: where ranges matter little, after
+    /// `ranges` has narrowed the types to the result of the whole analysis.
     pub(super) fn local(model: &Model, trust: Trust) -> Facts {
         Facts::analysed(model, trust, false)
     }
@@ -256,7 +256,7 @@ impl Facts {
         }
     }
 
-    /// What an operation's result is before it is cut to its type, as a sum of atoms, if it is one.
+    /// Returns an operation's result before wrapping as a sum of atoms; `None` if it is not one.
     fn sum(&mut self, model: &Model, id: ValueId) -> Option<Form> {
         let op = &model.node(id).op;
         if matches!(op, Op::Input { .. } | Op::Relu { .. } | Op::Mux { .. } | Op::Mul { .. } | Op::Lookup { .. }) {
@@ -363,7 +363,7 @@ impl Facts {
         }
     }
 
-    /// Whether wrapping never changes the value.
+    /// Returns `true` if wrapping never changes the value.
     pub(super) fn never_wraps(&self, model: &Model, id: ValueId) -> bool {
         debug_assert!(id.index() < model.nodes().len());
         self.fits[id.index()]
@@ -525,8 +525,8 @@ impl Facts {
     }
 }
 
-/// What is known of the program at hand, worked out when a pass first asks for it, and kept as long as the passes find
-/// nothing to change.
+/// Facts of the current program, computed when a pass first requests them, and kept as long as the passes change
+/// nothing.
 pub(super) struct Known {
     trust: Trust,
     whole: Option<Facts>,
@@ -550,7 +550,7 @@ impl Known {
     }
 }
 
-/// Whether an operation's result, which does not wrap, is the sum itself: no low bit is dropped.
+/// Returns `true` if an operation's result, which does not wrap, is the sum itself: no low bit is dropped.
 fn is_whole(model: &Model, id: ValueId, form: &Form) -> bool {
     form.frac() - i64::from(form.range().zeros) <= i64::from(model.kif(id).frac)
 }

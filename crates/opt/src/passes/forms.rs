@@ -27,7 +27,7 @@ pub(super) struct Form {
 struct Head {
     frac: i64,
     constant: i64,
-    /// What the sum can be, by what its atoms can be.
+    /// Range of the sum, from the ranges of its atoms.
     lo: i128,
     hi: i128,
     /// Low bits that are clear, by the coefficients.
@@ -143,7 +143,7 @@ impl Form {
         self.head.frac
     }
 
-    /// What it can be, in its steps, by what its atoms can be.
+    /// Returns the range of the sum in its steps, from the ranges of its atoms.
     pub(super) fn range(&self) -> Range {
         Range::new(self.head.lo, self.head.hi, self.head.zeros)
     }

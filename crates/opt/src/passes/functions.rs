@@ -1,18 +1,19 @@
 //! `functions`: arithmetic on one narrow value becomes a table of that value.
 //!
-//! `x > 4 ? x + 3 : x` of four bits is an adder, a comparison and a multiplexer, or four look-up tables: every bit of a
-//! result that depends on one value of at most [`MOST_BITS`] bits is one table. Synthesisers do not find that, since
-//! they make carry chains of sums first and do not look through these afterwards. It is the mapping of a cone to one
-//! look-up table (J. Cong, Y. Ding, *FlowMap*, IEEE TCAD 13(1), 1994) for cuts of a single word.
+//! `x > 4 ? x + 3 : x` of four bits is an adder, a comparison and a multiplexer, or four LUTs: every bit of a result
+//! that depends on one value of at most [`MOST_BITS`] bits is one LUT. Synthesisers do not find that, since they make
+//! carry chains of sums first and do not look through these afterwards. It is the mapping of a cone to one LUT (J.
+//! Cong, Y. Ding, *FlowMap*, IEEE TCAD 13(1), 1994) for cuts of a single word.
 //!
-//! From the outputs backwards, each operation that is no wire is written as a function of the farthest narrow value that
-//! it depends on alone. That is taken if an adder and a choice go by it, and if what goes with it (everything between the
-//! two that nobody else reads) takes half more look-up tables than the function has bits of its own: not those that are
-//! constant, a bit of the value, or another bit of the function. Every code of the value is evaluated, so nothing is
-//! approximated. Sums and ReLUs without a choice stay as they are: Yosys maps what stands between carry chains for the
-//! least depth, so that a chain less makes the tables around it larger (three networks took 2, 5 and 0 % more LUTs).
+//! From the outputs backwards, each operation that is no wire is written as a function of the farthest narrow value
+//! that it depends on alone. The function replaces the cone if that removes an adder and a choice, and if the removed
+//! operations (everything in the cone without other readers) take half more LUTs than the function has bits of its own:
+//! not those that are constant, a bit of the value, or another bit of the function. Every code of the value is
+//! evaluated, so nothing is approximated. Sums and ReLUs without a choice stay as they are: Yosys maps the logic
+//! between carry chains for the least depth, so that one chain less makes the LUTs around it larger (three networks
+//! took 2, 5 and 0 % more LUTs).
 //!
-//! The lookup takes as long as the last of the operations did, on an operand that is there earlier.
+//! The lookup takes as long as the last of the operations did, on an operand that is available earlier.
 
 use super::compose::{Sources, between};
 use super::facts::{Facts, Known};
@@ -105,7 +106,7 @@ fn narrow_source(model: &Model, sources: &Sources, v: ValueId) -> Option<ValueId
     best
 }
 
-/// Of a cone in order, its last operation and what is read by such ones alone.
+/// Returns the last operation of a cone in order, and the operations that only such operations read.
 fn without_other_readers(model: &Model, readers: &[u32], cone: &[ValueId]) -> Vec<ValueId> {
     let mut within: FxHashMap<ValueId, u32> = FxHashMap::default();
     let mut going = Vec::with_capacity(cone.len());
@@ -137,12 +138,12 @@ fn tables(model: &Model, v: ValueId) -> u32 {
     }
 }
 
-/// Whether an operation chooses.
+/// Returns `true` if an operation is a multiplexer.
 fn is_choice(op: &Op) -> bool {
     matches!(op, Op::Mux { .. })
 }
 
-/// Whether an operation is a carry chain.
+/// Returns `true` if an operation is a carry chain.
 fn is_adder(op: &Op) -> bool {
     matches!(
         op,
@@ -166,8 +167,8 @@ mod tests {
     use alir_core::ir::{Builder, Model, Op, Output};
     use alir_core::num::{Code, Interval};
 
-    /// `x > 4 ? x + 3 : x`, a step of the conversion to decimal digits, for `x` of so many bits; `x + 3` is an output too
-    /// if `shown`.
+    /// `x > 4 ? x + 3 : x`, a step of the conversion to decimal digits, for `x` of `bits` bits; `x + 3` is an output
+    /// too if `shown`.
     fn digit(bits: u32, shown: bool) -> Model {
         let most = (1i64 << bits) - 1;
         let mut builder = Builder::new(vec![0]);

@@ -1,13 +1,13 @@
 //! `linear`: sums of sums are solved again, with fewer adder bits.
 //!
 //! Additions, subtractions, negations and shifts between two non-linear operations compute integer combinations of the
-//! same values: a constant matrix times a vector. How many adders that takes depends on which partial sums are shared.
-//! The pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable
-//! two-term partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
+//! same values: a constant matrix times a vector. The number of adders depends on which partial sums are shared. The
+//! pass recovers the matrix, writes its coefficients in canonical signed digits and shares the most profitable two-term
+//! partial sum again and again: R. I. Hartley, *Subexpression sharing in filters using canonic signed digit
 //! multipliers*, IEEE TCAS-II 43 (1996); the weight by overlapping bits and the bound on adder levels follow C. Sun et
-//! al., *da4ml* (2025), section 3 (a weighting by occurrences alone, tried beside it, gained nothing). A group of sums
-//! is replaced only if the result has fewer adder bits and no more adder levels than the file's own. The solver of
-//! constant matrices ([`alir_cmvm`]) tries the same group, and the smaller of both is taken.
+//! al., *da4ml* (2025), section 3 (a weighting by occurrences alone gained nothing). A group of sums is replaced only
+//! if the result has fewer adder bits and no more adder levels than the file's own. The solver of constant matrices
+//! ([`alir_cmvm`]) tries the same group, and the smaller of both is taken.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -35,7 +35,8 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
     by_size.sort_unstable();
     let mut left = SPARE_PAIRS + PAIRS_PER_OPERATION * model.nodes().len();
-    // A convolution has the same sums at every place. Groups of one shape have one number of pairs, and come one after another.
+    // A convolution has the same sums at every place. Groups of one shape have one number of pairs, and come one after
+    // another.
     let mut known: FxHashMap<u64, (usize, Option<Rc<Solution>>)> = FxHashMap::default();
     let mut known_pairs = 0;
     for (pairs, index) in by_size {
@@ -126,7 +127,7 @@ pub(super) struct Group {
     pub(super) levels: Vec<u32>,
     /// Adder bits of the file's own sums.
     pub(super) bits: u64,
-    /// Of each row, whether only additions of constants read it: they take the negative as well.
+    /// For each row, `true` if only additions of constants read it: they accept the negative as well.
     any_sign: Vec<bool>,
 }
 
@@ -136,7 +137,7 @@ impl Group {
         self.leaves.iter().map(|&v| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac))).collect()
     }
 
-    /// Whether the two are the same sums but for what their leaves are.
+    /// Returns `true` if the two groups are equal except for their leaves.
     fn alike(&self, other: &Group) -> bool {
         self.leaves.len() == other.leaves.len()
             && self.levels == other.levels
@@ -165,7 +166,7 @@ pub(super) struct Sums {
     pub(super) root: Vec<Option<(usize, usize)>>,
 }
 
-/// Whether the operation is an exact sum: it neither wraps nor drops bits.
+/// Returns the terms of an exact sum; `None` if the operation is none, or if it may wrap or drop bits.
 fn terms_of(model: &Model, facts: &Facts, id: ValueId) -> Option<Vec<Term>> {
     let term = |value, shift, neg| Term { value, shift, neg };
     let terms = match &model.node(id).op {
@@ -261,8 +262,8 @@ impl Sums {
     }
 }
 
-/// Of each value, whether only additions of constants read it, perhaps behind shifts and negations: `c - x` takes no more
-/// than `c + x`.
+/// Returns, for each value, `true` if only additions of constants read it, perhaps after shifts and negations: `c - x`
+/// takes no more than `c + x`.
 fn signs_that_do_not_matter(model: &Model) -> Vec<bool> {
     let mut any_sign = vec![true; model.nodes().len()];
     for out in model.outputs() {
@@ -394,7 +395,7 @@ struct Span {
     lo: i128,
     hi: i128,
     low: i32,
-    /// Whether it enters a sum negated.
+    /// `true` if it enters a sum negated.
     neg: bool,
 }
 
@@ -433,8 +434,8 @@ impl Span {
         Span { lo: a + c, hi: b + d, low, neg: false }
     }
 
-    /// Adder bits of the sum: its width without the low bits that pass through; none where two numbers are only put side
-    /// by side.
+    /// Returns the adder bits of the sum: its width without the low bits that pass through; 0 where two numbers are
+    /// only concatenated.
     fn cost(&self, other: &Span, sum: &Span) -> u64 {
         let (lower, upper) = if self.low < other.low { (self, other) } else { (other, self) };
         if lower.lo >= 0 && !lower.neg && !upper.neg && lower.top() <= upper.low {
@@ -450,7 +451,7 @@ impl Span {
     }
 }
 
-/// Whether sums of these would leave 128 bits.
+/// Returns `true` if sums of these might exceed 128 bits.
 fn too_far_apart(spans: impl Iterator<Item = Span> + Clone) -> bool {
     let low = spans.clone().map(|s| s.low).min().unwrap_or(0);
     let top = spans.map(|s| s.top()).max().unwrap_or(0);
@@ -487,8 +488,8 @@ fn key(p: Pattern) -> Option<u64> {
     fits.then(|| u64::from(p.a) << 40 | u64::from(p.b) << 16 | shift << 1 | u64::from(p.differ))
 }
 
-/// What may have been seen before: once in `first`, again in `second`, each a bit by hash, so that few others slip
-/// through. Most patterns occur once, and never need a place in a map.
+/// Filter for repeated patterns: an occurrence sets a bit by hash in `first`, a second one in `second`, so that few
+/// others pass. Most patterns occur once, and never need a place in a map.
 struct Seen {
     first: Vec<u64>,
     second: Vec<u64>,
@@ -527,7 +528,7 @@ fn pattern(x: Digit, y: Digit) -> (Pattern, Digit) {
 /// A value of a solution: a leaf, or a sum of two earlier ones.
 #[derive(Clone, Copy, Debug)]
 enum Value {
-    /// Of the same index in the group.
+    /// The leaf of the same index in the group.
     Leaf,
     /// The pattern's sum, or its negative: `b * 2^shift - a`.
     Sum { pattern: Pattern, turned: bool },
@@ -593,8 +594,8 @@ fn negation(values: &[Value], spans: &[Span], value: u32) -> u64 {
     }
 }
 
-/// Canonical signed digits of an integer, lowest first, each a place and whether it is taken away; no two beside each
-/// other: G. W. Reitwiesner (1960).
+/// Returns the canonical signed digits of an integer, lowest first, each a place and `true` if it is subtracted; no two
+/// digits are adjacent: G. W. Reitwiesner (1960).
 pub(super) fn signed_digits(mut v: i128) -> Vec<(u32, bool)> {
     let mut digits = Vec::new();
     let mut shift = 0;
@@ -616,7 +617,7 @@ struct Solver {
     depth: Vec<u32>,
     rows: Vec<Vec<Digit>>,
     limits: Vec<u32>,
-    /// How often a pattern occurs, by its [`key`], of those that occurred twice when their younger value was made: no
+    /// Occurrences of a pattern, by its [`key`], of those that occurred twice when their younger value was created: no
     /// digits of a value are added later, so the others never will.
     counts: FxHashMap<u64, u32>,
     heap: BinaryHeap<(u64, Reverse<Pattern>)>,
@@ -627,15 +628,15 @@ struct Solver {
     any_sign: Vec<bool>,
 }
 
-/// How often the solver of constant matrices is asked for fewer levels.
+/// Calls of the solver of constant matrices with fewer and fewer levels.
 const ATTEMPTS: usize = 3;
 
 /// Cells of a matrix for each that is not zero beyond which the solver of constant matrices is not asked: it takes time
 /// for all of them, and the windows of a convolution share what the other way finds as well.
 const CELLS_PER_COEFFICIENT: usize = 8;
 
-/// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too wide
-/// or too sparse for that, or if a row keeps more levels than it had.
+/// Solves one group as the solver of constant matrices does, with fewer adder bits than `limit`; `None` if it is too
+/// wide or too sparse for that, or if a row keeps more levels than it had.
 fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> {
     let (n_in, n_out) = (group.leaves.len(), group.rows.len());
     let coefficients: usize = group.rows.iter().map(Vec::len).sum();
@@ -769,7 +770,7 @@ impl Solver {
         if total <= 1 { 0 } else { 128 - (total - 1).leading_zeros() }
     }
 
-    /// Makes the sum and puts it wherever its two digits stand, as far as the rows' levels allow.
+    /// Creates the sum and replaces its two digits by it in each row, as far as the rows' levels allow.
     fn take(&mut self, p: Pattern) {
         let (a, b) = (self.spans[p.a as usize], self.spans[p.b as usize].shifted(p.shift).signed(p.differ));
         let own = u32::from(a.cost(&b, &a.plus(&b)) > 0);
@@ -864,7 +865,8 @@ impl Solver {
             row.sort_unstable();
             let limit = self.limits[r].max(self.levels(&row));
             let row = self.added_up(row, limit);
-            // A row that comes out negated needs the difference the other way round, or a negation, unless polarity turns it.
+            // A row that comes out negated needs the difference the other way round, or a negation, unless polarity
+            // turns it.
             if let Some(d) = row
                 && d.neg
                 && !self.any_sign[r]
@@ -876,7 +878,7 @@ impl Solver {
         Some(Solution { values: self.values, spans: self.spans, rows, bits: self.bits })
     }
 
-    /// The digits' sum as one digit, if there are any: the cheapest pair first, within so many levels.
+    /// Returns the digits' sum as one digit, if there are any: the cheapest pair first, within `limit` levels.
     fn added_up(&mut self, mut digits: Vec<Digit>, limit: u32) -> Option<Digit> {
         let mut open: Vec<u32> = (0..digits.len() as u32).collect();
         let mut pairs: Vec<Pair> = Vec::new();
@@ -913,7 +915,7 @@ impl Solver {
         open.first().map(|&k| digits[k as usize])
     }
 
-    /// What adding two digits of a row takes.
+    /// Returns the adder bits and levels of the sum of two digits of a row.
     fn pair(&self, digits: &[Digit], i: u32, j: u32) -> Pair {
         let (p, first) = pattern(digits[i as usize], digits[j as usize]);
         let turned = p.differ && first.neg;
@@ -966,7 +968,7 @@ impl Delays {
         )
     }
 
-    /// The delay of a sum of so many bits.
+    /// Returns the delay of a sum of `width` bits.
     pub(super) fn of_width(&self, width: u32) -> f64 {
         self.0[width.min(129) as usize]
     }
@@ -983,7 +985,8 @@ struct Writer<'a, 'b, 'c> {
 }
 
 impl Writer<'_, '_, '_> {
-    /// What stands for a root: its row's digit in the root's type. With `any_sign` what reads it takes a negation in.
+    /// Returns the new value of a root: its row's digit in the root's type. With `any_sign` its reader accepts a
+    /// negated value.
     fn root(&mut self, id: ValueId, digit: Option<Digit>, any_sign: bool) -> ValueId {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;

@@ -49,9 +49,9 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 /// Half of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mirror {
-    /// Whether `-1 - x` stands opposite `x`, rather than `-x`.
+    /// `true` if the table pairs `x` with `-1 - x`, `false` if with `-x`.
     complement: bool,
-    /// What is added after the sign: nothing of an even table.
+    /// Constant that is added after the sign; `None` for an even table.
     odd: Option<Centre>,
     /// By magnitude from 0.
     values: Vec<i32>,

@@ -29,7 +29,7 @@ use alir_core::ir::{Model, Op, ValueId};
 use facts::Known;
 use std::borrow::Cow;
 
-/// What a pass takes for granted.
+/// Assumptions of a pass about the values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
     /// The types of the ports: the outputs stay what they are for every bit pattern of the inputs.
@@ -40,8 +40,8 @@ pub enum Trust {
     Intervals,
 }
 
-/// Of each operation, whether it is a sum whose value is the sum itself, for every bit pattern of the inputs: nothing
-/// wraps, and no low bit is dropped.
+/// Returns, for each operation, `true` if it is a sum whose value is the sum itself, for every bit pattern of the
+/// inputs: nothing wraps, and no low bit is dropped.
 pub fn exact_sums(model: &Model) -> Vec<bool> {
     let facts = facts::Facts::of(model, Trust::Types);
     let whole = |id: ValueId| {
@@ -61,11 +61,11 @@ pub fn exact_sums(model: &Model) -> Vec<bool> {
 pub struct PassInfo {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Summary in one line.
     pub summary: &'static str,
     /// The lowest `-O` level that runs it; [`BY_NAME`] if none does.
     pub level: u8,
-    /// Whether it only looks at tables: a program without any is left as it is.
+    /// `true` if it only changes tables: a program without any is left as it is.
     tables_only: bool,
     /// The new program, or nothing if there is nothing to change.
     run: fn(&Model, &mut Known) -> Option<Model>,
@@ -197,7 +197,7 @@ pub const PASSES: &[PassInfo] = &[
 /// The level of a pass that runs only when it is named, or in [`IN_STAGES`].
 pub const BY_NAME: u8 = u8::MAX;
 
-/// What `-O2` runs, with another pass, if one is named, before signs and widths are chosen.
+/// Passes of `-O2`, with another pass, if one is named, before signs and widths are chosen.
 macro_rules! searching {
     ($($more:literal)?) => {
         &[
@@ -208,7 +208,7 @@ macro_rules! searching {
     };
 }
 
-/// What `-O<level>` runs, in order. Some passes come twice: the second time on what the others found.
+/// Returns the passes of `-O<level>`, in order. Some passes come twice: the second time on the results of the others.
 pub fn pipeline(level: u8) -> &'static [&'static str] {
     match level {
         0 => &[],
@@ -220,14 +220,14 @@ pub fn pipeline(level: u8) -> &'static [&'static str] {
     }
 }
 
-/// What `-O2` runs for hardware whose products are logic and whose stages are cut by what that takes: registers can
-/// stand within a long product then.
+/// Passes of `-O2` for hardware whose products are logic and whose stages are partitioned by its delays: registers can
+/// be placed within a long product then.
 pub const IN_STAGES: &[&str] = searching!("products");
 
-/// What `-O2` runs at the end for devices whose look-up tables have six inputs.
+/// Passes that `-O2` adds at the end for devices with six-input LUTs.
 pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
 
-/// What one pass did to a program.
+/// Statistics of one pass on a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PassStat {
     /// The pass.
@@ -247,10 +247,10 @@ pub fn find(name: &str) -> Option<&'static PassInfo> {
     PASSES.iter().find(|p| p.name == name)
 }
 
-/// Applies passes in order and says what each did.
+/// Applies passes in order and returns the statistics of each.
 ///
 /// # Panics
-/// If a name is not in [`PASSES`]: whoever takes names from a user asks [`find`] first.
+/// If a name is not in [`PASSES`]: a caller with names from a user checks them with [`find`] first.
 pub fn run(model: &Model, names: &[&str]) -> (Model, Vec<PassStat>) {
     let (optimised, stats) = run_trusting(model, names, Trust::Types);
     (optimised.into_owned(), stats)
@@ -312,7 +312,7 @@ mod tests {
         Interval::new(min, max, frac)
     }
 
-    /// Applies the passes and holds the result to the golden interpreter on every input pattern.
+    /// Applies the passes and compares the result with the reference interpreter on every input pattern.
     fn optimised(model: &Model, names: &[&str]) -> Model {
         let (after, _) = run(model, names);
         assert_eq!(after.input_kifs(), model.input_kifs());
@@ -482,7 +482,7 @@ mod tests {
 
     #[test]
     fn numbers_side_by_side_take_no_adder() {
-        // x + 16 y without signs is wires; 3 (x + 16 y) is one adder, 3x and 3y beside each other are two.
+        // x + 16 y without signs is wires; 3 (x + 16 y) is one adder, 3x and 3y separately are two.
         let model = program(&[q(0, 15, 0), q(0, 15, 0)], |b, v| {
             let both = b.op(Op::Add { a: v[0], b: v[1], shift: 4 }, q(0, 255, 0));
             vec![b.op(Op::Add { a: both, b: both, shift: 1 }, q(0, 1023, 0))]

@@ -22,26 +22,26 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 struct Plan<'a> {
     model: &'a Model,
     facts: &'a Facts,
-    /// Whether the value may be computed negated: its operation can, and so can all of its readers.
+    /// `true` if the value may be computed negated: its operation can, and so can all of its readers.
     free: Vec<bool>,
-    /// Whether it is.
+    /// `true` if the value is computed negated.
     turned: Vec<bool>,
-    /// Readers of each value that are sums or follow their operand's sign: those of `v` stand from `first[v]` to
-    /// `first[v + 1]`.
+    /// Readers of each value that are sums or follow their operand's sign: those of `v` are at `first[v]` to `first[v +
+    /// 1]`.
     readers: Vec<u32>,
     first: Vec<u32>,
-    /// What the cost of each operation depends on.
+    /// Properties of each operation that determine its cost.
     shapes: Vec<Shape>,
-    /// How often an output shows the value as it is and negated.
+    /// Number of outputs that show the value as it is, and negated.
     shown: Vec<[u32; 2]>,
 }
 
 /// More than any adder: a choice that is not allowed.
 const FORBIDDEN: i64 = 1 << 40;
-/// How often the program is gone through.
+/// Most sweeps over the program.
 const SWEEPS: usize = 4;
 
-/// What the adder bits of an operation follow from, beside the choice.
+/// Properties of an operation that determine its adder bits, together with the chosen signs.
 #[derive(Clone, Copy)]
 struct Shape {
     kind: Kind,
@@ -49,8 +49,8 @@ struct Shape {
     widths: [u32; 2],
     /// Its operands, as far as their signs matter.
     operands: [u32; 2],
-    /// Of a sum of two, how far the first operand's lowest bit is above the second's; of a sum with a constant, the low
-    /// bits that are the operand's.
+    /// For a sum of two: distance of the first operand's lowest bit above the second's. For a sum with a constant: the
+    /// low bits that are the operand's.
     low: i64,
 }
 
@@ -61,7 +61,7 @@ enum Kind {
     AddConst,
     Add,
     Sub,
-    /// Of any number of terms.
+    /// A sum of any number of terms.
     Sum,
     /// Nothing that a sign changes.
     Fixed,
@@ -120,7 +120,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Whether the operation is a sum that neither wraps nor drops bits, so that its negative is one too.
+    /// Returns `true` if the operation is a sum that neither wraps nor drops bits, so that its negative is one too.
     fn can_turn(&self, id: ValueId) -> bool {
         let kif = self.model.kif(id);
         let frac = |v: ValueId| i64::from(self.model.kif(v).frac);
@@ -136,10 +136,10 @@ impl<'a> Plan<'a> {
             && self.facts.never_wraps(self.model, id)
     }
 
-    /// Whether the operation can read its operands negated.
+    /// Returns `true` if the operation can read its operands negated.
     fn takes_signs(&self, id: ValueId) -> bool {
         match self.model.node(id).op {
-            // These can if they can be turned, which `free` still says of the operation at hand.
+            // These can if they can be turned, which `free` records for this operation.
             Op::Neg { .. } | Op::Quantise { .. } => self.free[id.index()],
             // Sums are exact before their one floor, whatever the signs of their terms.
             Op::Add { .. } | Op::Sub { .. } | Op::Sum { .. } | Op::AddConst { .. } => true,

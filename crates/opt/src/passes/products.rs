@@ -1,4 +1,4 @@
-//! `products`: a long product of two values becomes a sum of shorter ones, so that registers can stand within it.
+//! `products`: a long product of two values becomes a sum of shorter ones, so that registers can be placed within it.
 //!
 //! For the scheduler an operation is one piece, a stage can be no shorter than the longest, and a product made of logic
 //! is by far the longest. With the bits of a factor in runs, `y = h 2^k + l`, the product `x y` is `x l + x h 2^k`, and
@@ -51,7 +51,7 @@ fn is_short(x: Kif, y: Kif, is_square: bool) -> bool {
 struct Cut {
     /// Time of the product.
     delay: f64,
-    /// What the file says that it costs: the sum's.
+    /// Cost of the product in the file, which the sum gets.
     cost: f64,
     /// Whose the sum is.
     origin: u32,
@@ -112,7 +112,7 @@ impl Cut {
         parts[0]
     }
 
-    /// `width` bits of a value from bit `at` on, where they stand in it: wires. Those at its top have its sign.
+    /// Returns `width` bits of a value from bit `at` on, at their weight: wires. The top bits have its sign.
     fn run_of(&self, rw: &mut Rewrite<'_>, x: ValueId, at: u32, width: u32) -> ValueId {
         let kif = rw.kif(x);
         let signed = kif.signed && at + width == kif.width();

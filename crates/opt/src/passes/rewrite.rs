@@ -1,9 +1,9 @@
 //! Rebuilding a program, operation by operation, with some of them replaced.
 //!
-//! A pass walks the old program in order and decides for each operation what stands for it in the new one. Most
-//! readers of a value only use the *number* it holds, and may take any value of the new program that holds the same
-//! number, whatever its type; a few look at the operand's *type* as well (its width or its step): lookups count codes,
-//! `not` and `all` count bits, a mux looks at the top bit. [`Rewrite`] therefore keeps two stand-ins for each old value
+//! A pass walks the old program in order and decides for each operation what stands for it in the new one. Most readers
+//! of a value only use the *number* it holds, and may take any value of the new program that holds the same number,
+//! whatever its type; a few look at the operand's *type* as well (its width or its step): lookups count codes, `not`
+//! and `all` count bits, a mux looks at the top bit. [`Rewrite`] therefore keeps two replacements for each old value
 //! and gives every reader the right one.
 //!
 //! # Latencies
@@ -14,20 +14,20 @@
 use alir_core::ir::{Builder, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Interval, Kif};
 
-/// A new program under construction beside the old one.
+/// A new program under construction, derived from the old one.
 ///
 /// As long as every operation stays exactly as it was, nothing is built: the new program *is* the beginning of the old
 /// one. A pass that finds nothing to do costs no copy.
 pub(super) struct Rewrite<'a> {
     old: &'a Model,
-    /// Operations of the old program that were asked for so far, all of which stay as they are; nothing once one did
-    /// not.
+    /// Number of operations of the old program that were processed so far, all of which stay as they are; `None` once
+    /// one did not.
     same: Option<usize>,
     builder: Builder,
     latencies: Vec<f64>,
     /// For each old value: the new value that holds the same number.
     number: Vec<ValueId>,
-    /// For each old value: the new value that holds the same number in the same type, once somebody asked for it.
+    /// For each old value: the new value that holds the same number in the same type, once a reader requested it.
     typed: Vec<Option<ValueId>>,
     earliest: f64,
 }
@@ -60,8 +60,8 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Whether an operation that nothing was done to would be written as it is: with the latency and the cost that this
-    /// gives it.
+    /// Returns `true` if an unchanged operation would be written as it is: with the latency and the cost that the
+    /// rewriting gives it.
     fn stays(&self, old: ValueId) -> bool {
         let node = self.old.node(old);
         match node.op {
@@ -115,7 +115,7 @@ impl<'a> Rewrite<'a> {
         made
     }
 
-    /// The old operation with its operands replaced by their stand-ins.
+    /// Returns the old operation with its operands replaced by their new values.
     pub(super) fn translated(&mut self, old: ValueId) -> Op {
         let mut op = self.old.node(old).op.clone();
         if self.same.is_some() {
@@ -167,7 +167,7 @@ impl<'a> Rewrite<'a> {
         self.push(op, interval, delay, cost, node.origin)
     }
 
-    /// Appends `old` as it is, on the stand-ins of its operands.
+    /// Appends `old` as it is, on the replacements of its operands.
     pub(super) fn keep(&mut self, old: ValueId) -> ValueId {
         if self.stays_here(old) {
             return old;
@@ -176,7 +176,7 @@ impl<'a> Rewrite<'a> {
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// [`Rewrite::keep`] for who has the [`Rewrite::translated`] operation at hand.
+    /// [`Rewrite::keep`] for a caller that already has the [`Rewrite::translated`] operation.
     pub(super) fn keep_translated(&mut self, old: ValueId, op: Op) -> ValueId {
         if self.stays_here(old) {
             return old;
@@ -184,7 +184,7 @@ impl<'a> Rewrite<'a> {
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// Whether nothing was done yet, and nothing is to be done to `old`, the next of the old operations.
+    /// Returns `true` if nothing has changed yet, and `old`, the next of the old operations, stays as it is.
     fn stays_here(&self, old: ValueId) -> bool {
         self.same == Some(old.index()) && self.stays(old)
     }

@@ -1,13 +1,13 @@
-//! `rounding`: what rounds a ReLU's result is added before the ReLU, where it meets the bias.
+//! `rounding`: the constant that rounds a ReLU's result is added before the ReLU, where it meets the bias.
 //!
-//! Networks round with `floor(max(v, 0) + c)`, `c` half a step of the result: an adder of its own behind each ReLU.
-//! With `0 <= c < step`, and `max(v, 0)` floored to nothing finer than `c`,
+//! Networks round with `floor(max(v, 0) + c)`, `c` half a step of the result: an adder of its own after each ReLU. With
+//! `0 <= c < step`, and `max(v, 0)` floored to nothing finer than `c`,
 //!
 //! `floor(max(v, 0) + c) = max(floor(v + c), 0)`,
 //!
-//! since for a negative `v` both are zero. `v` nearly always ends with a constant, which takes `c` in: the adder and the
-//! lowest bit of the ReLU are gone. This holds for the bits of the result below any power of two, too, so that results
-//! that wrap may do so.
+//! since for a negative `v` both are zero. `v` nearly always ends with a constant, which absorbs `c`: the adder and the
+//! lowest bit of the ReLU are removed. This holds for the bits of the result below any power of two, too, so that
+//! results that wrap may do so.
 
 use super::facts::{Facts, Known, Range};
 use super::rewrite::{Rewrite, rebuild};
@@ -15,7 +15,7 @@ use alir_core::ir::{Model, Op, ValueId};
 use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 
-/// Moves rounding constants from behind ReLUs to before them, where that takes fewer adder bits.
+/// Moves rounding constants from after ReLUs to before them, where that takes fewer adder bits.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let readers = Readers::of(model);
     if !readers.any_quantised_constant {
@@ -35,10 +35,10 @@ struct Taken {
     top: i64,
 }
 
-/// Who reads the values of a program.
+/// Readers of the values of a program.
 struct Readers {
     count: Vec<u32>,
-    /// What quantisers take of an addition of a constant that nothing else reads.
+    /// Bits that quantisers take of an addition of a constant that nothing else reads.
     taken: Vec<Option<Taken>>,
     any_quantised_constant: bool,
 }
@@ -77,7 +77,7 @@ impl Readers {
     }
 }
 
-/// `addend * 2^-frac`, beside what it is added to.
+/// The constant `addend * 2^-frac`.
 #[derive(Clone)]
 struct Constant {
     addend: i128,
@@ -91,7 +91,7 @@ impl Constant {
         Some(Constant { addend: addend >> zeros, frac: i64::from(shift) - i64::from(zeros) })
     }
 
-    /// Its code with so many fractional bits, none of which is lost.
+    /// Returns its code with `frac` fractional bits, none of which is lost.
     fn code(&self, frac: i64) -> Option<i128> {
         let up = u32::try_from(frac - self.frac).ok().filter(|&up| up <= 100)?;
         self.addend.checked_mul(1 << up).filter(|c| c.unsigned_abs() < 1 << 120)
@@ -122,7 +122,8 @@ struct Affine {
 }
 
 impl Affine {
-    /// What a value is, behind additions of constants and negations that lose nothing and that nobody else reads.
+    /// Returns a value as an affine function of the value before additions of constants and negations that are exact
+    /// and have no other readers.
     fn behind(model: &Model, facts: &Facts, readers: &Readers, value: ValueId) -> Affine {
         let mut found = Affine { base: value, negated: false, constant: Constant { addend: 0, frac: 0 } };
         while readers.count[found.base.index()] == 1 && facts.never_wraps(model, found.base) {
@@ -162,7 +163,7 @@ struct Rounding {
     /// The ReLU, and what it reads.
     relu: ValueId,
     sum: ValueId,
-    /// Whether the sum had a constant that the new one takes in.
+    /// `true` if the sum had a constant that the new one absorbs.
     merged: bool,
 }
 

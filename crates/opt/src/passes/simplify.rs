@@ -69,7 +69,7 @@ impl Simplify<'_, '_, '_> {
         self.facts.range(v).and_then(Range::constant)
     }
 
-    /// Whether this operation's result is exactly `x * 2^shift`, for every code of `x`: no bit is lost.
+    /// Returns `true` if this operation's result is exactly `x * 2^shift`, for every code of `x`: no bit is lost.
     fn same_number(&self, x: ValueId, shift: i32) -> bool {
         let Some(r) = self.facts.range(x) else { return self.kif_holds_all(x, shift) };
         let (from, to) = (i64::from(self.model.kif(x).frac) - i64::from(shift), i64::from(self.kif().frac));
@@ -89,7 +89,8 @@ impl Simplify<'_, '_, '_> {
         from.0 <= i64::from(to.int) && from.1 <= i64::from(to.frac) && (to.signed || !from.2)
     }
 
-    /// A stand-in for `x * 2^shift` wrapped to this operation's type: `x` itself where that is the same number.
+    /// Returns a replacement for `x * 2^shift` wrapped to this operation's type: `x` itself where that is the same
+    /// number.
     fn quantise_or_copy(&mut self, x: ValueId, shift: i32) -> Option<ValueId> {
         if shift == 0 && self.same_number(x, 0) {
             return Some(self.rw.number(x));
@@ -148,7 +149,7 @@ impl Simplify<'_, '_, '_> {
         None
     }
 
-    /// Whether the operation's result is the exact number it stands for: it neither wraps nor drops bits.
+    /// Returns `true` if the operation's result is exact: it neither wraps nor drops bits.
     fn exact(&self, id: ValueId) -> bool {
         let kif = self.model.kif(id);
         let frac = |v: ValueId| i64::from(self.model.kif(v).frac);
@@ -217,7 +218,7 @@ impl Simplify<'_, '_, '_> {
                 _ => kept.push(term),
             }
         }
-        // x - x, wherever the two stand.
+        // x - x, at any two positions.
         let mut k = 0;
         while k < kept.len() {
             let opposite = |t: &Term| t.value == kept[k].value && t.shift == kept[k].shift && t.neg != kept[k].neg;

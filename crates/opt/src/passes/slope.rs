@@ -47,7 +47,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 }
 
 impl Reached {
-    /// Whether the steps from word to word differ by no more than one, as those of a rounded line.
+    /// Returns `true` if the steps from word to word differ by no more than one, as those of a rounded line.
     fn is_nearly_straight(&self) -> bool {
         let mut steps = self.values.windows(2).map(|w| i64::from(w[1]) - i64::from(w[0]));
         let Some(first) = steps.next() else { return false };
@@ -107,13 +107,12 @@ impl Line {
         Line { digits, b, drop }
     }
 
-    /// Whether the sum begins with its constant: not if the first term stands for itself.
+    /// Returns `true` if the sum begins with its constant: not if the first term is used directly.
     fn begins_with_constant(&self) -> bool {
         self.b != 0 || self.digits[0].1
     }
 
-    /// The ends of all partial sums, each with the bits of the adder that makes it: none for the first term that stands
-    /// for itself.
+    /// Returns the ends of all partial sums, each with the bits of its adder: 0 for a first term that is used directly.
     fn sums(&self, reached: &Reached) -> Vec<(i128, i128, u32)> {
         let (first, last) = (reached.first, reached.first + reached.values.len() as i128 - 1);
         let mut sums = Vec::with_capacity(self.digits.len());
@@ -228,7 +227,7 @@ mod tests {
             // Whether or not it is worth it, there is a line of this slope.
             assert!(offset(&line, a, drop as u32).is_some());
             lines += u32::from(reads(&line).is_some());
-            // A word beside the line: no line, or another one that is as right.
+            // A word off the line: no line, or another one that is as right.
             let at = 1 + rng.below(line.values.len() as u64 - 2) as usize;
             line.values[at] += if rng.below(2) == 0 { 1 } else { -1 };
             if line.is_nearly_straight() {

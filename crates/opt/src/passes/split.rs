@@ -18,7 +18,7 @@ use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// Bits of the largest operand that is looked at; beyond it is the land of block memories.
+/// Width in bits of the largest operand that is considered; beyond it tables belong into BRAM.
 const MOST_BITS: u32 = 14;
 /// Fractional bits, either way, beyond which the coarse table's might be too many for a program.
 const MOST_FRACTIONALS: u32 = 128;
@@ -48,7 +48,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// Whether a lookup of `x` is worth a look, and what stands for it fits any program.
+/// Returns `true` if a lookup of `x` is worth splitting, and its replacement fits any program.
 pub(super) fn fits(model: &Model, lookup: ValueId, x: ValueId) -> bool {
     let fractionals = [model.kif(x).frac, model.node(lookup).interval.frac];
     (7..=MOST_BITS).contains(&model.kif(x).width()) && fractionals.iter().all(|f| f.unsigned_abs() <= MOST_FRACTIONALS)
@@ -73,7 +73,7 @@ struct Split {
 }
 
 impl Split {
-    /// What the table costs, and the cheapest way to split it, if that is cheaper by a tenth.
+    /// Returns the LUTs of the table, and the cheapest way to split it, if that is cheaper by a tenth.
     fn best(reached: &Reached) -> (u32, Option<Split>) {
         let (lo, hi) = ends(&reached.values);
         if lo < -LARGEST || hi > LARGEST {
@@ -170,7 +170,7 @@ pub(super) fn bits(lo: i32, hi: i32) -> u32 {
     magnitude + u32::from(lo < 0)
 }
 
-/// Six-input LUTs of a table whose first value stands at the code `first`, estimated: each output bit is a tree of
+/// Estimates the six-input LUTs of a table whose first value has the code `first`: each output bit is a tree of
 /// multiplexers over functions of the address's six low bits, equal or opposite parts of all trees shared (as in a
 /// binary decision diagram: R. E. Bryant, IEEE Trans. Computers C-35, 1986). Codes without a value read zero. Counting
 /// stops soon after `limit`.

@@ -49,11 +49,11 @@ impl Pool {
     }
 }
 
-/// What a lookup reads for each code that its operand can have.
+/// Words of a table for each code that the operand of a lookup can have.
 pub(super) struct Reached {
     /// Code of the first value.
     pub(super) first: i128,
-    /// What is read for it and those above it.
+    /// Values for that code and those above it.
     pub(super) values: Vec<i32>,
 }
 
@@ -126,7 +126,7 @@ impl Reached {
         }
     }
 
-    /// The same without the operand's lowest bit, if nothing depends on it.
+    /// Returns it without the operand's lowest bit, if nothing depends on that bit.
     fn halved(&self) -> Option<Reached> {
         let first = self.first >> 1;
         let last = (self.first + self.values.len() as i128 - 1) >> 1;

@@ -13,12 +13,12 @@ use super::graph::Graph;
 pub(super) struct Labels {
     /// Stage of each vertex, from 1.
     pub(super) stage: Vec<u32>,
-    /// Of each point. In the earliest schedule: the longest path from the start of its stage to it. In the latest one:
-    /// from it to the end of its stage.
+    /// Path length of each point. In the earliest schedule: the longest path from the start of its stage to it. In the
+    /// latest one: from it to the end of its stage.
     pub(super) path: Vec<i64>,
 }
 
-/// What [`earliest`] found beside the labels.
+/// Size of the schedule that [`earliest`] finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Stages needed.

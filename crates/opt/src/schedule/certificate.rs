@@ -1,10 +1,10 @@
-//! The proof that a schedule has the fewest register bits, or how far it may be from it, and its judge.
+//! Proof that a schedule has the fewest register bits, or of its largest distance from that, and its checker.
 //!
 //! A certificate is a solution of the dual program: a multiplier, not negative, for each of some inequalities that
-//! every legal schedule keeps, whatever registers of multiplier blocks it uses. Added up with their multipliers they
-//! leave `cost >= constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than
-//! the latest, that is a number. The judge ([`check_certificate`]) looks at each inequality by itself, finds earliest
-//! and latest stages on its own, and adds in 128-bit integers. It shares no code with the search.
+//! every legal schedule keeps, whatever registers of DSPs it uses. Added up with their multipliers they leave `cost >=
+//! constant + sum r[j] * stage[j]`, and since no schedule can be earlier than the earliest or later than the latest,
+//! that is a number. The checker ([`check_certificate`]) looks at each inequality by itself, computes earliest and
+//! latest stages on its own, and adds in 128-bit integers. It shares no code with the search.
 
 use super::delay::Delay;
 use super::goal::Goal;
@@ -27,7 +27,7 @@ pub struct Certificate {
     pub last_use: Vec<(u32, Reader, i64)>,
     /// The [`super::Edge`] of this number is not too early (`false`) or not too late (`true`).
     pub edge: Vec<(u32, bool, i64)>,
-    /// The reader is not before what makes the class; one of the two is an edge of a multiplier block.
+    /// The reader is not before the root of the class; one of the two is an edge of a DSP.
     pub held: Vec<(u32, Reader, i64)>,
     /// The register bits of no legal schedule count less than this, input registers included.
     pub lower_bound: u64,
@@ -55,8 +55,8 @@ pub fn check_certificate(
         })
     };
     let judge = Judge::new(model, delay, goal, uses).map_err(wrong)?;
-    // Nothing at all proves that bits are no fewer than none, and that input registers and those behind the outputs are
-    // there.
+    // An empty certificate proves that the number of bits is not negative, and that input registers and those after the
+    // outputs exist.
     let mut edges = if goal.register_inputs { uses.input_bits() } else { 0 };
     if goal.register_outputs {
         let shown = uses.all_bits().iter().filter(|c| uses.readers(c).contains(&Reader::Port));
@@ -76,7 +76,7 @@ struct Judge<'a> {
     stages: i128,
     /// Earliest and latest stage of each operation; `None` if no output depends on it.
     window: Vec<Option<(i128, i128)>>,
-    /// Earliest and latest place of each edge of a multiplier block.
+    /// Earliest and latest place of each edge of a DSP.
     edges: Vec<(i128, i128)>,
     own: Vec<f64>,
     /// Operations that make or read bits; the others are wiring.
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
         path > self.bound * (1.0 + SLACK)
     }
 
-    /// Earliest and latest stages, by the greedy argument of the module `bounds`, in the judge's own words.
+    /// Returns earliest and latest stages, by the greedy argument of the module `bounds`, implemented independently.
     fn windows(&self, goal: &Goal) -> Vec<Option<(i128, i128)>> {
         let n = self.model.nodes().len();
         let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
@@ -331,7 +331,7 @@ impl<'a> Judge<'a> {
         Ok(total)
     }
 
-    /// Whether `v` uses `u`, directly or through operations that take no time.
+    /// Returns `true` if `v` uses `u`, directly or through operations that take no time.
     fn uses_through_wiring(&self, u: ValueId, v: ValueId) -> bool {
         let mut open = vec![v];
         let mut seen = BTreeSet::new();
@@ -350,7 +350,7 @@ impl<'a> Judge<'a> {
         false
     }
 
-    /// Whether there is a path too long for a stage between each pair.
+    /// Checks that there is a path too long for a stage between each pair.
     fn check_paths(&self, paths: &[(ValueId, ValueId, i64)]) -> Result<(), String> {
         let mut by_end: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
         let mut ends = Vec::new();
@@ -378,8 +378,8 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// The longest path to a register behind `v` from what each operation reads that is not before `first` (too long is
-    /// as good as longer).
+    /// Returns the longest path from the operands of each operation to a register after `v`, over operations not before
+    /// `first`. The search ends at paths that are too long: too long is as good as longer.
     fn longest_to(&self, v: ValueId, first: ValueId) -> FxHashMap<ValueId, f64> {
         let mut longest = FxHashMap::default();
         // The way from each point.

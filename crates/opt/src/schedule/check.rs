@@ -1,4 +1,4 @@
-//! The judge of schedules. It shares no code with those who make them.
+//! Independent checker of schedules. It shares no code with the scheduler.
 
 use super::Schedule;
 use super::delay::Delay;
@@ -13,13 +13,13 @@ const SLACK: f64 = 1e-9;
 /// Most problems that are reported.
 const MOST: usize = 20;
 
-/// Checks that a schedule is legal for what was asked: the number of stages, every operation in one of them and not
-/// before its operands, no path between registers above the bound. Returns the longest path of each stage.
+/// Checks that a schedule is legal for the goal: the number of stages, every operation in one of them and not before
+/// its operands, no path between registers above the bound. Returns the longest path of each stage.
 ///
 /// Operations that no output depends on count for order, not for delay: no hardware is made of them.
 ///
 /// # Errors
-/// Everything that is wrong, up to a cap. It is our own mistake, so its severity is [`Severity::Bug`].
+/// All violations, up to a cap. They are internal errors, so their severity is [`Severity::Bug`].
 pub fn check(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> Result<Vec<f64>, Diagnostics> {
     let mut problems = Vec::new();
     let mut wrong = |message: String| {

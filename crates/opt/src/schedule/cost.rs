@@ -1,15 +1,15 @@
 //! Register bits of a schedule.
 //!
-//! An edge of a multiplier block has a label, as each vertex has its stage; edges are numbered after the vertices. A
-//! bit is held from the label of the vertex or edge that makes it to the largest label among its readers.
+//! An edge of a DSP has a label, as each vertex has its stage; edges are numbered after the vertices. A bit is kept
+//! from the label of the vertex or edge that generates it to the largest label among its readers.
 
 use super::graph::{Graph, NONE};
 use super::uses::{Reader, Root, Uses};
 
-/// Stands for the output port among readers: behind the last stage.
+/// The output port as a reader: after the last stage.
 pub(super) const PORT: u32 = u32::MAX;
 
-/// An edge of a multiplier block: a label between two places from that of a vertex.
+/// An edge of a DSP: a label between two places relative to that of a vertex.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     /// The multiplication.
@@ -31,7 +31,7 @@ impl Span {
     }
 }
 
-/// The classes of root bits, in terms of labels: vertices and, behind them, edges of multiplier blocks.
+/// Classes of root bits, in terms of labels: vertices and, numbered after them, edges of DSPs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cost {
     /// The edges.
@@ -105,13 +105,13 @@ impl Cost {
         &self.readers[self.start[class] as usize..self.start[class + 1] as usize]
     }
 
-    /// What the register bits of a schedule of `stages` stages count, without input registers: one each, and those
-    /// outside of multiplier blocks as often as they weigh.
+    /// Returns the weighted register bits of a schedule of `stages` stages, without input registers: 1 for each bit
+    /// within DSPs, the weight for each other bit.
     pub(super) fn bits(&self, stage: &[u32], stages: u32) -> u64 {
         self.held(0..self.len(), stage, &self.places(stage, stages), stages)
     }
 
-    /// All register bits, and those of them that are within multiplier blocks.
+    /// Returns the number of all register bits, and of those within DSPs.
     pub(super) fn all_and_within(&self, stage: &[u32], stages: u32) -> (u64, u64) {
         let all = self.held(0..self.plain, stage, &[], stages);
         let within = match self.weight {
@@ -123,8 +123,8 @@ impl Cost {
         (all, within)
     }
 
-    /// The best label of each edge in a schedule: a product leaves its block as late as its readers allow, and a factor
-    /// enters as soon as it is computed. A factor that is put together from several values has no product among them,
+    /// Returns the best label of each edge in a schedule: a product leaves its DSP as late as its readers allow, and a
+    /// factor enters as soon as it is computed. A factor that is composed of several values has no product among them,
     /// so the choices of two edges never depend on each other.
     fn places(&self, stage: &[u32], stages: u32) -> Vec<u32> {
         if self.edges.is_empty() {
@@ -190,7 +190,7 @@ impl Cost {
         (first, last)
     }
 
-    /// What the last boundary holds whatever the schedule: the outputs.
+    /// Returns the register bits of the last boundary in any schedule: the outputs.
     pub(super) fn trivial_bound(&self) -> u64 {
         let is_shown = |&c: &usize| self.readers(c).first() == Some(&PORT) && self.root[c] < self.vertices;
         let shown = (0..self.len()).filter(is_shown);

@@ -17,7 +17,7 @@ pub trait Delay {
     /// and always happens in the last stage.
     fn negation_delay(&self, model: &Model, j: usize) -> f64;
 
-    /// How long paths through consecutive operations take: as long as all of them by themselves, unless more is known.
+    /// Returns the delays of paths through consecutive operations: by default the sums of their own delays.
     fn paths(&self, model: &Model) -> Cow<'_, Paths> {
         Cow::Owned(Paths::by_operation(model, self))
     }
@@ -38,8 +38,8 @@ impl Delay for LatencyFields {
     }
 }
 
-/// Own delays by widths, for files without latencies. The unit is one level of six-input LUTs with the wire behind
-/// it; a carry moves through 32 bits of a chain in that time.
+/// Own delays by widths, for files without latencies. The unit is one level of six-input LUTs with the wire after it; a
+/// carry moves through 32 bits of a chain in that time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ByWidth;
 

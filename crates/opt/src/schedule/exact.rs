@@ -3,20 +3,20 @@
 //! Stages are labels under difference constraints (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
 //! 1991): an operation is not before its operands, and where a path from `u` to `v` is longer than the bound, `v` is at
 //! least one stage after `u`. Register bits are linear in the labels and, for each class of bits, the label of its last
-//! reader. They stay linear where multiplier blocks have registers of their own: an edge of a block ([`super::Edge`])
-//! is one more label, bounded on both sides by the multiplication's, and no reader is before what makes its bits. The
-//! dual is a flow ([`super::flow`]).
+//! reader. They stay linear where DSPs have registers of their own: an edge of a DSP ([`super::Edge`]) is one more
+//! label, bounded on both sides by the multiplication's, and no reader is before the root of its bits. The dual is a
+//! flow ([`super::flow`]).
 //!
 //! The method is primal-dual (L. R. Ford, D. R. Fulkerson 1962). Labels start at the earliest schedule and are legal
-//! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from
-//! unsent flow move one stage on, which lowers the cost by as much as is unsent and keeps every flow-carrying
-//! inequality tight. No label moves further than to its place in the best schedule, so there are fewer rounds than
-//! stages. Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
+//! throughout. Flow is sent along tight inequalities; when no more can be sent, all nodes that are reached from unsent
+//! flow move one stage on, which lowers the cost by as much as is unsent and keeps every flow-carrying inequality
+//! tight. No label moves further than to its place in the best schedule, so there are fewer rounds than stages.
+//! Whatever is sent is a lower bound at any time, so it can stop anywhere with a known gap.
 //!
 //! There are many path inequalities and few of them bind, so one is added only when a move would break it. Finding the
-//! last of them takes most of the time. When the effort runs out, a move that would break paths is therefore repaired
-//! instead: the ends of these paths move too, whether that is optimal or not, and flow on arcs that are no longer tight
-//! is removed. The gap then says what this may have cost.
+//! last of them takes most of the time. When the budget is exhausted, a move that would break paths is therefore
+//! repaired instead: the ends of these paths move too, whether that is optimal or not, and flow on arcs that are no
+//! longer tight is removed. The gap then states the possible cost.
 
 use super::bounds::Labels;
 use super::cost::{Cost, PORT};
@@ -29,7 +29,7 @@ const GROUND: u32 = 0;
 /// Most paths for which one move is repaired before it is given up.
 const DETOURS: usize = 20;
 
-/// What an arc of the network stands for.
+/// Inequality that an arc of the network represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     /// The second vertex needs the first one.
@@ -38,7 +38,7 @@ pub(super) enum Reason {
     Path(u32, u32),
     /// This reader is not after the last use of the class.
     Use(u32, u32),
-    /// This edge of a multiplier block is not earlier than it can be (`false`) or not later (`true`).
+    /// This edge of a DSP is not earlier than it can be (`false`) or not later (`true`).
     Edge(u32, bool),
     /// This reader is not before what makes the class; one of the two is an edge.
     Held(u32, u32),
@@ -46,7 +46,7 @@ pub(super) enum Reason {
     Window,
 }
 
-/// What the search found.
+/// Result of the search.
 #[derive(Clone, Debug)]
 pub(super) struct Solution {
     /// Stage of each vertex.
@@ -65,7 +65,7 @@ struct Problem<'a> {
     /// Node of each label, and its place less the node's label.
     node: Vec<(u32, i32)>,
     reasons: Vec<Reason>,
-    /// Place of each label: stages of vertices, then edges of multiplier blocks.
+    /// Place of each label: stages of vertices, then edges of DSPs.
     stage: Vec<u32>,
     /// The fewest register bits so far, and the places that have them.
     best: (u64, Vec<u32>),
@@ -138,8 +138,8 @@ fn use_window(readers: &[u32], (early, late): Windows) -> (u32, u32) {
     })
 }
 
-/// What multipliers prove: with the inequalities added to the cost, each label is left with some factor, and is at
-/// least its earliest or at most its latest stage.
+/// Returns the lower bound that multipliers prove: with the inequalities added to the cost, each label is left with
+/// some factor, and is at least its earliest or at most its latest stage.
 fn lower_bound(cost: &Cost, stages: u32, windows: Windows, multipliers: &[(Reason, i64)]) -> u64 {
     let (early, late) = windows;
     let mut total = 0i64;
@@ -207,7 +207,7 @@ impl<'a> Problem<'a> {
                 node.push((label.len() as u32, 0));
                 label.push(first as i32);
             }
-            // Beside it, the last uses of what it makes, where there is a choice.
+            // In addition, the last uses of its bits, where there is a choice.
             while let Some(class) = classes.next_if(|&class| cost.root[class as usize] as usize == v) {
                 let readers = cost.readers(class as usize);
                 let (first, last) = use_window(readers, windows);
@@ -246,7 +246,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// What holds of the edges of multiplier blocks, as far as the windows do not imply it.
+    /// Adds the inequalities of the edges of DSPs, as far as the windows do not imply them.
     fn add_edges(&mut self, cost: &Cost, (early, late): Windows) {
         let first = self.graph.len() as u32;
         for (edge, span) in (0..).zip(&cost.edges) {
@@ -403,7 +403,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Moves all reached nodes by so many stages, relative to the ground.
+    /// Moves all reached nodes by `by` stages, relative to the ground.
     fn move_reached(&mut self, by: i32) {
         let with_ground = self.network.is_reached(GROUND);
         for node in 0..self.network.label.len() as u32 {
@@ -425,7 +425,7 @@ impl<'a> Problem<'a> {
             let s = self.stage[v as usize];
             if graph.arrive(v, s, &self.stage, &mut self.path) > self.limit {
                 self.cone.too_far(graph, &self.stage, self.limit, v, pairs);
-                // What follows is judged as if the path had been cut here.
+                // Later vertices are checked as if a register ended the path here.
                 graph.arrive_alone(v, &mut self.path);
             }
         }

@@ -21,7 +21,7 @@ const NIL: u32 = u32::MAX;
 pub struct FlowNetwork {
     /// Label of each node.
     pub label: Vec<i32>,
-    /// What should still arrive at each node; negative where something should still leave.
+    /// Flow that should still arrive at each node; negative where flow should still leave.
     pub want: Vec<i64>,
     tail: Vec<u32>,
     head: Vec<u32>,
@@ -125,12 +125,12 @@ struct Step {
     forwards: bool,
 }
 
-/// How a call of [`FlowNetwork::saturate`] ended.
+/// Result of [`FlowNetwork::saturate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saturated {
     /// Nothing is left to send.
     Served,
-    /// What is left cannot be sent.
+    /// The rest cannot be sent.
     Stuck,
     /// The effort is used up.
     Tired,
@@ -197,7 +197,7 @@ impl FlowNetwork {
     }
 
     /// Sends as much as tight arcs can carry until `work` goes beyond `limit`. If it got stuck,
-    /// [`FlowNetwork::is_reached`] then tells who can be reached from nodes that have something left.
+    /// [`FlowNetwork::is_reached`] then returns which nodes are reachable from nodes with unsent flow.
     pub fn saturate(&mut self, limit: u64) -> Saturated {
         if self.work > limit {
             return Saturated::Tired;
@@ -260,7 +260,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Whether the last search for paths, which found none, came by this node.
+    /// Returns `true` if the last search for paths, which found none, reached this node.
     pub fn is_reached(&self, node: u32) -> bool {
         self.distance[node as usize] != NIL
     }
@@ -377,7 +377,7 @@ impl FlowNetwork {
         }
     }
 
-    /// Of those, the ends of the tight arcs that point the right way and were there when arcs were sorted.
+    /// Visits new ends of the tight arcs that have this direction and existed when arcs were sorted.
     fn visit_ends(&mut self, v: u32, distance: u32, out: bool) {
         let ends = if out { self.out.of(v) } else { self.into.of(v) };
         self.work += ends.len() as u64;
@@ -389,7 +389,7 @@ impl FlowNetwork {
         }
     }
 
-    /// The same for those that came later.
+    /// Visits new ends of the tight arcs that have this direction and were added later.
     fn visit_later(&mut self, v: u32, distance: u32, out: bool) {
         let later = if out { &self.later_out } else { &self.later_into };
         let mut arc = later.first[v as usize];
@@ -421,7 +421,7 @@ impl FlowNetwork {
     /// Pushes nearer what is left until all of it is served or stuck, or distances should be computed again.
     fn push_nearer(&mut self, limit: u64) {
         let enough = self.work + self.tail.len() as u64 + 6 * self.label.len() as u64;
-        // Nobody at this distance or beyond can reach anything any more.
+        // Nodes at this distance or beyond have no path to a sink any more.
         let mut beyond = NIL;
         while self.farthest > 0 && self.work <= enough.min(limit) {
             match self.active[self.farthest as usize].pop() {

@@ -5,7 +5,7 @@ use super::graph::Graph;
 use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
 use alir_core::ir::{Model, ValueId};
 
-/// What to spare where stages alone are given.
+/// Objective of scheduling for a given number of stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Objective {
     /// The smallest stage delay, then the fewest register bits.
@@ -18,7 +18,7 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// What multiple of the smallest stage delay is allowed.
+    /// Returns the largest allowed multiple of the smallest stage delay.
     pub fn multiple(self) -> f64 {
         match self {
             Objective::Delay => 1.0,
@@ -28,7 +28,7 @@ impl Objective {
     }
 }
 
-/// How long to look for fewer register bits. Effort is counted in steps, not in seconds.
+/// Effort of the search for fewer register bits. Effort is counted in steps, not in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// A legal and balanced schedule in linear time.
@@ -42,8 +42,8 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Steps of the search for a graph of so many vertices; `None` for no search at all. A step is an arc looked at,
-    /// ten to twenty nanoseconds.
+    /// Returns the budget of the search in steps, for a graph of `vertices` vertices; `None` for no search at all. A
+    /// step visits an arc and takes ten to twenty nanoseconds.
     pub(super) fn steps(self, vertices: usize) -> Option<u64> {
         match self {
             Effort::Fast => None,
@@ -53,32 +53,32 @@ impl Effort {
     }
 }
 
-/// What is asked for. Without stages and without a bound the module is combinational.
+/// Goal of scheduling. Without stages and without a bound the module is combinational.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Goal {
-    /// Number of stages. With a bound: exactly so many.
+    /// Number of stages. With a bound: exactly this number.
     pub stages: Option<u32>,
     /// Bound on the delay of every path between registers, in the units of the delays. Without stages: the fewest
     /// that keep it.
     pub max_stage_delay: Option<f64>,
-    /// Whether inputs are registered.
+    /// `true` if inputs are registered.
     pub register_inputs: bool,
-    /// Whether outputs are held once more behind the last stage, which ends in registers anyway.
+    /// `true` if outputs are registered once more after the last stage, which ends in registers anyway.
     pub register_outputs: bool,
     /// Time at which inputs arrive after the clock edge: belongs to the first stage, or to the world outside if inputs
     /// are registered, where it still has to keep the bound.
     pub input_delay: f64,
-    /// Time that is needed behind the last stage's logic: belongs to the last stage, or to the world outside if outputs
-    /// are held once more, where it still has to keep the bound.
+    /// Time that is needed after the last stage's logic: belongs to the last stage, or to the world outside if outputs
+    /// are registered once more, where it still has to keep the bound.
     pub output_delay: f64,
-    /// What to spare where stages alone are given.
+    /// Objective for a given number of stages.
     pub objective: Objective,
-    /// How long to look.
+    /// Effort of the search.
     pub effort: Effort,
 }
 
 impl Goal {
-    /// So many stages, everything else as by default.
+    /// Returns a goal with this number of stages, everything else as by default.
     pub fn stages(stages: u32) -> Goal {
         Goal { stages: Some(stages), ..Goal::default() }
     }
@@ -88,7 +88,7 @@ impl Goal {
         Goal { max_stage_delay: Some(bound), ..Goal::default() }
     }
 
-    /// Whether no register is asked for behind the inputs.
+    /// Returns `true` if no registers after the inputs are requested.
     pub fn is_combinational(&self) -> bool {
         match self.stages {
             Some(n) => n == 0,
@@ -106,7 +106,7 @@ impl Goal {
         if self.register_outputs { 0.0 } else { self.output_delay }
     }
 
-    /// Whether the numbers make sense.
+    /// Checks that the delays are valid and the number of stages is not too large.
     pub(super) fn validate(&self) -> Result<(), Infeasible> {
         let delays = [
             ("--max-stage-delay", self.max_stage_delay.unwrap_or(0.0)),
@@ -135,46 +135,46 @@ pub enum Infeasible {
     NotADelay {
         /// The option.
         flag: &'static str,
-        /// What it was given.
+        /// The invalid value.
         value: f64,
     },
     /// More stages than anybody wants.
     TooManyStages {
-        /// Stages asked for.
+        /// Requested number of stages.
         asked: u32,
-        /// Most stages that can be asked for.
+        /// Largest number of stages that can be requested.
         most: u32,
     },
     /// One operation alone is slower than the bound.
     TooSlow {
         /// The slowest operation; `None` if it is what lies outside (`--input-delay`, `--output-delay`).
         operation: Option<ValueId>,
-        /// How long it takes.
+        /// Its delay.
         delay: f64,
         /// The bound.
         bound: f64,
     },
     /// The bound needs more stages.
     TooFewStages {
-        /// Stages asked for.
+        /// Requested number of stages.
         asked: u32,
         /// The bound.
         bound: f64,
         /// Stages that are needed for it.
         needed: u32,
-        /// Smallest bound for the stages asked for.
+        /// Smallest bound for the requested stages.
         least: f64,
     },
 }
 
-/// How the bound on a stage's delay was given.
+/// Command line option that set the bound on a stage's delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundFlag<'a> {
     /// The option.
     pub name: &'a str,
-    /// What one unit of the delays is worth in the option's unit.
+    /// Value of one unit of the delays in the option's unit.
     pub unit: f64,
-    /// What the option's value has above the bound itself, in its unit: the register's share of a clock period.
+    /// Difference of the option's value and the bound, in the option's unit: the register's share of a clock period.
     pub overhead: f64,
 }
 
@@ -184,10 +184,10 @@ impl BoundFlag<'_> {
 }
 
 impl Infeasible {
-    /// The message for the user.
+    /// Returns the message for the user.
     ///
-    /// `model` is the program that was to be scheduled; operations are called by their number in the file it comes
-    /// from. `given` tells how the bound was given: what is to be asked for instead is told in the same terms.
+    /// `model` is the program that was to be scheduled; operations are named by their number in the file it comes from.
+    /// `given` is the option that set the bound: the message suggests values in its unit.
     pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
         let bound_flag = given.name;
@@ -231,14 +231,14 @@ fn plural(stages: u32) -> &'static str {
     if stages == 1 { "stage" } else { "stages" }
 }
 
-/// What a goal means for a graph.
+/// A goal in terms of a graph.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     /// Number of stages, at least 1.
     pub(super) stages: u32,
-    /// Bound on every path in the units of the delays, as asked for or as the objective allows.
+    /// Bound on every path in the units of the delays, as requested or as the objective allows.
     pub(super) bound: f64,
-    /// The same in ticks, slack included.
+    /// The bound in ticks, slack included.
     pub(super) limit: i64,
     /// The smallest bound possible for these stages, in ticks.
     pub(super) smallest: i64,

@@ -1,13 +1,13 @@
-//! The timing graph: what has a stage of its own, what must come before what, and how long each takes.
+//! Timing graph: the operations with a stage of their own, their order, and their delays.
 //!
-//! Vertices are the operations that some output depends on, without those that are mere wiring in no time (they sit
-//! wherever their operand does) and without constants. Vertex 0 is the outside world in front of the inputs, in
-//! stage 1; after the operations come the pinned vertices of the last stage: output negations and the outside world
-//! behind the outputs. Times are those of points ([`super::paths`]), each of which is of a vertex.
+//! Vertices are the operations that some output depends on, without those that are mere wiring in no time (they are in
+//! the stage of their operand) and without constants. Vertex 0 is the outside world before the inputs, in stage 1;
+//! after the operations come the pinned vertices of the last stage: output negations and the outside world after the
+//! outputs. Times are those of points ([`super::paths`]), each of which belongs to a vertex.
 //!
 //! Delays are integers here (*ticks*), so that sums do not depend on their order and every comparison is exact. A tick
-//! is small enough (2^-48 of the longest path or less) that the relative slack of 1e-9, which the specification
-//! grants to comparisons, hides the rounding.
+//! is small enough (2^-48 of the longest path or less) that the relative slack of 1e-9, which the specification grants
+//! to comparisons, hides the rounding.
 
 use super::delay::Delay;
 use super::paths::{From, Paths};
@@ -79,7 +79,7 @@ impl Adjacency {
 pub(super) struct Outside {
     /// Time at which unregistered inputs arrive.
     pub(super) before: f64,
-    /// Time that is needed behind the last operation.
+    /// Time that is needed after the last operation.
     pub(super) after: f64,
 }
 
@@ -151,7 +151,7 @@ impl Points<'_> {
         }
     }
 
-    /// Whether an element's points are others', because it takes no time; makes them that if so.
+    /// Returns `true` if an element takes no time, so that its points are those of others; maps them to these then.
     fn are_others(&mut self, element: usize) -> bool {
         let points = self.paths.points_of(element);
         let mut others = Vec::with_capacity(points.len());
@@ -242,13 +242,13 @@ impl Graph {
         let mut shown = vec![false; first_pinned as usize];
         for (j, out) in model.outputs().iter().enumerate() {
             let Some(v) = out.source else { continue };
-            // A constant waits for nobody, like an input.
+            // A constant is available from the beginning, like an input.
             let u = if vertex[v.index()] == NONE { 0 } else { vertex[v.index()] };
             if out.neg {
                 negations.push((j as u32, first_pinned + negations.len() as u32));
                 preds.to.push(u);
                 preds.start.push(preds.to.len() as u32);
-                // Pinned to the same stage as the world behind it, whose delay it takes along.
+                // Pinned to the same stage as the world after it, whose delay it includes.
                 points.make(n + j, outside.after);
                 points.times.end_vertex();
             } else {
@@ -281,7 +281,7 @@ impl Graph {
         self.times.vertex.len()
     }
 
-    /// What it takes to look at the time of every point, in steps.
+    /// Returns the cost of visiting the time of every point, in steps.
     pub(super) fn work(&self) -> u64 {
         match self.points() == self.len() {
             true => self.len() as u64,
@@ -309,7 +309,7 @@ impl Graph {
         self.times.alone[point as usize]
     }
 
-    /// What is needed behind a point before its stage ends.
+    /// Returns the time that is needed after a point before its stage ends, in ticks.
     pub(super) fn behind(&self, point: u32) -> i64 {
         self.times.behind[point as usize]
     }
@@ -331,7 +331,7 @@ impl Graph {
         longest
     }
 
-    /// The same with nothing of the stage before the vertex.
+    /// [`Graph::arrive`] for a vertex without predecessors in its stage.
     pub(super) fn arrive_alone(&self, v: u32, arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
@@ -359,24 +359,24 @@ impl Graph {
         longest
     }
 
-    /// The same with nothing of the stage behind the vertex.
+    /// [`Graph::leave`] for a vertex without successors in its stage.
     pub(super) fn leave_alone(&self, v: u32, ways: &mut [i64]) {
         for point in self.points_of(v) {
             ways[point as usize] = self.behind(point);
         }
     }
 
-    /// What a vertex needs.
+    /// Returns the predecessors of a vertex.
     pub(super) fn preds(&self, v: u32) -> &[u32] {
         self.preds.of(v)
     }
 
-    /// What needs a vertex.
+    /// Returns the successors of a vertex.
     pub(super) fn succs(&self, v: u32) -> &[u32] {
         self.succs.of(v)
     }
 
-    /// Whether a vertex has its place in the last stage.
+    /// Returns `true` if a vertex is pinned to the last stage.
     #[cfg(test)]
     pub(super) fn is_pinned_last(&self, v: u32) -> bool {
         v >= self.first_pinned
@@ -392,7 +392,7 @@ impl Graph {
         Some((self.op(u)?, self.op(v)?))
     }
 
-    /// The reader at a label behind the inputs; edges of multiplier blocks are numbered behind the vertices.
+    /// Returns the reader at a label after the inputs; edges of DSPs are numbered after the vertices.
     pub(super) fn reader(&self, v: u32) -> Reader {
         match self.op(v) {
             None if v as usize >= self.len() => Reader::Edge(v - self.len() as u32),
@@ -414,7 +414,7 @@ impl Graph {
         }
     }
 
-    /// The label of a reader; `None` for the output port, which reads behind the last stage.
+    /// Returns the label of a reader; `None` for the output port, which reads after the last stage.
     pub(super) fn of_reader(&self, reader: Reader) -> Option<u32> {
         match reader {
             Reader::Op(v) => Some(self.vertex[v.index()]),

@@ -1,28 +1,28 @@
-//! In which pipeline stage each operation is computed.
+//! Assignment of operations to pipeline stages.
 //!
-//! With `N` stages, operations of stage `s` (from 1) use values that were held in the registers of boundary
-//! `s - 1` or computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is
-//! held in boundary `N`. A value made in stage `s` and last used in stage `t` is held in boundaries `s .. t`
-//! (`t` not included); one that an output shows is held to boundary `N`.
+//! With `N` stages, operations of stage `s` (from 1) use values that were kept in the registers of boundary `s - 1` or
+//! computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is kept in boundary
+//! `N`. A value made in stage `s` and last used in stage `t` is kept in boundaries `s .. t` (`t` not included); one
+//! that an output shows is kept to boundary `N`.
 //!
 //! [`schedule`] finds the smallest stage delay or the fewest stages that a [`Goal`] allows, and then the fewest
-//! register bits, with a proof of how few there can be ([`Certificate`]). [`check`] and [`check_certificate`] are
-//! written without a look at how either was found.
+//! register bits, with a proved lower bound ([`Certificate`]). [`check`] and [`check_certificate`] are implemented
+//! independently of the search.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `delay` | how long each operation takes |
-//! | `paths` | how long consecutive operations take |
-//! | `uses` | which bits can be held, and who reads them |
+//! | `delay` | delay of each operation |
+//! | `paths` | delays of consecutive operations |
+//! | `uses` | bits that registers can store, and their readers |
 //! | `graph` | the timing graph, in integers |
 //! | `bounds` | earliest and latest stages, smallest stage delay |
-//! | `goal` | what can be asked for, and why it may be impossible |
+//! | `goal` | possible goals, and the reasons why one is infeasible |
 //! | `cost` | register bits of a schedule |
 //! | `flow`, `exact` | the fewest register bits |
-//! | `certificate` | the proof of it, and its judge |
+//! | `certificate` | the proof of it, and its checker |
 //! | `random` | legal schedules for tests |
 //! | `show` | a schedule for people |
-//! | `check` | the independent judge |
+//! | `check` | the independent checker |
 //!
 //! Nothing here depends on time: effort is counted in steps, so the same request gives the same schedule on every
 //! machine.
@@ -67,10 +67,10 @@ use graph::{Graph, NONE, Outside};
 pub struct Schedule {
     /// Number of stages; 0 for a combinational module (then every entry of `stage` is 1).
     pub stages: u32,
-    /// Whether the inputs are registered too (boundary 0), which adds one to the latency.
+    /// `true` if the inputs are registered too (boundary 0), which adds one to the latency.
     pub register_inputs: bool,
-    /// Whether one more layer of registers, without any logic in front, follows the last stage, which adds one to the
-    /// latency.
+    /// `true` if one more layer of registers, without any logic before it, follows the last stage, which adds one to
+    /// the latency.
     pub register_outputs: bool,
     /// Stage of each operation, 1 to `max(stages, 1)`.
     pub stage: Vec<u32>,
@@ -82,7 +82,7 @@ impl Schedule {
         Schedule { stages: 0, register_inputs: false, register_outputs: false, stage: vec![1; operations] }
     }
 
-    /// The last boundary: what the output ports show is read behind it. 0 if there are no registers but those of
+    /// Returns the number of the last boundary: output ports read after it. 0 if there are no registers but those of
     /// inputs.
     pub fn boundaries(&self) -> u32 {
         self.stages + u32::from(self.register_outputs)
@@ -97,7 +97,7 @@ impl Schedule {
 /// A schedule with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Who goes where.
+    /// Stage of each operation.
     pub schedule: Schedule,
     /// The longest path of each stage, in the units of the delays; one entry for a combinational module.
     pub stage_delays: Vec<f64>,
@@ -105,12 +105,12 @@ pub struct Outcome {
     pub max_stage_delay: f64,
     /// The smallest bound that this number of stages allows.
     pub smallest_stage_delay: f64,
-    /// Register bits, input registers and the layer behind the outputs included.
+    /// Register bits, input registers and the layer after the outputs included.
     pub register_bits: u64,
-    /// Those of them that are multiplier blocks' own, as far as the account of the bits has [`Uses::edges`]; input
-    /// registers and the layer behind the outputs are never counted here.
+    /// Number of these bits that are stored within DSPs, as far as the account of the bits has [`Uses::edges`]; input
+    /// registers and the layer after the outputs are never counted here.
     pub bits_in_blocks: u64,
-    /// What a bit outside of multiplier blocks counts, where one within counts 1 ([`Uses::weight`]).
+    /// Weight of a bit outside of DSPs, where one within counts 1 ([`Uses::weight`]).
     pub weight: u64,
     /// No schedule with these stages and this bound has register bits that [count](Outcome::counted) less than this.
     pub lower_bound: u64,
@@ -120,13 +120,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What the register bits count: those outside of multiplier blocks as often as they weigh.
+    /// Returns the weighted register bits: those outside of DSPs count as often as they weigh.
     pub fn counted(&self) -> u64 {
         self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
     }
 
-    /// How far what the register bits count may be above the least possible, as a share of the lower bound; 0 if it is
-    /// that.
+    /// Returns the largest possible excess of the weighted register bits over the least possible, as a share of the
+    /// lower bound; 0 if they are proved to be minimal.
     pub fn gap(&self) -> f64 {
         match (self.counted(), self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
@@ -135,8 +135,8 @@ impl Outcome {
         }
     }
 
-    /// Lets [`check`] judge the schedule against the goal and against the bound that it claims to keep, and
-    /// [`check_certificate`] the proof, if there is one.
+    /// Checks the schedule against the goal and against the bound that it claims to keep with [`check`], and the proof,
+    /// if there is one, with [`check_certificate`].
     ///
     /// # Errors
     /// As theirs.
@@ -192,7 +192,7 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     })
 }
 
-/// A schedule of the vertices; the bound is without input registers and the layer behind the outputs.
+/// A schedule of the vertices; the bound is without input registers and the layer after the outputs.
 struct Found {
     stage: Vec<u32>,
     lower_bound: u64,
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!((without.stage_delays, with.stage_delays), (vec![6.0, 4.5], vec![4.0, 5.0]));
         assert_eq!((without.schedule.latency(), with.schedule.latency()), (2, 3));
         assert_eq!(with.register_bits, without.register_bits + 4);
-        // The world behind must keep the bound too.
+        // The world after the outputs must keep the bound too.
         let slow = Goal { register_outputs: true, output_delay: 5.5, ..Goal::max_stage_delay(5.0) };
         assert_eq!(plain(&model, &slow), Err(Infeasible::TooSlow { operation: None, delay: 5.5, bound: 5.0 }));
     }

@@ -1,16 +1,16 @@
-//! How long paths through consecutive operations take: points in time, and arcs between them.
+//! Delays of paths through consecutive operations: points in time, and arcs between them.
 //!
 //! A sum that follows a sum begins with the low bits while the high ones are still on their way, so both together take
-//! less than the two alone; and what stands behind a register begins with all its bits at once. So the time of a result
+//! less than the two alone; and an operation after a register begins with all its bits at once. So the time of a result
 //! is not one number but some: each operation has *points*, a few bits each, and each point is as late as the latest of
-//! its *arcs* says, which come from points of earlier operations or from the input ports. What comes from another
-//! stage is there when the stage begins; then the arc's own time is all there is ([`Point::alone`] is the longest of
-//! these). Behind a point a register needs [`Point::behind`].
+//! its *arcs*, which come from points of earlier operations or from the input ports. A value from another stage is
+//! available when the stage begins; then the arc's own time is all there is ([`Point::alone`] is the longest of these).
+//! After a point a register needs [`Point::behind`].
 //!
 //! Arcs are fixed times, whatever else is in the stage. So a stage is too long just if, for some operation `u` of it
-//! and some `v` of it, the longest path is that begins with what `u` reads at the stage's begin and ends in a register
-//! behind `v`; and then every schedule has `v` behind a boundary after `u`. That is what keeps the search exact and its
-//! proof a sum of inequalities.
+//! and some `v` of it, the longest path is that begins with an operand of `u` at the stage's begin and ends in a
+//! register after `v`; and then every schedule has `v` after a boundary that follows `u`. That is what keeps the search
+//! exact and its proof a sum of inequalities.
 
 use super::delay::Delay;
 use alir_core::ir::{Model, Op, ValueId};
@@ -29,7 +29,7 @@ pub enum From {
 pub struct Arc {
     /// Where it comes from.
     pub from: From,
-    /// How long it takes.
+    /// Delay of the arc.
     pub time: f64,
 }
 
@@ -38,11 +38,11 @@ pub struct Arc {
 pub struct Point {
     /// When it is there if everything that its operation reads is there when the stage begins.
     pub alone: f64,
-    /// What a register still needs behind it.
+    /// Time that a register still needs after it.
     pub behind: f64,
 }
 
-/// Points and arcs of a program. Its elements are the operations and, behind them, the negations of outputs.
+/// Points and arcs of a program. Its elements are the operations and, numbered after them, the negations of outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
     /// First point of each element that was begun so far.
@@ -58,7 +58,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// One point for each operation, which takes its own delay behind each operand.
+    /// Creates one point for each operation, which takes its own delay after each operand.
     pub fn by_operation(model: &Model, delay: &(impl Delay + ?Sized)) -> Paths {
         let mut paths = Paths::default();
         let mut arcs = Vec::new();
@@ -94,7 +94,8 @@ impl Paths {
         }
     }
 
-    /// Adds a point of the element that was begun last, and gives its number. Arcs come from points of earlier elements.
+    /// Adds a point of the element that was begun last, and returns its number. Arcs come from points of earlier
+    /// elements.
     pub fn push(&mut self, point: Point, arcs: &[Arc]) -> u32 {
         self.points.push(point);
         self.element.push(self.first.len() as u32 - 1);
@@ -113,7 +114,7 @@ impl Paths {
         self.points.len()
     }
 
-    /// Whether there are no points.
+    /// Returns `true` if there are no points.
     pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
@@ -157,7 +158,7 @@ impl Paths {
         arrival
     }
 
-    /// The longest path from inputs to what outputs show, without registers, in a program of so many operations.
+    /// Returns the longest path from inputs to outputs, without registers, in a program of `operations` operations.
     pub fn longest(&self, operations: usize) -> f64 {
         let arrival = self.arrivals();
         let negated = (0..self.len() as u32).filter(|&p| self.element(p) >= operations);
@@ -165,13 +166,13 @@ impl Paths {
         ends.map(|p| arrival[p as usize] + self.point(p).behind).fold(0.0, f64::max)
     }
 
-    /// How long an element takes between registers, with nothing else in its stage.
+    /// Returns the delay of an element between registers, with nothing else in its stage.
     pub fn own(&self, element: usize) -> f64 {
         let times = self.points_of(element).map(|p| self.point(p).alone + self.point(p).behind);
         times.fold(0.0, f64::max)
     }
 
-    /// How long an operation takes between registers.
+    /// Returns the delay of an operation between registers.
     pub fn own_delay(&self, id: ValueId) -> f64 {
         self.own(id.index())
     }

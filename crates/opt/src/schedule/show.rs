@@ -14,20 +14,20 @@ pub struct StageView {
     pub operations: usize,
     /// The longest path, first step first; its steps add up to the stage's delay.
     pub path: Vec<PathStep>,
-    /// What its registers hold.
+    /// Bits of the registers that end the stage.
     pub held: HeldBits,
 }
 
 /// A step of a path with the time it takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathStep {
-    /// What happens.
+    /// The operation, or another element of the path.
     pub what: PathElement,
-    /// How long it takes, in the units of the delays.
+    /// Its delay, in the units of the delays.
     pub delay: f64,
 }
 
-/// What can take time in a stage.
+/// Element of a path that takes time in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathElement {
     /// The world in front of unregistered inputs.
@@ -36,7 +36,7 @@ pub enum PathElement {
     Op(ValueId),
     /// The negation of an output element.
     Negation(u32),
-    /// The world behind outputs.
+    /// The world after the outputs.
     After,
 }
 
@@ -63,11 +63,11 @@ impl HeldBits {
 /// A schedule stage by stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScheduleView {
-    /// What input registers hold; nothing if there are none.
+    /// Bits of the input registers; all 0 if there are none.
     pub input_registers: HeldBits,
     /// The stages, from stage 1.
     pub stages: Vec<StageView>,
-    /// What the layer behind the last stage holds; nothing if there is none.
+    /// Bits of the layer after the last stage; all 0 if there is none.
     pub output_registers: HeldBits,
 }
 

@@ -35,8 +35,8 @@ pub(super) fn chain(delays: &[f64]) -> Case {
     Case { model: b.finish().unwrap() }
 }
 
-/// A random program of so many operations behind its inputs, of all kinds but lookups and sums, with latencies in
-/// quarters; some outputs negated.
+/// Returns a random program of `operations` operations after its inputs, of all kinds but lookups and sums, with
+/// latencies in quarters; some outputs negated.
 pub(super) fn random_model(seed: u64, operations: usize) -> Case {
     let mut rng = SplitMix::new(seed);
     let mut below = move |n: u64| rng.word() % n;

@@ -1,24 +1,24 @@
-//! Which bits exist, who makes them and who reads them: what a register can be asked to hold.
+//! Bits that registers can store: their origins and their readers.
 //!
-//! A value is a run of bits, but a register need not hold the value: most operations pass some bits of an operand
+//! A value is a run of bits, but a register need not store the value: most operations pass some bits of an operand
 //! through unchanged (a quantisation passes nothing else, an addition those below the other operand), sign extension
-//! repeats one bit, and constants are everywhere. So the cost of a schedule is counted on *root bits*, bits made by
-//! a gate or brought by an input port, each followed through all wiring to the gates that read it. Root bits that are
-//! read by the same gates form a [`Class`]; all its bits cross the same boundaries.
+//! repeats one bit, and constants are everywhere. So the cost of a schedule is counted on *root bits*, bits generated
+//! by a gate or provided by an input port, each followed through all wiring to the gates that read it. Root bits that
+//! are read by the same gates form a [`Class`]; all its bits cross the same boundaries.
 //!
-//! Bits of a root that nobody reads are in no class. Operations that no output depends on read nothing.
+//! Bits of a root without readers are in no class. Operations that no output depends on read nothing.
 //!
-//! Multiplier blocks have registers of their own, before their factors and behind their product, and what these hold
-//! takes no flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an
-//! [`Edge`] of the block, which may be some stages behind the product or before the multiplication that reads a factor.
+//! DSPs have registers of their own, before their factors and after their product, and bits stored there take no
+//! flip-flop. Then there is a second account ([`Uses::and_blocks`]), in which bits leave or enter at an [`Edge`] of the
+//! DSP, which may be some stages after the product or before the multiplication that reads a factor.
 //!
-//! This module only sorts bits by their readers. Which bits are made and read is a matter of the hardware, and so the
-//! account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
+//! This module only sorts bits by their readers. Which bits are generated and read is a matter of the hardware, and so
+//! the account is made there (`netlist::uses`); [`Uses::whole_values`] is the plain one, for comparison and for tests.
 
 use super::goal::Goal;
 use alir_core::ir::{Model, Op, ValueId};
 
-/// Who makes root bits.
+/// Origin of root bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Root {
     /// An input port element.
@@ -27,27 +27,27 @@ pub enum Root {
     Op(ValueId),
     /// The negation in front of an output element.
     Negation(u32),
-    /// A multiplier block, at this [`Edge`] behind its product.
+    /// A DSP, at this [`Edge`] after its product.
     Edge(u32),
 }
 
-/// Who reads bits.
+/// Reader of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reader {
     /// An operation, in its stage.
     Op(ValueId),
     /// The negation in front of an output element, in the last stage.
     Negation(u32),
-    /// The output port, behind the last register.
+    /// The output port, after the last register.
     Port,
-    /// A multiplier block, at this [`Edge`] before one of its factors.
+    /// A DSP, at this [`Edge`] before one of its factors.
     Edge(u32),
 }
 
-/// Where bits leave a multiplier block or enter it: in any stage from `from` to `to` after that of the multiplication,
-/// because the block has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up
-/// to its stage (`to` is 0). A product leaves no later than anybody reads any of its bits, and a factor enters no
-/// earlier than all of its bits are there.
+/// Edge at which bits leave a DSP or enter it: in any stage from `from` to `to` relative to that of the multiplication,
+/// because the DSP has as many registers there. A product leaves from its stage on (`from` is 0), a factor enters up to
+/// its stage (`to` is 0). A product leaves no later than the first reader of any of its bits, and a factor enters no
+/// earlier than all of its bits are available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// The multiplication.
@@ -61,9 +61,9 @@ pub struct Edge {
 /// Root bits with the same maker and the same readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Who makes them.
+    /// Origin of the bits.
     pub root: Root,
-    /// How many.
+    /// Number of bits.
     pub bits: u32,
     readers: (u32, u32),
 }
@@ -76,7 +76,7 @@ pub struct Uses {
     edges: Vec<Edge>,
     /// Number of the classes that are of the account without blocks; they come first.
     plain: usize,
-    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    /// Weight of a bit outside of DSPs, where one within counts 1.
     weight: u32,
     /// Input bits that anybody reads.
     input_bits: u64,
@@ -95,7 +95,7 @@ impl Uses {
         &self.classes[..self.plain]
     }
 
-    /// What a bit outside of multiplier blocks counts, where one within counts 1.
+    /// Returns the weight of a bit outside of DSPs, where one within counts 1.
     pub fn weight(&self) -> u32 {
         self.weight
     }
@@ -121,7 +121,7 @@ impl Uses {
         &self.readers[class.readers.0 as usize..class.readers.1 as usize]
     }
 
-    /// The edges of multiplier blocks, as the second account's roots and readers number them.
+    /// Returns the edges of DSPs, as the second account's roots and readers number them.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
@@ -136,7 +136,7 @@ impl Uses {
         self.output_bits
     }
 
-    /// Bits of the registers before the first stage and behind the last one, as the goal has them.
+    /// Returns the number of bits of the registers before the first stage and after the last one, as the goal has them.
     pub(super) fn edge_bits(&self, goal: &Goal) -> u64 {
         let inputs = if goal.register_inputs { self.input_bits } else { 0 };
         inputs + if goal.register_outputs { self.output_bits } else { 0 }
@@ -225,8 +225,8 @@ impl UsesBuilder {
         }
     }
 
-    /// The classes, `makers` numbers having been used; `root` says which of them is what, and `edges` are those of
-    /// multiplier blocks.
+    /// Returns the classes. The numbers of roots are 0 to `makers` (exclusive); `root` maps them to roots, and `edges`
+    /// are those of DSPs.
     pub fn finish(self, makers: usize, edges: Vec<Edge>, root: impl Fn(u32) -> Root) -> Uses {
         let roots = makers;
         // Counting sort by root.

@@ -34,10 +34,10 @@ pub trait Simulator: Sync {
     /// Its name on our command line.
     fn name(&self) -> &'static str;
 
-    /// The programs that it needs; the first is the one to name when it is not there.
+    /// Programs that it needs; an error names the first if it is missing.
     fn programs(&self) -> &'static [&'static str];
 
-    /// What it reads.
+    /// Languages that it supports.
     fn languages(&self) -> &'static [Language];
 
     /// Arguments that make it print its version.
@@ -46,13 +46,13 @@ pub trait Simulator: Sync {
     /// Compiles design and testbench in the job's folder and runs them.
     ///
     /// # Errors
-    /// A tool that is missing, refuses the text, takes too long or ends without a report.
+    /// If a tool is missing, refuses the RTL, takes too long or ends without a report.
     fn run(&self, job: &Job<'_>, tools: &Tools) -> Result<Report, SimError>;
 
-    /// Its version if all its programs are there.
+    /// Returns its version if all its programs exist.
     ///
     /// # Errors
-    /// [`SimError::Missing`] with the first program that is not there.
+    /// [`SimError::Missing`] with the first program that is missing.
     fn probe(&self, tools: &Tools) -> Result<String, SimError> {
         for program in self.programs() {
             locate(tools, program)?;
@@ -108,12 +108,12 @@ pub struct Job<'a> {
 /// Why there is no result.
 #[derive(Debug)]
 pub enum SimError {
-    /// A program is not there.
+    /// A program is missing.
     Missing {
         /// Its name.
         program: &'static str,
     },
-    /// A tool refused the text.
+    /// A tool refused the RTL.
     Refused {
         /// The command.
         command: String,
@@ -122,14 +122,14 @@ pub enum SimError {
     },
     /// It took too long and was ended.
     Timeout {
-        /// What it was given.
+        /// The time limit.
         after: Duration,
     },
     /// A compiler crashed, or the simulation ended without a complete report.
     Crashed {
         /// The command.
         command: String,
-        /// What ended it.
+        /// Cause of the end.
         cause: Cause,
         /// The end of what it said.
         log: String,
@@ -138,7 +138,7 @@ pub enum SimError {
     Io(io::Error),
 }
 
-/// What ended a tool before its work was done.
+/// Cause of the early end of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It ran out of memory; the signal, if one ended it.
@@ -224,7 +224,7 @@ impl fmt::Display for Cause {
 }
 
 impl SimError {
-    /// What happened, in one line, and the end of the tool's log.
+    /// Returns the event in one line, and the end of the tool's log.
     fn parts(&self) -> (String, Option<&str>) {
         match self {
             SimError::Missing { program } => (format!("`{program}` was not found"), None),
@@ -278,7 +278,7 @@ impl SimError {
     }
 }
 
-/// The code of a tool that is needed and is not there, whichever it is: exit code 3.
+/// Code of the error that a required tool is missing, whichever it is: exit code 3.
 pub const MISSING_TOOL: &str = "E1001";
 
 /// Where a program is.
@@ -315,7 +315,7 @@ impl Job<'_> {
         writeln!(script, "{head}{line}").map_err(SimError::Io)
     }
 
-    /// Runs a compiler, whose failure means that it refused the text, unless a signal ended it.
+    /// Runs a compiler; if it fails without a signal, it refused the RTL.
     fn compile(&self, what: &Invocation, log: &str) -> Result<(), SimError> {
         self.note(&what.shell())?;
         let status = process::run(what, self.dir, log, self.deadline)?;
@@ -336,7 +336,7 @@ impl Job<'_> {
         }
     }
 
-    /// Tells a tool that failed because the disk is full from one that refuses its input.
+    /// Distinguishes a tool that failed because the disk is full from one that refuses its input.
     fn check_space(&self, log: &str) -> Result<(), SimError> {
         if log.contains("No space left on device") {
             return Err(SimError::Io(io::ErrorKind::StorageFull.into()));

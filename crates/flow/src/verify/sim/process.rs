@@ -14,7 +14,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How much of a log is kept in an error: its end, where tools say what was wrong.
+/// Number of bytes of a log that are kept in an error: its end, where tools report errors.
 const LOG_TAIL: u64 = 4000;
 
 /// One command of a job.
@@ -34,14 +34,14 @@ impl Invocation {
         Invocation { program: program.into(), args: Vec::new(), env: Vec::new() }
     }
 
-    /// The same with one more argument.
+    /// Adds an argument.
     #[must_use]
     pub(crate) fn arg(mut self, arg: impl Into<OsString>) -> Invocation {
         self.args.push(arg.into());
         self
     }
 
-    /// The same with more arguments.
+    /// Adds arguments.
     #[must_use]
     pub(crate) fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Invocation {
         self.args.extend(args.into_iter().map(Into::into));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tools {
     folders: Vec<PathBuf>,
-    /// Whether environment variables may name single tools.
+    /// `true` if environment variables may name single tools.
     overrides: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Memories and arrays of nets: words behind addresses.
+//! Memories and arrays of nets: words selected by addresses.
 //!
 //! A memory that only `initial` blocks fill is a table. One that is written elsewhere, and an array of nets, is one
-//! long signal (or variable) with its words side by side, the lowest address in the low bits.
+//! long signal (or variable) with its words concatenated, the lowest address in the low bits.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
 use super::{Bounds, Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target};
@@ -20,9 +20,9 @@ pub(super) struct Memory {
     dims: Vec<Bounds>,
     /// Width of a word.
     width: u32,
-    /// What `initial` blocks wrote.
+    /// Words that `initial` blocks wrote.
     words: Vec<Option<BigUint>>,
-    /// What holds it, if it is more than constants.
+    /// Signal or variable that stores the words, if they are not all constants.
     held: Option<Place>,
 }
 
@@ -277,7 +277,7 @@ impl<'a> Elab<'a> {
         words.into_iter().map(word).collect()
     }
 
-    /// What an assignment to a word, or to a part of one that `select` names, replaces.
+    /// Returns the target of an assignment to a word, or to a part of one that `select` names.
     pub(super) fn word_target(
         &mut self,
         p: &mut Process,
@@ -347,7 +347,7 @@ impl<'a> Elab<'a> {
         self.rtl.concat(&parts)
     }
 
-    /// What a constant process writes into a memory.
+    /// Sets a word of a memory from a constant process.
     pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint) {
         self.memories[id].words[word as usize] = Some(value);
     }

@@ -148,7 +148,7 @@ impl<'a> Elab<'a> {
         self.variables - 1
     }
 
-    /// Whether a block or task that is being run has been exited, one bit.
+    /// Returns one bit that is set if a block or task that is being run has been exited.
     fn exited(&mut self, p: &Process) -> NodeId {
         let raised = p.state.values.iter().filter_map(|(slot, &set)| match slot {
             Slot::Flag(flag) if p.named.iter().any(|n| n.1 == *flag) => Some(set),
@@ -220,7 +220,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// What a slot reads as before it is assigned.
+    /// Returns the value of a slot before it is assigned.
     pub(super) fn before(&mut self, p: &Process, slot: Slot, width: u32) -> NodeId {
         match slot {
             Slot::Flag(_) => self.rtl.number(0, 1),
@@ -290,7 +290,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Whether the branches of a case compare with every value of a narrow selector.
+    /// Returns `true` if the branches of a case compare with every value of a narrow selector.
     pub(super) fn covers(&self, branches: &[(NodeId, State)], width: u32) -> bool {
         use crate::Expr as R;
         if width > 20 {

@@ -35,7 +35,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What can be assigned to: a name with selects, or a concatenation of such.
+    /// Parses the target of an assignment: a name with selects, or a concatenation of such.
     pub(super) fn target(&mut self) -> Result<ExprId> {
         self.nested(|p| {
             let at = p.offset();

@@ -37,7 +37,7 @@ impl<'a> Elab<'a> {
             if self.arguments(run, home, f, args, at).is_ok() {
                 found.push((home, f));
             } else {
-                // A refusal looks for its line in the text.
+                // A rejection searches the source for its line number, and is counted for that.
                 self.iterations += 15;
             }
             self.reads.truncate(reads);
@@ -65,7 +65,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Whether a prefix is that of a standard package.
+    /// Returns `true` if a prefix is that of a standard package.
     pub(super) fn foreign(&self, package: &'a Expr) -> bool {
         match &package.kind {
             Kind::Field(library, _) => matches!(&library.kind, Kind::Name(n) if n == "ieee" || n == "std"),

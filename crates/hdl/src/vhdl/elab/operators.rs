@@ -148,7 +148,7 @@ impl<'a> Elab<'a> {
         if bitwise {
             let (mut m, mut n) = (self.bits(&x, at)?, self.bits(&y, at)?);
             let (mut x, y) = (x, y);
-            // VHDL-2008: a bit beside a vector is taken with each of its bits.
+            // VHDL-2008: a bit with a vector is combined with each of its bits.
             match (&x.ty, &y.ty) {
                 (Type::Vector(_, w), Type::Bit) if *w > 0 => n = self.rtl.repeat(n, *w),
                 (Type::Bit, Type::Vector(_, w)) if *w > 0 => {
@@ -182,7 +182,7 @@ impl<'a> Elab<'a> {
         self.arithmetic(op, &x, &y, at)
     }
 
-    /// Whether a relation may be between numbers of different lengths: strings then keep their own.
+    /// Returns `true` if a relation may compare numbers of different lengths: strings then keep their own.
     pub(super) fn numeric(&self, a: &'a Expr, b: &'a Expr) -> bool {
         matches!(a.kind, Kind::Text(_)) || matches!(b.kind, Kind::Text(_))
     }
@@ -316,8 +316,8 @@ impl<'a> Elab<'a> {
     }
 
     /// Division of numeric_std: the quotient is as long as the dividend and cut towards zero, a remainder as long as
-    /// the divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). Beside an integer, both are as
-    /// long as the vector. By zero: undefined.
+    /// the divisor, with the sign of the dividend (`rem`) or of the divisor (`mod`). With an integer operand, both are
+    /// as long as the vector. By zero: undefined.
     pub(super) fn divide(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (kind, a, b) = self.pair(x, y, u32::max, at)?;
         let signed = kind == Vector::Signed;
@@ -368,7 +368,7 @@ impl<'a> Elab<'a> {
         let by_zero = self.rtl.compare(Compare::Equal, q, zero);
         let free = self.rtl.free(work);
         let node = self.rtl.mux(by_zero, free, node);
-        // Beside an integer the result is resized once more, which for signed ones keeps the sign.
+        // With an integer operand the result is resized once more, which for signed ones keeps the sign.
         let long = if op == "/" { wa } else { wb };
         let node = self.rtl.slice(node, 0, long);
         let node = if signed { self.resize_signed(node, width) } else { self.rtl.resize(node, width, false) };

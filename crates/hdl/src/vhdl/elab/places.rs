@@ -161,7 +161,7 @@ impl<'a> Elab<'a> {
         self.rtl.join(&parts)
     }
 
-    /// What the steps lead to.
+    /// Returns the part of a word that the steps select.
     pub(super) fn chosen(&mut self, word: NodeId, base: u32, steps: &[Step], p: &Place, width: u32) -> NodeId {
         let Some((step, rest)) = steps.split_first() else { return self.rtl.slice(word, p.lo - base, width) };
         let mut words: Vec<NodeId> = Vec::with_capacity(step.count as usize);

@@ -92,7 +92,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Whether arguments have the types of the parameters.
+    /// Checks that the arguments have the types of the parameters.
     fn suits(&mut self, run: &mut Run<'a>, home: usize, p: &'a Procedure, args: &'a [Arg]) -> Result<()> {
         for (i, o) in p.params.iter().enumerate() {
             let (e, default) = self.actual(i, o, args, p.at)?;

@@ -93,7 +93,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Statements at a clock edge, if a condition beside it holds.
+    /// Executes statements at a clock edge, if the condition combined with it holds.
     pub(super) fn enabled(
         &mut self,
         run: &mut Run<'a>,
@@ -211,7 +211,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// What a slot keeps of a value. Integers that are known stay numbers.
+    /// Returns the stored form of a value. Constant integers stay numbers.
     pub(super) fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<Data2> {
         let node = self.encoded(v, bounds, at)?;
         match v.data {
@@ -220,7 +220,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// What a slot holds, as bits.
+    /// Returns the value stored in a slot, as bits.
     pub(super) fn slot_bits(&mut self, slot: Slot, data: &Data2, at: u32) -> Result<NodeId> {
         match (data, slot) {
             (Data2::Node(n), _) => Ok(*n),

@@ -169,7 +169,7 @@ impl<'a> Elab<'a> {
             let i = if greater { *i.max(j) } else { *i.min(j) };
             return Ok(Value { data: Data::Int(i), ..a });
         }
-        // An integer beside a vector is cut to its length before it is compared.
+        // An integer that is compared with a vector is cut to its length first.
         let vectors = matches!(a.ty, Type::Vector(..)) || matches!(b.ty, Type::Vector(..));
         let (a, b) = match vectors {
             true if matches!(a.ty, Type::Vector(Vector::Logic, _)) => {

@@ -37,7 +37,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Whether a loop's iteration or a procedure has been exited, one bit.
+    /// Returns one bit that is set if a loop's iteration or a procedure has been exited.
     fn exited(&mut self, run: &Run<'a>) -> NodeId {
         let raised = run.state.iter().filter_map(|(slot, data)| match (slot, data) {
             (Slot::Flag(flag), Data2::Node(set)) if run.leaving.contains(flag) => Some(*set),
@@ -486,7 +486,7 @@ impl<'a> Elab<'a> {
         Ok(true)
     }
 
-    /// Whether a selector has one of the values.
+    /// Returns one bit that is set if a selector has one of the values.
     pub(super) fn choose(
         &mut self,
         run: &mut Run<'a>,

@@ -28,7 +28,7 @@ pub(super) struct ArrayOf {
     pub(super) element: Type,
     /// Bounds of an element that is a vector, or the range of an integer.
     pub(super) inner: Option<Bounds>,
-    /// Whether its elements are another dimension of it, rather than arrays of their own.
+    /// `true` if its elements are another dimension of it, rather than arrays of their own.
     pub(super) more: bool,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// What an object of a type is before anything is assigned to it: the first value of its type, which for
+    /// Returns the value of an object of a type before its first assignment: the first value of its type, which for
     /// `std_logic` is undefined.
     pub(super) fn first(&mut self, ty: &Type, bounds: Option<Bounds>) -> NodeId {
         match ty {
@@ -163,7 +163,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Whether nothing of a type is defined before it is assigned.
+    /// Returns `true` if no part of a type is defined before it is assigned.
     pub(super) fn begins_undefined(ty: &Type) -> bool {
         match ty {
             Type::Bit | Type::Vector(..) => true,
@@ -321,7 +321,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// What `work.p.x` or `p.x` names.
+    /// Returns the object that `work.p.x` or `p.x` names.
     pub(super) fn in_package(&self, base: &'a Expr, name: &str) -> Option<Named<'a>> {
         let package = match &base.kind {
             Kind::Name(p) => p,
@@ -492,7 +492,7 @@ impl<'a> Elab<'a> {
         if undefined { self.fail(at, "a pattern that is a string is expected here") } else { Ok(()) }
     }
 
-    /// Whether bits are as a pattern says, in which a `-` stands for any bit.
+    /// Returns one bit that is set if bits match a pattern, in which a `-` matches any bit.
     pub(super) fn pattern(&mut self, node: NodeId, pattern: &str, at: u32) -> Result<NodeId> {
         let digits: Vec<char> = pattern.chars().filter(|&c| c != '_').collect();
         if digits.len() as u32 != self.rtl.width(node) {

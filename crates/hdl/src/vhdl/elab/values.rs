@@ -204,7 +204,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// What an attribute says of bounds.
+    /// Returns the value of an attribute of bounds.
     fn attribute(&mut self, b: Bounds, name: &str, at: u32) -> Result<Value> {
         let i = match name {
             "length" => i64::from(b.len()),
@@ -365,7 +365,7 @@ impl<'a> Elab<'a> {
             let node = if width == 0 { self.rtl.number(0, 0) } else { self.rtl.repeat(node, width) };
             return Ok(Value { bounds: None, ..self.vector(kind, node) });
         }
-        // Which bit a choice means only the context tells.
+        // Only the context determines which bit a choice selects.
         let Some(context) = context.filter(|c| others.is_none() || c.len() == width) else {
             return self.fail(at, "choices in an aggregate whose bounds the context does not tell");
         };

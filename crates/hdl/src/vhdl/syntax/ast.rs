@@ -30,7 +30,7 @@ pub(in crate::vhdl) enum Kind {
     Open,
 }
 
-/// `x`, or `choice | choice => x`; no choices and `others` are told apart.
+/// `x`, or `choice | choice => x`; `others` is a flag, which distinguishes it from an argument without choices.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) struct Arg {
     pub(in crate::vhdl) choices: Vec<Expr>,
@@ -243,7 +243,7 @@ pub(in crate::vhdl) struct Block {
     pub(in crate::vhdl) body: Vec<Concurrent>,
 }
 
-/// What a process waits for.
+/// Sensitivity of a process.
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Waits {
     /// `process (all)`.
@@ -258,7 +258,7 @@ pub(in crate::vhdl) struct Instance {
     pub(in crate::vhdl) label: String,
     pub(in crate::vhdl) entity: String,
     pub(in crate::vhdl) architecture: Option<String>,
-    /// Whether it is of an entity rather than of a component.
+    /// `true` for an instance of an entity, `false` for one of a component.
     pub(in crate::vhdl) direct: bool,
     pub(in crate::vhdl) generics: Vec<Arg>,
     pub(in crate::vhdl) ports: Vec<Arg>,
