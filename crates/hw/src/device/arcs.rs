@@ -178,7 +178,8 @@ impl Wires {
     /// Returns delays by the number of readers, for a design of `tables` tables. The last one is for all larger
     /// numbers.
     pub(super) fn by_readers(&self, tables: f64) -> Vec<f64> {
-        // A run between two lengths may be cheaper than a shorter one of more segments: the farther reader is never earlier.
+        // A run between two lengths may be cheaper than a shorter one of more segments: the farther reader is never
+        // earlier.
         let mut latest = 0.0f64;
         let mut longest_yet = |readers| {
             latest = latest.max(self.delay(tables, readers));

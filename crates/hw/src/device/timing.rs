@@ -542,7 +542,8 @@ mod tests {
     fn comparisons_products_tables_and_gates_take_what_their_arcs_take() {
         for width in [4u32, 8, 16, 32, 64] {
             let n = f64::from(width);
-            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on UltraScale+.
+            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on
+            // UltraScale+.
             let cells = f64::from(width / 8);
             let ultrascale = match width {
                 4 => 94.0 + 15.0 + 206.0,

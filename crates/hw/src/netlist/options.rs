@@ -132,8 +132,8 @@ impl Fabric {
     /// comparison for minimum and maximum, sorting networks of 9 bits 3,187 and 3,486, of eight values of 12 bits 1,044
     /// and 1,040, of 16 values of 16 bits 5,824 and 5,105.
     ///
-    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and large
-    /// (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and
+    /// large (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
     pub(super) fn compares(&self, bits: u32, compared: Compared) -> bool {
         match compared {
             Compared::WithConstant => self.table_inputs >= 6 || bits <= 5,
