@@ -5,9 +5,9 @@
 //! BRAM needs a register at the table's output: without one no BRAM is inferred, so such a table stays logic regardless
 //! of the request. In Verilog a BRAM with one read port is a `case` too, the ROM template of Vivado (UG901, "ROM HDL
 //! Coding Techniques") and Quartus ("Inferring ROM Functions from HDL Code"): yosys reads it in linear time, where an
-//! `initial` block takes the square of its words. A memory that several lookups read is an array,
-//! which makes them ports of one memory; its contents are in `initial` blocks of [`BLOCK_WORDS`] words for the same
-//! reason. In VHDL a BRAM is an array constant. [`crate::device`] decides on the request for each table.
+//! `initial` block takes the square of its words. A memory that several lookups read is an array, which makes them
+//! ports of one memory; its contents are in `initial` blocks of [`BLOCK_WORDS`] words for the same reason. In VHDL a
+//! BRAM is an array constant. [`crate::device`] decides on the request for each table.
 
 use super::RomStyle;
 use crate::device::{Form, Forms};
