@@ -53,7 +53,7 @@ pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     whole_header(&comment, namespace, &program(model))
 }
 
-/// Assembles a header from its comment and the text inside of its namespace.
+/// Assembles a header from its comment and the body of its namespace.
 ///
 /// The include guard and an inline namespace are named by a hash of the whole content. Two headers share a guard only
 /// if they are equal. Functions of different models have different symbols, so that the linker never mixes them. The
