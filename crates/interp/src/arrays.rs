@@ -1,8 +1,8 @@
 //! Arrays in memory through a plan: read in place, written in place, on several threads.
 //!
-//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] over a file with the same numbers. It never copies a whole
-//! array: numbers that are not float64 are converted a block at a time. Unlike `batch`, it never rounds a result: a value that
-//! float64 cannot hold is an [`ArrayFault::Inexact`].
+//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] over a file with the same numbers. It never copies
+//! a whole array: numbers that are not float64 are converted a block at a time. Unlike `batch`, it never rounds a
+//! result: a value that float64 cannot hold is an [`ArrayFault::Inexact`].
 
 use super::batch::{Engine, SampleFault, Settings, codes_of_row, fault_of};
 use super::fast::{Plan, Runner};
@@ -52,7 +52,7 @@ macro_rules! each {
     };
 }
 
-/// The same slice of any variant, as that variant.
+/// Takes a slice of any variant, in that variant.
 macro_rules! sliced {
     ($numbers:expr, $range:expr, $($variant:ident)*) => {
         match $numbers { $(Numbers::$variant(v) => Numbers::$variant(&v[$range]),)* }
@@ -60,7 +60,7 @@ macro_rules! sliced {
 }
 
 impl<'a> Numbers<'a> {
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         each!(self, v => v.len())
     }
@@ -81,7 +81,7 @@ impl<'a> Numbers<'a> {
         sliced!(self, range, F64 F32 I8 I16 I32 I64 U8 U16 U32 U64 Wide)
     }
 
-    /// The same numbers exactly, copied.
+    /// Returns an exact copy of the numbers.
     pub fn to_values(&self) -> Values {
         match *self {
             Numbers::F64(v) => Values::Reals(v.to_vec()),
@@ -98,7 +98,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The same as float64, if that holds each exactly; `scratch` takes what is converted.
+    /// Returns the numbers as float64, if that holds each exactly; `scratch` stores converted numbers.
     fn reals<'s>(&self, scratch: &'s mut Vec<f64>) -> Option<&'s [f64]>
     where
         'a: 's,
@@ -127,7 +127,7 @@ impl<'a> Numbers<'a> {
         Some(scratch)
     }
 
-    /// The same as int64, if that holds each.
+    /// Returns the numbers as int64, if that holds each.
     fn integers<'s>(&self, scratch: &'s mut Vec<i64>) -> Option<&'s [i64]>
     where
         'a: 's,
@@ -167,7 +167,7 @@ pub enum Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Results::Reals(v) => v.len(),
@@ -270,7 +270,7 @@ impl ArrayFault {
         }
     }
 
-    /// The same fault, with samples counted from `first`.
+    /// Returns the fault with samples counted from `first`.
     fn after(mut self, first: usize) -> ArrayFault {
         match &mut self {
             ArrayFault::Sample { sample, .. }
@@ -299,12 +299,12 @@ impl fmt::Display for ArrayFault {
     }
 }
 
-/// A block of samples by other means than the plan: numbers, results, and the runner of the plan for parts of the way. Samples of
-/// faults count from the block's first.
+/// Evaluates a block of samples without the plan: numbers, results, and the plan's runner for parts of the computation.
+/// Samples of faults count from the block's first.
 pub type BlockEvaluator<'a> =
     dyn Fn(Numbers<'_>, &mut Results<'_>, &mut Runner<'_>) -> Result<(), ArrayFault> + Sync + 'a;
 
-/// How arrays are run.
+/// Options for a run over arrays.
 #[derive(Clone, Copy)]
 pub struct ArrayRun<'a> {
     /// Most threads that work, the caller's included.
@@ -337,9 +337,9 @@ impl fmt::Debug for ArrayEngine {
     }
 }
 
-/// Units of work ([`ArrayEngine::row_work`]) below which another thread costs more than it saves.
+/// Budget in operations and ports ([`ArrayEngine::row_work`]) below which another thread costs more than it saves.
 const THREAD_WORK: usize = 1 << 17;
-/// Units of work between two questions whether to stop, at most about a tenth of a second.
+/// Budget in operations and ports between two stop checks, at most about a tenth of a second.
 const STOP_WORK: usize = 1 << 26;
 
 impl ArrayEngine {
@@ -458,7 +458,7 @@ impl ArrayEngine {
     }
 }
 
-/// What threads share.
+/// State that threads share.
 struct Work<'a> {
     /// The sample with which the next block begins.
     next: usize,

@@ -1,8 +1,8 @@
 //! Samples from a [`Reader`] through a program to a [`Writer`], a block at a time.
 //!
-//! [`run`] uses the batch engine, on as many threads as asked; [`run_golden`] the golden interpreter, and shows every
-//! step. Both give the same numbers, the same faults and the same files, whatever the number of threads: blocks are
-//! read in order and written in order; only their computation is parallel.
+//! [`run`] uses the batch engine, on as many threads as requested; [`run_golden`] uses the reference interpreter, and
+//! shows every step. Both give the same numbers, the same faults and the same files, whatever the number of threads:
+//! blocks are read in order and written in order; only their computation is parallel.
 
 use super::fast::{self, FaultKind, Plan, PlanOptions, Runner};
 use super::golden::{LookupMiss, MissedEntry, Step, golden_steps};
@@ -14,7 +14,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// What happens to a sample that has no result.
+/// Treatment of a sample that has no result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// The first one ends the run.
@@ -26,14 +26,14 @@ pub enum OnError {
     Nan,
 }
 
-/// How samples are run.
+/// Settings for a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether the numbers on both sides are codes, not reals.
+    /// `true` if the numbers on both sides are codes, not reals.
     pub codes: bool,
-    /// What a lookup outside its table does.
+    /// Result of a lookup outside its table.
     pub lookup_miss: LookupMiss,
-    /// What happens to a sample that has no result.
+    /// Treatment of a sample that has no result.
     pub on_error: OnError,
 }
 
@@ -107,11 +107,11 @@ struct Outputs {
     rounded: u64,
 }
 
-/// Runs all samples of `reader` by the golden interpreter. `visit` sees every step of every sample (from
-/// 0); `progress` hears the number of samples done so far and says whether to go on.
+/// Runs all samples of `reader` by the reference interpreter. `visit` receives every step of every sample (from 0);
+/// `progress` receives the number of samples done so far and returns `true` to go on.
 ///
 /// # Errors
-/// What the reader or the writer says; with [`OnError::Stop`] the first sample without a result; a run that `progress`
+/// Errors of the reader or the writer; with [`OnError::Stop`] the first sample without a result; a run that `progress`
 /// ended.
 ///
 /// # Panics
@@ -126,7 +126,8 @@ pub fn run_golden(
 ) -> Result<Summary, Diagnostic> {
     let mut summary = Summary::default();
     let golden = Golden { model, settings, inputs: input_ports(model), outputs: output_ports(model) };
-    // Small blocks cost nothing beside the golden interpreter, and the reader of a pipe gets its first rows early.
+    // Small blocks cost little compared with the reference interpreter, and the reader of a pipe gets its first rows
+    // early.
     let rows = (100_000 / (model.nodes().len() + model.n_inputs() + model.outputs().len() + 1)).clamp(1, 4096);
     let mut block = Values::default();
     loop {
@@ -307,7 +308,7 @@ struct Sink<'a, P> {
     /// Number of the block whose turn it is.
     next: u64,
     failed: Option<Diagnostic>,
-    /// Whether the run has been ended.
+    /// `true` if the run has ended.
     closed: bool,
 }
 
@@ -339,7 +340,7 @@ pub(super) struct Engine {
     settings: Settings,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
-    /// Whether every output is exact as a float64.
+    /// `true` if every output is exact as a float64.
     pub(super) exact_reals: bool,
     /// Inputs that no instruction reads, so that only we notice a NaN there.
     unread: Vec<Range<usize>>,
@@ -368,7 +369,7 @@ impl Engine {
         ((1 << 19) / row_bytes).clamp(Plan::CHUNK, 1 << 14).next_multiple_of(Plan::CHUNK)
     }
 
-    /// Runs a block; `spare` is memory for its outputs, if there is some.
+    /// Runs a block; `spare` is reusable memory for its outputs, which may be empty.
     fn block(&self, runner: &mut Runner<'_>, block: &Values, rows: usize, spare: &mut Vec<f64>) -> Outputs {
         let size = rows * self.outputs.len();
         let mut run = |reals: &[f64]| {
@@ -395,19 +396,20 @@ impl Engine {
         }
     }
 
-    /// Whether no input that nobody reads is NaN or infinite.
+    /// Returns `true` if no unused input is NaN or infinite.
     pub(super) fn unread_are_finite(&self, reals: &[f64]) -> bool {
         let columns = self.inputs.len().max(1);
         match self.unread.as_slice() {
             [] => true,
             [all] if all.len() == columns => all_finite(reals),
-            // All numbers at once take less time than many short runs of them; where one is not finite, the runs decide.
+            // All numbers at once take less time than many short runs of them; where one is not finite, the runs
+            // decide.
             some if some.len() * SHORT_RUN > columns && all_finite(reals) => true,
             some => reals.chunks_exact(columns).all(|row| some.iter().all(|run| all_finite(&row[run.clone()]))),
         }
     }
 
-    /// Whether these are codes of the input ports, and all ports are within int64.
+    /// Returns `true` if these are codes of the input ports, and all ports are within int64.
     pub(super) fn all_codes(&self, integers: &[i64]) -> bool {
         let Some(ranges) = self.narrow.as_deref().filter(|ranges| !ranges.is_empty()) else { return false };
         let mut rows = integers.chunks_exact(ranges.len());
@@ -492,7 +494,7 @@ fn runs(numbers: &[usize]) -> Vec<Range<usize>> {
 /// Runs of a row shorter than this, on average and with what lies between them, are looked at with the rest of the row.
 const SHORT_RUN: usize = 32;
 
-/// Whether no number is NaN or infinite.
+/// Returns `true` if no number is NaN or infinite.
 fn all_finite(reals: &[f64]) -> bool {
     // Where all bits of the exponent are set, one more in the last of them carries into the sign's place.
     const EXPONENT: u64 = 0x7ff0 << 48;
@@ -500,7 +502,7 @@ fn all_finite(reals: &[f64]) -> bool {
     reals.iter().fold(0, |all, x| all | carries(x)) >> 63 == 0
 }
 
-/// Whether float64 holds an integer without rounding.
+/// Returns `true` if float64 holds an integer without rounding.
 fn is_exact(v: i64) -> bool {
     v.unsigned_abs() <= 1 << 53
 }
@@ -534,7 +536,7 @@ pub fn codes_of_row(ports: &[Port], block: &Values, row: usize, codes: bool) -> 
     ports.iter().enumerate().map(code).collect()
 }
 
-/// The golden interpreter over blocks.
+/// The reference interpreter over blocks.
 struct Golden<'a> {
     model: &'a Model,
     settings: Settings,

@@ -1,4 +1,4 @@
-//! The golden interpreter: section 3 of `docs/alir.md`, line by line, in integers of any size.
+//! The reference interpreter: section 3 of `docs/alir.md`, line by line, in integers of any size.
 //!
 //! It promises to be right and to be readable next to the page; speed is another module's matter. It works
 //! on codes: inputs are the codes on the module's input port (in the types of [`Model::input_kifs`]), outputs
@@ -9,7 +9,7 @@ use alir_core::num::{Kif, align, wrap};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// What a lookup outside its table does.
+/// Result of a lookup outside its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LookupMiss {
     /// It is an error that names operation and index.
@@ -62,8 +62,8 @@ pub enum Step<'a> {
 }
 
 impl Step<'_> {
-    /// Whether wrapping changed a result that the file promises to fit: an operation that does not quantise, or
-    /// an output.
+    /// Returns `true` if wrapping changed a result that the file guarantees to fit: an operation that does not
+    /// quantise, or an output.
     pub fn breaks_promise(&self, model: &Model) -> bool {
         match self {
             Step::Op { id, exact, code } => exact != code && !model.node(*id).op.quantises(),

@@ -1,8 +1,8 @@
 //! Running a program on samples.
 //!
-//! [`golden`] is the definition of what a program means: slow, plain and exact, any width. Everything else in this
-//! tool is held to it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
-//! brings the two together. [`arrays`] runs samples that are in memory.
+//! [`golden`] defines the semantics of a program: slow, plain and exact, any width. Everything else in this tool is
+//! checked against it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
+//! connects the two. [`arrays`] runs samples that are in memory.
 
 pub mod arrays;
 pub mod batch;

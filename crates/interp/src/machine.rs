@@ -10,7 +10,7 @@ use num_bigint::BigInt;
 pub struct ElementValue {
     /// The code, in the element's type; 0 where undefined registers start.
     pub code: BigInt,
-    /// Whether everything it was computed from was defined.
+    /// `true` if all values that it was computed from were defined.
     pub defined: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Simulation<'a> {
 pub struct BlockMiss {
     /// The block.
     pub block: BlockId,
-    /// What was missed.
+    /// Missing entry of the lookup.
     pub miss: MissedEntry,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Simulation<'a> {
         self.read(access)[0].code != BigInt::ZERO
     }
 
-    /// What a connection carries now, converted to the destination's types; `None` if a register holds.
+    /// Returns the present values of a connection, converted to the destination's types; `None` if a register holds.
     fn taken(&self, connection: &Connection) -> Option<Vec<ElementValue>> {
         let Connection { src, dst, enable_if, alternative } = connection;
         let enable = enable_if.as_ref().map(|e| self.read(e)[0].clone());
@@ -167,7 +167,7 @@ impl<'a> Simulation<'a> {
         &self.machine.signal(access.signal).elements[access.lo..access.hi]
     }
 
-    /// How many elements an index moves a view by.
+    /// Returns the number of elements by which an index moves a view.
     fn offset(&self, access: &Access) -> BigInt {
         match &access.dynamic {
             None => BigInt::ZERO,

@@ -53,7 +53,7 @@ impl<'a> Trace<'a> {
         text
     }
 
-    /// What an operation's operands are in this sample, each once.
+    /// Returns the operands of an operation in this sample, each once.
     fn known(&self, op: &Op) -> Vec<String> {
         if let Op::Input { input } = op {
             let (port, code) = (self.ports[*input as usize], &self.inputs[*input as usize]);
@@ -70,7 +70,7 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// What an operation computes, as a formula in which `name` names the operands.
+/// Returns the computation of an operation as a formula in which `name` names the operands.
 pub fn meaning(model: &Model, op: &Op, name: &dyn Fn(ValueId) -> String) -> String {
     match op {
         Op::Input { input } => match model.inp_shifts()[*input as usize] {

@@ -1,7 +1,7 @@
-//! Registers that multiplier blocks have themselves.
+//! Registers inside DSP blocks.
 //!
-//! A block has registers behind its product and before each factor; synthesis moves those of the netlist there. A layer
-//! behind the product goes in where one block makes it and nothing but registers reads what it holds so far; a layer
+//! A DSP has registers after its product and before each factor; synthesis moves those of the netlist there. A layer
+//! after the product is absorbed where one DSP computes it and only registers read what it has stored so far; a layer
 //! before a factor where registers hold all of the factor. What a factor's register holds may be needed elsewhere too:
 //! then there is a second copy in the fabric, and nothing is saved. A block's registers have an enable and a
 //! synchronous reset to zero (AMD UG579, UG479; Lattice FPGA-TN-02205), so those with another reset or a first value
@@ -12,16 +12,16 @@ use crate::netlist::{BlockRegisters, Cell, Netlist, Piece, Wiring};
 /// No bit.
 const NONE: u32 = u32::MAX;
 
-/// A netlist's bits, numbered, behind all aliases.
+/// The numbered bits of a netlist, with aliases resolved.
 struct Bits<'a> {
     netlist: &'a Netlist,
     /// Number of each net's first bit.
     first: Vec<u32>,
-    /// What a bit is a copy of in the same stage.
+    /// Bit that each bit is a copy of in the same stage.
     source: Vec<u32>,
-    /// What a register's bit holds, for registers that a block can have.
+    /// Bit that each register bit stores, for registers that a DSP can absorb.
     held: Vec<u32>,
-    /// Whether a bit is read by more than such registers and the factors of blocks.
+    /// `true` for each bit that has readers other than such registers and the factors of DSPs.
     elsewhere: Vec<bool>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Who reads each bit, as far as these are register bits of the kind that a block can have.
+/// Register bits that read each bit, for registers of the kind that a DSP can absorb.
 struct Readers {
     start: Vec<u32>,
     all: Vec<u32>,
@@ -112,7 +112,7 @@ impl Readers {
     }
 }
 
-/// Register bits that are within multiplier blocks.
+/// Returns the number of register bits that are absorbed by DSPs.
 pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
     let is_factored = |cell: &Cell| match *cell {
         Cell::Mul { a, b, signed: _ } => blocks.multiply(a.width(), b.width()),
@@ -134,7 +134,7 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
         .collect();
     let mut is_factor = vec![false; bits.held.len()];
     factors.iter().flatten().for_each(|&bit| is_factor[bit as usize] = true);
-    // Behind products.
+    // Registers after products.
     let mut inside = vec![false; bits.held.len()];
     let is_one = |cell: Cell| matches!(cell, Cell::Mul { a, b, signed } if blocks.hold(a.width(), b.width(), signed));
     for &product in products.iter().filter(|&&product| is_one(netlist.nets()[product].cell)) {
@@ -169,7 +169,7 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
             }
         }
     }
-    // A register's readers come behind it, so that theirs is known first.
+    // The readers of a register come after it, so that their state is known first.
     let mut outside = vec![true; bits.held.len()];
     for bit in (0..bits.held.len()).rev().filter(|&bit| bits.held[bit] != NONE) {
         let is_taken = further[bit] != u32::MAX && !unheld[bit] && !bits.elsewhere[bit];

@@ -9,20 +9,20 @@
 //! `DSP_L.sdf`, `BRAM_L.sdf`, `tile_type_CLBLL_L.json`, `tile_type_INT_L.json`: the slow corner's maximum, which agrees
 //! with AMD's data sheet DS181 for speed grade -1.
 //!
-//! How long a wire is before anything is placed nobody measured: see [`Wires`].
+//! The length of a wire before placement is not measured: see [`Wires`].
 
 /// Delays of one family. Everything is in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arcs {
     /// Clock to output of a flip-flop.
     pub clock_to_output: u16,
-    /// What a flip-flop needs before the clock edge behind a table of its slice.
+    /// Setup time of a flip-flop driven by a table of its own slice.
     pub setup_behind_table: u16,
-    /// The same behind the slice's wide multiplexer.
+    /// Setup time of a flip-flop driven by the slice's wide multiplexer.
     pub setup_behind_multiplexer: u16,
-    /// The same behind a sum bit of the slice's carry chain.
+    /// Setup time of a flip-flop driven by a sum bit of the slice's carry chain.
     pub setup_behind_carry: u16,
-    /// The same behind a wire from elsewhere.
+    /// Setup time of a flip-flop driven by a wire from elsewhere.
     pub setup_behind_wire: u16,
     /// From the slice's pin to the output of a six-input table, the fastest input first: pin and table together.
     pub table: [u16; 6],
@@ -36,11 +36,11 @@ pub struct Arcs {
     pub multiplexer_to_pin: u16,
     /// The carry chain.
     pub carry: Carry,
-    /// A multiplier block without registers, from factor to product.
+    /// A DSP without registers, from factor to product.
     pub multiplier: u16,
-    /// Clock to output of a block memory without an output register.
+    /// Clock to output of a BRAM without an output register.
     pub memory_to_output: u16,
-    /// What a block memory's address needs before the clock edge.
+    /// Setup time of a BRAM's address.
     pub memory_setup: u16,
     /// Wires between slices.
     pub wires: Wires,
@@ -53,8 +53,9 @@ impl Arcs {
         behind.into_iter().fold(self.setup_behind_wire, u16::min)
     }
 
-    /// From each of so many inputs of a table, the latest input first, to its output; of several tables behind the
-    /// slice's multiplexers, where the latest inputs select, if there are more than one has. Nanoseconds.
+    /// Returns the delay from each of `inputs` inputs of a table, the latest input first, to its output, in
+    /// nanoseconds. If one table has fewer inputs, several tables feed the slice's multiplexers, where the latest
+    /// inputs select.
     pub(super) fn table_times(&self, inputs: usize) -> Vec<f64> {
         let ns = |picoseconds: u16| f64::from(picoseconds) / 1000.0;
         let wide = inputs.saturating_sub(self.table.len()).min(2);
@@ -117,7 +118,7 @@ pub struct Carry {
 /// (the middle of what B. S. Landman and R. L. Russo, *On a pin versus block relationship for partitions of logic
 /// graphs*, IEEE Transactions on Computers 20 (1971), found for logic) and three quarters of the tiles' tables in use.
 /// The farthest of `n` readers is taken as `1 + log2(n) / 4` times as far as the one of a wire with one reader: an
-/// assumption that no figure stands behind.
+/// assumption without a measurement.
 ///
 /// Half of a length is horizontal, half vertical. A wire is made of the family's segments, longest first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -149,7 +150,8 @@ fn mean_length(tiles: f64) -> f64 {
     (2.0 / 9.0 * (grown - bounded) * share).max(1.0)
 }
 
-/// What a straight run of `length` tiles takes, of the segments that reach it; between two lengths in proportion.
+/// Returns the delay of a straight run of `length` tiles, over the segments that reach it; interpolated between two
+/// lengths.
 fn run(segments: &[(f64, f64)], length: f64) -> f64 {
     let mut left = length;
     let mut time = 0.0;
@@ -163,7 +165,7 @@ fn run(segments: &[(f64, f64)], length: f64) -> f64 {
 }
 
 impl Wires {
-    /// The delay of a wire with so many readers in a design of so many tables.
+    /// Returns the delay of a wire with `readers` readers in a design of `tables` tables.
     fn delay(&self, tables: f64, readers: u32) -> f64 {
         let tiles = (tables / (TABLES_PER_TILE * IN_USE)).max(1.0);
         // No wire is longer than from one corner of the design to the other.
@@ -173,9 +175,11 @@ impl Wires {
         self.local + run(self.horizontal, length / 2.0) + run(self.vertical, length / 2.0)
     }
 
-    /// Delays by the number of readers, for a design of so many tables. The last one is for all that are more.
+    /// Returns delays by the number of readers, for a design of `tables` tables. The last one is for all larger
+    /// numbers.
     pub(super) fn by_readers(&self, tables: f64) -> Vec<f64> {
-        // A run between two lengths may be cheaper than a shorter one of more segments: the farther reader is never earlier.
+        // A run between two lengths may be cheaper than a shorter one of more segments: the farther reader is never
+        // earlier.
         let mut latest = 0.0f64;
         let mut longest_yet = |readers| {
             latest = latest.max(self.delay(tables, readers));
@@ -190,7 +194,7 @@ const MOST_READERS: u32 = 256;
 
 /// UltraScale+. Segments: RapidWright's `k0 + k1 * L + k2 * d` of single, double, quad and long wires of 1, 2, 4 and 12
 /// tiles. The second level of wide multiplexers is not in its files and is taken as the first. The multiplier is a
-/// round figure that nobody measured.
+/// rounded estimate, not a measurement.
 pub(super) const ULTRASCALE_PLUS: Arcs = Arcs {
     clock_to_output: 77,
     setup_behind_table: 75,

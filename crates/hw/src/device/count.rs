@@ -29,7 +29,7 @@ pub struct Tables {
 pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> Tables {
     let mut tables = Tables::default();
     let mut inverted = vec![false; gates.gates.len()];
-    // An inverter in front of a register, a port, or a carry bit that no table stands before.
+    // An inverter before a register, a port, or a carry bit that no table drives.
     let mut invert = |x: Lit| {
         if x.inverted() && !x.is_constant() && !gates.gates[x.gate()].is_logic() {
             inverted[x.gate()] = true;

@@ -21,7 +21,7 @@ pub(super) struct Cut {
     len: u8,
     /// Levels of tables.
     depth: u16,
-    /// Tables for it and, shared, for what it stands on.
+    /// Tables for the gate and, shared, for its inputs.
     flow: f32,
 }
 
@@ -59,7 +59,7 @@ impl Cut {
         Some(Cut { leaves, len: n as u8, depth: 0, flow: 0.0 })
     }
 
-    /// Whether every leaf is one of `other`'s.
+    /// Returns `true` if every leaf is a leaf of `other`.
     fn within(&self, other: &Cut) -> bool {
         self.len <= other.len && self.leaves().iter().all(|leaf| other.leaves().contains(leaf))
     }
@@ -68,9 +68,9 @@ impl Cut {
 /// The cover.
 #[derive(Debug)]
 pub(super) struct Cover {
-    /// For each gate the first of its cuts in `cuts`; the chosen one stands there.
+    /// For each gate the first of its cuts in `cuts`, which is the chosen one.
     chosen: Vec<Option<Cut>>,
-    /// Whether a gate is the output of a table.
+    /// `true` for each gate that is the output of a table.
     pub(super) used: Vec<bool>,
 }
 
@@ -109,7 +109,7 @@ pub(super) fn cover(gates: &Gates, roots: &[Lit], technology: &Technology) -> Co
     Cover { chosen: state.chosen, used }
 }
 
-/// How many gates and roots read each gate.
+/// Returns the number of gates and roots that read each gate.
 fn fanout(gates: &Gates, roots: &[Lit]) -> Vec<f32> {
     let mut fanout = vec![0.0f32; gates.gates.len()];
     gates.gates.iter().for_each(|gate| gate.for_each_operand(|x| fanout[x.gate()] += 1.0));
@@ -233,7 +233,7 @@ impl State<'_> {
         }
     }
 
-    /// How many chosen tables and roots read each gate, for those that are needed.
+    /// Returns the number of chosen tables and roots that read each needed gate.
     fn used(&self, roots: &[Lit]) -> Vec<u32> {
         let mut used = vec![0u32; self.gates.gates.len()];
         roots.iter().for_each(|root| used[root.gate()] += 1);
@@ -247,8 +247,8 @@ impl State<'_> {
         used
     }
 
-    /// The depth that each gate may have without making any root deeper than it was at first, which `before` tells
-    /// after the first round. Synthesisers let no shallow root grow as deep as the deepest one.
+    /// Returns the depth that each gate may have without making any root deeper than it was at first; after the first
+    /// round `before` gives that depth. Synthesisers let no shallow root grow as deep as the deepest one.
     fn requirements(&self, roots: &[Lit], before: Option<&[u16]>) -> Vec<u16> {
         let mut required = vec![u16::MAX; self.gates.gates.len()];
         let mut deepest = 0;

@@ -9,24 +9,24 @@ use std::borrow::Cow;
 
 /// Delays on a device in nanoseconds, without what registers take ([`super::Technology::register_time`]).
 ///
-/// The own delay of an operation is what it takes between registers. Behind another operation it takes less: carries of
-/// successive sums run side by side, and a gate that shares its table with the next one takes nothing. The points of
-/// [`Delay::paths`] know that.
+/// The own delay of an operation is its delay between registers. After another operation it takes less: carries of
+/// successive sums run in parallel, and a gate that shares its table with the next one takes nothing. The points of
+/// [`Delay::paths`] take that into account.
 #[derive(Clone, Debug)]
 pub struct Delays {
     paths: Paths,
 }
 
 impl Delays {
-    /// Lowers `model` for `device` and times it, each operation by itself: what is made within another's adder depends
+    /// Lowers `model` for `device` and times each operation by itself: logic within another operation's adder depends
     /// on the stages.
     pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
         Delays::near(model, device, fabric, &Schedule::combinational(model.nodes().len()))
     }
 
-    /// By how much later each operation's last bit is there than those of its operands, in the program without
-    /// registers: along its longest path these add up to the time of the whole. What stands behind a register takes
-    /// longer, so they are good for a first guess and no more.
+    /// Returns by how much each operation's last bit is later than those of its operands, in the program without
+    /// registers: along its longest path these add up to the delay of the whole. Logic after a register takes longer,
+    /// so they only serve as a first guess.
     pub fn in_a_row(&self, model: &Model) -> InARow {
         let points = self.paths.arrivals();
         let last = |element: usize| self.paths.points_of(element).map(|p| points[p as usize]).fold(0.0, f64::max);
@@ -43,7 +43,7 @@ impl Delays {
         InARow { own }
     }
 
-    /// The same with tables and pins as they are with a schedule: truer for schedules that are much like it.
+    /// Like [`Delays::of`], but with tables and pins as they are under `schedule`: more accurate for similar schedules.
     pub fn near(model: &Model, device: Device, fabric: Fabric, schedule: &Schedule) -> Delays {
         Delays { paths: paths(model, device.technology(), fabric, schedule) }
     }
@@ -66,7 +66,7 @@ impl Delay for Delays {
 /// Delays of operations in the program without registers: [`Delays::in_a_row`].
 #[derive(Clone, Debug)]
 pub struct InARow {
-    /// Of operations and of negations behind them.
+    /// Delays of operations and of the negations after them.
     own: Vec<f64>,
 }
 

@@ -12,54 +12,55 @@ use super::timing::{Arrival, Path, Timing};
 use crate::netlist::{Cell, Netlist};
 use serde::Serialize;
 
-/// What a netlist would take of a device. Counts are those that Yosys gives for the devices it knows.
+/// Estimated resources of a netlist on a device. Counts are those that Yosys gives for the devices it supports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The device.
     pub device: &'static str,
     /// Look-up tables.
     pub lut: u64,
-    /// Flip-flops, those inside of multiplier blocks aside.
+    /// Flip-flops, without those inside DSPs.
     pub ff: u64,
     /// Carry cells.
     pub carry: u64,
-    /// Multiplier blocks.
+    /// DSPs.
     pub dsp: u64,
-    /// Block memories.
+    /// BRAMs.
     pub ram: u64,
     /// The shortest clock period in nanoseconds; of a module without registers the delay from ports to ports.
     pub period_ns: f64,
-    /// The clock period that each stage requires, in nanoseconds, from stage 1; empty without registers. The longest one is
+    /// Minimum clock period of each stage in nanoseconds, from stage 1; empty without registers. The longest one is
     /// `period_ns`, unless paths from ports to ports or into input registers take longer.
     #[serde(skip)]
     pub stage_periods_ns: Vec<f64>,
     /// The fastest clock in MHz.
     pub clock_mhz: f64,
-    /// What the longest path goes through.
+    /// Elements on the longest path.
     pub longest_path: Path,
     /// Tables before the fitted factors, by what they are.
     pub tables: Tables,
-    /// Nine of ten estimates are nearer to the tools than this share; nothing where no tool was at hand.
+    /// Relative error of `lut` that nine of ten estimates stay below, compared with the tools; `None` if no tool was
+    /// available.
     pub lut_error: Option<f64>,
-    /// The same of the clock.
+    /// Relative error of the clock estimate, defined like `lut_error`.
     pub clock_error: Option<f64>,
 }
 
-/// How multiplications and memories are made.
+/// Implementation of multiplications and memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Whether multiplications may go into multiplier blocks.
+    /// `true` if multiplications may use DSPs.
     pub multiplier_blocks: bool,
-    /// What lookup tables become.
+    /// Implementation of look-up tables.
     pub tables: TableStyle,
 }
 
-/// What a block's surroundings take of the clock period, in nanoseconds.
+/// Part of the clock period that is used outside of the block, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surroundings {
-    /// When inputs arrive behind the clock edge.
+    /// Arrival time of inputs after the clock edge.
     pub input_ns: f64,
-    /// What outputs still need behind the block.
+    /// Time that outputs need after the block.
     pub output_ns: f64,
     /// By how much a clock may come too early.
     pub uncertainty_ns: f64,
@@ -70,7 +71,7 @@ struct Mapped {
     gates: Gates,
     timing: Timing,
     tables: Tables,
-    /// Block memories.
+    /// BRAMs.
     memories: u64,
 }
 
@@ -190,7 +191,7 @@ fn dsp(kind: BlockKind, technology: &Technology) -> u64 {
     }
 }
 
-/// Block memories of the tables that are in some.
+/// Returns the number of BRAMs for the tables that are implemented as BRAM.
 fn memories(netlist: &Netlist, technology: &Technology, forms: &Forms) -> u64 {
     let in_blocks = netlist.roms().iter().zip(&forms.forms).filter(|(_, form)| **form == Form::Memory);
     in_blocks.map(|(rom, _)| tables::memories(rom, technology)).sum()

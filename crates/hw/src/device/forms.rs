@@ -9,7 +9,7 @@ pub(crate) enum Form {
     Function,
     /// A function; readers carry attributes that ask for logic.
     LogicFunction,
-    /// An array with attributes that ask for block memory.
+    /// An array with attributes that request BRAM.
     Memory,
     /// A module that holds it in pieces.
     Pieces,
@@ -20,6 +20,6 @@ pub(crate) enum Form {
 pub(crate) struct Forms {
     /// The form of each.
     pub(crate) forms: Vec<Form>,
-    /// Those in pieces.
+    /// Decompositions of the tables that are in pieces.
     pub(crate) pieces: Vec<Option<Pieces>>,
 }

@@ -1,5 +1,5 @@
 //! A netlist bit by bit: gates that look-up tables will cover, and between them what no table covers: carry chains,
-//! multiplier blocks, registers and ports.
+//! DSPs, registers and ports.
 //!
 //! Equal gates are one and constants are folded, as every synthesiser does first. A carry chain keeps its order: each
 //! of its bits knows the one before. What tables cannot pass through is a *root* on one side and a source on the other.
@@ -29,7 +29,7 @@ impl Lit {
         (self.0 >> 1) as usize
     }
 
-    /// Whether it is the complement.
+    /// Returns `true` for the complement of a gate.
     pub(super) fn inverted(self) -> bool {
         self.0 & 1 == 1
     }
@@ -43,13 +43,13 @@ impl Lit {
         Lit(self.0 ^ u32::from(when))
     }
 
-    /// Whether it is one of the constants.
+    /// Returns `true` for the constants zero and one.
     pub(super) fn is_constant(self) -> bool {
         self.0 < 2
     }
 }
 
-/// What makes a bit.
+/// Source of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Gate {
     /// Constant zero; a register's or a port's bit.
@@ -62,13 +62,13 @@ pub(super) enum Gate {
     Mux(Lit, Lit, Lit),
     /// The sum bit of a carry chain.
     Carry {
-        /// What selects: an operand, or their exclusive or where a table in front of the chain makes it.
+        /// Select input: an operand, or the exclusive or of both where a table before the chain computes it.
         a: Lit,
-        /// What else enters.
+        /// Other input of the carry bit.
         b: Lit,
         /// The bit below; [`FIRST`] for the lowest.
         before: u32,
-        /// Whether the table in front of the chain holds nothing but this bit's exclusive or.
+        /// `true` if the table before the chain holds nothing but this bit's exclusive or.
         own_table: bool,
     },
     /// A bit of a block's result.
@@ -79,7 +79,7 @@ pub(super) enum Gate {
 pub(super) const FIRST: u32 = u32::MAX;
 
 impl Gate {
-    /// Whether a table can cover it.
+    /// Returns `true` if a table can cover the gate.
     pub(super) fn is_logic(self) -> bool {
         matches!(self, Gate::And(..) | Gate::Xor(..) | Gate::Mux(..))
     }
@@ -97,22 +97,22 @@ impl Gate {
 /// A multiplier, or a memory: what makes several bits at once.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// What it reads.
+    /// Input bits of the block.
     pub(super) inputs: Vec<Lit>,
-    /// What it is.
+    /// Kind of the block.
     pub(super) kind: BlockKind,
 }
 
 /// Kinds of [`Block`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
-    /// A product of factors of so many bits in multiplier blocks.
+    /// A product in DSPs; the factors' widths in bits.
     Dsp(u32, u32),
     /// A product in logic, as the synthesiser makes it.
     SoftProduct(u32, u32),
     /// A table too large to be looked at bit by bit: address and word bits.
     Table(u32, u32),
-    /// A table in a block memory that takes in the register behind it.
+    /// A table in a BRAM that absorbs the register after it.
     Memory,
     /// A piece of a table in a look-up table of its own.
     Piece,
@@ -129,13 +129,13 @@ pub(super) struct Gates {
     pub(super) gates: Vec<Gate>,
     /// Bits of input ports.
     pub(super) inputs: Vec<Lit>,
-    /// What registers read, and then what output ports read.
+    /// Bits that registers read, followed by bits that output ports read.
     pub(super) ends: Vec<Lit>,
-    /// How many of these registers read.
+    /// Number of entries of `ends` that registers read.
     pub(super) register_ends: usize,
-    /// Bits of registers that a block memory in front of them takes in.
+    /// Bits of registers that the BRAM before them absorbs.
     pub(super) behind_memories: Vec<Lit>,
-    /// What makes several bits at once.
+    /// Blocks that compute several bits at once.
     pub(super) blocks: Vec<Block>,
     /// Bits of all carry chains, by the chain's length.
     pub(super) chains: Vec<u32>,
@@ -148,12 +148,12 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    /// Takes a netlist apart. `in_blocks`: whether multiplications may go into multiplier blocks.
+    /// Decomposes a netlist into gates. `in_blocks`: `true` if multiplications may use DSPs.
     pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
         Gates::taken(netlist, technology, in_blocks, forms, false)
     }
 
-    /// The same with gates for each operation by itself: equal gates of two operations stay two.
+    /// Like [`Gates::of`], but with gates for each operation by itself: equal gates of two operations stay two.
     pub(super) fn by_operation(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
         Gates::taken(netlist, technology, in_blocks, forms, true)
     }
@@ -200,7 +200,7 @@ impl Gates {
         maker.gates
     }
 
-    /// Whether a bit comes out of a block memory.
+    /// Returns `true` if a bit is an output of a BRAM.
     fn is_memory(&self, x: Lit) -> bool {
         matches!(self.gates[x.gate()], Gate::Block(block) if self.blocks[block as usize].kind == BlockKind::Memory)
     }
@@ -504,7 +504,7 @@ impl<'a> Maker<'a> {
         self.adder(&sums, &carries, carry)
     }
 
-    /// What enters a chain behind a table that makes the exclusive or of both operands.
+    /// Returns the inputs of a carry bit, and `true` if a table computes the exclusive or of both operands before it.
     fn entry(&mut self, a: Lit, b: Lit) -> (Lit, Lit, bool) {
         let is_logic = |x: Lit| self.gates.gates[x.gate()].is_logic();
         if !a.is_constant() && !b.is_constant() && !is_logic(a) && !is_logic(b) && a.gate() != b.gate() {
@@ -513,7 +513,7 @@ impl<'a> Maker<'a> {
         (self.xor(a, b), a, false)
     }
 
-    /// Whether `a < b` unsigned, and whether they are equal, as a balanced tree.
+    /// Returns the bits `a < b` (unsigned) and `a == b`, each as a balanced tree.
     fn less(&mut self, a: &[Lit], b: &[Lit]) -> (Lit, Lit) {
         match a.len() {
             0 => (Lit::ZERO, Lit::ONE),
@@ -528,7 +528,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Whether all bits are set, as a balanced tree.
+    /// Returns the conjunction of all bits, as a balanced tree.
     fn all(&mut self, bits: &[Lit]) -> Lit {
         match bits {
             [] => Lit::ONE,
@@ -546,7 +546,7 @@ impl<'a> Maker<'a> {
         self.function(rom.addr_width, |at| rom.words.get(at).is_some_and(|word| word >> bit & 1 == 1), address)
     }
 
-    /// The decision diagram of a function of so many inputs, the first one at the leaves.
+    /// Builds the decision diagram of a function of `inputs` inputs, the first one at the leaves.
     fn function(&mut self, inputs: u32, value: impl Fn(usize) -> bool, sources: &[Lit]) -> Lit {
         let mut level: Vec<Lit> = (0..1usize << inputs).map(|at| Lit::ZERO.flip(value(at))).collect();
         for &select in sources {

@@ -1,6 +1,6 @@
 //! What hardware costs on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
 //!
-//! A netlist is taken apart into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and
+//! A netlist is decomposed into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and
 //! timed bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times
 //! ([`technology`]); what the open tools can tell is fitted to them by `benches/qor/fit.py` (`fitted.rs`), the rest
 //! comes from what the vendors publish. `docs/estimates.md` shows how far the estimates are off.
@@ -15,7 +15,7 @@
 //! | `count` | how many tables a cover takes |
 //! | `forms` | the forms that lookup tables can have |
 //! | `tables` | which lookup tables become memories or pieces |
-//! | `absorbed` | registers within multiplier blocks |
+//! | `absorbed` | registers inside DSPs |
 //! | `estimate` | the figures |
 //! | `delays`, `paths` | how long operations and paths through them take, for the scheduler |
 
@@ -98,7 +98,7 @@ impl Device {
         Device::ALL.into_iter().find(|device| device.name() == lower)
     }
 
-    /// What it is made of.
+    /// Returns the technology data of the device.
     pub fn technology(self) -> &'static Technology {
         match self {
             Device::Xcvu13p | Device::Xcku5p | Device::UltrascalePlus => &technology::ULTRASCALE_PLUS,

@@ -1,4 +1,4 @@
-//! How long paths through the operations of a program take on a device: the timing of its gates as fixed arcs, and these
+//! Delays of paths through the operations of a program on a device: the timing of its gates as fixed arcs, and these
 //! gathered by operation.
 //!
 //! The program is lowered for a schedule, at first without registers, and covered; what a register holds counts as the
@@ -47,7 +47,7 @@ pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, sche
 /// Nothing.
 const NONE: u32 = u32::MAX;
 
-/// What the registers hold: for the gate of each of their bits the bit that they read.
+/// Maps the gate of each register bit to the bit that it stores.
 fn held(netlist: &Netlist, gates: &Gates) -> FxHashMap<u32, Lit> {
     let mut held = FxHashMap::default();
     let mut ends = gates.ends.iter();
@@ -72,9 +72,9 @@ struct FixedArcs {
     start: Vec<u32>,
     /// Arcs into nodes: from which, and how long.
     arcs: Vec<(u32, f64)>,
-    /// What a register needs behind each gate's output, more than the least that one needs.
+    /// Setup time of a register after each gate's output, minus the smallest one.
     behind: Vec<f64>,
-    /// What registers hold.
+    /// Bit that each register bit stores.
     held: FxHashMap<u32, Lit>,
 }
 
@@ -425,7 +425,7 @@ impl Elements {
         paths.push(Point { alone, behind: exact(behind) }, &arcs)
     }
 
-    /// What an element reads of others: by where it comes from, the nodes that it goes to, with the times of the arcs.
+    /// Returns what an element reads from others: for each origin, the destination nodes with the delays of the arcs.
     fn outside(&self, element: usize, fixed: &FixedArcs, point: &[u32]) -> Vec<(From, Vec<(u32, f64)>)> {
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
         let mut all: Vec<(From, Vec<(u32, f64)>)> = Vec::new();
@@ -526,7 +526,7 @@ mod tests {
             let paths = paths(&model, device.technology(), Fabric::default(), &schedule);
             assert_eq!(paths.points_of(ValueId(400).index()).len(), 1);
             let (longest, gates) = (paths.longest(model.nodes().len()), timed(&model, device.technology()));
-            // A register may need more behind another bit than behind the last one.
+            // A register may need more setup time after another bit than after the last one.
             assert!(longest >= gates - 1e-3 && longest < gates + 0.2, "{}: {longest} and {gates}", device.name());
         }
     }

@@ -1,10 +1,10 @@
-//! What each lookup table of a netlist becomes: logic, logic in pieces, or a block memory.
+//! Implementation of each look-up table of a netlist: logic, logic in pieces, or BRAM.
 //!
-//! By cost ([`TableStyle::ByCost`]), a table is what takes the smallest share of the device: logic costs the look-up
-//! tables of its cover, pieces ([`crate::netlist::pieces`]) one each, a block memory as many look-up tables as the
-//! device has for each of its memories. A distributed memory is not among them: it is a look-up table for each 2^n
-//! words of a bit, n the table's inputs, which is logic that nobody has minimised. A block memory needs registers right
-//! behind the table, a stage boundary, which it takes in; a table without stays logic.
+//! By cost ([`TableStyle::ByCost`]), a table gets the implementation with the smallest share of the device: logic costs
+//! the look-up tables of its cover, pieces ([`crate::netlist::pieces`]) one each, a BRAM as many look-up tables as the
+//! device has for each of its BRAMs. A distributed memory is not an option: it is a look-up table for each 2^n words of
+//! a bit, n the table's inputs, which is logic without minimisation. A BRAM needs registers directly after the table,
+//! at a stage boundary, which it absorbs; a table without such registers stays logic.
 
 use super::count::{tables as counted, total};
 use super::cover::cover;
@@ -14,7 +14,7 @@ use super::{Device, Technology};
 use crate::netlist::pieces::{self, Pieces};
 use crate::netlist::{Cell, Netlist, Piece, Rom, Wiring};
 
-/// What tables shall become.
+/// Requested implementation of look-up tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableStyle {
     /// The synthesiser's choice.
@@ -22,15 +22,15 @@ pub enum TableStyle {
     Auto,
     /// Logic (LUTs).
     Logic,
-    /// Block memory, where nothing but registers read the table; logic elsewhere.
+    /// BRAM, where only registers read the table; logic elsewhere.
     Block,
-    /// Logic, taken apart by a search into functions that fill one look-up table of the device each, in modules that
-    /// ask to stay.
+    /// Logic, decomposed by a search into functions that fill one look-up table of the device each, in modules with an
+    /// attribute that keeps their hierarchy.
     Pieces {
         /// Inputs of a look-up table.
         table_inputs: u32,
     },
-    /// Block memory where that is cheaper on the device than logic, the synthesiser's choice elsewhere.
+    /// BRAM where that is cheaper on the device than logic, the synthesiser's choice elsewhere.
     ByCost {
         /// The device.
         device: Device,
@@ -74,15 +74,15 @@ pub(crate) fn memory_words(rom: &Rom) -> u64 {
     1 << rom.addr_width.min(32)
 }
 
-/// Block memories that hold a table.
+/// Returns the number of BRAMs that hold a table.
 pub(super) fn memories(rom: &Rom, technology: &Technology) -> u64 {
     (u64::from(rom.word_width) << rom.addr_width.min(40)).div_ceil(technology.memory)
 }
 
-/// Whether block memories that hold a table are a smaller share of the device than its logic.
+/// Returns `true` if the BRAMs that hold a table are a smaller share of the device than its logic.
 fn block_is_cheaper(rom: &Rom, technology: &Technology) -> bool {
     let blocks = (memories(rom, technology) * technology.tables_per_memory) as f64;
-    // No table takes more than a look-up table for each of so many bits of its words.
+    // No table takes more than one look-up table for each 8 words of a bit.
     let most = rom.word_width as f64 * (rom.words.len() as f64 / 8.0).max(1.0);
     if most <= blocks {
         return false;

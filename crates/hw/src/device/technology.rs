@@ -8,43 +8,42 @@ use crate::netlist::BlockRegisters;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Technology {
     /// Tables that a function of 1, 2, ... inputs takes; functions of more inputs do not fit. A function of more inputs
-    /// than a table has is made of several, behind the slice's own multiplexers.
+    /// than a table has is built from several tables and the slice's own multiplexers.
     pub tables: &'static [u32],
     /// Inputs of one table.
     pub table_inputs: u32,
-    /// Whether its designs are mostly synthesised by Yosys.
+    /// `true` if designs for the device are mostly synthesised by Yosys.
     pub synthesised_by_yosys: bool,
-    /// Whether the table in front of each carry bit can take logic in.
+    /// `true` if the table before each carry bit can absorb logic.
     pub table_before_carry: bool,
     /// Tables that a carry bit takes where it cannot.
     pub tables_per_carry_bit: u32,
     /// Carry bits in a cell of the report.
     pub carry_cell: u32,
-    /// Whether a table in front of a carry bit can add three.
+    /// `true` if a table before a carry bit can add three operands.
     pub three_operands: bool,
-    /// Adders of so many bits or fewer are made of gates.
+    /// Largest width in bits of adders that are built from gates.
     pub short_adder: u32,
-    /// Signed factors of a multiplier block, the longer first; none if there are no such blocks.
+    /// Widths of the signed factors of a DSP, the longer first; `None` if the device has no DSPs.
     pub multiplier: Option<(u32, u32)>,
-    /// Registers that such a block has before each factor and behind the product, as far as synthesis is known to use
-    /// them.
+    /// Number of registers of a DSP before each factor and after the product, as far as synthesis is known to use them.
     pub multiplier_registers: (u32, u32),
-    /// Bits of a block memory.
+    /// Bits of a BRAM.
     pub memory: u64,
-    /// Look-up tables for each block memory that a device of the family has.
+    /// Look-up tables for each BRAM that a device of the family has.
     pub tables_per_memory: u64,
     /// Times of its parts.
     pub times: PartTimes,
-    /// What the counts of tables are multiplied by: logic, tables before carries.
+    /// Factors for the counts of tables: logic, tables before carries.
     pub scale: Scale,
-    /// How far the estimates may be off.
+    /// Error bounds of the estimates.
     pub error: ErrorOf,
 }
 
-/// How the times of a device's parts are known.
+/// Source of the delays of a device's parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PartTimes {
-    /// A few times, each with the wire behind it: fitted to a tool's results, or round figures.
+    /// A few times, each including the wire after the part: fitted to a tool's results, or rounded estimates.
     Lumped(Times),
     /// Every arc through a slice, measured, and wires apart.
     Arcs(&'static Arcs),
@@ -55,13 +54,13 @@ pub enum PartTimes {
 pub struct Times {
     /// A register's clock to output and setup, and the clock's skew.
     pub register: f64,
-    /// A table and the wire behind it.
+    /// A table and the wire after it.
     pub table: f64,
-    /// From a carry chain's operand into the chain and from the chain to a sum bit, with the wire behind it.
+    /// From a carry chain's operand into the chain and from the chain to a sum bit, with the wire after it.
     pub chain: f64,
     /// One bit of a carry chain.
     pub carry: f64,
-    /// A multiplier block and the wire behind it.
+    /// A DSP and the wire after it.
     pub multiplier: f64,
     /// Share by which wires get longer for every doubling of the tables beyond a thousand.
     pub spread: f64,
@@ -81,25 +80,25 @@ pub struct Scale {
 /// Errors of the estimates where they were measured: nine of ten are nearer than this. Shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorOf {
-    /// Of tables.
+    /// Relative error of the number of tables.
     pub lut: Option<f64>,
-    /// Of the clock.
+    /// Relative error of the clock.
     pub clock: Option<f64>,
 }
 
 impl Technology {
-    /// Whether a product of factors of these widths goes into multiplier blocks.
+    /// Returns `true` if a product of factors of these widths uses DSPs.
     pub(super) fn multiplies(&self, a: u32, b: u32) -> bool {
         self.block_registers().is_some_and(|blocks| blocks.multiply(a, b))
     }
 
-    /// The registers of its multiplier blocks, if it has such blocks.
+    /// Returns the registers of the device's DSPs, or `None` without DSPs.
     pub fn block_registers(&self) -> Option<BlockRegisters> {
         let ((longer, shorter), (before, behind)) = (self.multiplier?, self.multiplier_registers);
         Some(BlockRegisters { longer, shorter, before, behind })
     }
 
-    /// What a register takes of a clock period at least, clock to output and setup: nanoseconds.
+    /// Returns the minimum time of a register in a clock period, clock to output and setup, in nanoseconds.
     pub fn register_time(&self) -> f64 {
         self.clock_to_output() + self.least_setup()
     }
@@ -113,7 +112,7 @@ impl Technology {
         }
     }
 
-    /// What registers take besides the setups that [`super::timing`] adds: nanoseconds.
+    /// Returns the time of registers without the setups that [`super::timing`] adds, in nanoseconds.
     pub(super) fn clock_to_output(&self) -> f64 {
         match self.times {
             PartTimes::Lumped(times) => times.register,
@@ -121,7 +120,7 @@ impl Technology {
         }
     }
 
-    /// Multiplier blocks of a product.
+    /// Returns the number of DSPs of a product.
     pub(super) fn blocks(&self, longer: u32, shorter: u32) -> u64 {
         match self.multiplier {
             None => 0,
@@ -145,7 +144,7 @@ const SIX_ALONE: &[u32] = &[1, 1, 1, 1, 1, 1];
 /// AMD's 7 series: a table makes the sum and the carry of three bits in front of its carry bit (UG474, "O5" and "O6";
 /// the carry goes over a general wire, M. Kumm, P. Zipf, *Efficient High Speed Compression Trees on Xilinx FPGAs*, MBMV
 /// 2014; look-up tables for each memory: XC7A200T, DS180): 48E1 multipliers of 25 x 18, memories of 36 Kibit (UG479,
-/// UG473), two registers before a multiplier's factors and two behind its product. Times: [`arcs`].
+/// UG473), two registers before a multiplier's factors and two after its product. Times: [`arcs`].
 pub(super) const SERIES7: Technology = Technology {
     tables: SIX,
     table_inputs: 6,

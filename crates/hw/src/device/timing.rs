@@ -1,7 +1,7 @@
 //! When each bit is there: static timing over the cover, with every carry chain bit by bit.
 //!
-//! Families whose arcs were measured are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain
-//! and a carry bit, each with the wire behind it ([`lumped`]).
+//! Families with measured arcs are timed arc by arc ([`by_arcs`]); the others by a few times for a table, a chain and a
+//! carry bit, each including the wire after it ([`lumped`]).
 
 use super::arcs::{Arcs, Carry};
 use super::cover::Cover;
@@ -9,7 +9,7 @@ use super::gates::{BlockKind, FIRST, Gate, Gates, Lit};
 use super::technology::{PartTimes, Technology, Times};
 use serde::Serialize;
 
-/// What a path goes through.
+/// Numbers of elements on a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Path {
     /// Look-up tables, those in front of chains aside.
@@ -18,11 +18,11 @@ pub struct Path {
     pub chains: u32,
     /// Carry bits that it runs along.
     pub carry_bits: u32,
-    /// Multiplier blocks.
+    /// DSPs.
     pub multipliers: u32,
 }
 
-/// A time in nanoseconds behind the clock edge, register aside, and the path that takes it.
+/// A time in nanoseconds after the clock edge, without the register, and the path that takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Arrival {
     pub(super) at: f32,
@@ -49,17 +49,17 @@ fn product_levels(shorter: u32) -> u32 {
     u32::BITS - shorter.saturating_sub(1).leading_zeros()
 }
 
-/// When every gate's output is there, and what a register needs behind it.
+/// Arrival time of every gate's output, and the setup time of a register after it.
 pub(super) struct Timing {
     /// The arrival of every gate's output.
     pub(super) arrivals: Vec<Arrival>,
-    /// What a register still needs behind each gate's output before the clock edge, in nanoseconds; empty where the
-    /// time of a register is one figure.
+    /// Setup time of a register after each gate's output, in nanoseconds; empty where the time of a register is one
+    /// figure.
     setup: Vec<f32>,
 }
 
 impl Timing {
-    /// Times a cover of so many tables. `inputs`: when input ports are there, in nanoseconds.
+    /// Times a cover of `tables` tables. `inputs`: arrival time of input ports in nanoseconds.
     pub(super) fn of(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
         match technology.times {
             PartTimes::Lumped(times) => {
@@ -92,7 +92,7 @@ fn ns(picoseconds: u16) -> f64 {
     f64::from(picoseconds) / 1000.0
 }
 
-/// What a block takes from its last input on, and the levels of tables within it.
+/// Returns the delay of a block from its last input on, and the levels of tables within it.
 pub(super) fn lumped_block(kind: BlockKind, technology: &Technology, times: &Times, wires: f64) -> (f64, u32) {
     let (table, chain) = (times.table * wires, times.chain * wires);
     match kind {
@@ -110,7 +110,7 @@ pub(super) fn lumped_block(kind: BlockKind, technology: &Technology, times: &Tim
     }
 }
 
-/// How much longer wires are than in a small design, where times are a few.
+/// Returns the wire delay relative to a small design, for lumped times.
 pub(super) fn lumped_wires(times: &Times, tables: f64) -> f64 {
     1.0 + times.spread * (tables / 1000.0).log2().max(0.0)
 }
@@ -255,7 +255,8 @@ impl Inputs {
         Inputs(all)
     }
 
-    /// The output of one table, or of several behind the slice's multiplexers, where the latest inputs select.
+    /// Returns the arrival at the output of one table, or of several with the slice's multiplexers, where the latest
+    /// inputs select.
     fn through(&self, arcs: &Arcs) -> Arrival {
         let times = arcs.table_times(self.0.len());
         let ends = self.0.iter().zip(times).map(|(input, time)| input.plus(time, |_| {}));
@@ -264,7 +265,7 @@ impl Inputs {
     }
 }
 
-/// How many tables, chain bits, blocks, registers and ports read each gate.
+/// Returns the number of tables, chain bits, blocks, registers and ports that read each gate.
 fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
     let mut readers = vec![0u32; gates.gates.len()];
     for (index, gate) in gates.gates.iter().enumerate() {
@@ -288,7 +289,7 @@ fn readers(gates: &Gates, cover: &Cover, technology: &Technology) -> Vec<u32> {
     readers
 }
 
-/// What lies between a gate's output and what reads it.
+/// Delays between a gate's output and its readers.
 pub(super) struct Reach<'a> {
     gates: &'a Gates,
     cover: &'a Cover,
@@ -329,7 +330,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// What a register still needs behind a gate's output: nanoseconds.
+    /// Returns the setup time of a register after a gate's output, in nanoseconds.
     pub(super) fn setup(&self, gate: usize) -> f64 {
         let arcs = self.arcs;
         let behind_wire = || self.of(gate) + ns(arcs.setup_behind_wire);
@@ -346,7 +347,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// What a block takes that is no table of its own, from its last input on: nanoseconds; and the levels of tables
+    /// Returns the delay in nanoseconds of a block that is no table, from its last input on, and the levels of tables
     /// within it.
     pub(super) fn block(&self, kind: BlockKind, technology: &Technology) -> Option<(f64, u32)> {
         let arcs = self.arcs;
@@ -458,7 +459,7 @@ mod tests {
         f64::from(timing.latest(gates.ends.iter().copied()).at) * 1000.0
     }
 
-    /// A program of unsigned inputs of so many bits that shows what is made of them.
+    /// Builds a program with unsigned inputs of these widths and one output, which `made` computes.
     fn program(widths: &[u32], made: impl FnOnce(&mut Builder, &[ValueId]) -> ValueId) -> Model {
         let mut builder = Builder::new(vec![0; widths.len()]);
         let inputs: Vec<ValueId> =
@@ -468,17 +469,18 @@ mod tests {
         builder.finish().unwrap()
     }
 
-    /// Whole numbers of so many bits without a sign.
+    /// Returns the interval of all unsigned integers of `bits` bits.
     fn unsigned(bits: u32) -> Interval {
         Interval::new(0, (BigInt::from(1) << bits) - 1, 0)
     }
 
-    /// A program of two unsigned inputs of so many bits whose result is `op` of them, of an unsigned type of `bits`.
+    /// Builds a program with two unsigned inputs of `width` bits and the result of `op`, of an unsigned type of `bits`
+    /// bits.
     fn of_two(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
         program(&[width, width], |builder, inputs| builder.op(op(inputs[0], inputs[1]), unsigned(bits)))
     }
 
-    /// A sum of two unsigned inputs of so many bits.
+    /// Builds the sum of two unsigned inputs of `width` bits.
     fn sum(width: u32) -> Model {
         of_two(width, width + 1, |a, b| Op::Add { a, b, shift: 0 })
     }
@@ -497,7 +499,7 @@ mod tests {
         }
     }
 
-    /// Whether one of two is less than the other: the sign of their difference.
+    /// Builds a comparison of two inputs: the sign of their difference.
     fn comparison(width: u32) -> Model {
         program(&[width, width], |builder, inputs| {
             let most: BigInt = (BigInt::from(1) << width) - 1;
@@ -515,7 +517,7 @@ mod tests {
         })
     }
 
-    /// A table of so many address bits with scrambled words.
+    /// Builds a table of `address` address bits with scrambled words.
     fn table(address: u32) -> Model {
         program(&[address], |builder, inputs| {
             let mut rng = alir_core::num::SplitMix::new(7);
@@ -540,7 +542,8 @@ mod tests {
     fn comparisons_products_tables_and_gates_take_what_their_arcs_take() {
         for width in [4u32, 8, 16, 32, 64] {
             let n = f64::from(width);
-            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on UltraScale+.
+            // The sign is one bit above the operands: the first of a cell on 7 series and, from 8 bits on, on
+            // UltraScale+.
             let cells = f64::from(width / 8);
             let ultrascale = match width {
                 4 => 94.0 + 15.0 + 206.0,
@@ -558,7 +561,7 @@ mod tests {
             take(&either, &format!("exclusive or of {width} bits"), [94.0, 236.0]);
             take(&choice(width), &format!("multiplexer of {width} bits"), [134.0, 408.0]);
         }
-        // One table; behind the slice's multiplexers; behind those and one or two tables more.
+        // One table; tables with the slice's multiplexers; one or two tables more after those.
         let (wide, wider) = ([319.0, 857.0], [389.0, 961.0]);
         let behind = |first: f64, second: f64| [wider[0] + 32.0 + first, wider[1] + 192.0 + second];
         for (address, by_hand) in [

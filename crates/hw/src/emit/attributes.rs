@@ -6,25 +6,25 @@
 
 use super::Options;
 
-/// What is asked of synthesis, beside tables.
+/// Attributes requested from synthesis, except for tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Requests {
-    /// Whether chains of registers may become shift register primitives; nothing: the tool's choice.
+    /// `Some(true)` if chains of registers may become shift register primitives; `None` leaves the choice to the tool.
     pub(super) shreg_extract: Option<bool>,
-    /// Whether every net keeps its name through synthesis.
+    /// `true` if every net keeps its name through synthesis.
     pub(super) keep_names: bool,
-    /// Whether products go into multiplier blocks.
+    /// `true` if products use DSPs.
     use_dsp: bool,
 }
 
-/// What is asked of synthesis for one net.
+/// Attribute requested from synthesis for one net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// A table that becomes logic.
     Logic,
-    /// A table that becomes a block memory.
+    /// A table that becomes a BRAM.
     Block,
-    /// A product that becomes a multiplier block.
+    /// A product that becomes a DSP.
     Dsp,
 }
 
@@ -33,7 +33,7 @@ impl Requests {
         Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names, use_dsp: options.use_dsp }
     }
 
-    /// What is asked for a net that reads a table with this request, or that is a product.
+    /// Returns the request for a net that reads a table with this request, or that is a product.
     pub(super) fn wish(self, table: Option<Wish>, product: bool) -> Option<Wish> {
         table.or((product && self.use_dsp).then_some(Wish::Dsp))
     }
@@ -80,7 +80,7 @@ impl Requests {
         if self.keep_names { "(* keep = \"true\", syn_preserve = 1 *) " } else { "" }
     }
 
-    /// Declarations and specifications at the head of a VHDL architecture.
+    /// Returns the declarations and specifications at the beginning of a VHDL architecture.
     pub(super) fn vhdl_architecture(self, has_registers: bool) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some((vivado, quartus)) = self.shift_registers().filter(|_| has_registers) {
@@ -97,7 +97,7 @@ impl Requests {
         lines
     }
 
-    /// Names and values of the attributes that a VHDL signal has for a wish.
+    /// Returns names and values of the attributes that a VHDL signal has for a request.
     pub(super) fn vhdl_wish(wish: Wish) -> &'static [(&'static str, &'static str)] {
         match wish {
             Wish::Logic => &[("rom_style", "distributed"), ("romstyle", "logic"), ("syn_romstyle", "logic")],
@@ -106,7 +106,7 @@ impl Requests {
         }
     }
 
-    /// Behind the declaration of a VHDL signal.
+    /// Returns the attribute specifications that follow the declaration of a VHDL signal.
     pub(super) fn vhdl_signal(self, name: &str, register: bool, wish: Option<Wish>) -> Vec<String> {
         let mut lines = Vec::new();
         if self.keep_names {

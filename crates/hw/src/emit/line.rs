@@ -1,7 +1,7 @@
-//! Text being put together: a string that knows its column, and how templates show such text.
+//! Text under construction: a string that records its column, and the way in which templates show such text.
 //!
-//! Half of all text is names, bit numbers and operators. They are pushed into one string a place of the template,
-//! without the formatting machinery, which costs several times as much as the text itself.
+//! Half of all output is names, bit numbers and operators. They are pushed into one string for each place of the
+//! template, without the formatting machinery, which costs several times as much as the output itself.
 
 use alir_core::num::push_decimal;
 use askama::{FastWritable, Values};
@@ -11,13 +11,13 @@ use std::fmt::{self, Display, Write};
 /// Where the next item of a list starts a new line.
 const WRAP: usize = 100;
 
-/// A string that one place after the other is put together in, so that none of them allocates.
+/// A string in which one place after the other is composed, so that none of them allocates.
 pub(super) type Scratch = Cell<String>;
 
 /// Text that knows its column, so that long lists can be broken between items.
 pub(super) struct Line<'t> {
     text: &'t mut String,
-    /// Length of the text at which `column` was reached.
+    /// String length at which `column` was reached.
     start: usize,
     column: usize,
 }
@@ -54,7 +54,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// What a place of a template shows.
+/// Content of a place of a template.
 #[derive(Clone, Copy)]
 pub(super) struct Spelt<'s, F> {
     scratch: &'s Scratch,
@@ -62,7 +62,7 @@ pub(super) struct Spelt<'s, F> {
     spell: F,
 }
 
-/// The text that `spell` writes into a line that stands at about `column`.
+/// Returns the content that `spell` writes into a line, beginning at about `column`.
 pub(super) fn spelt<F: Fn(&mut Line<'_>)>(scratch: &Scratch, column: usize, spell: F) -> Spelt<'_, F> {
     Spelt { scratch, column, spell }
 }

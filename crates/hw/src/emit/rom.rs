@@ -2,12 +2,12 @@
 //!
 //! Logic and "the synthesiser's choice" are a function with one `case`: the form that every vendor's guide knows, and
 //! as good as any other under yosys (QoR of six tables as `case`, memory, and constant vectors differ by noise only).
-//! Block memory needs a register at the table's output: without one there is no block memory to be had, so such a table
-//! stays logic whatever was asked. In Verilog a block memory with one read port is a `case` too, the ROM template of
-//! Vivado (UG901, "ROM HDL Coding Techniques") and Quartus ("Inferring ROM Functions from HDL Code"): yosys reads it in
-//! linear time, where an `initial` block takes the square of its words. A memory that several lookups read is an array,
-//! which makes them ports of one memory; its contents are in `initial` blocks of [`BLOCK_WORDS`] words for the same
-//! reason. In VHDL a block memory is an array constant. What is asked of each table is decided by [`crate::device`].
+//! BRAM needs a register at the table's output: without one no BRAM is inferred, so such a table stays logic regardless
+//! of the request. In Verilog a BRAM with one read port is a `case` too, the ROM template of Vivado (UG901, "ROM HDL
+//! Coding Techniques") and Quartus ("Inferring ROM Functions from HDL Code"): yosys reads it in linear time, where an
+//! `initial` block takes the square of its words. A memory that several lookups read is an array, which makes them
+//! ports of one memory; its contents are in `initial` blocks of [`BLOCK_WORDS`] words for the same reason. In VHDL a
+//! BRAM is an array constant. [`crate::device`] decides on the request for each table.
 
 use super::RomStyle;
 use crate::device::{Form, Forms};
@@ -15,13 +15,13 @@ use crate::netlist::pieces::Pieces;
 use crate::netlist::{Cell, NetId, Netlist};
 use rustc_hash::FxHashSet;
 
-/// How the tables of a netlist are written.
+/// Implementation of the tables of a netlist in HDL.
 pub(super) struct Tables {
     /// The form of each.
     pub(super) forms: Vec<Form>,
-    /// Whether each is an array.
+    /// `true` for each table that is an array.
     pub(super) arrays: Vec<bool>,
-    /// Those in pieces.
+    /// Decompositions of the tables that are in pieces.
     pub(super) pieces: Vec<Option<Pieces>>,
     /// Names that instances cannot have, in lower case.
     taken: FxHashSet<String>,
@@ -30,12 +30,12 @@ pub(super) struct Tables {
 /// Words of a memory in one `initial` block of Verilog.
 pub(super) const BLOCK_WORDS: usize = 64;
 
-/// Which block memories are arrays.
+/// BRAMs that are written as arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrays {
     /// All.
     Every,
-    /// Those that several lookups read.
+    /// BRAMs that several lookups read.
     Shared,
 }
 

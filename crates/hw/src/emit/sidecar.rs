@@ -43,7 +43,7 @@ pub struct Sidecar<'a> {
     /// For how many clocks an input must stay, where that is not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_hold: Option<u32>,
-    /// How many clocks a sample takes at the ports, where that is not one: elements say in which they are there.
+    /// Number of cycles that a sample takes at the ports, if not one; elements state in which cycles they are valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     input_beats: Option<u32>,
     ports: Vec<PortFacts<'a>>,
@@ -74,7 +74,8 @@ struct AxisFacts<'a> {
 /// Which parts of the program share hardware.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseFacts {
-    /// How: equal parts share copies (`fold`), values go through bit by bit (`serial`), or both (`mixed`).
+    /// Kind of sharing: equal parts share functional units (`fold`), bit-serial arithmetic (`serial`), or both
+    /// (`mixed`).
     pub engine: &'static str,
     /// Bits of each value that go through in a clock; of `serial`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,9 +83,9 @@ pub struct ReuseFacts {
     /// Logic in parts that share hardware, as it is estimated, in per cent; of equal parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_percent: Option<f64>,
-    /// The groups of equal parts; a part that stands alone is one of one instance.
+    /// The groups of equal parts; a part without an equal one is a group of one instance.
     pub groups: Vec<ReuseGroup>,
-    /// Of `mixed`, the parts that go through bit by bit.
+    /// Bit-serial parts, for `mixed`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<ReuseRegion>,
 }
@@ -92,9 +93,9 @@ pub struct ReuseFacts {
 /// Equal parts of a program.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseGroup {
-    /// How many there are.
+    /// Number of equal parts.
     pub instances: usize,
-    /// How many copies of the hardware compute them.
+    /// Number of functional units that compute them.
     pub copies: u32,
     /// Operations of one.
     pub operations: usize,
@@ -106,7 +107,7 @@ pub struct ReuseGroup {
     pub clocks: u32,
 }
 
-/// A part of a program that goes through bit by bit, beside equal parts that share copies.
+/// A bit-serial part of a program next to equal parts that share functional units.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReuseRegion {
     /// Bits of each value that go through in a clock.
@@ -121,12 +122,12 @@ pub struct ReuseRegion {
     pub clocks: u32,
 }
 
-/// What only a state machine has.
+/// Data that only a state machine has.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineFacts {
     /// Bits of the registers that the file declares.
     pub register_bits_in_file: u64,
-    /// The registers of the text.
+    /// The registers of the RTL.
     pub registers: Vec<RegisterFacts>,
     /// When ports mean something, where the file says so.
     pub schedules: Vec<ScheduleFacts>,
@@ -134,14 +135,14 @@ pub struct MachineFacts {
     pub pipelines: Vec<crate::retime::RetimedPipeline>,
 }
 
-/// A register of the text.
+/// A register of the RTL.
 #[derive(Clone, Debug, Serialize)]
 pub struct RegisterFacts {
     /// Its name.
     pub name: String,
     /// Its bits.
     pub width: u32,
-    /// What it holds: signal, element and type of the file.
+    /// Stored value: signal, element and type of the file.
     pub holds: String,
 }
 
@@ -228,7 +229,7 @@ impl<'a> Sidecar<'a> {
         }
     }
 
-    /// The same with a wrapper around the module.
+    /// Adds a wrapper around the module.
     #[must_use]
     pub fn with_axis(mut self, axis: Option<&'a Axis>) -> Sidecar<'a> {
         self.axis = axis.map(|axis| AxisFacts {
@@ -243,19 +244,19 @@ impl<'a> Sidecar<'a> {
         self
     }
 
-    /// The same with what only a state machine has.
+    /// Adds the data of a state machine.
     #[must_use]
     pub fn with_machine(self, machine: Option<MachineFacts>) -> Sidecar<'a> {
         Sidecar { machine, ..self }
     }
 
-    /// The same with what shares hardware.
+    /// Adds the data of shared hardware.
     #[must_use]
     pub fn with_reuse(self, reuse: Option<ReuseFacts>) -> Sidecar<'a> {
         Sidecar { reuse, ..self }
     }
 
-    /// The same with what the codes of a network's ports mean.
+    /// Adds the semantics of the values at a network's ports.
     #[must_use]
     pub fn with_network(self, network: Option<serde_json::Value>) -> Sidecar<'a> {
         Sidecar { network, ..self }

@@ -1,18 +1,19 @@
 //! Tables in pieces, for every language: a module for each table, and inside it one for each level of pieces that
 //! others read.
 //!
-//! Synthesisers flatten a module and make wide functions of small ones again, so the inner levels ask to stay modules.
-//! The last pieces stand in the table's own module, which does not ask: what reads the word may take them in.
+//! Synthesisers flatten a module and rebuild wide functions from small ones, so the inner levels have an attribute that
+//! keeps them as modules. The last pieces are in the table's own module, which has no such attribute: logic that reads
+//! the word may absorb them.
 
 use super::line::Line;
 use crate::netlist::pieces::{Pieces, Source};
 use crate::netlist::{Netlist, Rom};
 use rustc_hash::FxHashMap;
 
-/// A module of the text.
+/// A module in the generated HDL.
 pub(super) struct TableModule {
     pub(super) name: String,
-    /// Whether its boundary is kept: whether it holds a level of a table, else it is the table's own.
+    /// `true` if the boundary is kept: the module holds a level of a table. Otherwise it is the table's own module.
     pub(super) kept: bool,
     /// Bits of what it reads and of what it makes.
     pub(super) widths: [u32; 2],
@@ -32,7 +33,7 @@ pub(super) struct Level {
     pub(super) number: u32,
     /// The module that holds it.
     pub(super) module: String,
-    /// What it reads, the lowest bit first.
+    /// Input bits, the lowest first.
     pub(super) inputs: Vec<Bit>,
     /// Bits that it makes.
     pub(super) width: u32,
@@ -51,18 +52,18 @@ pub(super) struct LookUp {
 #[derive(Clone, Copy)]
 pub(super) enum Bit {
     Constant(bool),
-    /// Of a vector.
+    /// A bit of a vector.
     Of(Vector, u32),
-    /// What a piece of the table's own module makes.
+    /// Output of a piece of the table's own module.
     Piece(u32),
 }
 
 /// A vector in a [`TableModule`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Vector {
-    /// What the module reads.
+    /// Input of the module.
     Input,
-    /// What a level makes.
+    /// Output of a level.
     Level(u32),
 }
 
@@ -71,13 +72,13 @@ pub(super) fn module_name(netlist: &Netlist, rom: &Rom) -> String {
     format!("{}_{}", netlist.interface.top, rom.name)
 }
 
-/// The modules of all tables in pieces, each behind those inside it.
+/// Returns the modules of all tables in pieces, each after its submodules.
 pub(super) fn modules(netlist: &Netlist, pieces: &[Option<Pieces>]) -> Vec<TableModule> {
     let in_pieces = netlist.roms().iter().zip(pieces).filter_map(|(rom, pieces)| Some((rom, pieces.as_ref()?)));
     in_pieces.flat_map(|(rom, pieces)| of_table(module_name(netlist, rom), rom, pieces)).collect()
 }
 
-/// The module of a table behind those inside it.
+/// Returns the module of a table after its submodules.
 fn of_table(name: String, rom: &Rom, table: &Pieces) -> Vec<TableModule> {
     let mut maker = Maker { table, made: FxHashMap::default(), modules: Vec::new(), levels: Vec::new() };
     for level in 1..=table.inner_levels() {
@@ -101,14 +102,14 @@ fn unread(rom: &Rom, table: &Pieces) -> Vec<Bit> {
 
 struct Maker<'a> {
     table: &'a Pieces,
-    /// What the table's module calls the pieces made so far.
+    /// Names in the table's module of the pieces created so far.
     made: FxHashMap<u32, Bit>,
     modules: Vec<TableModule>,
     levels: Vec<Level>,
 }
 
 impl Maker<'_> {
-    /// What the table's module calls it.
+    /// Returns the name of a source in the table's module.
     fn bit(&self, source: Source) -> Bit {
         match source {
             Source::Constant(one) => Bit::Constant(one),
@@ -161,12 +162,12 @@ impl Maker<'_> {
 }
 
 impl TableModule {
-    /// What its two ports are called.
+    /// Returns the names of the two ports.
     pub(super) fn ports(&self) -> [&'static str; 2] {
         if self.kept { ["x", "y"] } else { ["address", "word"] }
     }
 
-    /// What a vector is called.
+    /// Returns the name of a vector.
     pub(super) fn name_of(&self, vector: Vector) -> String {
         match vector {
             Vector::Input => self.ports()[0].to_owned(),
@@ -187,7 +188,7 @@ impl LookUp {
     }
 }
 
-/// Items of a list that begins at about `column`, with what stands between them, broken into lines.
+/// Joins list items with `between`, beginning at about `column`, broken into lines.
 pub(super) fn list(items: impl IntoIterator<Item = String>, between: &str, column: usize) -> String {
     let mut text = String::new();
     let mut line = Line::new(&mut text, column);

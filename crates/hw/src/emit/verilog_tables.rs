@@ -30,7 +30,7 @@ impl VerilogTable {
         !self.0.unread.is_empty()
     }
 
-    /// The sink: one bit made of everything that nobody reads.
+    /// Returns the sink: one bit computed from everything without a reader.
     pub(super) fn unread_bits(&self) -> String {
         let bits = self.0.unread.iter().map(|&bit| self.bit(bit));
         format!("&{{{}}}", list(std::iter::once("1'b0".to_owned()).chain(bits), ",", 30))
@@ -45,7 +45,7 @@ impl VerilogTable {
         Verilog::word(piece.width(), piece.values())
     }
 
-    /// What a piece makes, as it stands on the left.
+    /// Returns the assignment target of a piece.
     pub(super) fn target(&self, piece: &LookUp) -> String {
         if self.0.kept { format!("assign y[{}]", piece.number) } else { format!("wire p{}", piece.number) }
     }

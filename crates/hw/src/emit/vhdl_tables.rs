@@ -1,7 +1,7 @@
-//! How a table in pieces is spelt in VHDL.
+//! Tables in pieces in VHDL.
 //!
 //! A piece is a constant and an index of it: GHDL 2.0 synthesises a `case` of few choices without its `others`. `to_01`
-//! keeps simulators from a warning for every unknown bit. What stands in a port map is a name, as VHDL-1993 wants it.
+//! prevents a simulator warning for every unknown bit. An actual in a port map is a name, as VHDL-1993 requires.
 
 use super::table_modules::{Bit, Level, LookUp, TableModule, Vector, list};
 use super::vhdl::{binary, digit};
@@ -49,7 +49,7 @@ impl VhdlTable {
         }
     }
 
-    /// What a piece makes.
+    /// Returns the assignment target of a piece.
     pub(super) fn target(&self, piece: &LookUp) -> String {
         if self.0.kept { format!("y({})", piece.number) } else { format!("p{}", piece.number) }
     }

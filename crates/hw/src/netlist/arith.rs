@@ -21,7 +21,7 @@ pub(super) struct Fixed {
     pub(super) bits: Wiring,
     /// Position of the lowest bit.
     pub(super) at: i64,
-    /// Whether the top bit continues upwards; otherwise zeros do.
+    /// `true` if the top bit continues upwards; otherwise zeros do.
     pub(super) signed: bool,
 }
 
@@ -48,7 +48,7 @@ impl Fixed {
         Extent { top: self.top(), signed: self.signed }
     }
 
-    /// How many bits it has at or above a position.
+    /// Returns the number of bits at or above a position.
     pub(super) fn bits_above(self, position: i64) -> u32 {
         (self.top() - position).clamp(0, i64::from(u32::MAX)) as u32
     }
@@ -59,7 +59,7 @@ impl Fixed {
 pub(super) struct Extent {
     /// First position above its bits.
     pub(super) top: i64,
-    /// Whether its top bit continues upwards.
+    /// `true` if the top bit continues upwards.
     pub(super) signed: bool,
 }
 
@@ -69,7 +69,7 @@ impl Extent {
         self.top + i64::from(!self.signed)
     }
 
-    /// The same of the number without the bits at or above `limit`.
+    /// Returns the extent of the number without the bits at or above `limit`.
     pub(super) fn below(self, limit: i64) -> Extent {
         if self.top <= limit { self } else { Extent { top: limit, signed: false } }
     }
@@ -78,7 +78,7 @@ impl Extent {
     pub(super) fn plus(self, other: Extent, minus: bool, limit: i64) -> Extent {
         let exact = match (self.signed || other.signed, minus) {
             (false, false) => self.top.max(other.top) + 1,
-            // The difference of two unsigned numbers needs a sign, but no carry beside it.
+            // The difference of two unsigned numbers needs a sign, but no carry in addition.
             (false, true) => self.signed_top().max(other.signed_top()),
             (true, _) => self.signed_top().max(other.signed_top()) + 1,
         };
@@ -111,7 +111,7 @@ pub(super) enum Source {
         a: Piece,
         /// From the second operand.
         b: Piece,
-        /// How often.
+        /// Number of repetitions.
         times: u32,
     },
 }
@@ -160,7 +160,7 @@ impl Draft {
         self.trimmed(Fixed { bits, at, signed: negative })
     }
 
-    /// The same number without constant zeros at its low end and without a constant zero as its top bit.
+    /// Returns the number without constant zeros at its low end and without a constant zero as its top bit.
     pub(super) fn trimmed(&mut self, x: Fixed) -> Fixed {
         let pieces = self.pool.pieces(x.bits);
         let low = match pieces.first() {
@@ -293,7 +293,7 @@ impl Draft {
         Fixed { bits: self.wire(width, Cell::Neg { a }), at: x.at, signed: end == exact }
     }
 
-    /// `a * b`, right at all positions below `top`, made of what is asked for.
+    /// Returns `a * b`, correct at all positions below `top`, built as `fabric` requests.
     pub(super) fn product(&mut self, a: Fixed, b: Fixed, top: i64, fabric: Fabric) -> Fixed {
         let rows = fabric.multipliers == Multipliers::Rows;
         let (a, b) = (self.trimmed(a), self.trimmed(b));
@@ -346,7 +346,7 @@ impl Draft {
         Fixed { bits, at, signed: signed && width == exact }
     }
 
-    /// Whether two numbers are the same bits, wherever they are placed.
+    /// Returns `true` if two numbers are the same bits, wherever they are placed.
     fn same(&self, a: Fixed, b: Fixed) -> bool {
         a.signed == b.signed && self.pool.pieces(a.bits) == self.pool.pieces(b.bits)
     }
@@ -424,7 +424,7 @@ impl Draft {
         }
     }
 
-    /// How a run of bits is made from two pieces of equal width.
+    /// Returns the source of a run of bits from two pieces of equal width.
     fn source(&self, op: Bitwise, a: Piece, b: Piece) -> Source {
         let constant = |p: Piece| match p {
             Piece::Const { one, .. } => Some(one),
@@ -472,14 +472,14 @@ impl Draft {
         self.bitwise(Bitwise::Xor, a, ones)
     }
 
-    /// The same constant bit, `width` times.
+    /// Returns one constant bit, `width` times.
     pub(super) fn uniform(&mut self, one: bool, width: u32) -> Wiring {
         self.pool.open();
         self.pool.push_const(one, width);
         self.pool.close()
     }
 
-    /// Whether any bit is set, as one bit.
+    /// Returns one bit that is set if any bit is set.
     pub(super) fn any(&mut self, a: Wiring) -> Wiring {
         if self.pool.pieces(a).iter().any(|p| matches!(p, Piece::Const { one: true, .. })) {
             return self.constant(&BigInt::from(1), 0).bits;
@@ -490,7 +490,7 @@ impl Draft {
         self.wire(1, Cell::ReduceOr { a })
     }
 
-    /// Whether every bit is set, as one bit; set for no bits at all.
+    /// Returns one bit that is set if every bit is set; set for no bits at all.
     pub(super) fn all(&mut self, a: Wiring) -> Wiring {
         if self.pool.pieces(a).iter().any(|p| matches!(p, Piece::Const { one: false, .. })) {
             return self.window(Fixed::ZERO, 0, 1);

@@ -1,7 +1,7 @@
 //! The combinational draft of a netlist: nets with a stage and an owner, before pipeline registers, trimming and names.
 //!
-//! [`Draft`] checks widths when a net is made. It promises topological order, because a cell can only be made of
-//! nets that exist. Which bits are worth having is not its matter: [`super::pipeline`] drops what nobody reads.
+//! [`Draft`] checks widths when a net is created. It guarantees topological order, because a cell can only be built
+//! from existing nets. It does not decide which bits are needed: [`super::pipeline`] drops those without readers.
 
 use super::arith::Source;
 use super::cell::{Cell, NetId, Piece, RomId, Wiring};
@@ -9,7 +9,7 @@ use super::wiring::Pool;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// What a net of the draft belongs to; gives its name and comment.
+/// Object of the model that a net of the draft belongs to; gives its name and comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// An input element.
@@ -29,14 +29,14 @@ pub(super) struct DraftNet {
     pub(super) width: u32,
     /// Stage in which it is computed; 0 for an input that is registered.
     pub(super) stage: u32,
-    /// What it belongs to.
+    /// Owner of the net.
     pub(super) owner: Owner,
     /// 0 for the net that holds the owner's value, from 1 for its helpers in order of making.
     pub(super) helper: u32,
     /// For the net that holds the owner's value: which bit of the value its lowest one is.
     pub(super) offset: u32,
-    /// What makes it. A register of a state machine stands for its present value alone: its operands have no bits here,
-    /// since they may come from later nets.
+    /// Cell that drives the net. For a register of a state machine it is only the present value: its operands have no
+    /// bits here, since they may come from later nets.
     pub(super) cell: Cell,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// A draft without nets, with room for those of so many operations.
+    /// Creates a draft without nets, with room for those of `operations` operations.
     pub(super) fn with_capacity(operations: usize) -> Draft {
         // Sums with bits that pass through are two nets; most others are one, of two operands in one or two pieces.
         let nets = operations + operations / 2;
@@ -115,8 +115,8 @@ impl Draft {
 
     /// Declares `value` to be the present owner's value, and returns the wiring that its readers should use.
     ///
-    /// A value that is not one net made for it gets an [`Cell::Alias`] of its own, so that each operation is found in
-    /// the text by its name; constant bits stay constants, for the readers to fold. An alias is made of nets that
+    /// A value that is not one net built for it gets an [`Cell::Alias`] of its own, so that each operation is found in
+    /// the HDL source by its name; constant bits stay constants, for the readers to fold. An alias refers to nets that
     /// are no aliases.
     pub(super) fn finish(&mut self, value: Wiring) -> Wiring {
         if self.pool.is_const(value) {
@@ -147,7 +147,7 @@ impl Draft {
         self.pool.close()
     }
 
-    /// If wiring is a whole net with nothing but constants beside it: that net, and where it begins.
+    /// Returns the net and its first position if wiring is a whole net and otherwise only constants.
     fn only_net(&self, wiring: Wiring) -> Option<(NetId, u32)> {
         let mut found = None;
         let mut at = 0;
@@ -164,7 +164,7 @@ impl Draft {
         found
     }
 
-    /// The same bits, taken from nets that are no aliases.
+    /// Returns the same bits as wiring, taken from nets that are no aliases.
     pub(super) fn resolve(&mut self, wiring: Wiring) -> Wiring {
         self.pool.open();
         for index in 0..wiring.len {
@@ -207,7 +207,7 @@ impl Draft {
     }
 }
 
-/// What a memory holds.
+/// Origin of a memory's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
     /// A table of the model.
@@ -219,7 +219,7 @@ pub(super) enum Origin {
 /// A memory of the draft.
 #[derive(Clone, Debug)]
 pub(super) struct DraftRom {
-    /// What it was first made for.
+    /// Object that the memory was first created for.
     pub(super) origin: Origin,
     /// Bits of an address.
     pub(super) addr_width: u32,
@@ -250,7 +250,7 @@ pub(super) fn repeat(bit: Piece, count: u32) -> Piece {
     }
 }
 
-/// Whether a net of `width` bits can be made by `cell`.
+/// Returns `true` if `cell` can drive a net of `width` bits.
 fn widths_fit(width: u32, cell: &Cell, roms: &[DraftRom]) -> bool {
     let wide = |x: &Wiring| x.width == width;
     match cell {

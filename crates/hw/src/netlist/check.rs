@@ -14,7 +14,7 @@ const MOST: usize = 20;
 
 impl Netlist {
     /// Checks the rules of the module documentation: widths of every cell, wiring inside its nets, no combinational
-    /// loop, legal and unique names, ports driven, elements side by side, nothing computed that nobody reads.
+    /// loop, legal and unique names, ports driven, elements side by side, no unused nets.
     ///
     /// # Errors
     /// The first broken rules, each of severity [`Severity::Bug`].
@@ -325,14 +325,14 @@ impl Seen {
         self.once[word] |= bit;
     }
 
-    /// Whether another name may have this hash.
+    /// Returns `true` if another name may have this hash.
     fn repeated(&self, hash: u64) -> bool {
         let (word, bit) = self.place(hash);
         self.twice[word] & bit != 0
     }
 }
 
-/// Whether wiring is a run of the pool, names existing bits only, and is as wide as it says.
+/// Returns `true` if wiring is a run of the pool, names existing bits only, and has its declared width.
 fn is_inside(netlist: &Netlist, wiring: Wiring) -> bool {
     let Some(end) = wiring.start.checked_add(wiring.len) else { return false };
     let Some(pieces) = netlist.pieces.get(wiring.start as usize..end as usize) else { return false };
@@ -351,7 +351,7 @@ fn is_inside(netlist: &Netlist, wiring: Wiring) -> bool {
     total == u64::from(wiring.width)
 }
 
-/// What is wrong with the widths around a cell.
+/// Returns a description of wrong widths around a cell, or `None` if all are right.
 fn broken_width(netlist: &Netlist, width: u32, cell: &Cell) -> Option<&'static str> {
     let same = |x: &Wiring| x.width() == width;
     let constant = |x: &Wiring| netlist.pieces(*x).iter().all(|p| matches!(p, Piece::Const { .. }));
@@ -419,7 +419,7 @@ mod tests {
         lower(&b.finish().unwrap(), &schedule, &Options::default())
     }
 
-    /// What a check says about the netlist after something in it is broken.
+    /// Returns the messages of a check of the netlist after `change`.
     fn broken(change: impl Fn(&mut Netlist)) -> Vec<String> {
         let mut netlist = sum();
         assert_eq!((netlist.check(), netlist.check_pipeline()), (Ok(()), Ok(())));

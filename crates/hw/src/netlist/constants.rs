@@ -1,6 +1,6 @@
 //! Constant summands written so that synthesis needs fewer inverters.
 //!
-//! Beside a constant bit the select of a carry chain is the other operand's bit or its complement, without a table.
+//! With a constant bit, the select of a carry chain is the other operand's bit or its complement, without a table.
 //! `x + c` complements the bits of `x` where `c` is set. `x - (-c)` is the same number, and adds `!(-c) = c - 1` and a
 //! carry into the lowest bit: where `c` is odd, that is one complement less. Yosys makes an inverter of each.
 

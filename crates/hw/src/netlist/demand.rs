@@ -4,7 +4,7 @@
 //! xor, not, inputs) need the same bits of their operands; carries make a sum, difference or product need every bit
 //! below. A bit that a later stage reads is *held* until then: the last stage that reads it is recorded for each bit.
 //!
-//! A value read in a later stage is looked up behind its alias, so that a value and its shifted, quantised or
+//! A value read in a later stage is resolved through its alias, so that a value and its shifted, quantised or
 //! sign-extended copy hold the same bits once.
 
 use super::builder::Draft;
@@ -18,11 +18,11 @@ use std::collections::BinaryHeap;
 pub(super) enum Select {
     /// The lowest ones.
     Low(u32),
-    /// Those at the places of a net's demanded bits.
+    /// Positions of a net's demanded bits.
     Of(NetId),
 }
 
-/// What a register of a state machine takes at a clock edge: constants and conditions as in [`Cell::Register`].
+/// Next state of a register of a state machine: constants and conditions as in [`Cell::Register`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Next value.
@@ -38,7 +38,7 @@ pub(super) struct Load {
 /// Marks a net none of whose bits is held.
 const NOT_HELD: u32 = u32::MAX;
 
-/// What is known of a net, in the one cache line that following an operand touches.
+/// Data of a net, in the one cache line that following an operand touches.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     /// Demanded bits, if there are at most 64.
@@ -308,7 +308,7 @@ impl Demand {
         self.hull(net, width).map_or(0, |(_, highest)| highest + 1)
     }
 
-    /// Whether any bit is demanded.
+    /// Returns `true` if any bit is demanded.
     pub(super) fn is_alive(&self, net: NetId, width: u32) -> bool {
         self.hull(net, width).is_some()
     }

@@ -15,7 +15,7 @@ struct Writer<'a> {
 
 /// The netlist as a design with its nets as signals.
 pub fn rtl(netlist: &Netlist) -> Rtl {
-    // What the head of a text says.
+    // Contents of the header comment.
     let interface = &netlist.interface;
     let mut head = vec![format!("latency: {}", interface.latency)];
     head.extend(

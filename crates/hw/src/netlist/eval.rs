@@ -1,12 +1,12 @@
 //! A cycle-accurate evaluator of netlists, any width.
 //!
-//! It reads cells literally, each as its documentation says, and shares nothing with lowering: what it finds different
-//! from the golden interpreter is lowering's fault, and what a simulator finds different from it is the text writer's.
-//! Registers without power-on value start as 0 (a simulator would start them as X); with a two-valued evaluator nobody
-//! can tell, so tests flush a pipeline before they compare.
+//! It reads cells literally, each as its documentation says, and shares nothing with lowering: a difference from the
+//! reference interpreter is a bug of lowering, and a difference from a simulator is a bug of the code generator.
+//! Registers without power-on value start as 0 (a simulator would start them as X); a two-valued evaluator cannot show
+//! the difference, so tests flush a pipeline before they compare.
 //!
-//! Nets of at most 64 bits whose operands are no wider take a fast road in machine words; everything else is done in
-//! [`BigUint`]s. Tests hold the two together.
+//! Nets of at most 64 bits whose operands are no wider are evaluated in machine words; everything else in [`BigUint`]s.
+//! Tests compare the two.
 
 use super::cell::{Cell, Direction, Element, Net, NetId, Netlist, Piece, PortId, Wiring};
 use num_bigint::{BigInt, BigUint};
@@ -24,7 +24,7 @@ pub struct Evaluator<'a> {
     ports: Vec<BigUint>,
     /// Next values of the registers, in order.
     next: Vec<u64>,
-    /// Whether everything is computed in [`BigUint`]s.
+    /// `true` if everything is computed in [`BigUint`]s.
     plain: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Evaluator<'a> {
         Evaluator::with_road(netlist, false)
     }
 
-    /// The same without the fast road: the definition of it.
+    /// Like [`Evaluator::new`], but without the fast path, which is checked against this.
     pub fn plain(netlist: &'a Netlist) -> Evaluator<'a> {
         Evaluator::with_road(netlist, true)
     }
@@ -65,7 +65,7 @@ impl<'a> Evaluator<'a> {
         evaluator
     }
 
-    /// What is evaluated.
+    /// Returns the netlist that is evaluated.
     pub fn netlist(&self) -> &'a Netlist {
         self.netlist
     }
@@ -100,7 +100,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What an output port shows, after [`Evaluator::settle`].
+    /// Returns the value of an output port, after [`Evaluator::settle`].
     ///
     /// # Panics
     /// If there is no such output.
@@ -202,7 +202,7 @@ impl<'a> Evaluator<'a> {
         self.outputs()
     }
 
-    /// Applies the asynchronous resets. Tells whether a register changed.
+    /// Applies the asynchronous resets. Returns `true` if a register changed.
     fn reset(&mut self) -> bool {
         let netlist = self.netlist;
         let mut changed = false;

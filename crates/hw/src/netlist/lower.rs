@@ -70,7 +70,7 @@ pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fa
     Drafted { draft: lowering.draft, outputs }
 }
 
-/// How a table is read.
+/// Access to a table.
 #[derive(Clone, Copy)]
 enum Memory {
     /// Every code of the operand's type reads this.
@@ -102,11 +102,11 @@ struct Lowering<'a> {
     spare_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
-    /// What the logic is made for.
+    /// Target of the logic.
     fabric: Fabric,
     /// Sums that are made within others.
     pairs: Pairs,
-    /// What the top bit of each value is looked at for.
+    /// Kind of comparison that each value's top bit is used for.
     compared: Vec<Compared>,
 }
 
@@ -339,7 +339,7 @@ impl<'a> Lowering<'a> {
         level.clear();
         level.extend(terms.iter().map(|t| (self.operand(t.value, frac, t.shift), t.neg)));
         while level.len() > 1 {
-            // The lowest three are one adder, behind all others; two if that leaves an odd number for the threes.
+            // The lowest three are one adder, after all others; two if that leaves an odd number for the threes.
             if self.fabric.adders != Adders::Two && level.len() > 2 {
                 let taken = if level.len() % 2 == 1 { 3 } else { 2 };
                 let sum = match level[..taken] {
@@ -477,7 +477,8 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What the top bit of each value is looked at for, also through operations that only hold that bit.
+/// Returns the kind of comparison that each value's top bit is used for, also through operations that only hold that
+/// bit.
 fn compared(model: &Model) -> Vec<Compared> {
     let mut compared = vec![Compared::default(); model.nodes().len()];
     let extremes = extremes(model);
@@ -495,7 +496,7 @@ fn compared(model: &Model) -> Vec<Compared> {
     compared
 }
 
-/// Multiplexers that choose one of two values by the sign of their difference, which nobody else reads.
+/// Returns multiplexers that choose one of two values by the sign of their difference, which has no other reader.
 fn extremes(model: &Model) -> FxHashSet<ValueId> {
     let mut found = FxHashSet::default();
     if !model.nodes().iter().any(|node| matches!(node.op, Op::Mux { .. })) {

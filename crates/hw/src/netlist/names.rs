@@ -8,7 +8,7 @@
 use super::keywords::{Languages, NameKind, is_reserved, reserved_by};
 use rustc_hash::FxHashSet;
 
-/// Whether `name` can be used as it is in both languages.
+/// Returns `true` if `name` can be used as it is in both languages.
 pub fn is_legal(name: &str) -> bool {
     // No reserved word has a digit in the second place, and nearly every generated name has.
     is_spelt(name) && (name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) || !is_reserved(name))
@@ -85,7 +85,7 @@ fn differing(legal: String, taken: &[&str]) -> String {
 /// Beginnings of the names that follow a scheme; a digit comes next.
 const BEGINNINGS: [&str; 5] = ["v", "in", "out", "rom", "valid_s"];
 
-/// How nets, memories and flags are named: as the module documentation says, with a prefix if a port name would
+/// Naming scheme of nets, memories and flags: as the module documentation says, with a prefix if a port name would
 /// otherwise clash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Scheme {
@@ -109,7 +109,7 @@ impl Scheme {
         Scheme { prefix }
     }
 
-    /// Whether no name of the scheme with this prefix can be among `taken`.
+    /// Returns `true` if no name of the scheme with this prefix can be among `taken`.
     pub(super) fn is_free<'a>(prefix: &str, mut taken: impl Iterator<Item = &'a str>) -> bool {
         let prefix = prefix.to_ascii_lowercase();
         !taken.any(|name| {
@@ -127,11 +127,11 @@ impl Scheme {
 
 /// Names from a source as beginnings of names of nets: a net is called like its stem, or that, an underscore and more.
 ///
-/// No stem is another one with an underscore and more behind it, so that whatever follows, names differ.
+/// No stem is another one followed by an underscore and more, so that names differ whatever follows.
 pub(super) struct Stems {
     taken: Vec<String>,
     stems: FxHashSet<String>,
-    /// What stands before each underscore of the stems.
+    /// Prefixes before each underscore of the stems.
     beginnings: FxHashSet<String>,
 }
 

@@ -7,7 +7,7 @@ use alir_core::ir::Labels;
 use alir_core::ir::machine::Machine;
 use std::sync::Arc;
 
-/// How elements are laid out on ports.
+/// Layout of elements on ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ports {
     /// All elements side by side on one port, element 0 lowest, no padding.
@@ -17,16 +17,16 @@ pub enum Ports {
     Split,
 }
 
-/// What multiplications become.
+/// Implementation of multiplications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Multipliers {
-    /// One multiplication each: the synthesiser chooses between multiplier blocks and logic. Constant factors of few
-    /// signed digits are sums all the same.
+    /// One multiplication each: the synthesiser chooses between DSPs and logic. Constant factors of few signed digits
+    /// are sums all the same.
     #[default]
     Synthesiser,
-    /// Rows of adders in logic, without multiplier blocks.
+    /// Rows of adders in logic, without DSPs.
     Rows,
-    /// Multiplier blocks: a product of wider factors is a sum of products that each fill one.
+    /// DSPs: a product of wider factors is a sum of products that each fill one.
     Blocks {
         /// Bits of a block's longer factor in two's complement, at least 2.
         longer: u32,
@@ -35,7 +35,7 @@ pub enum Multipliers {
     },
 }
 
-/// Multiplier blocks with registers of their own.
+/// DSPs with registers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRegisters {
     /// Bits of a block's longer factor in two's complement.
@@ -49,13 +49,13 @@ pub struct BlockRegisters {
 }
 
 impl BlockRegisters {
-    /// Whether a product of factors of these widths is made by blocks. Smaller ones are left to logic, by the rule of
-    /// Yosys' `mul2dsp`.
+    /// Returns `true` if a product of factors of these widths is computed by DSPs. Smaller ones are left to logic, by
+    /// the rule of Yosys' `mul2dsp`.
     pub fn multiply(&self, a: u32, b: u32) -> bool {
         a.min(b) >= 2 && a + b >= 9
     }
 
-    /// Whether one block makes all of it: an unsigned factor has one bit more in two's complement.
+    /// Returns `true` if one DSP computes the whole product: an unsigned factor has one bit more in two's complement.
     pub fn hold(&self, a: u32, b: u32, signed: bool) -> bool {
         let (shorter, longer) = (a.min(b), a.max(b));
         let wide = u32::from(!signed);
@@ -63,7 +63,7 @@ impl BlockRegisters {
     }
 }
 
-/// How many operands an adder has.
+/// Number of operands of an adder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adders {
     /// Two.
@@ -75,20 +75,20 @@ pub enum Adders {
     Three,
 }
 
-/// What the logic is made for.
+/// Target of the logic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fabric {
-    /// What multiplications become.
+    /// Implementation of multiplications.
     pub multipliers: Multipliers,
     /// Inputs of the device's look-up tables.
     pub table_inputs: u32,
     /// Operands of its adders.
     pub adders: Adders,
-    /// Whether registers that tables are read by get a power-on value, so that they stay where they are: Yosys takes
-    /// others into the memories it makes of tables.
+    /// `true` if registers that tables are read by get a power-on value, so that they stay separate: Yosys absorbs
+    /// others into the memories it builds from tables.
     pub start_addresses: bool,
-    /// Whether sums with odd constants are written as differences, which take an inverter less where tables stand
-    /// before the carry chain.
+    /// `true` if sums with odd constants are written as differences, which take an inverter less where tables are
+    /// located before the carry chain.
     pub differences: bool,
 }
 
@@ -105,7 +105,7 @@ impl Default for Fabric {
 }
 
 impl Fabric {
-    /// The same with each operation made by itself: what holds of an operation whichever stage it is in.
+    /// Returns the fabric for operations built separately: properties of an operation that hold in every stage.
     pub fn by_operation(self) -> Fabric {
         let adders = if self.adders == Adders::Two { Adders::Two } else { Adders::Sums };
         Fabric { adders, ..self }
@@ -122,18 +122,18 @@ impl Fabric {
         self.table_inputs + u32::from(is_square || self.table_inputs < 6)
     }
 
-    /// Whether a comparison is best left to the synthesiser as one, rather than as the carry of a subtraction. `bits`
-    /// are those compared.
+    /// Returns `true` if a comparison is best left to the synthesiser as one, rather than as the carry of a
+    /// subtraction. `bits` is the number of bits compared.
     ///
     /// Tables of six inputs compare three bits of two variables before a carry (Yosys' `cmp2lcu`: 9 bits take 6 LUT and
     /// 1 CARRY4 instead of 9 LUT and 3). But where the result steers multiplexers, Yosys merges a short comparison with
-    /// them into wider functions, which takes more. LUT as subtraction and as comparison: maximum of four sums behind
+    /// them into wider functions, which takes more. LUT as subtraction and as comparison: maximum of four sums after
     /// ReLU, 16 times, of 6 bits 1,152 and 1,702, of 8 bits 1,536 and 1,363, of 32 bits 6,144 and 5,597; with one
     /// comparison for minimum and maximum, sorting networks of 9 bits 3,187 and 3,486, of eight values of 12 bits 1,044
     /// and 1,040, of 16 values of 16 bits 5,824 and 5,105.
     ///
-    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and large
-    /// (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
+    /// Tables of four do not compare well: there, Yosys takes single bits out of the carry chain, which is slow and
+    /// large (9 bits on ECP5: 21 LUT4 and 4 CCU2C instead of 5 CCU2C), except where a few tables hold it all.
     pub(super) fn compares(&self, bits: u32, compared: Compared) -> bool {
         match compared {
             Compared::WithConstant => self.table_inputs >= 6 || bits <= 5,
@@ -145,7 +145,7 @@ impl Fabric {
     }
 }
 
-/// What is compared, and what for.
+/// Operands and purpose of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Compared {
     /// A value with a constant.
@@ -162,11 +162,11 @@ pub(super) enum Compared {
 /// The reset port and what it clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetOptions {
-    /// Whether it acts without a clock edge.
+    /// `true` if the reset acts without a clock edge.
     pub asynchronous: bool,
     /// Level that resets.
     pub active_high: bool,
-    /// Whether it clears the data registers too, not only the valid flags.
+    /// `true` if the reset clears the data registers too, not only the valid flags.
     pub data: bool,
 }
 
@@ -189,9 +189,9 @@ pub struct PortNames {
     pub inputs: String,
     /// All output elements, for packed ports.
     pub outputs: String,
-    /// What `_0`, `_1`, ... is appended to for the input elements of split ports.
+    /// Prefix of `_0`, `_1`, ... in the names of the input elements of split ports.
     pub input_prefix: String,
-    /// What `_0`, `_1`, ... is appended to for the output elements of split ports.
+    /// Prefix of `_0`, `_1`, ... in the names of the output elements of split ports.
     pub output_prefix: String,
 }
 
@@ -221,15 +221,15 @@ pub struct Options {
     pub ports: Ports,
     /// Port names.
     pub names: PortNames,
-    /// Whether a port says when a sample is taken.
+    /// `true` if a port reports when a sample is accepted.
     pub ready: bool,
-    /// Whether a valid flag travels beside the data.
+    /// `true` if a valid flag travels with the data.
     pub valid: bool,
-    /// Whether a clock enable holds the whole pipeline. Adds a port only if there is a register.
+    /// `true` if a clock enable holds the whole pipeline. Adds a port only if there is a register.
     pub enable: bool,
     /// The reset, if any. Adds a port only if there is a register that it clears.
     pub reset: Option<ResetOptions>,
-    /// What the logic is made for.
+    /// Target of the logic.
     pub fabric: Fabric,
     /// Names that the source has for elements and values.
     pub labels: Arc<Labels>,
@@ -254,7 +254,7 @@ impl Default for Options {
     }
 }
 
-/// What the module name is called in messages.
+/// Term for the module name in messages.
 const TOP: &str = "module";
 
 /// Where a name comes from.
@@ -274,7 +274,7 @@ fn flag(what: &str) -> Place {
     Place::Flag(flag.into())
 }
 
-/// Whether a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and
+/// Checks that a name that the user has chosen for a state machine's module can be kept as it is: legal in Verilog and
 /// VHDL, and different from every port.
 ///
 /// # Errors
@@ -317,7 +317,7 @@ fn taken(name: &str, what: &str, other: &str, place: Place) -> Diagnostic {
     Diagnostic::error("E0602", place, message).with_help("names must differ, and VHDL ignores case")
 }
 
-/// What makes a name legal.
+/// Rules for legal names, for messages.
 const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
                      and are no reserved word";
 
@@ -352,8 +352,8 @@ impl Options {
         all
     }
 
-    /// Whether every chosen name is legal and unique in Verilog and VHDL. [`super::lower`] changes names that are not;
-    /// a command line should rather say so.
+    /// Checks that every chosen name is legal and unique in Verilog and VHDL. [`super::lower`] changes names that are
+    /// not; a command line should report them instead.
     ///
     /// # Errors
     /// One diagnostic for each name that would be changed.

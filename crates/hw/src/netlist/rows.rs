@@ -1,4 +1,4 @@
-//! Multiplication from adder rows, for devices or users without multiplier blocks.
+//! Multiplication from adder rows, for devices or users without DSPs.
 //!
 //! One factor is recoded into digits -2, -1, 0, 1, 2 (A. D. Booth 1951; O. L. MacSorley, *High-speed arithmetic in
 //! binary computers*, Proc. IRE 1961), and one row is added for every two of its bits. A digit's multiple of the other
@@ -19,7 +19,7 @@ use super::cell::{Cell, Piece, Wiring};
 use super::wiring::EMPTY;
 use num_bigint::BigInt;
 
-/// Digits of a constant factor beyond which it is no longer taken apart where a multiplier block may be had.
+/// Digits of a constant factor beyond which it is no longer decomposed where a DSP is available.
 const FEW_DIGITS: usize = 3;
 
 /// Bits of a number in two's complement.
@@ -27,13 +27,13 @@ fn signed_width(x: Fixed) -> u32 {
     x.bits.width + u32::from(!x.signed)
 }
 
-/// Bits of the adders of a tree of rows of so many bits.
+/// Returns the number of bits of the adders of a tree of `rows` rows of `bits` bits.
 fn tree_adders(rows: u32, bits: u32) -> u32 {
     let high = rows / 2;
     if high == 0 { 0 } else { tree_adders(rows - high, bits) + tree_adders(high, bits) + 2 * high + bits }
 }
 
-/// Where the rows of a product stand whose bits from `width` on are not wanted.
+/// Returns the positions of the rows of a product whose bits from `width` on are unused.
 fn places(recoded: Fixed, width: u32) -> impl Iterator<Item = u32> {
     (0..signed_width(recoded).div_ceil(2)).map(|row| 2 * row).take_while(move |&lo| lo < width)
 }
@@ -53,7 +53,9 @@ impl Draft {
         if tree {
             return self.tree_of_rows(x, recoded, width);
         }
-        // Two unsigned bits are two rows without digits: the first is in look-up tables of its own, the second in those of the sum.
+        // Two unsigned bits are two rows without digits: the first is in look-up tables of its own, the second in those
+        // of the
+        // sum.
         for (x, pair) in [(a, b), (b, a)] {
             if pair.bits.width == 2 && !pair.signed {
                 let [low, high] = [0, 1].map(|k| self.masked(x, pair, k));
@@ -107,9 +109,10 @@ impl Draft {
     /// `total + row + carry`, of as many bits, where `complement` is the complement of `row` and `borrow` that of
     /// `carry`: the row is subtracted, not added.
     ///
-    /// A carry chain has one operand beside its look-up tables and the other only in them. Of a sum, Yosys chooses the
-    /// operands' places by their shape (`alumacc`), and a row beside the tables takes a table for each of its bits once
-    /// more; of a difference, the subtrahend is always in the tables. The carry enters through one more position below.
+    /// A carry chain has one operand bypassing its look-up tables and the other only in them. Of a sum, Yosys chooses
+    /// the operands' places by their shape (`alumacc`), and a row that bypasses the tables takes a table for each of
+    /// its bits once more; of a difference, the subtrahend is always in the tables. The carry enters through one more
+    /// position below.
     fn less_complement(&mut self, total: Wiring, complement: Wiring, borrow: Wiring) -> Wiring {
         let zero = self.uniform(false, 1);
         let (a, b) = (self.joined(zero, total), self.joined(borrow, complement));
@@ -117,7 +120,7 @@ impl Draft {
         self.pool.slice(with_carry, 1, total.width)
     }
 
-    /// The carry of a negative multiple stands in the two free places below the next row; that of the last row is a
+    /// The carry of a negative multiple is located in the two free places below the next row; that of the last row is a
     /// number of its own.
     fn tree_of_rows(&mut self, x: Fixed, recoded: Fixed, width: u32) -> Wiring {
         let x_width = signed_width(x);
@@ -165,11 +168,11 @@ impl Draft {
 
     /// `x * x` modulo `2^width`, `x` placed at 0: half the rows' bits of a product.
     ///
-    /// With the bits `b` of `x`, and `s` what is left of `x` above bit `i`, floored, the square is the sum of `4^i b (4
-    /// s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J. Schulte,
-    /// L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The row's
-    /// selection stands in front of its carry chain. A signed number's rest is signed too, so that no row is
-    /// subtracted, and what its top bit stands for, -1 times a power of two, has itself as its square.
+    /// With the bits `b` of `x`, and `s` the remaining part of `x` above bit `i`, floored, the square is the sum of
+    /// `4^i b (4 s + 1)`: each row meets only the bits above its own (folding, as in every squarer; K. E. Wires, M. J.
+    /// Schulte, L. P. Marquette, P. I. Balzola, *Combined unsigned and two's complement squarers*, Asilomar 1999). The
+    /// row's selection is located before its carry chain. A signed number's rest is signed too, so that no row is
+    /// subtracted, and the weight of its top bit, -1 times a power of two, has itself as its square.
     pub(super) fn square(&mut self, x: Fixed, width: u32, tree: bool) -> Wiring {
         let mut rows = Vec::new();
         for bit in 0..x.bits.width.min(width.div_ceil(2)) {

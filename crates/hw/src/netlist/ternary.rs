@@ -1,10 +1,10 @@
 //! Adders of three operands, for devices that make one of a table a bit.
 //!
-//! A six-input table in front of a carry bit has room for a full adder: its sum enters the chain beside the carry of
+//! A six-input table before a carry bit has room for a full adder: its sum enters the chain together with the carry of
 //! the full adder below (J. M. Simkins, B. D. Philofsky, US patent 7,274,211). A sum of many terms takes half as many
-//! such adders. Two sums of two, of which nobody else reads the inner one, become one where no register is between and
-//! the inner one loses no bit. Synthesisers without such adders make two of it, or a tree of carry-save adders, so it
-//! is the device's choice.
+//! such adders. Two sums of two become one if the inner one has no other reader and loses no bit, and no register is
+//! between them. Synthesisers without such adders build two from it, or a tree of carry-save adders, so it is the
+//! device's choice.
 
 use super::arith::{Extent, Fixed};
 use super::builder::Draft;
@@ -25,7 +25,7 @@ pub(super) enum Summand<'a> {
     Constant(&'a Code, i32),
 }
 
-/// What a sum of two adds up, each with whether it is subtracted; `None` for any other operation.
+/// Returns the summands of a sum of two, each with `true` if it is subtracted; `None` for any other operation.
 pub(super) fn summands(op: &Op) -> Option<[(Summand<'_>, bool); 2]> {
     match op {
         Op::Add { a, b, shift } => Some([(Summand::Value(*a, 0), false), (Summand::Value(*b, *shift), false)]),
@@ -41,7 +41,7 @@ pub(super) fn summands(op: &Op) -> Option<[(Summand<'_>, bool); 2]> {
 pub(super) struct Pairs {
     /// The operand that the operation's adder takes in.
     pub(super) inner: Vec<Option<ValueId>>,
-    /// Whether another operation's adder takes it in.
+    /// `true` for each operation that another operation's adder absorbs.
     pub(super) taken: Vec<bool>,
 }
 
@@ -51,9 +51,9 @@ impl Pairs {
         Pairs { inner: Vec::new(), taken: Vec::new() }
     }
 
-    /// Sums of two with a summand that is such a sum too, of the same stage, exact, and read by nobody else, where the
-    /// longest path of all stages does not grow: what enters the adder beside the inner sum waits for a table more than
-    /// before.
+    /// Finds sums of two with a summand that is such a sum too, of the same stage, exact, and without another reader,
+    /// where the longest path of all stages does not grow: the other operand of the outer sum waits for a table more
+    /// than before.
     pub(super) fn of(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
         let readers = model.reader_counts();
@@ -113,7 +113,7 @@ impl Pairs {
 
 /// Time of an adder of three, where one of two takes [`TWO`]: a table more.
 const THREE: u32 = 7;
-/// Time of an adder of two behind other adders, whose carries run beside its own.
+/// Time of an adder of two after other adders, whose carries run in parallel with its own.
 const TWO: u32 = 4;
 /// Time of a level of logic.
 const LOGIC: u32 = 3;
@@ -141,9 +141,9 @@ impl Draft {
         }
     }
 
-    /// The same of three in one adder; `None` where that is no sum of three: one of them is zero or two constant, or
-    /// bits of two never meet. `inner` is where the sum of the first two ends and whether it is subtracted, if it has a
-    /// type: the result is as wide as that of two adders.
+    /// Builds the sum of three terms in one adder; `None` where that is no sum of three: one of them is zero or two
+    /// constant, or bits of two never meet. `inner` is where the sum of the first two ends and whether it is
+    /// subtracted, if it has a type: the result is as wide as that of two adders.
     pub(super) fn three(&mut self, terms: [Signed; 3], inner: Option<(Extent, bool)>, top: i64) -> Option<Signed> {
         let cut = terms.map(|(x, neg)| {
             let x = self.below(x, top);
@@ -159,7 +159,7 @@ impl Draft {
         let negative = cut.iter().all(|t| t.1);
         let minus = |t: Signed| t.1 && !negative;
         let first = x.0.extent().plus(y.0.extent(), minus(x) != minus(y), top);
-        // Bits that repeat a sign belong to the type, those that are zero to nobody.
+        // Bits that repeat a sign belong to the type; bits that are zero do not.
         let (first, first_minus) = match inner {
             Some((inner, neg)) if first.signed || first.top >= inner.top => (inner.below(top), neg),
             _ => (first, minus(x) && minus(y)),

@@ -1,5 +1,5 @@
-//! Multiplication in the multiplier blocks of a device: a product of factors that are wider than a block's is a sum of
-//! products that each fill one.
+//! Multiplication in the DSPs of a device: a product of factors that are wider than those of a DSP is a sum of products
+//! that each fill one.
 //!
 //! A block multiplies two's complement, so the lower parts of a factor, which are unsigned, have one bit less (AMD
 //! UG579, "Wide multiply"). Each partial product is a cell of its own: a register that follows it is the block's own.

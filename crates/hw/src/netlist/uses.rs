@@ -23,8 +23,7 @@ pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
     uses_with_blocks(model, fabric, None)
 }
 
-/// The bits of a program that can be held, who reads them, and where multiplier blocks that multiplications go into can
-/// hold them.
+/// Returns the bits of a program that can be held, their readers, and where DSPs for multiplications can hold them.
 pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegisters>) -> Uses {
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
@@ -39,7 +38,7 @@ pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegis
     }
 }
 
-/// What a register bit in the fabric counts, where one that a multiplier block can have counts 1.
+/// Weight of a register bit in the fabric, relative to one that a DSP can absorb.
 const WEIGHT: u32 = 4;
 
 /// The bits that can be held, outside of the blocks that have these edges.
@@ -63,7 +62,7 @@ fn account(draft: &Draft, demand: &Demand, outputs: &[Wiring], mut edges: Edges)
     })
 }
 
-/// Where products leave multiplier blocks and factors enter them.
+/// Places where products leave DSPs and factors enter them.
 #[derive(Default)]
 struct Edges {
     blocks: Option<BlockRegisters>,
@@ -73,7 +72,7 @@ struct Edges {
 }
 
 impl Edges {
-    /// Those of products: of every net that one block makes and that no other net of its operation reads.
+    /// Returns the edges of products: of every net that one DSP computes and that no other net of its operation reads.
     fn of(draft: &Draft, demand: &Demand, blocks: BlockRegisters) -> Edges {
         let mut edges = Edges { blocks: Some(blocks), all: Vec::new(), products: vec![None; draft.nets.len()] };
         let mut within = vec![false; draft.nets.len()];
@@ -113,8 +112,8 @@ impl Edges {
         }
     }
 
-    /// Who reads a factor of a net that blocks make; `None` where it is the multiplication itself, in its stage: where
-    /// its operation makes bits of the factor, or where a product is one of several that do.
+    /// Returns the reader of a factor of a net that DSPs compute; `None` where it is the multiplication itself, in its
+    /// stage: where its operation computes bits of the factor, or where a product is one of several that do.
     fn factor(&mut self, draft: &Draft, demand: &Demand, id: NetId, factor: Wiring) -> Option<Reader> {
         let (op, _) = self.multiplication(draft, demand, id)?;
         let before = self.blocks.map_or(0, |blocks| blocks.before);
@@ -156,7 +155,7 @@ fn for_each_net(draft: &Draft, wiring: Wiring, mut f: impl FnMut(NetId)) {
     }
 }
 
-/// Who makes a net that is no alias, multiplier blocks' registers aside.
+/// Returns the origin of a net that is no alias, without the registers of DSPs.
 fn root(draft: &Draft, id: NetId) -> Root {
     let net = &draft.nets[id.index()];
     match (net.cell, net.owner) {
@@ -173,7 +172,7 @@ struct Walk<'a> {
     draft: &'a Draft,
     demand: &'a Demand,
     uses: UsesBuilder,
-    /// Who makes the net whose operands are being read: what it reads of itself crosses nothing.
+    /// Origin of the net whose operands are being read: a read of its own bits crosses no boundary.
     owner: Option<Root>,
     edges: &'a mut Edges,
 }

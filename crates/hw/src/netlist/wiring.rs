@@ -2,7 +2,7 @@
 //!
 //! Wiring is normalised while it is written: neighbouring slices merge, repeats of one bit merge, equal constants
 //! merge. The form is the greedy one, read from the low end (a bit joins the slice before it if it continues it, else
-//! the repeat before it if it repeats it), so that equal wiring has equal pieces however it was put together.
+//! the repeat before it if it repeats it), so that equal wiring has equal pieces however it was composed.
 //!
 //! Wiring is written at the end of the pool, one at a time, without allocating:
 //! [`Pool::open`], any number of [`Pool::push`], [`Pool::close`].
@@ -39,7 +39,7 @@ pub(super) fn bit_times(net: NetId, bit: u32, count: u32) -> Piece {
 }
 
 impl Pool {
-    /// An empty pool with room for so many pieces.
+    /// Creates an empty pool with room for `pieces` pieces.
     pub(super) fn with_capacity(pieces: usize) -> Pool {
         Pool { pieces: Vec::with_capacity(pieces), ..Pool::default() }
     }
@@ -214,12 +214,12 @@ impl Pool {
         panic!("bit {bit} of wiring of {} bits", wiring.width);
     }
 
-    /// Whether every bit is constant; true for wiring without bits.
+    /// Returns `true` if every bit is constant; also for wiring without bits.
     pub(super) fn is_const(&self, wiring: Wiring) -> bool {
         self.pieces(wiring).iter().all(|p| matches!(p, Piece::Const { .. }))
     }
 
-    /// Whether every bit is constant zero; true for wiring without bits.
+    /// Returns `true` if every bit is constant zero; also for wiring without bits.
     pub(super) fn is_zero(&self, wiring: Wiring) -> bool {
         match self.pieces(wiring) {
             [] => true,

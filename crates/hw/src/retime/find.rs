@@ -8,12 +8,12 @@
 use alir_core::ir::machine::{Access, BlockId, Machine, Settle, SignalId, SignalKind};
 use std::collections::BTreeSet;
 
-/// What all registers of a pipeline have in common.
+/// Reset, enable and presence of first values, common to all registers of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RegisterControls {
     pub(super) reset_if: Option<Access>,
     pub(super) enable_if: Option<Access>,
-    /// Whether they have first values.
+    /// `true` if the registers have first values.
     pub(super) starts: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Segment {
     pub(super) stages: u32,
     /// Its blocks with their stages from 1, in an order in which they can be computed.
     pub(super) blocks: Vec<(BlockId, u32)>,
-    /// Its registers with the boundary that each stands at: `n` is behind stage `n`.
+    /// The pipeline's registers, each with its boundary: `n` is after stage `n`.
     pub(super) registers: Vec<(SignalId, u32)>,
     /// Block outputs and registers that somebody outside reads.
     pub(super) sinks: Vec<SignalId>,
@@ -32,7 +32,8 @@ pub(super) struct Segment {
     pub(super) controls: RegisterControls,
 }
 
-/// What drives each element of each signal, where it is one connection without an index: its number.
+/// Returns the index of the connection that drives each element of each signal, where it is one connection without an
+/// index.
 pub(super) fn drivers(machine: &Machine) -> Vec<Vec<Option<usize>>> {
     let mut by: Vec<Vec<Option<usize>>> = machine.signals().iter().map(|s| vec![None; s.elements.len()]).collect();
     for (c, connection) in machine.connections().iter().enumerate().filter(|(_, c)| c.dst.dynamic.is_none()) {
@@ -41,7 +42,7 @@ pub(super) fn drivers(machine: &Machine) -> Vec<Vec<Option<usize>>> {
     by
 }
 
-/// Whether a connection does nothing but carry elements, whether at a clock edge or not.
+/// Returns `true` if a connection only carries elements, whether at a clock edge or not.
 pub(super) fn is_plain(machine: &Machine, c: usize) -> bool {
     let connection = &machine.connections()[c];
     connection.enable_if.is_none()
@@ -62,8 +63,8 @@ pub(super) fn segments(machine: &Machine) -> Vec<Segment> {
 
 struct Finder<'a> {
     machine: &'a Machine,
-    /// Whether a signal is read as a condition or an index, by index, by a wire or a port, or is a port: it has to
-    /// stay.
+    /// `true` for each signal that is read as a condition or an index, by index, by a wire or a port, or is a port: it
+    /// has to stay.
     visible: Vec<bool>,
     /// Connections that read a signal as their plain source.
     readers: Vec<Vec<usize>>,
@@ -181,7 +182,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether a connection stays inside the pipelines.
+    /// Returns `true` if a connection stays inside the pipelines.
     fn is_inside(&self, c: usize) -> bool {
         let connection = &self.machine.connections()[c];
         let (from, to) = (connection.src.signal, connection.dst.signal);
@@ -328,7 +329,7 @@ impl Labels {
         self.controls[root] = Some(controls);
     }
 
-    /// Whether a new node with these controls may lie so far below these nodes.
+    /// Returns `true` if a new node with these controls may be placed at these distances below its neighbours.
     fn allow(&mut self, neighbours: &[(usize, i64)], controls: &RegisterControls) -> bool {
         let mut own: std::collections::BTreeMap<usize, i64> = std::collections::BTreeMap::new();
         neighbours.iter().all(|&(other, above)| {

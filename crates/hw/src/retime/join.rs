@@ -32,8 +32,8 @@ pub(super) struct Joined {
     pub(super) history: Option<Vec<BigInt>>,
 }
 
-/// The program of a pipeline: its outputs are the elements of its sinks in order. None if first values of the registers
-/// stand in the way.
+/// Returns the program of a pipeline: its outputs are the elements of its sinks in order. `None` if first values of the
+/// registers prevent that.
 pub(super) fn join(machine: &Machine, segment: &Segment) -> Option<Joined> {
     let timed = segment.blocks.iter().all(|&(b, _)| machine.blocks()[b.index()].model.has_delays());
     let mut joiner = Joiner {
@@ -148,7 +148,7 @@ struct Joiner<'a> {
     origins: Vec<(u32, u32)>,
     /// Where the next operation stems from.
     origin: (u32, u32),
-    /// Whether the latencies of all blocks mean something.
+    /// `true` if the latencies of all blocks are meaningful.
     timed: bool,
 }
 
@@ -189,7 +189,7 @@ impl Joiner<'_> {
         value
     }
 
-    /// What drives an element, in the element's type.
+    /// Returns the driver of an element, in the element's type.
     fn driven(&mut self, signal: SignalId, k: usize, stage: u32) -> ValueId {
         let machine = self.machine;
         let to = machine.signal(signal).elements[k];

@@ -1,7 +1,8 @@
 //! Moving the registers of a state machine's pipelines: where its schedule leaves slack, that is used.
 //!
-//! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation stands before
-//! such a register and which behind it cannot be seen from outside, so that all of it may be placed again, at the same
+//! A machine may hold whole pipelines: blocks with nothing but registers between them. Which operation is located
+//! before such a register and which after it cannot be observed from outside, so that all of it may be placed again, at
+//! the same
 //! number of places: with fewer register bits, or with a shorter longest stage (C. E. Leiserson, J. B. Saxe, "Retiming
 //! synchronous circuitry", Algorithmica 6, 1991, for the feed-forward case, in which the scheduler of
 //! [`alir_opt::schedule`] finds the optimum).
@@ -10,9 +11,9 @@
 //! program into blocks and a register for each stage. The result is a machine again, the same from outside in every
 //! cycle in which the one that was given is defined.
 //!
-//! What stays where it is: registers that load an input port or show themselves on an output port without any logic
-//! between, since nobody knows how long the paths outside are; registers with feedback; those that something else than
-//! the pipeline reads; and all registers of a pipeline whose first values no history of its inputs explains.
+//! These registers stay where they are: registers that load an input port or drive an output port without any logic
+//! between, since the delays of the paths outside are unknown; registers with feedback; those with other readers than
+//! the pipeline; and all registers of a pipeline whose first values no history of its inputs explains.
 
 mod find;
 mod join;
@@ -28,7 +29,7 @@ use join::Joined;
 use rebuild::Replacement;
 use serde::Serialize;
 
-/// What slack is used for.
+/// Use of slack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slack {
     /// The fewest register bits; no stage longer than the longest of its pipeline was.
@@ -53,13 +54,13 @@ pub struct RetimedPipeline {
     pub blocks: Vec<String>,
     /// Names of the registers that may move, in the order of the stages.
     pub registers: Vec<String>,
-    /// Number of stages, the ones before the first and behind the last of these registers included.
+    /// Number of stages, including the ones before the first and after the last of these registers.
     pub stages: u32,
     /// The longest stage of the file, in the units of the blocks' latencies.
     pub delay_before: f64,
     /// The longest stage as it is now.
     pub delay: f64,
-    /// Whether registers moved.
+    /// `true` if registers moved.
     pub moved: bool,
 }
 

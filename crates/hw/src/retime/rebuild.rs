@@ -198,7 +198,7 @@ impl Work<'_> {
         Some(output)
     }
 
-    /// The registers behind a stage.
+    /// Adds the registers after a stage.
     fn registers(
         &mut self,
         name: &str,

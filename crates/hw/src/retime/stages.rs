@@ -11,7 +11,7 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// What can cross a boundary.
+/// Value that can cross a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Anchor {
     /// An input of the program.
@@ -20,31 +20,31 @@ pub(super) enum Anchor {
     Op(ValueId),
 }
 
-/// What one block of the file contributes to a stage, or the outputs of the whole.
+/// Contribution of one block of the file to a stage, or the outputs of the whole.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// The stage.
     pub(super) stage: u32,
     /// The block, counted among those of the pipeline; none for the wires to the outputs of the whole.
     pub(super) block: Option<u32>,
-    /// What it computes.
+    /// Computation of the part.
     pub(super) program: Model,
-    /// What its inputs are.
+    /// Sources of the inputs.
     pub(super) inputs: Vec<Anchor>,
-    /// What its outputs are; empty for the outputs of the whole pipeline.
+    /// Values of the outputs; empty for the outputs of the whole pipeline.
     pub(super) outputs: Vec<Anchor>,
 }
 
-/// A register behind a stage.
+/// A register after a stage.
 #[derive(Clone, Debug)]
 pub(super) struct StageRegister {
     pub(super) anchor: Anchor,
     pub(super) kif: Kif,
-    /// What it starts as, if that is known.
+    /// First value, if known.
     pub(super) first: Option<BigInt>,
 }
 
-/// All parts in an order in which they can be computed, and the registers behind each stage but the last.
+/// All parts in an order in which they can be computed, and the registers after each stage but the last.
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
     pub(super) parts: Vec<Part>,
@@ -104,7 +104,7 @@ pub(super) fn split(
     for (&place, own) in &members {
         let is_read = |id: &&ValueId| last.get(&Anchor::Op(**id)).is_some_and(|&read| read > place);
         let outputs: Vec<ValueId> = own.iter().filter(is_read).copied().collect();
-        // What nobody reads is not made.
+        // Values without readers are not computed.
         if !outputs.is_empty() {
             parts.push(splitter.part(place, own, Some(&outputs))?);
         }
@@ -121,7 +121,7 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Whether an operation is made again wherever it is read.
+    /// Returns `true` if an operation is repeated wherever it is read.
     fn is_wire(&self, id: ValueId) -> bool {
         match self.program.node(id).op {
             Op::Input { .. } | Op::Const { .. } => true,
@@ -130,7 +130,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// What a value is wired to; nothing for a constant.
+    /// Returns the value that a value is wired to; `None` for a constant.
     fn anchor(&self, mut id: ValueId) -> Option<Anchor> {
         loop {
             match self.program.node(id).op {
@@ -209,7 +209,7 @@ impl Splitter<'_> {
 struct Draft<'a> {
     all: &'a Splitter<'a>,
     nodes: Vec<Node>,
-    /// What stands for each value of the whole program.
+    /// Equivalent in this part of each value of the whole program.
     known: FxHashMap<ValueId, ValueId>,
     inputs: Vec<Anchor>,
     /// Index of each input.
@@ -229,7 +229,7 @@ impl Draft<'_> {
         })
     }
 
-    /// What an output of the whole program shows, in the output's own type.
+    /// Returns the value of an output of the whole program, in the output's own type.
     fn output(&mut self, j: usize) -> Option<ValueId> {
         let program = self.all.program;
         let out = program.outputs()[j];
@@ -248,7 +248,7 @@ impl Draft<'_> {
         Some(x)
     }
 
-    /// What stands for a value in this part.
+    /// Returns the equivalent of a value in this part.
     fn value(&mut self, v: ValueId) -> ValueId {
         // From the value down to what is known, and back up.
         let mut way = vec![v];

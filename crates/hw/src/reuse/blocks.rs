@@ -23,28 +23,28 @@ use std::hash::{Hash, Hasher};
 pub(super) struct Part {
     /// Its operations in canonical order.
     pub(super) order: Vec<ValueId>,
-    /// What it reads, in the order of first use.
+    /// Inputs in the order of first use.
     pub(super) inputs: Vec<ValueId>,
-    /// What others read of it.
+    /// Values of the block with readers outside of it.
     pub(super) outputs: Vec<ValueId>,
 }
 
 /// Equal blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Class {
-    /// What each computes.
+    /// Program that each instance computes.
     pub(super) template: Model,
     /// Inputs and outputs of each in the program.
     pub(super) instances: Vec<(Vec<ValueId>, Vec<ValueId>)>,
     /// Depth of each.
     pub(super) depths: Vec<u32>,
-    /// Whether they are equal by the rows of their sums, not operation by operation.
+    /// `true` if the instances are equal by the rows of their sums, not operation by operation.
     pub(super) by_rows: bool,
-    /// Whether they were made to share, and must.
+    /// `true` if the blocks were created for sharing, and must share.
     pub(super) kept: bool,
 }
 
-/// Whether an operation is a sum: the values that blocks are held together by.
+/// Returns `true` if an operation is linear, like all operations within one block.
 fn is_linear(op: &Op) -> bool {
     matches!(op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. } | Op::Sum { .. })
 }
@@ -67,7 +67,8 @@ pub(super) fn operation_area(model: &Model, id: ValueId) -> f64 {
     whole_area(op, width(id), &operands)
 }
 
-/// Logic of an operation on whole values as it is estimated, in tables, for these widths of the result and the operands.
+/// Returns the estimated logic of an operation on whole values, in tables, for these widths of the result and the
+/// operands.
 pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
     let w = f64::from(width);
     let read = |k: usize| operands.get(k).map_or(0.0, |&width| f64::from(width));
@@ -82,8 +83,8 @@ pub(super) fn whole_area(op: &Op, width: u32, operands: &[u32]) -> f64 {
     }
 }
 
-/// All blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks that are
-/// not worth sharing at this interval stand alone.
+/// Returns all blocks of a program, in classes; the first instances of the classes in the order of the program. Blocks
+/// that are not worth sharing at this interval are classes of their own.
 pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
     let mut parts: Vec<(Part, u32)> = Vec::new();
     let mut kept: BTreeMap<usize, Vec<(Part, u32)>> = BTreeMap::new();
@@ -137,17 +138,17 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
     classes
 }
 
-/// What tells a block from others.
+/// Signature that equal blocks have in common.
 pub(super) type Key = (Vec<u64>, Vec<Op>);
 
 impl Class {
-    /// Whether copies and the multiplexers in front of them take less than a block for each instance.
+    /// Returns `true` if copies and the multiplexers before them take less than a block for each instance.
     pub(super) fn gains(&self, interval: u32) -> bool {
         let n = self.instances.len();
         n.div_ceil(interval as usize) < n && self.taken(interval) < area(&self.template) * n as f64
     }
 
-    /// From how many values an input of one of so many copies chooses, at most.
+    /// Returns the largest number of values that an input of one of `copies` copies selects from.
     pub(super) fn most_sources(&self, copies: usize) -> usize {
         let each = self.instances.len().div_ceil(copies);
         let sources = |k: usize| self.instances.iter().map(|(inputs, _)| inputs[k]).collect::<FxHashSet<_>>().len();
@@ -167,8 +168,8 @@ impl Class {
 /// Tables for a bit of each further input of a multiplexer.
 pub(super) const CHOICE: f64 = 0.3;
 
-/// Tables that the multiplexers in front of a copy are estimated to take, if these are the widths of a block's inputs, so
-/// many blocks share so many copies, and this is what input `k` of block `i` reads.
+/// Returns the estimated tables of the multiplexers before a copy, where `widths` are the widths of a block's inputs,
+/// `n` blocks share `copies` copies, and `read(i, k)` is the value that input `k` of block `i` reads.
 pub(super) fn choices(widths: &[u32], n: usize, copies: usize, read: impl Fn(usize, usize) -> ValueId) -> f64 {
     /// For what drives the multiplexers of a copy.
     const CONTROL: f64 = 2.0;
@@ -188,10 +189,10 @@ pub(super) struct Finder<'a> {
     pub(super) free: &'a [bool],
     /// The program's [`alir_opt::passes::exact_sums`].
     pub(super) exact: &'a [bool],
-    /// Whether something depends on the number of a value's bits.
+    /// `true` for each value with an operation that depends on its width.
     rigid: Vec<bool>,
     readers: Vec<u32>,
-    /// Whether an output shows a value.
+    /// `true` for each value that is an output.
     pub(super) shown: Vec<bool>,
     /// A constant that is zero, if there is one.
     pub(super) zero: Option<ValueId>,
@@ -233,7 +234,7 @@ impl<'a> Finder<'a> {
         self.gathered.map(|gathered| gathered.class[number as usize])
     }
 
-    /// Whether a value and its reader belong to one block, if they are of one depth.
+    /// Returns `true` if a value and its reader belong to one block, provided that they are of one depth.
     fn joined(&self, value: ValueId, (id, reader): (ValueId, &Op)) -> bool {
         if self.own[value.index()] != 0 || self.own[id.index()] != 0 {
             return self.own[value.index()] == self.own[id.index()];
@@ -388,7 +389,7 @@ impl<'a> Finder<'a> {
         parts.extend([u64::from(kif.signed), kif.int as u64, kif.frac as u64]);
     }
 
-    /// What must be the same of an operation's result.
+    /// Adds the properties of an operation's result that equal blocks have in common.
     fn result(&self, id: ValueId, parts: &mut Vec<u64>) {
         let kif = self.model.kif(id);
         if self.exact[id.index()] && !self.rigid[id.index()] && !kif.is_zero() {
@@ -398,7 +399,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What must be the same of equal operations, operands aside.
+    /// Returns the properties that equal operations have in common, without the operands.
     pub(super) fn alike(&self, id: ValueId) -> Vec<u64> {
         let mut op = self.model.node(id).op.clone();
         op.map_operands(|_| ValueId(0));
@@ -409,7 +410,7 @@ impl<'a> Finder<'a> {
         parts
     }
 
-    /// What must be the same of values that are read.
+    /// Returns the properties that the inputs of equal blocks have in common.
     pub(super) fn leaf(&self, v: ValueId) -> Vec<u64> {
         let kif = self.model.kif(v);
         let mut parts = vec![u64::from(self.is_constant(v))];
@@ -427,7 +428,7 @@ impl<'a> Finder<'a> {
         parts
     }
 
-    /// What tells a block from others: operations with their operands by place, and what must be the same of values.
+    /// Returns the signature of a block: operations with their operands by position, and the properties of values.
     pub(super) fn key(&self, part: &Part) -> Key {
         if let Some(first) = part.order.first().filter(|v| self.own[v.index()] != 0) {
             // Equal to no other, so that it stays as it is.

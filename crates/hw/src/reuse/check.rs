@@ -1,8 +1,8 @@
-//! The judge of a plan, which knows nothing of how plans are made.
+//! The checker of plans, which is independent of their construction.
 //!
-//! It follows one sample through the clocks: every block computes what the program says, on a copy that no other uses
-//! at that phase, from values that exist and are still there; the result is complete and stays for as many clocks as
-//! the interval. What goes through bit by bit is followed by the judge of streams.
+//! It follows one sample through the cycles: every block computes what the program says, on a copy that no other block
+//! uses at that phase, from values that exist and are still stored; the result is complete and stays for as many cycles
+//! as the interval. The checker of bit-serial plans follows the bit-serial parts.
 
 use super::{Base, Group, Inputs, Instance, Outlet, Plan, Region, Storage, Store, free, origin, serial};
 use alir_core::ir::{Model, Op, Output, ValueId};
@@ -12,7 +12,7 @@ use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Judges a plan of a program.
+/// Checks a plan of a program.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -43,7 +43,7 @@ impl Row {
         Row { terms: BTreeMap::from([(None, (code, -i64::from(kif.frac)))]) }
     }
 
-    /// What an operation makes of rows; nothing if it is no sum, or of numbers that no plan has.
+    /// Returns the row of an operation on rows; `None` if it is no sum, or of numbers that no plan has.
     fn of<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
         match op {
             Op::Add { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), false),
@@ -107,7 +107,7 @@ fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Opt
     own.iter().map(|row| row.as_ref().and_then(renamed)).collect()
 }
 
-/// Whether a type holds every value of a row, exactly.
+/// Returns `true` if a type holds every value of a row, exactly.
 fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
     let (mut min, mut max) = (BigInt::ZERO, BigInt::ZERO);
     for (v, (m, e)) in &row.terms {
@@ -135,7 +135,7 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
 struct Made {
     /// The first clock in which a register shows it.
     born: u32,
-    /// The group, the copy and the output of the template; nothing for what goes through bit by bit.
+    /// The group, the copy and the output of the template; `None` for bit-serial values.
     behind: Option<(usize, u32, usize)>,
 }
 
@@ -147,7 +147,7 @@ struct Judge<'a> {
     exact: Vec<bool>,
 }
 
-/// Whether what hardware makes has the inputs and outputs of what is meant.
+/// Checks that the implementation has the inputs and outputs of the specification.
 fn ports_alike(meant: &Model, made: &Model) -> Result<(), String> {
     ensure(made.n_inputs() == meant.n_inputs(), || "inputs of what is made".into())?;
     ensure(made.outputs().len() == meant.outputs().len(), || "outputs of what is made".into())?;
@@ -249,7 +249,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether a template computes the program's values: the same operations on the same operands, in types that hold the
+    /// Checks that a template computes the program's values: equal operations on equal operands, in types that hold the
     /// program's values.
     fn same(&self, template: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Result<(), String> {
         let model = self.model;
@@ -288,8 +288,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether an instance's template computes the program's values, where its sums are made otherwise: the operations
-    /// behind the sums are the same, and the sums are equal as rows over what the instance reads.
+    /// Checks that an instance's template computes the program's values, where its sums are built differently: the
+    /// operations after the sums are equal, and the sums are equal as rows over what the instance reads.
     fn same_rows(&self, group: &Group, instance: &Instance) -> Result<(), String> {
         let (model, template) = (self.model, group.meant());
         ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
@@ -324,7 +324,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Whether an operation of a template is one of the program, operands aside: these, in pairs.
+    /// Checks that an operation of a template equals one of the program, except for the operands, and returns these in
+    /// pairs.
     fn same_operation(
         &self,
         (template, inner): (&Model, ValueId),
@@ -395,8 +396,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// An input element is there a clock after its beat, or after the edge that accepts its sample, unless the port still
-    /// shows it.
+    /// An input element is available a cycle after its beat, or after the edge that accepts its sample, unless it is
+    /// still at the port.
     fn birth_of_port(&self, base: &Base, store: &Store) -> Result<(), String> {
         let &Base::Port(e) = base else { return Err(format!("{base:?} is no port")) };
         let place = match &self.plan.inputs {

@@ -8,7 +8,7 @@ use alir_core::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// What a group takes.
+/// Hardware of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupFigures {
     /// Phases at which any of its copies is used.
@@ -17,7 +17,7 @@ pub struct GroupFigures {
     pub multiplexers: BTreeMap<u32, u64>,
     /// Bits of registers that hold what it makes for K clocks.
     pub held_bits: u64,
-    /// Bits of plain registers behind its copies.
+    /// Bits of plain registers after its copies.
     pub passing_bits: u64,
     /// Bits of registers between the stages of its copies.
     pub stage_bits: u64,
@@ -32,17 +32,17 @@ impl GroupFigures {
     }
 }
 
-/// What a region takes.
+/// Hardware of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegionFigures {
-    /// Of its streams. The registers that hold what it reads are others': inputs' and groups'.
+    /// Figures of its streams, without the registers of the region's inputs, which belong to inputs and groups.
     pub streams: serial::Figures,
     /// Bits of registers that hold what it makes for K clocks.
     pub held_bits: u64,
 }
 
 impl RegionFigures {
-    /// Bits of registers: of streams and carries, behind streams, and of whole values.
+    /// Returns the bits of registers: of streams and carries, after streams, and of whole values.
     pub fn register_bits(&self) -> u64 {
         let s = &self.streams;
         (s.streams + s.full_adders / s.bits_per_clock.max(1) as usize) as u64
@@ -52,7 +52,7 @@ impl RegionFigures {
     }
 }
 
-/// What a plan takes.
+/// Hardware of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// For each group.
@@ -74,7 +74,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of a plan that the judge accepts.
+    /// Computes the figures of a plan that the checker accepts.
     pub fn of(model: &Model, plan: &Plan) -> Figures {
         let free = free(model);
         let mut groups: Vec<GroupFigures> =
@@ -130,7 +130,7 @@ fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFi
     let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
     let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
     figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
-    // In the middle of a wide multiplexer a register for each four, in place of one behind it.
+    // In the middle of a wide multiplexer a register for each four, in place of one after it.
     let read = Plan::first_readings(group);
     for (k, kif) in template.input_kifs().iter().enumerate().filter(|(k, _)| read[*k] > 0 && read[*k] < u32::MAX) {
         for sources in sources_of(model, free, plan, group, k).into_iter().filter(|&n| n > WIDE) {
@@ -154,7 +154,7 @@ fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTr
 
 /// For each copy of a group, from how many values its input `k` chooses.
 fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize) -> Vec<usize> {
-    // What shows a value in a clock: a register, and the wires behind it.
+    // Source of a value in a clock: a register, and the wires after it.
     let shown = |value: ValueId, clock: u32| {
         let origin = origin(model, free, value);
         let register = origin.base.map(|base| {
@@ -175,7 +175,7 @@ fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize
 
 /// Bits of registers that hold whole values.
 struct Stored {
-    /// Those that hold inputs.
+    /// Bits of registers that hold inputs.
     captured_bits: u64,
     /// For each group those that hold what it makes, and those that let it pass.
     of_groups: Vec<(u64, u64)>,
@@ -233,13 +233,13 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     stored
 }
 
-/// What multiplexers of a plan are estimated to take in tables.
+/// Returns the estimated tables of a plan's multiplexers.
 pub(super) fn chosen(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     let one = |(sources, bits): (u32, u64)| CHOICE * f64::from(sources - 1) * bits as f64;
     plan.groups.iter().flat_map(|group| multiplexers(model, free, plan, group)).map(one).sum()
 }
 
-/// What multiplexers and registers of a plan are estimated to take in tables, to compare plans of the same groups.
+/// Returns the estimated tables of a plan's multiplexers and registers, to compare plans of the same groups.
 pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     /// For a bit of a register.
     const REGISTER: f64 = 0.1;
@@ -298,7 +298,7 @@ fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(Value
 /// and what follows it take.
 fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     let base_of = |v: ValueId| origin(model, free, v).base;
-    // Regions behind the groups.
+    // Regions after the groups.
     let of_groups = plan.groups.len();
     let instances = (0..)
         .zip(&plan.groups)
@@ -396,7 +396,7 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
         }
     }
     let shown: u64 = results.values().sum();
-    // Behind a copy lies either a register of its own, or those of the values that it makes; of these the narrowest.
+    // After a copy lies either a register of its own, or those of the values that it computes; of these the narrowest.
     let mut behind = 0;
     for group in &plan.groups {
         for copy in 0..group.copies {
@@ -444,7 +444,7 @@ impl Placement {
     }
 }
 
-/// Where each operation of a program is computed; nothing for inputs, constants and wires behind them.
+/// Returns where each operation of a program is computed; `None` for inputs, constants and wires after them.
 pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
     let mut placed = vec![None; model.nodes().len()];
     for (number, group) in plan.groups.iter().enumerate() {

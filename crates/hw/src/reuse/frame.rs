@@ -46,7 +46,7 @@ impl Load {
 /// A register.
 pub(super) struct Register {
     signal: SignalId,
-    /// What it takes, once that is known.
+    /// Next value, once it is known.
     pub(super) next: Option<ValueId>,
     load: Load,
 }
@@ -64,9 +64,9 @@ pub(super) struct Frame<'a> {
     names: FxHashSet<String>,
     nodes: Vec<Node>,
     pub(super) tables: Vec<Table>,
-    /// What the block reads.
+    /// Inputs of the block, with their types.
     inputs: Vec<(Access, Kif)>,
-    /// What it gives, and where that goes.
+    /// Outputs of the block, with their connections.
     outputs: Vec<(Output, Connection)>,
     pub(super) registers: Vec<Register>,
     /// Data ports: the place of each element; of beats the one port.
@@ -181,7 +181,7 @@ impl<'a> Frame<'a> {
 
     // ---- operations of the block ----
 
-    /// The places of a program's tables among those of the block; what is not there yet is added.
+    /// Returns the places of a program's tables among those of the block; adds missing tables.
     pub(super) fn places_of_tables(&mut self, model: &Model) -> Vec<TableId> {
         let place = |table: &Table| {
             let known = self.tables.iter().position(|known| known == table);
@@ -208,7 +208,7 @@ impl<'a> Frame<'a> {
         self.op(Op::Const { value: Code::from(value as i64) }, Interval::new(value as i64, value as i64, 0))
     }
 
-    /// What the block reads somewhere.
+    /// Returns the value that the block reads from `access`.
     pub(super) fn read(&mut self, access: Access, kif: Kif) -> ValueId {
         if kif.is_zero() {
             return self.constant(0);
@@ -227,7 +227,7 @@ impl<'a> Frame<'a> {
         if self.kif(x) == kif { x } else { self.op(Op::Quantise { x, shift: 0 }, Interval::full(kif)) }
     }
 
-    /// Whether the phase is this one.
+    /// Returns a bit that is set in this phase.
     pub(super) fn at(&mut self, phase: u32) -> ValueId {
         if let Some(&known) = self.at_phase.get(&phase) {
             return known;
@@ -289,14 +289,14 @@ impl<'a> Frame<'a> {
         shown
     }
 
-    /// Whether the phase is this one, from a register: synthesis makes an inverter for each register whose enable it takes
-    /// as an inverted one.
+    /// Returns a bit that is set in this phase, from a register: synthesis builds an inverter for each register whose
+    /// enable it takes as an inverted one.
     fn now(&mut self, phase: u32) -> ValueId {
         self.by_phase((0..self.interval).map(|p| p == phase).collect())
     }
 
-    /// What the registers of bits by phase take: what another one showed, which needs no table, or what the phase says, by
-    /// a table or, of many phases, by where it changes.
+    /// Sets the next values of the registers for bits by phase: another register's value, which needs no table, or a
+    /// function of the phase, by a table or, for many phases, by where it changes.
     fn pattern_loads(&mut self) {
         let begin_rings = self.beginnings_of_rings();
         for (ones, register, shown) in std::mem::take(&mut self.pattern_registers) {
@@ -356,7 +356,7 @@ impl<'a> Frame<'a> {
         self.outputs.len() - 1
     }
 
-    /// Each register behind the first takes what the one before it shows.
+    /// Connects each register after the first to the one before it.
     pub(super) fn chain(&mut self, registers: &[(usize, ValueId)]) {
         for pair in registers.windows(2) {
             self.registers[pair[1].0].next = Some(pair[0].1);
@@ -365,7 +365,7 @@ impl<'a> Frame<'a> {
 
     // ---- results ----
 
-    /// The valid flag, held beside the data and shown in the first clock of a result.
+    /// Adds the valid flag, stored alongside the data and shown in the first cycle of a result.
     pub(super) fn valid(&mut self, latency: u32) {
         let Some(valid_in) = self.valid_in else { return };
         let interval = self.interval;

@@ -39,8 +39,8 @@ pub struct Lane {
 }
 
 impl Inputs {
-    /// Elements in beats: for each its beat, the first bit that it has there, and its bits. Bits of a beat that no element
-    /// has are not at the port.
+    /// Creates inputs whose elements come in beats: for each element its beat, its first bit in that beat, and its
+    /// number of bits. Bits of a beat without an element are not at the port.
     pub fn beats(count: u32, places: &[(u32, u32, u32)]) -> Inputs {
         let mut used: Vec<(u32, u32)> =
             places.iter().filter(|(_, _, width)| *width > 0).map(|&(_, lo, width)| (lo, lo + width)).collect();
@@ -82,7 +82,7 @@ impl Inputs {
         }
     }
 
-    /// Whether ports show a sample until the next one comes.
+    /// Returns `true` if ports are stable until the next sample.
     pub fn are_held(&self) -> bool {
         *self == Inputs::Held
     }
@@ -129,7 +129,7 @@ impl Beats {
 }
 
 impl Lane {
-    /// What comes through, as an unsigned number.
+    /// Returns the type of the lane's bits as an unsigned number.
     pub(super) fn kif(self) -> Kif {
         Kif { signed: false, int: self.width as i32, frac: 0 }
     }

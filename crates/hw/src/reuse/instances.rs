@@ -5,7 +5,7 @@ use alir_core::ir::{Builder, Model, Node, Op, Output, Table, TableId, ValueId};
 use alir_core::num::Interval;
 use rustc_hash::FxHashMap;
 
-/// What is made of a block, its outputs as values of the types that they had in the block as it was meant.
+/// Returns the implementation of a block, with outputs in the types of its specification.
 pub fn typed(made: &Model, meant: &Model) -> Model {
     let mut out = Builder::like(made);
     for node in made.nodes() {
@@ -38,11 +38,12 @@ pub fn typed(made: &Model, meant: &Model) -> Model {
     out.finish().unwrap_or_else(|problems| panic!("a block is a program: {:?}", problems.first()))
 }
 
-/// The program that the hardware of a plan of this program computes, if its blocks are computed by these: the groups', then
-/// the regions'. With it come the values of the program that blocks and regions give and what they are in it.
+/// Returns the program that the hardware of a plan computes if `parts` are the programs of its blocks: the groups',
+/// then the regions'. Also returns the outputs of blocks and regions as values of `model`, each with its value in the
+/// new program.
 ///
 /// # Panics
-/// If what is given is not of the plan's groups and regions.
+/// If `parts` does not match the plan's groups and regions.
 pub fn program_of(model: &Model, plan: &Plan, parts: &[&Model]) -> (Model, Vec<(ValueId, ValueId)>) {
     let mut out = Builder::like(model);
     // Computations, each with the places of its tables; then blocks: which of these, inputs, outputs.

@@ -14,16 +14,16 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// How many values the first of two multiplexers one behind the other chooses from: what a table of six inputs can.
+/// Number of inputs of the first of two cascaded multiplexers: as many as a table of six inputs can select from.
 pub(super) const FOUR: usize = 4;
 
-/// Bits of a place among so many.
+/// Returns the number of bits of an index below `n`.
 fn bits_of(n: usize) -> usize {
     (usize::BITS - (n - 1).leading_zeros()) as usize
 }
 
-/// The machine of a plan, with the ports that are asked for: `clk` comes with the registers. Its reset is active high
-/// and on the clock's edge.
+/// Builds the machine of a plan, with the requested ports: `clk` comes with the registers. Its reset is active high and
+/// on the clock's edge.
 ///
 /// # Panics
 /// If the plan is none of the program's.
@@ -45,7 +45,7 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
 struct Stored {
     /// The register that takes it when it is made; none if a port shows it.
     first: Option<usize>,
-    /// What shows it in the block, interval by interval or clock by clock.
+    /// Values of the registers in the block, interval by interval or cycle by cycle.
     shown: Vec<ValueId>,
 }
 
@@ -55,7 +55,7 @@ impl Stored {
     }
 }
 
-/// What is said of the place of the value that is wanted, for each phase.
+/// Function of the index of the selected value, for each phase.
 type ByPhase<'c> = dyn Fn(&dyn Fn(i32) -> i32) -> Vec<Option<i32>> + 'c;
 
 struct Drawing<'a> {
@@ -67,7 +67,7 @@ struct Drawing<'a> {
     wired: FxHashMap<(Option<ValueId>, Wire), ValueId>,
     /// The port that beats come through.
     whole_port: Option<ValueId>,
-    /// What its lanes show.
+    /// Value of each lane of that port.
     lanes: FxHashMap<u32, ValueId>,
     /// Elements of a type in the bits of a lane.
     elements: FxHashMap<(ValueId, Kif), ValueId>,
@@ -165,7 +165,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// What an element of the input port shows.
+    /// Returns the value of an element of the input port.
     fn port(&mut self, element: u32, kif: Kif) -> ValueId {
         let at = self.plan.inputs.as_beats().map(|beats| beats.elements[element as usize]);
         match at {
@@ -189,7 +189,7 @@ impl<'a> Drawing<'a> {
         self.beats().lanes[lane as usize]
     }
 
-    /// What a lane of the port shows.
+    /// Returns the value of a lane of the port.
     fn lane(&mut self, lane: u32) -> ValueId {
         if let Some(&known) = self.lanes.get(&lane) {
             return known;
@@ -261,9 +261,10 @@ impl<'a> Drawing<'a> {
 
     // ---- copies ----
 
-    /// Bits of the index that a choice among so many has by phase, lowest first. They come from registers, unless a table of
-    /// six inputs has room for the phase in place of them: synthesis that looks for the fewest levels takes a choice and the
-    /// tables of its index as one function if these have nine inputs together, and makes up to eight tables of it.
+    /// Returns the bits, lowest first, of the index that selects among `among` values by phase. They come from
+    /// registers, unless a table of six inputs has room for the phase in place of them: synthesis for the fewest levels
+    /// takes a choice and the tables of its index as one function if these have nine inputs together, and builds up to
+    /// eight tables from it.
     fn choice(&mut self, mut by_phase: Vec<Option<i32>>, among: usize) -> Vec<ValueId> {
         // In phases in which nothing is computed the index stays what it was.
         let first = by_phase.iter().position(Option::is_some).unwrap_or(0);
@@ -334,9 +335,9 @@ impl<'a> Drawing<'a> {
         (self.quantised(value, kif), true)
     }
 
-    /// One of several values; `by_phase` gives for each phase what is said of the place of the one that is wanted. Made for
-    /// tables of six inputs, which choose from four: synthesis that looks for the fewest levels takes a choice of at most
-    /// nine inputs as one table of as many, which is up to eight of six.
+    /// Selects one of several values; `by_phase` gives a function of the index of the selected value for each phase.
+    /// Built for tables of six inputs, which select from four: synthesis for the fewest levels takes a choice of at
+    /// most nine inputs as one table of as many, which is up to eight of six.
     fn one_of(&mut self, sources: Vec<ValueId>, by_phase: &ByPhase<'_>, kif: Kif) -> ValueId {
         let (n, fours) = (sources.len(), sources.len() / FOUR);
         match n {
@@ -495,7 +496,7 @@ impl<'a> Drawing<'a> {
         value
     }
 
-    // ---- what goes through bit by bit ----
+    // ---- bit-serial parts ----
 
     /// A region: streams from the registers that hold what it reads, and where its results go.
     fn region(&mut self, region: &Region) {

@@ -53,7 +53,7 @@ struct Step {
 struct Search<'a> {
     finder: &'a Finder<'a>,
     interval: u32,
-    /// Who reads each value.
+    /// Readers of each value.
     readers: Vec<Vec<ValueId>>,
     /// Nothing where a block has gone into a larger one.
     blocks: Vec<Option<Block>>,
@@ -62,7 +62,7 @@ struct Search<'a> {
     by_key: FxHashMap<Key, usize>,
     /// The blocks of each class.
     members: Vec<Vec<usize>>,
-    /// How often those of a class have changed.
+    /// Number of changes of each class's blocks.
     versions: Vec<u32>,
     /// Steps of two classes, with the versions of these that they are of.
     steps: BTreeMap<(usize, usize), VersionedStep>,
@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
         Some(Some(Step { saved: before - after, made: made.collect() }))
     }
 
-    /// What hangs together by values from one class to another, in kinds of equal ones.
+    /// Returns blocks that values connect from one class to another, in kinds of equal ones.
     fn kinds(&mut self, from: usize, to: usize) -> Option<Vec<Kind>> {
         let mut parent: BTreeMap<usize, usize> = BTreeMap::new();
         fn root(parent: &mut BTreeMap<usize, usize>, mut at: usize) -> usize {
@@ -262,7 +262,7 @@ impl<'a> Search<'a> {
         Some(kinds)
     }
 
-    /// Estimated tables of two classes if so many of each kind of larger blocks are made of them.
+    /// Returns the estimated tables of two classes if `counts` larger blocks of each kind are built from them.
     fn cost_with(&mut self, (from, to): (usize, usize), kinds: &[Kind], counts: &[usize]) -> Option<f64> {
         let mut gone: FxHashSet<usize> = FxHashSet::default();
         let (mut cost, mut work) = (0.0, 0);
@@ -286,8 +286,8 @@ impl<'a> Search<'a> {
         numbers.iter().map(|&number| self.block(number).area).sum()
     }
 
-    /// Estimated tables of equal blocks with their areas: of copies and the multiplexers in front of them, or of each by
-    /// itself.
+    /// Returns the estimated tables of equal blocks with their areas: of copies and the multiplexers before them, or of
+    /// each block by itself.
     fn cost(&self, parts: &[(&Part, f64)], work: &mut usize) -> f64 {
         let Some((first, _)) = parts.first() else { return 0.0 };
         *work += parts.len() * first.inputs.len();
@@ -303,8 +303,8 @@ impl<'a> Search<'a> {
         alone.min((area + choices(&widths, n, copies, |i, k| parts[i].0.inputs[k])) * copies as f64)
     }
 
-    /// How many blocks one behind the other each block follows, if these are made; nothing if some then wait for each
-    /// other.
+    /// Returns the number of blocks in a chain before each block, if these larger blocks are built; `None` if some
+    /// blocks would then wait for each other.
     fn depths(&self, made: &[(Part, Vec<usize>)]) -> Option<Vec<u32>> {
         let mut one: Vec<usize> = (0..self.blocks.len()).collect();
         for (_, numbers) in made {

@@ -17,10 +17,10 @@
 //! | `merge` | larger blocks of those that feed each other |
 //! | `rows` | those that are equal although their operations differ |
 //! | `sums` | sums over the blocks of a group, clock by clock |
-//! | `regions` | what stands alone, bit by bit |
+//! | `regions` | bit-serial parts without an equal part |
 //! | `plan` | copies, clocks, registers |
 //! | `starts` | later starts, for fewer registers |
-//! | `check` | the independent judge of a plan |
+//! | `check` | the independent checker of a plan |
 //! | `machine` | a plan as a state machine |
 //! | `inputs` | when and where the elements of a sample are at the ports |
 //! | `figures` | what a plan takes, and what none can do without |
@@ -66,7 +66,7 @@ pub const MAX_INTERVAL: u32 = 4096;
 /// Multiplexers of more inputs than these have registers in the middle, in a clock of their own.
 const WIDE: usize = 16;
 
-/// What a register holds, before any wiring behind it.
+/// Value in a register, before any wiring after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Base {
     /// An element of the input port.
@@ -78,9 +78,9 @@ pub enum Base {
 /// An occurrence of a block in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// What its inputs are in the program.
+    /// Values of the program that are the block's inputs.
     pub inputs: Vec<ValueId>,
-    /// What its outputs are in the program.
+    /// Values of the program that are the block's outputs.
     pub outputs: Vec<ValueId>,
     /// Which copy computes it.
     pub copy: u32,
@@ -93,24 +93,24 @@ pub struct Instance {
 pub struct Group {
     /// The computation that they share, with types wide enough for all of them, as hardware makes it.
     pub template: Model,
-    /// The same in the operations of the program, where hardware makes it of others.
+    /// Specification in the operations of the program, where the implementation uses others.
     pub meant: Option<Model>,
     /// For each operation of the template, how many clocks after the start it is computed.
     pub stage: Vec<u32>,
-    /// How many copies of the hardware there are.
+    /// Number of copies of the hardware.
     pub copies: u32,
     /// The blocks.
     pub instances: Vec<Instance>,
-    /// Whether some of them compute the same by other operations: the rows of their sums are equal.
+    /// `true` if some instances compute their values with other operations: the rows of their sums are equal.
     pub by_rows: bool,
 }
 
 /// Registers that a value lies in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// So many registers of K clocks each, the first from the value's birth on.
+    /// This number of registers of K cycles each, the first from the value's birth on.
     Held(u32),
-    /// The plain registers behind an outlet, shared by all that come out there.
+    /// The plain registers after an outlet, shared by all values that it provides.
     Passing(Outlet),
 }
 
@@ -141,16 +141,16 @@ pub struct Store {
     pub storage: Storage,
 }
 
-/// Who shares which hardware, and when.
+/// Assignment of the parts of a program to shared hardware and cycles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// A sample every so many clocks.
+    /// Initiation interval: cycles between two samples.
     pub interval: u32,
     /// Clocks from the edge that accepts a sample to its result, which stays for [`Plan::interval`] clocks.
     pub latency: u32,
-    /// The groups, blocks that stand alone among them.
+    /// The groups, including blocks that share nothing.
     pub groups: Vec<Group>,
-    /// Parts that go through bit by bit.
+    /// Bit-serial parts.
     pub regions: Vec<Region>,
     /// When and where a sample is at the ports.
     pub inputs: Inputs,
@@ -159,11 +159,11 @@ pub struct Plan {
     /// For each output element, whether it has a register of its own, loaded by the edge before the result is there,
     /// rather than to be the register of its source.
     pub own_register: Vec<bool>,
-    /// Whether a plain register more is between every output and its port: the last clock of the latency.
+    /// `true` if an additional plain register is between every output and its port: the last cycle of the latency.
     pub registered_outputs: bool,
 }
 
-/// Where a value comes from: a register and wires behind it.
+/// Origin of a value: a register and wires after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The register, if it is no constant.
@@ -172,7 +172,7 @@ pub struct Origin {
     pub wires: Vec<ValueId>,
 }
 
-/// Which operations are wires behind an input port, or constants.
+/// Returns `true` for each operation that is a constant or a wire after an input port.
 pub fn free(model: &Model) -> Vec<bool> {
     let mut free = vec![false; model.nodes().len()];
     for id in model.ids() {
@@ -204,17 +204,17 @@ pub fn origin(model: &Model, free: &[bool], value: ValueId) -> Origin {
     Origin { base, wires }
 }
 
-/// What a wire behind a register makes of it, whichever operation of the program that is: values that come through one lane
-/// are not told apart by their elements.
+/// Function of a wire after a register, independent of the operation of the program: values from one lane are not
+/// distinguished by their elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Wire {
     /// Nothing: it is a constant.
     Constant(ValueId),
-    /// What is quantised so.
+    /// A quantised value: shift and interval.
     Quantised(i32, Interval),
 }
 
-/// What an operation is as a wire: an input, a constant or what is quantised.
+/// Returns an operation as a wire: an input, a constant or a quantised value.
 fn wire(model: &Model, id: ValueId) -> Wire {
     let node = model.node(id);
     match node.op {
@@ -239,12 +239,12 @@ fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueI
 }
 
 impl Plan {
-    /// What each group and then each region computes, in the operations of the program.
+    /// Returns the specification of each group and then of each region, in the operations of the program.
     pub fn as_meant(&self) -> Vec<&Model> {
         self.groups.iter().map(Group::meant).chain(self.regions.iter().map(|region| &region.meant)).collect()
     }
 
-    /// What each group and then each region computes, as hardware makes it.
+    /// Returns the implementation of each group and then of each region.
     pub fn as_made(&self) -> Vec<&Model> {
         let groups = self.groups.iter().map(|group| &group.template);
         groups.chain(self.regions.iter().map(|region| &region.made)).collect()
@@ -284,13 +284,13 @@ impl Plan {
         self.latency - u32::from(self.registered_outputs)
     }
 
-    /// The same with a register more at each output port.
+    /// Adds a register at each output port.
     #[must_use]
     pub fn with_registered_outputs(self) -> Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 
-    /// Whether copies are shared, and something else goes through bit by bit.
+    /// Returns `true` if the plan has both shared copies and bit-serial parts.
     pub fn has_both(&self) -> bool {
         let shares = self.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
         shares && !self.regions.is_empty()
@@ -314,7 +314,7 @@ impl Plan {
         if all > 0.0 { 100.0 * shared / all } else { 0.0 }
     }
 
-    /// Estimated logic of the copies, and of what goes through bit by bit, as a percentage of that of the whole program,
+    /// Returns the estimated logic of the copies and of bit-serial parts as a percentage of that of the whole program,
     /// without multiplexers.
     pub fn left(&self) -> f64 {
         let of_groups = |group: &Group| blocks::area(&group.template) * group.instances.len() as f64;
@@ -323,7 +323,7 @@ impl Plan {
         if all > 0.0 { 100.0 * self.tables() / all } else { 100.0 }
     }
 
-    /// Estimated tables of the copies, and of what goes through bit by bit, without multiplexers.
+    /// Returns the estimated tables of the copies and of bit-serial parts, without multiplexers.
     fn tables(&self) -> f64 {
         let of_groups = |group: &Group| blocks::area(&group.template) * f64::from(group.copies);
         let of_region = |region: &Region| serial::tables(&region.graph, &region.plan);

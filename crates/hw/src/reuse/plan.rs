@@ -1,11 +1,11 @@
 //! Copies, clocks and registers.
 //!
-//! Blocks are placed one after the other, those of smaller depth first, of these those that can begin first, then in the
-//! order of the input elements that they read, each as early as what it reads allows at a phase that a copy of its group
-//! is free in. Nothing feeds back, so there always is such a clock. In this order what lies in a raster is computed in
-//! rows, and the next layer reads each value a constant time after it was made: from plain registers, without a choice.
-//! Elsewhere the order of the program may be the better one, so both are tried. Then blocks start later, at the same phases,
-//! where fewer registers hold values that way ([`super::starts`]).
+//! Blocks are placed one after the other, those of smaller depth first, of these those that can begin first, then in
+//! the order of the input elements that they read, each as early as its inputs allow at a phase in which a copy of its
+//! group is free. Nothing feeds back, so such a cycle always exists. In this order the positions of a raster are
+//! computed in rows, and the next layer reads each value a constant time after its computation: from plain registers,
+//! without a multiplexer. Elsewhere the order of the program may be the better one, so both are tried. Then blocks
+//! start later, at the same phases, where fewer registers hold values that way ([`super::starts`]).
 
 use super::blocks::{Finder, classes};
 use super::regions::{self, Region, Wanted};
@@ -20,25 +20,25 @@ use alir_opt::passes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Most plain registers behind an output of a copy.
+/// Most plain registers after an output of a copy.
 const PASSING: u32 = 16;
 
-/// Most plain registers behind a lane of beats: rows of an image.
+/// Most plain registers after a lane of beats: rows of an image.
 const ROWS: u32 = 1024;
 
-/// What is placed next: blocks of groups that can begin in any order, then regions.
+/// Blocks and regions to place next: blocks of groups that can begin in any order, then regions.
 type Level = (Vec<(usize, usize)>, Vec<usize>);
 
-/// How the parts of a program may be made, and what they read.
+/// Options for the hardware of a program's parts, and their inputs.
 #[derive(Clone, Copy)]
 pub struct Engines<'o> {
     /// When and where a sample is at the ports.
     pub inputs: &'o Inputs,
-    /// What copies choose among is chosen in a clock of its own, however few that are.
+    /// Multiplexers before copies have a cycle of their own, even with few inputs.
     pub chosen_before: bool,
     /// Every part is made of what this makes of its operations.
     pub optimise: Option<&'o dyn Fn(&Model) -> Model>,
-    /// Parts that stand alone may go through bit by bit.
+    /// Parts without an equal part may be bit-serial.
     pub bit_by_bit: bool,
 }
 
@@ -48,9 +48,9 @@ impl Default for Engines<'_> {
     }
 }
 
-/// A plan for a sample every `interval` clocks, and the program that it is of, where that is not `model`: one that computes
-/// the same, with sums over the blocks of a group made clock by clock. `stages` cuts a block into stages: for each of its
-/// operations, from 0 on.
+/// Plans hardware that accepts a sample every `interval` cycles. Also returns the program of the plan if it is not
+/// `model`: an equivalent one, with sums over the blocks of a group computed cycle by cycle. `stages` partitions a
+/// block into stages: for each of its operations, from 0 on.
 ///
 /// # Errors
 /// Those of `stages`.
@@ -60,7 +60,7 @@ pub fn plan<E>(
     engines: &Engines<'_>,
     mut stages: impl FnMut(&Model) -> Result<Vec<u32>, E>,
 ) -> Result<(Option<Model>, Plan), E> {
-    // In place of what is not there at the edges of an image.
+    // In place of missing values at the edges of an image.
     let with_zero = with_a_zero(model);
     let model = with_zero.as_ref().unwrap_or(model);
     let exact = passes::exact_sums(model);
@@ -78,7 +78,7 @@ pub fn plan<E>(
     })
 }
 
-/// The program with a constant that is zero behind it; nothing if it has one.
+/// Appends a constant zero to the program; `None` if it has one.
 fn with_a_zero(model: &Model) -> Option<Model> {
     if model.ids().any(|v| is_zero(model, v)) {
         return None;
@@ -94,12 +94,12 @@ fn with_a_zero(model: &Model) -> Option<Model> {
     b.finish().ok()
 }
 
-/// Whether a value is a constant that is zero.
+/// Returns `true` if a value is a constant that is zero.
 pub(super) fn is_zero(model: &Model, v: ValueId) -> bool {
     matches!(model.node(v).op, Op::Const { .. }) && model.kif(v).is_zero()
 }
 
-/// Whether a block of a plan reads the last value of its program, a zero.
+/// Returns `true` if a block of a plan reads the last value of its program, a zero.
 fn reads_zero(model: &Model, plan: &Plan) -> bool {
     let last = model.ids().last();
     plan.groups.iter().flat_map(|group| &group.instances).any(|i| i.inputs.iter().any(|v| Some(*v) == last))
@@ -329,8 +329,8 @@ fn stored(
     Plan { interval, latency, groups, regions, inputs: inputs.clone(), stores, own_register, registered_outputs: false }
 }
 
-/// What an input of a copy reads, if values pass behind the outlets that they come from: which that is and how long ago it
-/// was, or a port, and wires behind it.
+/// Source of an input of a copy, if values pass after their outlets: the outlet or the port, the age of the value in
+/// cycles, and the wires after it.
 type Source = (Option<Outlet>, Option<Base>, u32, Vec<Wire>);
 
 /// Gives every instance that copy of those that are free at its phase whose inputs have read most of the same sources
@@ -399,7 +399,7 @@ fn choose_copies(
     }
 }
 
-/// Lets the values behind an outlet that are read soon pass through plain registers, where that takes fewer of them.
+/// Lets values of an outlet that are read soon pass through plain registers, where that takes fewer of them.
 fn pass(values: Vec<Base>, outlet: Outlet, (interval, shown): (u32, &[Base]), stores: &mut BTreeMap<Base, Store>) {
     let life = |base: &Base| stores.get(base).map_or(0, |s| s.last - s.born);
     let may_pass = |base: &Base, depth: u32| life(base) < depth && shown.binary_search(base).is_err();

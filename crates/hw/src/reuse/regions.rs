@@ -1,29 +1,29 @@
-//! Parts of a program that nothing else is equal to, bit by bit beside the groups that share copies.
+//! Bit-serial parts of a program without an equal part, next to the groups that share copies.
 //!
-//! Blocks that stand alone are put together: those between the same groups make one *region*. Each block has a level,
-//! even if it stands alone and odd if it shares copies, that no block which it reads exceeds; two of one level lie on no
-//! way through a block of another, so regions and groups can be computed level by level. A region goes through bit by bit
-//! where that is estimated to take less than its blocks do as they are.
+//! Blocks without an equal one are merged: those between the same groups become one *region*. Each block has a level,
+//! even if it is the only one of its kind and odd if it shares copies, that no block which it reads exceeds; two of one
+//! level lie on no path through a block of another, so regions and groups can be computed level by level. A region is
+//! bit-serial where that is estimated to take less than its blocks do as they are.
 
 use super::blocks::{Class, Finder, Part, area};
 use super::{Base, origin, serial};
 use alir_core::ir::{Model, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A part of a program whose values go through bit by bit.
+/// A bit-serial part of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// What it computes, in the operations of the program.
+    /// Specification in the operations of the program.
     pub meant: Model,
-    /// The same as hardware makes it, every sum as sums of two.
+    /// Implementation, with every sum as sums of two.
     pub made: Model,
     /// Operations of the latter on streams.
     pub graph: serial::Graph,
     /// When which stream shows what, in clocks of the sample.
     pub plan: serial::Plan,
-    /// What its inputs are in the program.
+    /// Values of the program that are the region's inputs.
     pub inputs: Vec<ValueId>,
-    /// What its outputs are in the program. All are there in the clock of the plan's latency.
+    /// Values of the program that are the region's outputs. All are available in the cycle of the plan's latency.
     pub outputs: Vec<ValueId>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Wanted {
     pub(super) made: Model,
     pub(super) graph: serial::Graph,
     pub(super) part: Part,
-    /// What it reads is made by blocks and regions of smaller depth.
+    /// Depth, larger than that of the blocks and regions that compute its inputs.
     pub(super) depth: u32,
 }
 
@@ -51,8 +51,8 @@ fn tables(graph: &serial::Graph, interval: u32) -> Option<f64> {
     Some(serial::tables(graph, &plan))
 }
 
-/// Takes from these classes what is to go through bit by bit, as `made` makes it, and gives every block that is left its
-/// new depth.
+/// Removes the bit-serial parts, as implemented by `made`, from these classes, and assigns a new depth to every
+/// remaining block.
 pub(super) fn split(
     finder: &Finder<'_>,
     classes: Vec<Class>,
@@ -72,7 +72,7 @@ pub(super) fn split(
             blocks.maker.insert(v, place);
         }
     }
-    // The values that each block reads, and the operations of those that stand alone.
+    // The values that each block reads, and the operations of those without an equal one.
     let parts: Vec<(Vec<ValueId>, Vec<ValueId>)> = (blocks.members.iter().enumerate())
         .map(|(place, &(_, number, at))| {
             let (inputs, outputs) = &classes[number].instances[at];
@@ -93,7 +93,7 @@ pub(super) fn split(
         // The next level of its kind.
         level[place] = least + u32::from((least % 2 == 0) != is_alone(place));
     }
-    // What stands alone waits for others that do, as long as no copies wait for it.
+    // Blocks without an equal one wait for others of that kind, as long as no copies wait for them.
     let last = (0..blocks.len()).filter(|&place| is_alone(place)).map(|place| level[place]).max().unwrap_or(0);
     let mut latest = vec![last; blocks.len()];
     for place in (0..blocks.len()).rev() {
@@ -137,7 +137,8 @@ pub(super) fn split(
     (left, regions)
 }
 
-/// Whether the blocks of a class take less bit by bit, each by itself, than on copies that they share.
+/// Returns `true` if the blocks of a class take less hardware bit-serially, each by itself, than on copies that they
+/// share.
 fn stands_alone(class: &Class, interval: u32) -> bool {
     let n = class.instances.len();
     if class.kept {
@@ -160,8 +161,8 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// What one of them with these outputs reads, and its operations. (The inputs of one that was cut out by the rows of
-    /// its sums leave out what cancels.)
+    /// Returns the inputs and the operations of a block with these outputs. (The inputs of one that was separated by
+    /// the rows of its sums leave out what cancels.)
     fn walked(&self, place: usize, outputs: &[ValueId]) -> (Vec<ValueId>, Vec<ValueId>) {
         let (mut reads, mut ids) = (Vec::new(), Vec::new());
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();

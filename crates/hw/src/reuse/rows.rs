@@ -7,8 +7,9 @@
 //! over the same sources come together if their rows do together what those of every other instance do. The cheapest
 //! of the graphs serves all.
 //!
-//! A row may have holes: at the edge of an image there are fewer pixels, and where a network was trained with fewer bits
-//! some of its values are always zero. What has the coefficients of another instance for fewer sources is one too, with
+//! A row may have holes: at the edge of an image there are fewer pixels, and where a network was trained with fewer
+//! bits some of its values are always zero. A row with the coefficients of another instance for fewer sources is an
+//! instance too, with zeros in place of the others, where that is estimated to take less.
 //! zeros in place of the others, where that is estimated to take less.
 
 use super::blocks::{Class, Finder, Part, area, around};
@@ -19,8 +20,8 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-/// What stands alone is made smaller by optimisation than it is estimated to be: holes are filled where that takes less than
-/// this part of the estimate.
+/// Fraction of the estimate below which filling a hole pays off. Optimisation makes blocks without an equal one smaller
+/// than their estimate.
 const SURE: f64 = 0.85;
 
 /// Terms that are added or compared before the search gives up.
@@ -133,7 +134,7 @@ impl Instance {
     }
 }
 
-/// Whether all of a sorted list is in another one, each as often.
+/// Returns `true` if all of a sorted list is in another one, each as often.
 fn is_within<T: Ord>(few: &[T], all: &[T]) -> bool {
     let mut all = all.iter();
     few.iter().all(|x| all.by_ref().any(|y| y == x))
@@ -152,8 +153,8 @@ pub(super) struct Host<'p> {
     pub(super) parts: Vec<&'p Part>,
 }
 
-/// Blocks of one depth that no others are equal to, looked at by their rows: classes of blocks that share, and what is
-/// left of each block, if that is estimated to take less than the blocks as they are. Some may join the hosts, which are
+/// Compares blocks of one depth without an equal one by their rows. Returns classes of blocks that share and the rest
+/// of each block, if that is estimated to take less than the blocks as they are. Some may join the hosts, which are
 /// classes of that depth.
 pub(super) fn split(
     finder: &Finder<'_>,
@@ -238,14 +239,14 @@ struct Search<'a> {
     model: &'a Model,
     /// Operations of all blocks, each after its operands.
     order: Vec<ValueId>,
-    /// What the blocks read, by number.
+    /// Inputs of the blocks, by number.
     sources: Vec<ValueId>,
     /// For each source, a number that is the same where the same must be known of it.
     kinds: Vec<u32>,
     rows: FxHashMap<ValueId, Row>,
-    /// Outputs of blocks that stand alone, then those of hosts.
+    /// Outputs of blocks without an equal one, then those of hosts.
     outputs: Vec<ValueId>,
-    /// How many the former are.
+    /// Number of outputs of the former.
     of_alone: usize,
     shown: FxHashMap<ValueId, Shown>,
 }
@@ -313,13 +314,13 @@ impl<'a> Search<'a> {
         row(a)?.plus(&row(b)?, shift, neg)
     }
 
-    /// Outputs of blocks that stand alone.
+    /// Returns the outputs of blocks without an equal one.
     fn alone(&self) -> impl Iterator<Item = &Shown> {
         self.outputs[..self.of_alone].iter().filter_map(|value| self.shown.get(value))
     }
 
-    /// What an output makes of a sum, in numbers that do not say which that is, and the sum; nothing if that is no chain of
-    /// operations.
+    /// Returns the operations from a sum to an output, in numbers independent of the sum, and the sum; `None` if they
+    /// are no chain of operations.
     fn chain(&self, value: ValueId) -> Option<(Vec<Vec<u64>>, ValueId)> {
         let mut chain = Vec::new();
         let mut at = value;
@@ -637,7 +638,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What these outputs of a block take of it.
+    /// Returns the operations of a block that these outputs depend on.
     fn cone(&self, outputs: &[ValueId]) -> Vec<ValueId> {
         let inside: FxHashSet<ValueId> = self.order.iter().copied().collect();
         let mut wanted: FxHashSet<ValueId> = outputs.iter().copied().collect();

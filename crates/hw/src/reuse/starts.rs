@@ -2,10 +2,10 @@
 //!
 //! Which copy computes a block, and at which phase, is left as it is; a block may start any number of intervals later.
 //! A held value takes a register for each interval from its birth to its last reading, so that bits of registers are
-//! linear in these numbers of intervals and in those of the last readings, under inequalities between two of them: the dual
-//! of a flow, as that of pipeline registers is (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*, 1991). The
-//! least is found by the network that finds those ([`alir_opt::schedule::FlowNetwork`]): while something that should flow
-//! is stuck, all that it reaches starts an interval later.
+//! linear in these numbers of intervals and in those of the last readings, under inequalities between two of them: the
+//! dual of a flow, like that of pipeline registers (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,
+//! 1991). The same network finds the minimum ([`alir_opt::schedule::FlowNetwork`]): while excess flow is stuck, all
+//! nodes that it reaches start an interval later.
 //!
 //! The flow that is found is the proof: added up with it the inequalities say that no starts take fewer bits. That is
 //! checked here without the network: what leaves and what comes to each number is what it costs.
@@ -19,13 +19,13 @@ use std::collections::BTreeMap;
 /// Arcs that are looked at before the search stops.
 const WORK: u64 = 200_000_000;
 
-/// How many intervals later what starts, for the fewest bits of registers that hold values.
+/// Delays in intervals of instances and regions, for the fewest bits of registers that hold values.
 pub(super) struct Later {
     /// For each group, its instances.
     pub(super) groups: Vec<Vec<u32>>,
     /// The regions.
     pub(super) regions: Vec<u32>,
-    /// What no starts at these phases, with these plain registers, hold less than, in bits.
+    /// Lower bound of the register bits for all starts at these phases, with these plain registers.
     pub(super) at_least: u64,
 }
 
@@ -135,7 +135,7 @@ pub(super) fn later(model: &Model, free: &[bool], plan: &Plan) -> Later {
         };
         readers.entry(base).or_default().push((GROUND, at));
     }
-    // How long values stay behind each outlet.
+    // Number of cycles that values stay after each outlet.
     let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
     for store in plan.stores.values() {
         if let Storage::Passing(outlet) = store.storage {

@@ -1,9 +1,9 @@
 //! Sums over the blocks of a group: accumulators in place of a tree over values that are all held.
 //!
-//! A pooling layer or a deep set adds up what every block of a group gives. As a tree of the program that reads all of them
-//! at once, each has to be held until the last is there. Sums that nothing is cut off may be made in any order, so the
-//! program is written anew: what the copies give in one clock is added up, then added to what was added up before. Both are
-//! blocks like others, one for each clock in which blocks begin, and each kind is computed by one copy.
+//! A pooling layer or a deep set adds up the outputs of every block of a group. In a tree of the program that reads all
+//! of them at once, each has to be held until the last is available. Sums without truncation may be computed in any
+//! order, so the program is rewritten: the outputs of the copies in one cycle are added up, then added to the sum so
+//! far. Both are blocks like others, one for each cycle in which blocks begin, and each kind is computed by one copy.
 //!
 //! ```text
 //! copies ─ x₁, x₂, … of one clock ─► tree ─► + ─┬─► sum
@@ -11,8 +11,8 @@
 //!                                            └──┘ 0 at first
 //! ```
 //!
-//! Where a copy gives nothing in a clock, or nothing was added up before, a constant zero stands in the program, which
-//! the blocks read as an input.
+//! Where a copy has no output in a cycle, or the sum so far is empty, the program has a constant zero, which the blocks
+//! read as an input.
 
 use super::Plan;
 use super::blocks::Part;
@@ -33,11 +33,11 @@ pub(super) struct Gathered {
     pub(super) exact: Vec<bool>,
     /// Blocks that stay as they are, with inputs that may be constant zeros.
     pub(super) parts: Vec<Part>,
-    /// Of each, which others it is equal to: those with the same number.
+    /// Class of each part; equal parts have the same number.
     pub(super) class: Vec<usize>,
 }
 
-/// What a value is a sum of: output `output` of so many blocks of a group.
+/// Terms of a sum: output `output` of `count` blocks of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Terms {
     group: usize,
@@ -48,17 +48,17 @@ struct Terms {
 /// A sum of the program.
 struct Sum {
     value: ValueId,
-    /// What is added up clock by clock: outputs of sets of blocks.
+    /// Terms that are added up cycle by cycle: outputs of sets of blocks.
     gathered: Vec<(usize, usize)>,
-    /// What else is added to that.
+    /// Other terms of the sum.
     rest: Vec<ValueId>,
 }
 
 /// Blocks of a group over which there are sums: the group, and which of its blocks.
 type Set = (usize, Vec<usize>);
 
-/// The program with sums over blocks made clock by clock, as the starts and copies of a plan ask for; nothing if there are
-/// none. `exact` are the program's [`passes::exact_sums`].
+/// Returns the program with sums over blocks computed cycle by cycle, for the starts and copies of a plan; `None` if
+/// there are no such sums. `exact` are the program's [`passes::exact_sums`].
 pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gathered> {
     let (sets, sums) = sums(model, exact, plan)?;
     if sums.is_empty() {
@@ -136,7 +136,8 @@ fn empty() -> Part {
     Part { order: Vec::new(), inputs: Vec::new(), outputs: Vec::new() }
 }
 
-/// The sums that are to be made clock by clock, and the sets of blocks that they are over; nothing if the search gives up.
+/// Returns the sums to compute cycle by cycle, and the sets of blocks that they are over; `None` if the search gives
+/// up.
 fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum>)> {
     // What copies that are shared give.
     let mut made: FxHashMap<ValueId, (usize, usize, usize)> = FxHashMap::default();
@@ -240,7 +241,7 @@ impl Clocks {
         Clocks { group, by_clock: by_clock.into_values().map(slots).collect() }
     }
 
-    /// What the blocks give at one output, by clock and copy.
+    /// Returns the values of one output of the blocks, by cycle and copy.
     fn slots(&self, plan: &Plan, output: usize) -> Vec<Vec<Option<ValueId>>> {
         let instances = &plan.groups[self.group].instances;
         let value = |at: &Option<usize>| at.map(|at| instances[at].outputs[output]);
@@ -248,18 +249,20 @@ impl Clocks {
     }
 }
 
-/// A program as it is written anew.
+/// A program that is being rewritten.
 struct Writer<'a> {
     model: &'a Model,
     out: Builder,
-    /// What values of the program are in the new one.
+    /// Value in the new program of each value of the program.
     place: FxHashMap<ValueId, ValueId>,
     /// The sums that the program did not have.
     added: Vec<ValueId>,
 }
 
 impl Writer<'_> {
-    /// A sum of these, clock by clock; what is made belongs to the parts of trees and of accumulators of each clock.
+    /// Builds a sum of these slots, cycle by cycle; the new operations belong to the parts of trees and of accumulators
+    /// of each
+    /// cycle.
     fn clock_by_clock(
         &mut self,
         like: &Node,

@@ -1,8 +1,9 @@
-//! The machine of a plan, clock by clock, as one program: what its outputs show of the sample that is taken in the first clock.
+//! The machine of a plan, unrolled cycle by cycle into one program: its outputs for the sample accepted in the first
+//! cycle.
 //!
-//! A plan's logic is optimised as a whole: what is left of a block may be far from what it was. Unrolled it is a program
-//! again, with the operations that the text has, each at the clock at which it computes something of the sample, and so a
-//! program between the model and the text. Nothing of it is trusted: who uses it proves it.
+//! A plan's logic is optimised as a whole: the remaining logic of a block may differ much from the block. Unrolled it
+//! is a program again, with the operations of the RTL, each at the cycle at which it computes something of the sample,
+//! and so an intermediate program between the model and the RTL. It is not trusted: the caller proves it.
 
 use super::{Beats, Inputs, Lane};
 use crate::netlist::Options;
@@ -30,7 +31,7 @@ pub struct Clocks<'a> {
     pub latency: u32,
 }
 
-/// What is known of an element.
+/// State of an element.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     /// Nothing: it is of another sample.
@@ -41,7 +42,9 @@ enum Value {
     Of(ValueId),
 }
 
-/// The program; nothing if the outputs are no function of the sample, as far as is seen without trying, or it would be too large.
+/// Returns the unrolled program; `None` if the outputs are not detected to be a function of the sample, or if the
+/// program
+/// would be too large.
 pub fn unrolled(model: &Model, machine: &Machine, options: &Options, clocks: Clocks<'_>) -> Option<Model> {
     let [block] = machine.blocks() else { return None };
     if block.model.nodes().len().saturating_mul(clocks.latency as usize + 1) > MOST_STEPS {
@@ -140,7 +143,7 @@ impl Maker<'_> {
         (0..).zip(model.input_kifs()).map(&mut value).collect()
     }
 
-    /// What the port shows in a beat: its elements side by side, zeros where there are none.
+    /// Returns the bits of the port in a beat: its elements side by side, zeros where there are none.
     fn beat(&mut self, model: &Model, beats: &Beats, beat: u32, sample: &[Value]) -> Value {
         let (mut whole, kif) = (Value::Code(0.into()), Lane { lsb: 0, width: beats.width }.kif());
         for (element, place) in beats.elements.iter().enumerate() {
@@ -175,7 +178,7 @@ impl Maker<'_> {
         if to.is_zero() { Value::Code(0.into()) } else { self.moved(value, (from, 0), Interval::full(to)) }
     }
 
-    /// What a connection carries, in the types of where it goes.
+    /// Returns the values that a connection carries, in the types of its destination.
     fn carried(&mut self, connection: &Connection) -> Option<Vec<Value>> {
         let Connection { src, dst, alternative, .. } = connection;
         if src.dynamic.is_some() || dst.dynamic.is_some() || alternative.is_some() {
@@ -238,7 +241,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// What a program gives for these inputs.
+    /// Returns the outputs of a program for these inputs.
     fn block(&mut self, model: &Model, feeds: Vec<Value>) -> Option<Vec<Value>> {
         if model.inp_shifts().iter().any(|&shift| shift != 0) {
             return None;
@@ -283,7 +286,7 @@ impl Maker<'_> {
         Some(model.outputs().iter().enumerate().map(output).collect())
     }
 
-    /// What an operation of the block gives for operands that are not all of other samples.
+    /// Returns the result of an operation of the block for operands that are not all of other samples.
     fn computed(&mut self, model: &Model, id: ValueId, (values, codes): (&[Value], &[BigInt])) -> Value {
         let node = model.node(id);
         let (mut are_codes, mut is_other, mut has_zero) = (true, false, false);

@@ -77,7 +77,7 @@ fn what_would_wait_for_itself_is_no_block() {
 
 #[test]
 fn chains_of_equal_blocks_stay_exact() {
-    // The maximum of all, one window after the other, and the maximum of each window with the input beside it.
+    // The maximum of all, one window after the other, and the maximum of each window with its adjacent input.
     let model = windows(9, |b, shown, inputs| {
         let mut most = shown[0];
         let mut all: Vec<ValueId> = Vec::new();

@@ -1,4 +1,4 @@
-//! Random programs: judged, simulated against the golden interpreter and proved; plans with mistakes.
+//! Random programs: checked, simulated against the reference interpreter and proved; plans with mistakes.
 
 use super::{compared, held};
 use alir_core::ir::{Model, draw_inputs};
@@ -24,7 +24,7 @@ fn planned(graph: &Graph, interval: u32) -> Result<Plan, Refusal> {
     plan(graph, interval, &graph.arrivals(interval % 2 == 1))
 }
 
-/// Whether the hardware of a plan computes what the golden interpreter says.
+/// Checks that the hardware of a plan computes the same values as the reference interpreter.
 fn computes(model: &Model, program: &Model, (graph, plan): (&Graph, &Plan), seed: u64) -> Result<(), String> {
     let options = Options { ready: true, ..Options::default() };
     let machine = machine(program, graph, plan, &options);
@@ -53,7 +53,7 @@ fn random_programs_go_through_bit_by_bit_and_are_proved() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// At the smallest interval and others: the judge agrees, and so does the golden interpreter.
+    /// At the smallest interval and others: the checker agrees, and so does the reference interpreter.
     #[test]
     fn plans_are_judged_right_and_compute_the_program(
         genes in proptest::collection::vec(any::<Gene>(), 1..24), which in 0..Profile::ALL.len(), more in 0u32..40, seed: u64,

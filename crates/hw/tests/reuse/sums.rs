@@ -9,8 +9,8 @@ use alir_hw::reuse::{Base, Engines, Figures, Storage, check};
 use alir_interp::{LookupMiss, golden};
 use alir_testing::random::{Profile, Recipe, side_by_side};
 
-/// A program and sums over what its blocks give, by output of a block: all of them, or, if `part` is not zero, all
-/// but so many of the first. Behind each sum a rectifier that nothing else is equal to.
+/// A program and sums over the outputs of its blocks, by output of a block: all of them, or, if `part` is not zero, all
+/// but the first `part`. After each sum a rectifier without an equal one.
 fn summed(block: &Model, n: u32, part: usize, rng: &mut SplitMix) -> Model {
     let model = side_by_side(block, n);
     let mut b = without_outputs(&model);
@@ -70,7 +70,7 @@ fn nothing_is_held_for_a_sum_over_the_blocks_of_a_group() {
 
 #[test]
 fn values_beyond_the_intervals_that_are_declared_are_added_up_too() {
-    // Beside what blocks give, two values of seven and six bits of which the file says that they are at most 65 and 62:
+    // In addition to the outputs of blocks, two values of seven and six bits that the file limits to at most 65 and 62:
     // a sum of these in seven bits would wrap.
     let mut b = Builder::new(vec![0; 10]);
     b.limits(Limits::derived());

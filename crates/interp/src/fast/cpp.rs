@@ -3,7 +3,7 @@
 //! The header has no dependencies and no global state, and computes the codes of [`crate::golden`] for every
 //! bit pattern of the inputs. Lanes, order and places are the plan's ([`super::lower`], [`super::order`],
 //! [`super::plan`]); consecutive instructions of one lane share a loop, and what only they read stays in local
-//! variables. What the text needs at run time beside them stands in `templates/cpp/support.hpp`.
+//! variables. The other run-time support is in `templates/cpp/support.hpp`.
 
 use super::convert;
 use super::form::{Arm, Form};
@@ -17,7 +17,7 @@ use num_bigint::BigInt;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write;
 
-/// What the text needs at run time, the same for every program.
+/// Run-time support of the header, the same for every program.
 pub(super) const SUPPORT: &str = include_str!("../../../../templates/cpp/support.hpp");
 
 /// Instructions in one loop: their values live in the registers of a vector unit.
@@ -30,10 +30,10 @@ const IN_A_FUNCTION: usize = 240;
 const ARENA: usize = 64 << 10;
 const BLOCKS: [usize; 4] = [64, 32, 16, 8];
 
-/// Arenas above this stand on the heap.
+/// Size in bytes above which arenas are allocated on the heap.
 const STACK: usize = 256 << 10;
 
-/// Words of 64 bits in which a code of so many bits passes.
+/// Returns the number of 64-bit words that hold a code of a type.
 pub(super) fn words(kif: Kif) -> u32 {
     kif.width().div_ceil(64).max(1)
 }
@@ -53,7 +53,7 @@ pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     whole_header(&comment, namespace, &program(model))
 }
 
-/// Assembles a header from its comment and the text inside of its namespace.
+/// Assembles a header from its comment and the body of its namespace.
 ///
 /// The include guard and an inline namespace are named by a hash of the whole content. Two headers share a guard only
 /// if they are equal. Functions of different models have different symbols, so that the linker never mixes them. The
@@ -73,7 +73,7 @@ pub(super) fn whole_header(comment: &str, namespace: &str, body: &str) -> String
     )
 }
 
-/// What stands inside the namespace of a program.
+/// Returns the body of a program's namespace.
 pub(super) fn program(model: &Model) -> String {
     let mut code = lower::lower(model, LookupMiss::Zero);
     order::improve(&mut code, order::Registers::AVX512, |_, _| true);
@@ -197,7 +197,7 @@ impl Writer<'_> {
         if functions == 0 {
             writeln!(self.out, "  (void)a;")?;
         }
-        // An arena beside the stack where it is large.
+        // A large arena is allocated outside of the stack.
         let make = |n: usize| match n * bytes > STACK {
             true => format!(
                 "std::unique_ptr<detail::arena<{n}>> held(new detail::arena<{n}>());\n  detail::arena<{n}>& a = *held;"
@@ -260,7 +260,7 @@ impl Writer<'_> {
         writeln!(self.out, "}};\n\nusing wide = big<{}>;", self.limbs)
     }
 
-    /// Where a register of a machine lane stands.
+    /// Returns the location of a register of a machine lane.
     fn place(&self, reg: Reg) -> String {
         let lane = self.code.lanes[reg as usize];
         match lane {
@@ -296,7 +296,7 @@ impl Writer<'_> {
     /// Runs of instructions that share a loop.
     fn loops(&self) -> Vec<std::ops::Range<usize>> {
         let mut loops: Vec<std::ops::Range<usize>> = Vec::new();
-        // Loops over one lane vectorise; lookups, conversions and wide operations stand alone.
+        // Loops over one lane vectorise; lookups, conversions and wide operations are separate.
         let alone =
             |ins: &Ins| matches!(ins, Ins::Lookup { .. } | Ins::Convert { .. } | Ins::Narrow { .. } | Ins::Wide { .. });
         for (k, ins) in self.code.ins.iter().enumerate() {
@@ -344,7 +344,7 @@ impl Writer<'_> {
             }
             let ty = lane_type(lane);
             let read_later = last_use[dst as usize] >= range.end;
-            // Read by nobody: a lookup that the engine keeps for its faults.
+            // Without a reader: a lookup that the engine keeps for its faults.
             if !read_later && last_use[dst as usize] <= k {
                 continue;
             }

@@ -68,7 +68,7 @@ impl Writer<'_> {
         Ok(comment)
     }
 
-    /// Writes what stands inside of the namespace.
+    /// Writes the body of the namespace.
     fn body(&mut self) -> Result {
         let (inputs, outputs) = (self.machine.inputs().collect::<Vec<_>>(), self.machine.outputs().collect::<Vec<_>>());
         let count = |ids: &[SignalId]| ids.iter().map(|&id| self.machine.signal(id).elements.len()).sum::<usize>();
@@ -104,7 +104,7 @@ impl Writer<'_> {
         writeln!(self.out, "}};\n")
     }
 
-    /// Whether a view of a signal moves.
+    /// Returns `true` if a view of a signal moves.
     fn is_indexed(&self, signal: SignalId) -> bool {
         fn moves(access: &Access, signal: SignalId) -> bool {
             access.dynamic.as_ref().is_some_and(|(index, _)| access.signal == signal || moves(index, signal))
@@ -427,7 +427,7 @@ impl Writer<'_> {
     }
 }
 
-/// What only stateful designs need at run time.
+/// Run-time support that only stateful designs need.
 const CONVERSIONS: &str = "\
 // A code in N words of one type as a code in M words of another: shifted to the left or floored to the right, and wrapped.
 template <unsigned L, unsigned N, unsigned M>

@@ -1,8 +1,8 @@
 //! Namespaces of C++ headers: which names compile, whichever headers of C, C++ and POSIX are included first.
 //!
 //! A namespace shares the global scope with the functions, types and variables of the C library, and macros replace a
-//! name in any scope. `cpp_words/` lists both: every name in the headers of the GNU C library and of libstdc++ that g++ or
-//! clang++ refuses as a namespace or that is a macro, and names of the BSD, Windows and macOS libraries. The test
+//! name in any scope. `cpp_words/` lists both: every name in the headers of the GNU C library and of libstdc++ that g++
+//! or clang++ refuses as a namespace or that is a macro, and names of the BSD, Windows and macOS libraries. The test
 //! `hdl_tests/cpp_names.rs` compares the lists with the headers of the machine on which it runs.
 
 use rustc_hash::FxHashSet;
@@ -53,8 +53,8 @@ pub fn problem(name: &str, is_outermost: bool) -> Option<String> {
     Some(format!("`{shown}` {reason}"))
 }
 
-/// Returns a name near `name` that can be a namespace: other characters become underscores, `model_` goes in front where
-/// that is not enough.
+/// Returns a name near `name` that can be a namespace: other characters become underscores, and a prefix `model_` is
+/// added where that is not enough.
 fn safe_name(name: &str, is_outermost: bool) -> String {
     let mut plain = String::new();
     for c in name.chars() {

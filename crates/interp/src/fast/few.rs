@@ -116,8 +116,8 @@ fn zip(a: Lanes, b: Lanes, f: impl Fn(i64, i64) -> i64) -> Lanes {
     std::array::from_fn(|k| f(a[k], b[k]))
 }
 
-/// The operands with as many fractional bits as the finest, and how many that are. `None` if bits get lost that a shift
-/// to `out` fractional bits would bring back; there is room for `2^spare` of them.
+/// Returns the operands with as many fractional bits as the finest, and that number of bits. `None` if bits get lost
+/// that a shift to `out` fractional bits would bring back; there is room for `2^spare` of them.
 fn common<const N: usize>(operands: [Operand; N], out: i64, spare: u32) -> Option<([Lanes; N], i64)> {
     let finest = operands.iter().map(|o| o.frac).max()?;
     let fits = |o: &Operand| finest - o.frac <= i64::from(WIDEST.saturating_sub(o.width + spare));

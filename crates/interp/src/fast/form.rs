@@ -17,7 +17,7 @@ pub(super) struct Shifted {
     pub(super) value: u32,
     /// Distance of the shift to the left.
     pub(super) shl: u32,
-    /// Whether it is subtracted.
+    /// `true` if the operand is subtracted.
     pub(super) neg: bool,
 }
 
@@ -36,8 +36,8 @@ pub(super) enum Form {
     Const(BigInt),
     /// An input element.
     Input { input: u32 },
-    /// `(Σ terms + c) >> shr`, the terms being those in the scratch vector beside it; with `relu` the sum is replaced
-    /// by zero where it is negative.
+    /// `(Σ terms + c) >> shr`, with the terms in the accompanying scratch vector; with `relu` the sum is replaced by
+    /// zero where it is negative.
     Linear { c: BigInt, shr: u32, relu: bool },
     /// As [`Form::Linear`] for `not` of a signed operand to a wider unsigned result: the sum is read as an unsigned
     /// number of `bits` bits.
@@ -54,24 +54,24 @@ pub(super) enum Form {
     Compare { x: u32, than: BigInt, eq: bool },
 }
 
-/// What is known of a value.
+/// Range and width of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     /// Smallest and largest code, where `known`.
     pub(super) lo: i64,
     pub(super) hi: i64,
-    /// Whether `lo` and `hi` say something: they fit 62 bits.
+    /// `true` if `lo` and `hi` are valid: they fit 62 bits.
     pub(super) known: bool,
-    /// Whether the value can be negative.
+    /// `true` if the value can be negative.
     pub(super) signed: bool,
-    /// Whether the result before wrapping can leave the type.
+    /// `true` if the result before wrapping can leave the type.
     pub(super) wraps: bool,
     /// Bits that hold every code, in two's complement if `signed`; at least 1.
     pub(super) bits: u32,
     /// Bits that hold every intermediate of the computation before the final shift to the right and the wrap;
     /// `u32::MAX` if unknown.
     pub(super) exact_bits: u32,
-    /// Whether those intermediates can be negative.
+    /// `true` if those intermediates can be negative.
     pub(super) exact_signed: bool,
 }
 
@@ -298,7 +298,7 @@ impl Facts {
         Form::Linear { c, shr: (common - out) as u32, relu }
     }
 
-    /// What follows about the result of a form that is wrapped to `kif`.
+    /// Returns the range and width of the result of a form that is wrapped to `kif`.
     pub(super) fn fact(&self, model: &Model, form: &Form, terms: &[Shifted], kif: Kif) -> Fact {
         let (pre, shr) = self.before_shift(model, form, terms);
         let exact = pre.map(|(lo, hi)| (lo >> shr.min(127), hi >> shr.min(127)));

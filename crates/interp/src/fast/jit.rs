@@ -2,15 +2,15 @@
 //!
 //! The loops of [`super::kernels`] pay for every operation a call, two loads and a store a vector. Here a group of
 //! samples goes through the whole program at once: one or two instructions an operation, operands in vector registers,
-//! the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems Journal 1966): out goes
-//! what is needed last. Compiling is one pass, linear in the program, some hundred nanoseconds an operation.
+//! the rest spilled by the rule of L. A. Belady (*A study of replacement algorithms*, IBM Systems Journal 1966): the
+//! value needed last is evicted. Compiling is one pass, linear in the program, some hundred nanoseconds an operation.
 //!
-//! Here is what every processor shares: which parts are straight, registers, spilling, constants, the loop around a part.
-//! The instructions themselves are a [`Target`]'s: [`Avx512`] or [`Avx2`].
+//! This file has the parts that all processors share: selection of straight parts, registers, spilling, constants, the
+//! loop around a part. The instructions themselves are a [`Target`]'s: [`Avx512`] or [`Avx2`].
 //!
-//! What a target does not know (some lookups, lanes of 128 bits, wide integers) stays with the kernels: the program is cut
-//! there, and values that cross a cut live in the arena as they do for kernels. So nothing is refused, and the kernels are
-//! the plain twin that defines what is right.
+//! Instructions that a target does not support (some lookups, lanes of 128 bits, wide integers) stay with the kernels:
+//! the program is split there, and values that cross a split live in the arena as they do for kernels. So nothing is
+//! refused, and the kernels are the plain equivalent that defines correct results.
 //!
 //! This is one of the two places of the engine with `unsafe`. The reasons: memory is made executable and called. What
 //! makes it sound: the code is made from instructions of a checked [`Code`] only, it reads and writes the arena at
@@ -36,8 +36,8 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    /// For a program on this machine, in blocks of so many samples if that is said; `None` where the instruction set is not
-    /// one that is compiled.
+    /// Returns the target for a program on this machine, in blocks of `block` samples if given; `None` where the
+    /// instruction set is not one that is compiled.
     pub(super) fn of(set: InstructionSet, code: &Code, block: Option<usize>) -> Option<Machine> {
         match set {
             InstructionSet::CompiledAvx2 => Some(Machine::Avx2(Avx2::of(code, block))),
@@ -46,7 +46,7 @@ impl Machine {
         }
     }
 
-    /// Whether the instruction can be compiled.
+    /// Returns `true` if the instruction can be compiled.
     pub(super) fn knows(self, code: &Code, ins: &Ins) -> bool {
         match self {
             Machine::Avx2(target) => target.knows(code, ins),
@@ -77,22 +77,22 @@ impl Machine {
     }
 }
 
-/// What a processor offers.
+/// Registers and instructions of a processor.
 trait Target: Copy {
     /// The vector registers that values can be in, a bit each.
     const REGISTERS: u32;
     /// Bytes of one.
     const VECTOR: u32;
-    /// An operand in memory that is needed again within so many instructions is brought into a register.
+    /// Number of instructions within which the next use of an operand in memory makes it worth a register.
     const SOON: u32;
-    /// What is added to the pointer to the spill area, so that more of it is near.
+    /// Offset in bytes that is added to the pointer to the spill area, so that short displacements reach more of it.
     const SPILL_BIAS: i32;
 
     /// Samples that go through the code together: 16 or 32.
     fn group(self) -> u32;
-    /// Whether a lookup in a lane can be compiled.
+    /// Returns `true` if a lookup in a lane can be compiled.
     fn knows_lookup(self, table: &LaneTable, lane: Lane) -> bool;
-    /// What comes before the loop.
+    /// Emits the code before the loop.
     fn begin(self, asm: &mut Assembler);
     /// A vector of a lane from memory (base register and displacement).
     fn load(self, asm: &mut Assembler, lane: Lane, reg: u8, memory: (u8, i32));
@@ -104,7 +104,7 @@ trait Target: Copy {
         (self.group() * lane.bytes()).div_ceil(Self::VECTOR)
     }
 
-    /// Whether the instruction can be compiled.
+    /// Returns `true` if the instruction can be compiled.
     fn knows(self, code: &Code, ins: &Ins) -> bool {
         let machine = |reg: Reg| code.lanes[reg as usize] <= Lane::B8;
         let mut all = machine(ins.dst());
@@ -161,8 +161,8 @@ enum Rm {
     Mem { base: u8, disp: i32 },
 }
 
-/// An instruction without operands: opcode map, prefix, W bit, opcode. Those in this file are the same in the VEX encoding,
-/// where the W bit of arithmetic means nothing.
+/// An instruction without operands: opcode map, prefix, W bit, opcode. Those in this file are the same in the VEX
+/// encoding, where arithmetic ignores the W bit.
 #[derive(Clone, Copy)]
 struct Opcode(u8, u8, u8, u8);
 
@@ -280,7 +280,7 @@ struct Compiler<'a, T> {
     start: Vec<u32>,
     cursor: Vec<u32>,
     uses: Vec<u32>,
-    /// What each vector register holds: value and vector, or [`NONE`].
+    /// Content of each vector register: value and vector, or [`NONE`].
     holds: [(u32, u32); 32],
     /// Bits of vector registers that must stay during this instruction.
     pinned: u32,
@@ -321,7 +321,7 @@ impl Constants {
         offset
     }
 
-    /// The same; equal ones have one offset.
+    /// Adds a vector unless an equal one exists, and returns its offset.
     fn shared(&mut self, vector: &[u8]) -> i32 {
         if let Some(&offset) = self.vectors.get(vector) {
             return offset;
@@ -332,7 +332,7 @@ impl Constants {
     }
 }
 
-/// What an instruction does after its own operation.
+/// Operations of an instruction after its own.
 #[derive(Clone, Copy)]
 struct Finish {
     relu: bool,
@@ -546,7 +546,7 @@ impl<T: Target> Compiler<'_, T> {
             let ins = self.code.ins[k];
             self.instruction(&ins);
         }
-        // Values that nobody in this part reads any more have no register; those of other parts are in the arena.
+        // Values without further readers in this part have no register; those of other parts are in the arena.
         let group = self.target.group();
         for (prefix, modrm, size) in
             [([0x48, 0x81], 0xc7, 1), ([0x48, 0x81], 0xc0, 2), ([0x49, 0x81], 0xc0, 4), ([0x49, 0x81], 0xc1, 8)]
@@ -591,7 +591,7 @@ pub(super) fn watched<'c>(code: &'c Code, straight: &'c [std::ops::Range<usize>]
 
 /// Which registers live in the arena because somebody outside their own part reads or writes them.
 pub(super) fn in_arena(code: &Code, straight: &[std::ops::Range<usize>]) -> Vec<bool> {
-    // Part that defines a register; 0 is none. Constants are at hand in every part.
+    // Part that defines a register; 0 is none. Constants are available in every part.
     const FIXED: u32 = u32::MAX;
     let mut part_of = vec![0u32; code.lanes.len()];
     code.fixed.iter().for_each(|f| part_of[f.0 as usize] = FIXED);
@@ -706,8 +706,8 @@ impl MachineCode {
     ///
     /// # Safety
     /// `arena` has the layout that the code was compiled for with room for that many groups, `spill` has
-    /// [`MachineCode::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has what the
-    /// target is named for.
+    /// [`MachineCode::spill_bytes`]; both begin at a multiple of 64 and belong to this thread. The processor has the
+    /// instructions that the target is named for.
     pub(super) unsafe fn run(&self, part: usize, arena: *mut u8, spill: *mut u8, groups: u64) {
         if groups == 0 {
             return;
@@ -778,7 +778,7 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, and nothing runs in it: whoever runs code borrows it.
+        // SAFETY: the mapping is ours, and nothing runs in it: the caller that runs code borrows it.
         unsafe {
             libc::munmap(self.start.cast_mut().cast(), self.length);
         }

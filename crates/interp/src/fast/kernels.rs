@@ -90,7 +90,7 @@ pub(super) struct Step {
     /// See [`Finish`].
     pub(super) shr: u8,
     pub(super) relu: bool,
-    /// Whether the shift to the right brings in zeros.
+    /// `true` if the shift to the right shifts in zeros.
     pub(super) logical: bool,
     pub(super) sign_bits: u8,
     pub(super) zero_bits: u8,
@@ -121,7 +121,7 @@ pub(super) struct Table<'a> {
     pub(super) faults: bool,
 }
 
-/// What kernels work on: one block of samples.
+/// Operands of kernels: one block of samples.
 ///
 /// Soundness: `base` points to the arena, which is as long as the allocator of offsets said and aligned to 64 bytes.
 /// Every offset in a [`Step`] was given out by that allocator: it is a multiple of 64 with room for `len` integers of
@@ -199,8 +199,9 @@ impl<T: Int> Finish<T> {
     }
 }
 
-/// Writes the finished `$value` of each sample `$i` to `$dst`. What a step does not need is left out of the loop: shifts of
-/// bytes take several instructions each. (Iterators of closures are not inlined everywhere, and then nothing is vectorised.)
+/// Writes the finished `$value` of each sample `$i` to `$dst`. Operations that a step does not need are left out of the
+/// loop: shifts of bytes take several instructions each. (Iterators of closures are not inlined everywhere, and then
+/// nothing is vectorised.)
 macro_rules! finished {
     ($f:expr, $dst:expr, $i:ident => $value:expr) => {{
         let (f, n) = ($f, $dst.len());
@@ -440,8 +441,8 @@ mod body {
         }
     }
 
-    /// `real`: `floor(x * scale)` of column `column` of rows of `stride` numbers, its low bits. Returns whether some
-    /// number was not finite, too large or too small for this road; what is in its place then is meaningless.
+    /// `real`: `floor(x * scale)` of column `column` of rows of `stride` numbers, its low bits. Returns `true` if some
+    /// number was not finite, too large or too small for this path; its result is meaningless then.
     ///
     /// Adding 1.5 * 2^52 rounds a number below 2^51 to an integer and leaves that in the low bits of the sum; one is
     /// taken off where it was rounded up. The scale is a power of two, so the product is exact unless it gets too
@@ -498,7 +499,7 @@ mod body {
     }
 }
 
-/// What one instruction set offers.
+/// Kernels of one instruction set.
 pub(super) struct Kernels {
     linear1: [Kernel; 5],
     /// By lane, subtraction, shifts, rest.

@@ -4,7 +4,7 @@
 //! arithmetic modulo `2^n`, so a lane need not hold a result: it must hold the low bits that somebody looks at. Two
 //! analyses decide: [`Facts`] (forward: which codes can occur) and the demand computed here (backward: how many low
 //! bits matter, or all of the value where it is compared, looked up, or shown). Each operation runs in the narrowest
-//! lane that serves both, a wrap is left out where nobody can tell, and conversions are shared.
+//! lane that serves both, a wrap is left out where it has no effect, and conversions are shared.
 //!
 //! Soundness in one rule: a value whose demand is [`EXACT`] is stored sign- or zero-extended (by [`Fact::signed`]) in
 //! a lane of at least [`Fact::bits`]; a value whose demand is `d` bits is stored in a lane of at least `d` bits of
@@ -71,9 +71,9 @@ const NONE: Reg = u32::MAX;
 pub(super) enum Wrap {
     /// Leave it.
     None,
-    /// Extend the sign bit of so many bits.
+    /// Extend the sign bit of this number of bits.
     Sign(u8),
-    /// Clear all but so many bits.
+    /// Clear all but this number of bits.
     Zero(u8),
 }
 
@@ -110,7 +110,7 @@ pub(super) enum Ins {
     Compare { dst: Reg, x: Reg, than: u32, eq: bool, wrap: Wrap },
     /// An entry of a table of [`Code::tables`]; zero, and a fault where the table says so, outside it.
     Lookup { dst: Reg, x: Reg, table: u32 },
-    /// The same value in another machine lane: `src` cut off, or extended by its sign or (`zero`) by zeros.
+    /// A value in another machine lane: `src` truncated, or extended by its sign or (`zero`) by zeros.
     Convert { dst: Reg, src: Reg, zero: bool },
     /// The low bits of limbs in a machine lane.
     Narrow { dst: Reg, src: Reg },
@@ -200,13 +200,13 @@ pub(super) struct LaneTable {
     pub(super) entries: Entries,
     /// Code of the operand at entry 0.
     pub(super) base: i64,
-    /// Whether the operand is to be read as unsigned.
+    /// `true` if the operand is to be read as unsigned.
     pub(super) zero: bool,
     /// The lookup.
     pub(super) op: u32,
-    /// Whether an operand can miss and that is to be reported.
+    /// `true` if an operand can miss and that is to be reported.
     pub(super) faults: bool,
-    /// Whether no operand can miss.
+    /// `true` if no operand can miss.
     pub(super) inside: bool,
 }
 
@@ -219,13 +219,13 @@ pub(super) struct InputConversion {
     pub(super) kif: Kif,
 }
 
-/// How an output element is shown.
+/// Conversion of an output element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputConversion {
     /// The code; `None` for a constant.
     pub(super) src: Option<Reg>,
     pub(super) constant: i64,
-    /// Whether the lane is to be read as unsigned.
+    /// `true` if the lane is to be read as unsigned.
     pub(super) zero: bool,
     /// The real value is code times two to this.
     pub(super) exponent: i32,
@@ -246,7 +246,7 @@ pub(super) struct WideOp {
     pub(super) kif: Kif,
     /// Type of a mux's condition.
     pub(super) cond: Kif,
-    /// Of a lookup, index into [`Code::tables`].
+    /// For a lookup, index into [`Code::tables`].
     pub(super) table: u32,
 }
 
@@ -293,14 +293,14 @@ impl Code {
     }
 }
 
-/// How an operation is computed.
+/// Required width and wrapping of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     /// Bits a lane must have.
     bits: u32,
-    /// `Some(k)`: only the low `k` bits of the result before wrapping are asked for.
+    /// `Some(k)`: only the low `k` bits of the result before wrapping are needed.
     low: Option<u32>,
-    /// Whether the result must be cut to [`Fact::bits`] and extended again.
+    /// `true` if the result must be truncated to [`Fact::bits`] and extended again.
     wrap: bool,
 }
 
@@ -318,7 +318,7 @@ struct Lowering<'a> {
     home: Vec<Reg>,
     /// The next register with the same value, by register.
     sibling: Vec<Reg>,
-    /// Whether a register is extended by zeros, by register.
+    /// `true` for each register that is extended by zeros.
     zero: Vec<bool>,
     constants: FxHashMap<(i128, Lane), Reg>,
     code: Code,
@@ -375,12 +375,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether an operation can fail, so that it is computed even if nobody uses its result.
+    /// Returns `true` if an operation can fail, so that it is computed even without a reader.
     fn can_fault(&self, id: ValueId) -> bool {
         self.miss == LookupMiss::Error && self.can_miss(id)
     }
 
-    /// Whether an operation is a lookup whose operand may lie outside its table.
+    /// Returns `true` if an operation is a lookup whose operand may lie outside its table.
     fn can_miss(&self, id: ValueId) -> bool {
         let alir_core::ir::Op::Lookup { x, table, base } = &self.model.node(id).op else { return false };
         let (fact, len) = (&self.facts.of[x.index()], self.model.table(*table).entries.len());
@@ -422,7 +422,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// How an operation of this form is computed when `demand` is asked of it.
+    /// Returns the required width and wrapping of an operation of this form under `demand`.
     fn need(&self, form: &Form, fact: &Fact, demand: u32) -> Need {
         let fact_of = |v: u32| &self.facts.of[v as usize];
         let exact = demand == EXACT;
@@ -436,7 +436,7 @@ impl Lowering<'_> {
         let wrap = exact && fact.wraps;
         // Bits before a shift to the right by `shr`, given those that hold the exact intermediate.
         let shifted = |shr: u32, exact_bits: u32| match low {
-            // At least the bits asked for: the result may be read otherwise than the intermediate (a small negative
+            // At least the required bits: the result may be read otherwise than the intermediate (a small negative
             // number as a large unsigned one).
             Some(k) => Need { bits: k.saturating_add(shr).min(exact_bits.max(k)), low, wrap },
             None => {
@@ -741,7 +741,7 @@ impl Lowering<'_> {
         dst
     }
 
-    /// Whether the operand's own register can stand for a result that is its copy.
+    /// Returns `true` if the operand's own register can serve as a result that is its copy.
     fn copies_suffice(&self, value: u32, need: &Need, fact: &Fact) -> bool {
         let of = &self.facts.of[value as usize];
         // A result that is extended otherwise than its operand needs a register of its own.

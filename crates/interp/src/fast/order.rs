@@ -16,14 +16,14 @@ use super::lower::{Code, Ins, Lane};
 #[derive(Clone, Copy)]
 pub(super) struct Registers {
     pub(super) count: u32,
-    /// Of one.
+    /// Bytes of one register.
     pub(super) bytes: u32,
     /// Samples that go through them together.
     pub(super) group: u32,
 }
 
 impl Registers {
-    /// Those of AVX-512.
+    /// Registers of AVX-512.
     pub(super) const AVX512: Registers = Registers { count: 28, bytes: 64, group: 32 };
 
     /// Vectors of a group in a lane.
@@ -35,7 +35,7 @@ impl Registers {
 
 const NONE: u32 = u32::MAX;
 
-/// Puts the instructions into the better of the file's order and the depth-first one. `straight` tells the kind.
+/// Puts the instructions into the better of the file's order and the depth-first one. `straight` returns the kind.
 /// Takes time linear in the code.
 pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&Code, &Ins) -> bool) {
     if code.ins.len() < registers.count as usize {
@@ -49,11 +49,11 @@ pub(super) fn improve(code: &mut Code, registers: Registers, straight: impl Fn(&
     }
 }
 
-/// Vectors that are read after more others than there are registers were written since they were last at hand, or in another
-/// part than the one they were at hand in: an estimate of the loads from memory, as if registers were given back by
-/// age.
+/// Estimates the loads from memory, as if registers were released by age: counts vectors that are read after they have
+/// left the registers, or in another part. A vector leaves them once more other vectors than there are registers were
+/// written since its last use.
 fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]) -> u64 {
-    // When a register was last at hand: vectors written until then, and the part.
+    // Last use of each register: vectors written until then, and the part.
     let mut at_hand = vec![(0u64, NONE); code.lanes.len()];
     let (mut written, mut part, mut far) = (0u64, 0, 0u64);
     let mut last_kind = true;
@@ -78,12 +78,12 @@ fn far_reads(code: &Code, registers: Registers, order: &[u32], straight: &[bool]
     far
 }
 
-/// Who computes what an instruction reads.
+/// Dependencies between instructions.
 struct Dag {
     /// `sources[first[k]..first[k + 1]]` are the instructions that instruction `k` reads.
     first: Vec<u32>,
     sources: Vec<u32>,
-    /// Whether an output shows the instruction's result, or nobody reads it (a lookup that is kept for its faults).
+    /// `true` if the instruction's result is an output or has no reader (a lookup that is kept for its faults).
     root: Vec<bool>,
 }
 

@@ -16,15 +16,15 @@ use std::ops::Range;
 /// Vector instructions that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// What every processor of the target has (SSE2 on x86-64).
+    /// Instructions that every processor of the target has (SSE2 on x86-64).
     Baseline,
     /// AVX2 with BMI2 and fused multiplication and addition.
     Avx2,
     /// AVX-512 with byte and word instructions.
     Avx512,
-    /// Machine code for the program at hand, of AVX2 instructions; loops for what it leaves out.
+    /// Machine code for the given program, of AVX2 instructions; loops for unsupported instructions.
     CompiledAvx2,
-    /// The same of AVX-512 with GFNI instructions.
+    /// Machine code of AVX-512 with GFNI instructions; loops for unsupported instructions.
     Compiled,
 }
 
@@ -38,7 +38,7 @@ impl InstructionSet {
         InstructionSet::Compiled,
     ];
 
-    /// Whether this machine has it.
+    /// Returns `true` if this machine supports the instruction set.
     pub fn is_available(self) -> bool {
         match self {
             InstructionSet::Baseline => true,
@@ -105,10 +105,10 @@ impl InstructionSet {
     }
 }
 
-/// How a [`Plan`] is made. The default is right for everybody who does not test the engine itself.
+/// Options of a [`Plan`]. The default is right except for tests of the engine itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanOptions {
-    /// What a lookup outside its table does.
+    /// Result of a lookup outside its table.
     pub lookup_miss: LookupMiss,
     /// Instructions to use; `None` for what the environment variable `ALIR2HDL_INSTRUCTION_SET` names (see
     /// [`InstructionSet::from_name`]), else the best of this machine. One that the machine does not have is replaced by
@@ -146,7 +146,7 @@ pub struct Plan {
     pub(super) inp_shifts: Vec<i32>,
     pub(super) input_kifs: Vec<Kif>,
     pub(super) code: Code,
-    /// Of the loops and tiles.
+    /// Instruction set of the loops and tiles.
     pub(super) set: InstructionSet,
     /// Inputs by number, those of tiles first.
     pub(super) input_order: Vec<u32>,
@@ -184,7 +184,7 @@ pub(super) struct Layout {
     pub(super) machine: Option<MachineCode>,
 }
 
-/// What is done to a block, one after the other.
+/// Work on a block; stages run one after the other.
 pub(super) enum Stage {
     /// Steps of kernels.
     Steps(Range<usize>),
@@ -252,7 +252,7 @@ impl Plan {
         }
     }
 
-    /// The layout to run with by a runner that has so many samples to run or behind it.
+    /// Returns the layout for a runner with `samples` samples to run or already done.
     pub(super) fn layout(&self, samples: usize) -> &Layout {
         /// Compiling costs as much as some hundred samples.
         const MANY: usize = 512;
@@ -312,8 +312,8 @@ impl Plan {
         (0..self.n_inputs).filter(|&k| !read[k]).collect()
     }
 
-    /// Samples for one call: a multiple of this many is worked on without waste, and they are enough to make what a call
-    /// does once not count.
+    /// Samples for one call: a multiple of this number runs without waste, and it is large enough to make the fixed
+    /// cost of a call negligible.
     pub const CHUNK: usize = 128;
 
     /// Runs real numbers through the program: `inputs` has one row of [`Plan::n_inputs`] numbers a sample, `outputs`
@@ -477,7 +477,7 @@ impl Places {
     /// Linear scan in the order of the code (M. Poletto, V. Sarkar, *Linear scan register allocation*, TOPLAS 1999);
     /// the place given back last is taken first, as it is the likeliest to be in the nearest cache.
     ///
-    /// Only registers that are `needed` get one; nobody gets that of one that is `kept`.
+    /// Only registers that are `needed` get a place; the place of one that is `kept` is not reused.
     pub(super) fn of(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
@@ -518,7 +518,7 @@ impl Places {
         for (k, ins) in code.ins.iter().enumerate() {
             // Sources give their places back after the destination took one: kernels rely on that.
             take(&mut places, &mut free, ins.dst());
-            // Nobody reads it: a lookup that is kept for its faults.
+            // Without a reader: a lookup that is kept for its faults.
             let dst = ins.dst();
             if last[dst as usize] == 0 {
                 last[dst as usize] = k as u32;
@@ -551,7 +551,7 @@ impl Places {
         1 << most.ilog2()
     }
 
-    /// Byte offsets of the registers for blocks of so many samples, and the size of the arena.
+    /// Returns the byte offsets of the registers for blocks of `block` samples, and the size of the arena in bytes.
     fn offsets(&self, code: &Code, block: usize) -> (Vec<u32>, usize) {
         // Machine code works on whole groups of 32 samples.
         let block = block.next_multiple_of(32);

@@ -96,7 +96,7 @@ pub struct Runner<'p> {
     pub(super) plan: &'p Plan,
     pub(super) layout: &'p Layout,
     arena: Vec<Line>,
-    /// What machine code keeps of its values beyond registers.
+    /// Spill area of machine code.
     spill: Vec<Line>,
     tables: Vec<Table<'p>>,
     misses: Vec<Miss>,
@@ -119,7 +119,7 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Makes the arena for so many samples more, unless it is there.
+    /// Creates the arena for `samples` more samples, unless it exists.
     fn prepare(&mut self, samples: usize) {
         self.done = self.done.saturating_add(samples);
         let layout = self.plan.layout(self.done);
@@ -174,9 +174,9 @@ impl<'p> Runner<'p> {
         self.blocks(Real(inputs), RealOut(outputs))
     }
 
-    /// Runs codes of the input port ([`alir_core::ir::Model::input_kifs`]) through the program to codes of the output port,
-    /// one row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`] keeps
-    /// all.
+    /// Runs codes of the input port ([`alir_core::ir::Model::input_kifs`]) through the program to codes of the output
+    /// port, one row a sample as for [`Runner::run`]. Widths beyond `i64` keep their low 64 bits; [`Runner::run_exact`]
+    /// keeps all.
     ///
     /// # Panics
     /// As [`Plan::run`].
@@ -271,8 +271,8 @@ impl<'p> Runner<'p> {
                 Stage::Steps(range) => {
                     let mut exec = self.exec_of(n);
                     for step in &layout.steps[range.clone()] {
-                        // SAFETY: the step is the layout's, the arena was made for it, and the kernels were chosen after
-                        // asking the processor.
+                        // SAFETY: the step is the layout's, the arena was made for it, and the kernels were chosen by
+                        // the features of the processor.
                         unsafe { (step.kernel)(&mut exec, step) };
                     }
                 }
@@ -290,8 +290,8 @@ impl<'p> Runner<'p> {
         }
     }
 
-    /// Converts an input of the samples `range` of the block that begins at `start`; those after them that are computed too
-    /// are zero.
+    /// Converts an input of the samples `range` of the block that begins at `start`; later samples that are computed
+    /// too are zero.
     pub(super) fn load<I: Source>(
         &mut self,
         inputs: &I,
@@ -517,7 +517,7 @@ impl Source for Real<'_> {
         let bits = if width < T::BITS { width as u8 } else { 0 };
         let finish = if port.kif.signed { [bits, 0] } else { [0, bits] };
         let odd = match convert::power(scale) {
-            // The sum of the fast road has 51 right bits.
+            // The sum of the fast path has 51 right bits.
             Some(factor) if width <= 51 => T::load(plan, dst, rows, port.stride, port.column, factor, finish),
             _ => true,
         };
@@ -676,7 +676,7 @@ mod tests {
     use alir_testing::random::{self, Gene, Profile, Recipe, SplitMix};
     use proptest::prelude::*;
 
-    /// Runs `samples` random samples through a plan and the golden interpreter.
+    /// Checks that `samples` random samples agree between a plan and the reference interpreter.
     fn agree(model: &Model, options: PlanOptions, samples: usize, rng: &mut SplitMix) {
         let rows: Vec<Vec<BigInt>> = (0..samples).map(|_| random::inputs(model, rng)).collect();
         let plan = Plan::new(model, options);
@@ -876,7 +876,7 @@ mod tests {
             for (width, signed, bits) in [(fits, false, 7), (fits, true, 8), (fits + 1, false, 12), (fits + 1, true, 3)]
             {
                 let least = if signed { -1i64 << (width - 1) } else { 0 };
-                // At the beginning of the codes, and as far behind it as there is room.
+                // At the beginning of the codes, and as far after it as there is room.
                 for base in [least, least + (1i64 << width) - len as i64] {
                     let entries = (0..len).map(|_| rng.below(1 << bits) as i32 - (1 << (bits - 1))).collect();
                     let model = lookup(width, signed, base, entries);
@@ -932,7 +932,8 @@ mod tests {
 
     #[test]
     fn random_programs_agree_with_the_golden_interpreter() {
-        // ALIR2HDL_ENGINE_PROGRAMS=100000 is the long form, with 200 samples each; ALIR2HDL_ENGINE_FIRST is its first seed.
+        // ALIR2HDL_ENGINE_PROGRAMS=100000 is the long form, with 200 samples each; ALIR2HDL_ENGINE_FIRST is its first
+        // seed.
         let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
         let programs = number("ALIR2HDL_ENGINE_PROGRAMS");
         let first = number("ALIR2HDL_ENGINE_FIRST").unwrap_or(0);

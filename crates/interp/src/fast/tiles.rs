@@ -1,13 +1,14 @@
 //! Rows of doubles to columns of codes and back, eight by eight, for AVX-512; for AVX2 see [`super::tiles_avx2`].
 //!
 //! Samples come as rows and lanes are columns. One number at a time, that change of direction costs more than the
-//! programs themselves; here a tile of eight rows and eight columns is converted in vectors and turned by shuffles: of
-//! pairs of 16 bits where all lanes are that narrow, else of 32 bits. The plain twins are `load` and `store` of
-//! [`super::kernels`], which also do what is left at the edges.
+//! programs themselves; here a tile of eight rows and eight columns is converted in vectors and transposed by shuffles:
+//! of pairs of 16 bits where all lanes are that narrow, else of 32 bits. The plain equivalents are `load` and `store`
+//! of [`super::kernels`], which also handle the rest at the edges.
 //!
 //! `floor(x * 2^k)` is a product rounded down and a conversion rounded down. The product is exact unless it is
-//! subnormal; then both it and its floor are those of a number of the same sign just above minus one or zero. What does
-//! not fit 32 bits, NaN and infinities come out as the least integer, which says that the slow road is needed.
+//! subnormal; then both it and its floor are those of a number of the same sign just above minus one or zero. Numbers
+//! that do not fit 32 bits, NaN and infinities result in the least integer, which indicates that the slow path is
+//! needed.
 
 use super::convert;
 use super::lower::{Code, Lane, OutputConversion, Reg};
@@ -33,7 +34,7 @@ pub(super) struct InputTile {
     pub(super) count: usize,
     /// Conversions, by number.
     inputs: [Option<u32>; 8],
-    /// Whether all lanes are of 16 bits at most.
+    /// `true` if all lanes are of 16 bits at most.
     pub(super) narrow: bool,
     /// Powers of two that the numbers are multiplied with; 0 for columns that are left out.
     pub(super) scale: [f64; 8],
@@ -137,7 +138,8 @@ impl Runner<'_> {
         let Some(reg) = reg else { return Lanes::None };
         let (plan, offset) = (self.plan, self.layout.offsets[reg as usize]);
         let exec = self.exec();
-        // SAFETY: a register of this lane has its place at this offset; what is made of the pointer is up to the tile.
+        // SAFETY: a register of this lane has its place at this offset; the tile is responsible for uses of the
+        // pointer.
         unsafe {
             match plan.code.lanes[reg as usize] {
                 Lane::B1 => Lanes::B1(exec.slot_mut(offset).as_mut_ptr()),
@@ -147,7 +149,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and later.
+    /// Loads the inputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and
+    /// later.
     pub(super) fn load_tiles(&mut self, rows: &[f64], start: usize, n: usize, faults: &mut Vec<Fault>) {
         let plan: &Plan = self.plan;
         let stride = plan.n_inputs;
@@ -170,8 +173,8 @@ impl Runner<'_> {
             for ((tile, lanes), odd) in plan.input_tiles.iter().zip(&lanes).zip(&mut odd) {
                 let first = block[row * stride + tile.column..].as_ptr();
                 let lanes = lanes.map(|l| l.from(row));
-                // SAFETY: the rows are in `block`, which has all columns; slots have room for a block; the processor was
-                // asked.
+                // SAFETY: the rows are in `block`, which has all columns; slots have room for a block; the features of
+                // the processor were checked.
                 *odd |= unsafe {
                     match (wide, tile.narrow) {
                         (true, true) => load_narrow(first, stride, count, tile, &lanes),
@@ -194,7 +197,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and later.
+    /// Stores the outputs of all tiles for the block of `n` samples that begins with row `start`. For plans of AVX2 and
+    /// later.
     pub(super) fn store_tiles(&mut self, rows: &mut [f64], start: usize, n: usize) {
         let plan: &Plan = self.plan;
         let stride = plan.n_outputs;
@@ -210,8 +214,8 @@ impl Runner<'_> {
             for (tile, lanes) in plan.output_tiles.iter().zip(&lanes) {
                 let first = block[row * stride + tile.column..].as_mut_ptr();
                 let lanes = lanes.map(|l| l.from(row));
-                // SAFETY: the rows are in `block`, which has all columns; slots have a block of codes; the processor was
-                // asked.
+                // SAFETY: the rows are in `block`, which has all columns; slots have a block of codes; the features of
+                // the processor were checked.
                 unsafe {
                     match (wide, tile.narrow) {
                         (true, true) => store_narrow(first, stride, count, tile, &lanes),
@@ -250,11 +254,11 @@ impl Lanes {
         }
     }
 
-    /// Eight codes from `row` on as 32 bits each, those of 8 and 16 bits extended by zeros or by their signs; zeros from
-    /// nowhere.
+    /// Returns eight codes from `row` on as 32 bits each, those of 8 and 16 bits extended by zeros or by their signs;
+    /// zeros for a missing lane.
     ///
     /// # Safety
-    /// They are there, and the processor has AVX2.
+    /// The codes exist, and the processor has AVX2.
     #[target_feature(enable = "avx2")]
     #[inline]
     pub(super) unsafe fn codes(self, row: usize, zero: bool) -> __m256i {
@@ -342,8 +346,8 @@ fn odd_columns(least: __m256i) -> u8 {
     _mm256_cmpeq_epi32_mask(least, _mm256_set1_epi32(i32::MIN))
 }
 
-/// Codes of `rows` (a multiple of [`TILE`]) rows of `stride` doubles from `first` on to `lanes`. Returns for each
-/// column of the tile whether a number needs the slow road.
+/// Codes of `rows` (a multiple of [`TILE`]) rows of `stride` doubles from `first` on to `lanes`. Returns a bit for each
+/// column of the tile that is set if a number needs the slow path.
 ///
 /// # Safety
 /// `first` begins `rows` rows of `stride` doubles of which the tile's columns are read; each of `lanes` has room for
@@ -404,7 +408,8 @@ unsafe fn load_narrow(first: *const f64, stride: usize, rows: usize, tile: &Inpu
     let scale = unsafe { _mm512_loadu_pd(tile.scale.as_ptr()) };
     let sign = words(|c| (tile.sign[c] - 16).max(0) as i16);
     let mask = words(|c| tile.mask[c] as i16);
-    // Doubleword `8 * (k mod 2) + c` of vector `k / 2` is column c of rows 2k and 2k + 1; the second vector's count from 16.
+    // Doubleword `8 * (k mod 2) + c` of vector `k / 2` is column c of rows 2k and 2k + 1; the second vector's count
+    // from 16.
     let near = _mm512_setr_epi32(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27);
     let far = _mm512_add_epi32(near, _mm512_set1_epi32(4));
     let low_bytes = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, -1, -1, -1, -1, -1, -1, -1, -1);

@@ -1,7 +1,7 @@
 //! The tiles of [`super::tiles`] in AVX2: four doubles a vector.
 //!
-//! A product here is rounded to nearest. With a factor of at least one it is exact; with a smaller one a negative number
-//! may become minus zero, whose floor is not its own, so such a column is sent to the slow road.
+//! A product here is rounded to nearest. With a factor of at least one it is exact; with a smaller one a negative
+//! number may become minus zero, whose floor is wrong for that number, so such a column is sent to the slow path.
 
 #![expect(
     clippy::needless_range_loop,
@@ -19,7 +19,7 @@ fn present(count: usize) -> [__m256i; 2] {
     [_mm256_setr_epi64x(of(0), of(1), of(2), of(3)), _mm256_setr_epi64x(of(4), of(5), of(6), of(7))]
 }
 
-/// What the lanes of a tile are.
+/// Widths of the lanes of a tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// All of 8 bits.
@@ -32,11 +32,11 @@ enum Kind {
     Any,
 }
 
-/// Rows for which there is a place where lanes that are not there are written to or read from.
+/// Number of rows of the memory that missing lanes are written to or read from.
 const PLACES_OF_NONE: usize = STRIP_BYTES / 8;
 
-/// Pointers to the columns if they are all of 8 bits or all of 16 bits, `none` for those that are not there; and what they
-/// are.
+/// Returns the kind of the lanes, and pointers to the columns if they are all of 8 bits or all of 16 bits, with `none`
+/// for missing columns.
 fn columns(narrow: bool, rows: usize, lanes: &[Lanes; 8], none: *mut u16) -> (Kind, [*mut u8; 8]) {
     let mut pointers = [none.cast(); 8];
     let (mut bytes, mut words) = (false, false);
@@ -61,8 +61,8 @@ fn columns(narrow: bool, rows: usize, lanes: &[Lanes; 8], none: *mut u16) -> (Ki
 /// As [`super::tiles`]' `load`, for any lanes of at most 32 bits.
 ///
 /// # Safety
-/// `first` begins `rows` rows (a multiple of [`TILE`]) of `stride` doubles of which the tile's columns are read; each of
-/// `lanes` has room for `rows` codes. The processor has AVX2.
+/// `first` begins `rows` rows (a multiple of [`TILE`]) of `stride` doubles of which the tile's columns are read; each
+/// of `lanes` has room for `rows` codes. The processor has AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
     let mut none = MaybeUninit::<[u16; PLACES_OF_NONE]>::uninit();
@@ -80,7 +80,7 @@ pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &
     }
 }
 
-/// The bits of a column's codes that are kept, and the one among them that is the sign (0 for none), for lanes of so many
+/// Returns the bits of a column's codes that are kept, and the sign bit among them (0 for none), for lanes of `bits`
 /// bits: `((code & kept) ^ sign) - sign` wraps as the type does.
 fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     let mut wraps = [[0; 8]; 2];
@@ -96,8 +96,8 @@ fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     wraps
 }
 
-/// [`load`] with whole tiles or parts of them, and lanes of one byte (1), two (2), one or two (3), or any (4); the first
-/// two are at `to`.
+/// Like [`load`], with whole tiles or parts of them, and lanes of one byte (1), two (2), one or two (3), or any (4);
+/// the first two are at `to`.
 ///
 /// # Safety
 /// As [`load`].
@@ -131,7 +131,7 @@ unsafe fn load_as<const WHOLE: bool, const LANES: u8>(
             let mut halves = [_mm_setzero_si128(); 2];
             for h in 0..2 {
                 let from = first.wrapping_add((row + k) * stride + 4 * h);
-                // SAFETY: row and columns are within what the caller promised; columns that are not there are not touched.
+                // SAFETY: row and columns are within the caller's guarantee; missing columns are not accessed.
                 let x = unsafe { if WHOLE { _mm256_loadu_pd(from) } else { _mm256_maskload_pd(from, present[h]) } };
                 let y = _mm256_mul_pd(x, scale[h]);
                 if shrinks {
@@ -249,8 +249,8 @@ const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 
 /// As [`super::tiles`]' `store`, for any lanes of at most 32 bits.
 ///
-/// A code plus a bias that makes it at least zero is the low half of a double between 2^52 and twice that; this times the
-/// scale, less what is too much (all exact), is the result.
+/// A code plus a bias that makes it at least zero is the low half of a double between 2^52 and twice that; this times
+/// the scale, minus the scaled bias (all exact), is the result.
 ///
 /// # Safety
 /// As [`load`], `first` being written and the lanes read; the processor has fused multiplication and addition too.
@@ -258,7 +258,8 @@ const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
     static NONE: [u16; PLACES_OF_NONE] = [0; PLACES_OF_NONE];
     let (kind, from) = columns(tile.narrow, rows, lanes, NONE.as_ptr().cast_mut());
-    // SAFETY: the caller's promise is passed on; what is not there is read only, and there as far as [`columns`] needs it.
+    // SAFETY: the caller's guarantee is passed on; a missing lane is only read, as far as [`columns`] requires memory
+    // for it.
     unsafe {
         match (kind, written(tile) == 0xff) {
             (Kind::Bytes, true) => store_as::<true, 1>(first, stride, rows, tile, lanes, from),
@@ -377,7 +378,7 @@ fn words_of(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
 /// Writes those of four doubles that `wanted` has. (A masked store takes many times as long on some processors.)
 ///
 /// # Safety
-/// `to` has room for what is wanted.
+/// `to` has room for the doubles that `wanted` selects.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn put(to: *mut f64, reals: __m256d, wanted: u8) {

@@ -26,7 +26,7 @@ pub enum Numbers {
 }
 
 impl Array {
-    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, and nothing behind it.
+    /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, and nothing after it.
     ///
     /// # Errors
     /// What is wrong, in words.
@@ -66,7 +66,7 @@ impl Array {
         Ok(Array { shape: header.shape, numbers })
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match &self.numbers {
             Numbers::Floats(v) => v.len(),
@@ -75,7 +75,7 @@ impl Array {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -14,15 +14,15 @@ pub(super) struct CsvReader<R> {
     codes: bool,
     line: Vec<u8>,
     line_number: u64,
-    /// What stands between fields; decided by the first line.
+    /// Separator between fields; decided by the first line.
     separator: Option<u8>,
-    /// Whether there was a sample.
+    /// `true` if there was a sample.
     any: bool,
     /// The line that is taken for a heading.
     heading: Option<(u64, String)>,
 }
 
-/// What can be wrong: the input, or a line of it (from 1).
+/// Error in the input, or in a line of it (from 1).
 pub(super) enum CsvError {
     Io(io::Error),
     Line(u64, String),
@@ -63,7 +63,7 @@ impl<R: BufRead> CsvReader<R> {
         Number::parse(field).is_ok() || (self.codes && pattern(field).is_some())
     }
 
-    /// Takes the number and the text of the line that is taken for a heading, once.
+    /// Takes the number and the content of the line that is taken for a heading, once.
     pub(super) fn take_heading(&mut self) -> Option<(u64, String)> {
         self.heading.take()
     }
@@ -137,8 +137,8 @@ impl<R: BufRead> CsvReader<R> {
     }
 }
 
-/// Returns `true` if a field can be the title of a column: no number, nothing that somebody means as one, and no mark of
-/// a missing value.
+/// Returns `true` if a field can be the title of a column: no number, no variant spelling of one, and no mark of a
+/// missing value.
 fn is_title(field: &str) -> bool {
     const MISSING: &[&str] = &["na", "n/a", "#n/a", "null", "nil", "none", "missing", "undefined"];
     let bare = field.trim_matches(['"', '\'', ' ', '\t']);

@@ -48,7 +48,7 @@ impl Default for Values {
 }
 
 impl Values {
-    /// How many numbers there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             Values::Reals(v) => v.len(),
@@ -81,7 +81,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -162,7 +162,7 @@ pub struct Reader {
     given: u64,
 }
 
-/// What becomes of a real number before it is quantised by floor and wrap.
+/// Conversion of a real number before it is quantised by floor and wrap.
 pub type RealEncoder = Box<dyn Fn(&Number) -> Number + Send>;
 
 enum Body {
@@ -283,7 +283,7 @@ impl Reader {
         Reader { encoder: Some(encoder), ..self }
     }
 
-    /// How many samples there are, if that is known before the end.
+    /// Returns the number of samples, if it is known before the end.
     pub fn rows(&self) -> Option<u64> {
         match &self.body {
             Body::Npy(npy) => Some(npy.rows),
@@ -304,7 +304,7 @@ impl Reader {
         Diagnostics(note.into_iter().collect())
     }
 
-    /// What messages call the file.
+    /// Returns the name of the file in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -339,7 +339,7 @@ impl Reader {
     }
 }
 
-/// What can be wrong with an npy file.
+/// Error in an npy file.
 enum NpyError {
     Io(io::Error),
     Content(String, &'static str),
@@ -562,7 +562,7 @@ pub struct Writer {
     rows: u64,
     announced: u64,
     text: String,
-    /// Whether the reader of stdout has gone away (`| head`), which is no error.
+    /// `true` if the reader of stdout has gone away (`| head`), which is no error.
     closed: bool,
 }
 
@@ -595,7 +595,7 @@ enum Form {
     CsvCodes,
     /// Codes beyond int64: hexadecimal bits.
     CsvPatterns,
-    /// The same as decimal integers.
+    /// Codes beyond int64: decimal integers.
     CsvIntegers,
 }
 
@@ -771,7 +771,7 @@ impl Writer {
         self.rows
     }
 
-    /// Whether nobody reads any more what is written to stdout, so that going on is of no use.
+    /// Returns `true` if the reader of stdout has gone away, so that further output is useless.
     pub fn is_closed(&self) -> bool {
         self.closed
     }

@@ -5,13 +5,13 @@
 
 use std::fmt::Write;
 
-/// What every file begins with.
+/// First bytes of every npy file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Bytes of a header at most; NumPy itself stops at 10,000.
 const MAX_HEADER: usize = 1 << 16;
 
-/// What an element is.
+/// Type of an element; the number is its size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
     Float(u8),
@@ -28,7 +28,7 @@ impl Scalar {
     }
 }
 
-/// What the header says.
+/// Content of the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) scalar: Scalar,

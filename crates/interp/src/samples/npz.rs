@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-/// What every archive with a file in it begins with.
+/// First bytes of every archive with a file in it.
 pub(super) const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What an archive without files begins with.
+/// First bytes of an archive without files.
 pub(super) const EMPTY: &[u8] = b"PK\x05\x06";
 
 /// Bytes of a directory at most.
@@ -173,7 +173,7 @@ fn entry(rest: &[u8]) -> Result<Option<(Entry, &[u8])>, String> {
         size: long(rest, 24).into(),
         offset: long(rest, 42).into(),
     };
-    // Sizes beyond 32 bits stand in the extra field of kind 1, only those that are marked so, in this order.
+    // Sizes beyond 32 bits are in the extra field of kind 1, only those that are marked so, in this order.
     let mut extra = &rest[46 + name..46 + name + extra];
     while extra.len() >= 4 {
         let (kind, len) = (word(extra, 0), usize::from(word(extra, 2)));

@@ -1,8 +1,9 @@
-//! Numbers as text, without loss: the one place that reads them for samples, whoever brings them (CSV, Python).
+//! Numbers as text, without loss: the one parser for samples from every source (CSV, Python).
 //!
-//! A text with a point or an exponent that some float64 is printed as, with as many digits, means this float64: `0.1` is
-//! the float64 nearest to a tenth, as every program writes it. Every other text means exactly what it says: integers of
-//! any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for it (`1e400`).
+//! Text with a point or an exponent that some float64 is printed as, with as many digits, denotes this float64: `0.1`
+//! is the float64 nearest to a tenth, as every program writes it. All other text denotes exactly its decimal value:
+//! integers of any size (`9007199254740993`), more digits than a float64 has, and numbers too large or too small for it
+//! (`1e400`).
 
 use super::Port;
 use alir_core::num::wrap;
@@ -13,7 +14,7 @@ use std::fmt;
 /// Largest power of ten of the last digit of a number, up or down.
 const MAX_EXPONENT: i64 = 20_000;
 
-/// The end of a sentence about a text that is no number.
+/// End of an error message for text that is no number.
 pub(super) const NO_NUMBER: &str = "is not a number";
 
 /// Integers of smaller magnitude are float64s, all of them.
@@ -40,7 +41,7 @@ impl Number {
     /// Reads a decimal number, `inf` or `nan`.
     ///
     /// # Errors
-    /// Why the text is no number, as the end of a sentence about it.
+    /// The reason, as the end of an error message about `text`.
     pub fn parse(text: &str) -> Result<Number, &'static str> {
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -96,7 +97,7 @@ impl Number {
     pub fn to_f64(&self) -> f64 {
         match self {
             Number::Float(x) => *x,
-            // The text of a decimal is read with correct rounding.
+            // The decimal notation is parsed with correct rounding.
             Number::Decimal { .. } => self.to_string().parse().unwrap_or(f64::NAN),
         }
     }

@@ -3,7 +3,7 @@
 use super::super::shared;
 use super::{Axis, counter_width};
 
-/// How a language spells what the wrapper has.
+/// Syntax of a language for the parts of the wrapper.
 pub(super) trait Dialect {
     /// A bit that is zero.
     const ZERO: &'static str;
@@ -17,7 +17,7 @@ pub(super) trait Dialect {
     /// One bit of a vector `whole` bits wide.
     fn bit(name: &str, whole: u32, index: u32) -> String;
 
-    /// The same bit everywhere in a vector of `count` bits.
+    /// Returns a vector of `count` bits that are all `bit`.
     fn fill(bit: &str, count: u32) -> String;
 
     /// Two vectors side by side.
@@ -26,7 +26,7 @@ pub(super) trait Dialect {
     /// A value of a counter.
     fn number(width: u32, value: u32) -> String;
 
-    /// What the core's port is connected with.
+    /// Returns the connection of the core's port with a signal.
     fn connection(port: &str, signal: &str) -> String;
 }
 
@@ -95,10 +95,10 @@ pub(super) struct Fifo {
     pub(super) count: Counter,
 }
 
-/// A delay line beside the pipeline.
+/// A delay line in parallel to the pipeline.
 pub(super) struct Line {
     pub(super) range: String,
-    /// What every place takes on.
+    /// Next value of every position.
     pub(super) moves: Vec<Assignment>,
     pub(super) zero: String,
 }
@@ -145,7 +145,7 @@ pub(super) struct View<'a> {
     pub(super) gated: bool,
     /// A whole sample waits in a register of its own.
     pub(super) keeps: bool,
-    /// What the registers that gather beats are called: the sample, or what becomes it.
+    /// Name of the registers that gather transfers: the sample, or the value that it becomes.
     pub(super) gathered: &'static str,
     /// When they are free again, where that is not in every clock.
     pub(super) leaves: Option<&'static str>,
@@ -166,9 +166,9 @@ pub(super) struct View<'a> {
     pub(super) flag_bits: String,
     /// `tuser` among a sample's flags.
     pub(super) user_flags: String,
-    /// Whether a sample is at the end of the pipeline.
+    /// Condition that a sample is at the end of the pipeline.
     pub(super) done: String,
-    /// What leaves the pipeline: data above flags.
+    /// Output of the pipeline: data above flags.
     pub(super) outcome: String,
     /// Bounds of a result.
     pub(super) word: String,
@@ -177,7 +177,7 @@ pub(super) struct View<'a> {
     pub(super) data_part: String,
     /// `tuser` in a result.
     pub(super) user_part: String,
-    /// What nothing reads.
+    /// Signals without readers.
     pub(super) unused: Vec<&'static str>,
 }
 
@@ -279,7 +279,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What drives the bits of an output sample: elements, their padding, and what is above the last slot.
+/// Returns the drivers of the bits of an output sample: elements, their padding, and the bits above the last slot.
 fn out_assignments<D: Dialect>(axis: &Axis) -> Vec<Assignment> {
     let (whole, core) = (axis.output.sample_width(), axis.core_out_width());
     let mut all = Vec::new();
@@ -303,7 +303,7 @@ fn out_assignments<D: Dialect>(axis: &Axis) -> Vec<Assignment> {
     all
 }
 
-/// What has bits that nothing reads.
+/// Returns the signals with unused bits.
 fn unused(axis: &Axis) -> Vec<&'static str> {
     let mut unused = if axis.has_unread_input() { vec!["sample"] } else { Vec::new() };
     if axis.depth.is_none() && axis.core.latency == 0 && axis.input.beats == 1 && axis.output.beats == 1 {

@@ -20,9 +20,9 @@ pub(super) struct Drawn {
     /// The cells, all of stage 1. An input cell's port is the index of its element among all input elements. A register
     /// stands for its present value.
     pub(super) draft: Draft,
-    /// What each register with a net takes at a clock edge.
+    /// Next state of each register with a net.
     pub(super) loads: Vec<(NetId, Load)>,
-    /// What readers see of each of these registers: its own bits, or what they are known to be.
+    /// Bits of each of these registers as its readers use them: its own bits, or equivalent known ones.
     pub(super) shown: Vec<Vec<Piece>>,
     /// Bits of each element of each output port.
     pub(super) outputs: Vec<Vec<Wiring>>,
@@ -76,7 +76,7 @@ pub(super) fn first_objects(machine: &Machine) -> Vec<u32> {
 
 pub(super) struct Lowering<'a> {
     machine: &'a Machine,
-    /// What the logic of blocks is made for.
+    /// Target of the logic of blocks.
     fabric: Fabric,
     pub(super) draft: Draft,
     /// Bits of each element of each signal so far.
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         self.read(access)[0]
     }
 
-    /// What a connection carries, in the types of its destination.
+    /// Returns the values that a connection carries, in the types of its destination.
     fn taken(&mut self, connection: &Connection, source: &Access) -> Vec<Wiring> {
         let bits = self.read(source);
         let types = self.types(source).to_vec();
@@ -199,8 +199,8 @@ impl Lowering<'_> {
         parts.map(|(bits, (from, to))| converted(&mut self.draft, bits, from, to)).collect()
     }
 
-    /// What a connection carries where the choice between two sources has been made; and, if it has only one, the
-    /// condition under which it carries anything.
+    /// Returns the values that a connection carries after the choice between its two sources; for a single source also
+    /// the condition under which it carries them, if there is one.
     fn chosen(&mut self, connection: &Connection) -> (Vec<Wiring>, Option<Wiring>) {
         self.begin(connection.dst.signal, connection.dst.lo);
         let taken = self.taken(connection, &connection.src);
@@ -229,7 +229,8 @@ impl Lowering<'_> {
         let signal = self.machine.signal(dst.signal);
         for (k, bits) in chosen.into_iter().enumerate() {
             let element = dst.lo + k;
-            // A wire is found in the text by its name; what a block reads is named there, and a port names itself.
+            // A wire is found in the HDL source by its name; what a block reads is named there, and a port names
+            // itself.
             let named = signal.kind == SignalKind::Wire && !signal.output && bits.width() > 0;
             self.values[dst.signal.index()][element] = if named {
                 self.begin(dst.signal, element);

@@ -23,7 +23,7 @@ impl Lowering<'_> {
         if bit < index.width() { self.draft.pool.slice(index, bit, 1) } else { self.code(&BigInt::ZERO, 1) }
     }
 
-    /// Whether an index has a bit set at or above `from`.
+    /// Returns a bit that is set if an index has a bit set at or above `from`.
     fn beyond(&mut self, index: Wiring, from: u32) -> Wiring {
         if from >= index.width() {
             return self.code(&BigInt::ZERO, 1);
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         self.draft.any(high)
     }
 
-    /// The `len` elements that are seen `index * mult` elements behind the first of `reached`.
+    /// Returns the `len` elements at distance `index * mult` from the first of `reached`.
     pub(super) fn at_index(&mut self, reached: &[Wiring], len: usize, index: Wiring, mult: usize) -> Vec<Wiring> {
         if mult == 0 || index.width() == 0 {
             return reached[..len].to_vec();
@@ -62,7 +62,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What each element behind a view's first one is given by a write of the view at an index.
+/// Data that a write of a view at an index gives to each element after the view's first one.
 pub(super) enum Hits {
     /// No element is reached by two of the view: each has one index that writes it.
     Apart {
@@ -70,7 +70,7 @@ pub(super) enum Hits {
         complement: Wiring,
         mult: usize,
         sources: Vec<Wiring>,
-        /// Whether the index has the value; for those asked so far.
+        /// Comparison of the index with each value; `None` for values not requested so far.
         known: Vec<Option<Wiring>>,
     },
     /// The view, moved to its place: bits, and whether there are any.
@@ -114,7 +114,7 @@ impl Hits {
         Hits::Moved(moved)
     }
 
-    /// What the element at this distance behind the first is given, and whether it is given anything.
+    /// Returns the data written to the element at this distance from the first, and the condition of the write.
     pub(super) fn of(&mut self, lowering: &mut Lowering<'_>, place: usize) -> (Wiring, Wiring) {
         match self {
             Hits::Moved(moved) => moved[place],
@@ -130,7 +130,7 @@ impl Hits {
     }
 }
 
-/// Whether an index has this value.
+/// Returns a bit that is set if an index has this value.
 fn equals(lowering: &mut Lowering<'_>, index: Wiring, complement: Wiring, value: usize) -> Wiring {
     let needed = usize::BITS - value.leading_zeros();
     if needed > index.width() {

@@ -1,5 +1,5 @@
-//! The file's names in the text: ports, registers and wires keep them, a block's name stands before those of its
-//! operations.
+//! Names of the file in the HDL source: ports, registers and wires keep them, a block's name is the prefix of the names
+//! of its operations.
 //!
 //! A name that is legal in both languages and not taken stays as it is. An element of several is `name_3`; where a port
 //! has the name already, its register is `name_r` and what is computed for it `name_net_a`, an input as the logic reads
@@ -31,7 +31,7 @@ pub(super) fn shown(name: &str) -> String {
 struct Taken(FxHashSet<String>);
 
 impl Taken {
-    /// A legal name near `wish` that is not taken, and now is.
+    /// Returns a legal, unused name near `wish` and marks it as used.
     fn claim(&mut self, wish: &str) -> String {
         let short: String = wish.chars().take(LONGEST).collect();
         let legal = legalise(&short);
@@ -58,7 +58,7 @@ pub(super) struct Names<'a> {
     objects: Vec<String>,
     /// Number of each signal's first element.
     first: Vec<u32>,
-    /// How many helpers of an element have a name.
+    /// Number of helpers of an element that have a name.
     helpers: FxHashMap<u32, u32>,
     taken: Taken,
     /// Nets of the blocks in order, with what describes them.
@@ -135,7 +135,7 @@ impl<'a> Names<'a> {
         (index(start), index(self.text.len() - start))
     }
 
-    /// What `describe` says with the describer of the block that a net belongs to.
+    /// Calls `describe` with the describer of the block that a net belongs to.
     fn in_block<R>(&mut self, net: NetId, describe: impl FnOnce(&mut Describer<'a>) -> R) -> R {
         let at = self.blocks.partition_point(|(nets, _)| nets.end <= net.0);
         let describer = &mut self.blocks[at].1;
@@ -206,7 +206,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What stands before the names of a block's operations: its name, changed until no other name can begin like that.
+/// Returns the prefix of the names of a block's operations: its name, changed until no other name can begin with it.
 fn prefix(block: &str, taken: &Taken, prefixes: &mut FxHashSet<String>) -> String {
     let short: String = block.chars().take(LONGEST).collect();
     let legal = legalise(&short);

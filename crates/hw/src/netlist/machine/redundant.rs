@@ -17,7 +17,7 @@ enum Bit {
     Of(NetId, u32),
 }
 
-/// What makes two bits the same.
+/// Properties that make two register bits equal.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     d: Bit,
@@ -26,7 +26,7 @@ struct Key {
     init: Option<Bit>,
 }
 
-/// What readers may see of each register; `None` if that is what they see in this drawing.
+/// Returns equivalent bits for each register's readers; `None` if these are the ones used in this drawing.
 pub(super) fn find(drawn: &mut Drawn) -> Option<Vec<Vec<Piece>>> {
     let mut first: FxHashMap<Key, (NetId, u32)> = FxHashMap::default();
     let mut conditions: FxHashMap<Vec<Piece>, u32> = FxHashMap::default();
@@ -80,7 +80,7 @@ fn constant(d: Bit, own: Bit, others: [Option<Bit>; 2]) -> Option<bool> {
     Some(value.unwrap_or(false))
 }
 
-/// Each bit of some wiring, behind aliases.
+/// Returns each bit of some wiring, with aliases resolved.
 fn bits(drawn: &mut Drawn, wiring: Wiring) -> Vec<Bit> {
     let resolved = drawn.draft.resolve(wiring);
     let pieces = drawn.draft.pool.pieces(resolved);

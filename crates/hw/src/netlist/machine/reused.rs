@@ -9,9 +9,10 @@ use alir_core::ir::machine::Machine;
 /// When and where a sample is at the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AtPorts {
-    /// For so many clocks, from the one whose edge accepts it on.
+    /// For this number of cycles, from the one whose edge accepts it on.
     Whole(u32),
-    /// In so many beats, one a clock from that one on: the elements, which share a port. They get its name here.
+    /// In this number of beats, one per cycle from that one on: the elements, which share a port. They get its name
+    /// here.
     Beats(u32, Vec<Element>),
 }
 
@@ -98,7 +99,7 @@ pub fn lower_reused(
     netlist
 }
 
-/// When inputs are read, for the head of the text.
+/// Returns the line of the header comment that states when inputs are read.
 fn inputs_line(at_ports: &AtPorts, interval: u32, ready: &str) -> String {
     let then = format!("a result stays for {interval} clocks");
     match at_ports {

@@ -1,4 +1,4 @@
-//! Tables taken apart into functions of few inputs, each of which fills one look-up table of the device.
+//! Tables decomposed into functions of few inputs, each of which fills one look-up table of the device.
 //!
 //! Synthesisers make a table's bit of 8 address bits from four look-up tables and the slice's multiplexers, since that
 //! is fast; most bits of a smooth function need fewer cells as a function of functions. A bit `f` of more inputs than a
@@ -20,13 +20,13 @@ use rustc_hash::FxHashMap;
 /// Most inputs of a function that is decomposed; wider ones are split first.
 const WIDEST: usize = 9;
 
-/// Most bits of an address whose table is taken apart.
+/// Most bits of an address whose table is decomposed.
 pub(crate) const MOST_ADDRESS_BITS: u32 = 14;
 
 /// Most inputs of a piece.
 const MOST_INPUTS: usize = 6;
 
-/// What a piece or a bit of the table reads.
+/// Input of a piece, or source of a bit of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A constant.
@@ -44,9 +44,9 @@ pub(crate) struct Piece {
     pub(crate) inputs: Vec<Source>,
     /// Its values.
     pub(crate) table: u64,
-    /// How many pieces lie on the longest path up to it, itself included.
+    /// Number of pieces on the longest path up to this one, itself included.
     pub(crate) level: u32,
-    /// Whether another piece reads it.
+    /// `true` if another piece reads it.
     pub(crate) inner: bool,
 }
 
@@ -74,7 +74,7 @@ fn is_constant(f: &[u64]) -> Option<bool> {
 }
 
 impl Pieces {
-    /// Takes a table apart for look-up tables of so many inputs, between 3 and 6.
+    /// Decomposes a table for look-up tables of `table_inputs` inputs, between 3 and 6.
     pub(crate) fn of(rom: &Rom, table_inputs: u32) -> Pieces {
         // At least one word of 64 values: what the address has not, no bit depends on.
         let inputs = rom.addr_width.max(6);
@@ -163,7 +163,7 @@ impl State {
         Some((signals[most + 1..].iter().map(piece).collect(), functions.iter().map(bit).collect()))
     }
 
-    /// What a function's value is found at: makes the pieces that are missing.
+    /// Returns the source of a function's value and creates the missing pieces.
     fn realise(&mut self, f: &Function) -> Source {
         if let Some(one) = is_constant(f) {
             return Source::Constant(one);
@@ -292,7 +292,7 @@ impl State {
     }
 }
 
-/// Those of some inputs whose bits are set.
+/// Returns the inputs whose bits in `set` are set.
 fn chosen(inputs: &[u32], set: u32) -> Vec<u32> {
     inputs.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, &input)| input).collect()
 }
@@ -302,7 +302,7 @@ fn gathered(address: usize, inputs: &[u32]) -> usize {
     inputs.iter().enumerate().fold(0, |v, (i, &input)| v | (address >> input & 1) << i)
 }
 
-/// How a function is taken apart.
+/// Decomposition of a function.
 struct Decomposition {
     /// Which of its inputs the `g` read.
     bound: u32,
@@ -310,11 +310,11 @@ struct Decomposition {
     shared: u32,
     /// Number of `g`.
     functions: usize,
-    /// What the `g` say together, for each value of the bound inputs.
+    /// Joint code of the `g` for each value of the bound inputs.
     codes: Vec<u8>,
 }
 
-/// Whether a function depends on an input.
+/// Returns `true` if a function depends on an input.
 fn depends(f: &[u64], input: u32) -> bool {
     const LOW: [u64; 6] = [
         0x5555_5555_5555_5555,
@@ -345,7 +345,7 @@ fn compact(f: &[u64], support: &[u32]) -> Vec<u64> {
     all
 }
 
-/// The subsets of so many of the first `of` numbers, as bits.
+/// Returns the subsets of `count` of the first `of` numbers, as bits.
 fn subsets(of: usize, count: usize) -> impl Iterator<Item = u32> {
     (0..1u32 << of).filter(move |set| set.count_ones() as usize == count)
 }
@@ -371,7 +371,8 @@ fn columns(values: &[u64], width: usize, bound: u32) -> Vec<u8> {
         .collect()
 }
 
-/// Codes of so many bits that tell the columns apart which have the same shared inputs; nothing if there are too many.
+/// Returns codes of `functions` bits that distinguish the columns with the same shared inputs; `None` if these are too
+/// many.
 fn codes(columns: &[u8], shared: u32, functions: usize) -> Option<Vec<u8>> {
     const NONE: u8 = u8::MAX;
     let mut known = [[NONE; 64]; 64];

@@ -23,7 +23,7 @@ pub(super) const MOST_ADDRESS_BITS: usize = 7;
 const ORDERS: u64 = 4;
 /// Work for each bit of the word in each order.
 const WORK: u32 = 6000;
-/// Of it, at most so much in one search for the inputs of a bit;
+/// Largest part of it in one search for the inputs of a bit;
 const WORK_A_BIT: u32 = 1000;
 /// for a function that completes a bit, for each address bit that it does not read;
 const WORK_A_FUNCTION: u32 = 1000;
@@ -52,9 +52,9 @@ const VARIABLES: [Function; MOST_ADDRESS_BITS] = {
 pub(super) struct PieceSignal {
     /// Its values.
     pub(super) value: Function,
-    /// What determines them: indices of earlier signals; none for an address bit.
+    /// Indices of the earlier signals that determine the values; empty for an address bit.
     pub(super) inputs: Vec<usize>,
-    /// How many pieces lie on the longest path up to it, itself included.
+    /// Number of pieces on the longest path up to this signal, itself included.
     pub(super) level: u32,
 }
 
@@ -159,7 +159,7 @@ impl Search {
         let mut open = bits.to_vec();
         open.sort_unstable();
         open.dedup();
-        // As they stand in the word.
+        // In the order of the word.
         open.sort_by_key(|value| bits.iter().position(|bit| bit == value));
         self.shuffle(&mut open);
         loop {
@@ -324,8 +324,8 @@ fn part(classes: &[Function], signal: Function, value: Function, parts: &mut Vec
     parts.extend(halves.filter(|half| half & value != 0 && half & !value != 0));
 }
 
-/// Whether no more than `left` of the free candidates determine a function inside each class; they are chosen then.
-/// Exact as long as there is work left.
+/// Returns `true` if at most `left` of the free candidates determine a function inside each class, and adds them to
+/// `chosen`. Exact as long as there is work left.
 fn covered(
     value: Function,
     classes: &[Function],
@@ -411,8 +411,8 @@ fn choices(
     false
 }
 
-/// What a function of all but the highest address bit has to satisfy: within each pair it has one value on the first
-/// part and the other on the second. No two pairs meet.
+/// Constraints on a function of all but the highest address bit: within each pair it has one value on the first part
+/// and the other on the second. No two pairs meet.
 #[derive(Clone, Default)]
 struct Demands(Vec<(u64, u64)>);
 

@@ -1,4 +1,4 @@
-//! The judge of a bit-serial plan, which knows nothing of how plans are made.
+//! The checker of bit-serial plans, which is independent of their construction.
 //!
 //! It follows the bits of one sample: every bit that an operation reads is one that a stream shows in that clock, and
 //! none is shown in the place of another sample's.
@@ -7,7 +7,7 @@ use super::{Graph, Kind, Plan, Read, Stream, highest, lowest};
 use alir_core::num::Kif;
 use num_bigint::BigInt;
 
-/// Judges a plan of a graph.
+/// Checks a plan of a graph.
 ///
 /// # Errors
 /// The first rule that is broken.
@@ -122,7 +122,7 @@ impl Judge<'_> {
         let shown = i64::from(source.stream.time) - source.shift;
         let begins = shown.max(self.digit * clock - self.ticks - low);
         let clock_of = |tick: i64| tick.div_euclid(self.digit);
-        // What would be taken before the first sample is accepted is not there for it.
+        // A bit before the first sample is accepted does not belong to that sample.
         ensure(begins + low >= 0, || format!("node {} is collected from tick {} on", read.node, begins + low))?;
         ensure(clock_of(begins + high) < clock && clock_of(begins + low + self.ticks) >= clock, || {
             format!("node {} is not there in clock {clock}", read.node)
@@ -187,7 +187,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether every value of `x * 2^shift`, bits below the step of `kif` dropped, is one of `kif`.
+/// Returns `true` if every value of `x * 2^shift`, bits below the step of `kif` dropped, is one of `kif`.
 fn fits(x: Kif, shift: i32, kif: Kif) -> bool {
     let moved = x.frac - shift;
     let common = moved.max(kif.frac);

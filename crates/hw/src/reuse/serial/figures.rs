@@ -4,12 +4,12 @@ use super::plan::Planner;
 use super::{Graph, Kind, Node, Plan, Stream, lowest};
 use serde::Serialize;
 
-/// What a plan takes.
+/// Hardware of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
     /// Bits of each value that go through in a clock.
     pub bits_per_clock: u32,
-    /// Values that go through bit by bit.
+    /// Number of bit-serial values.
     pub streams: usize,
     /// Full adders of all sums.
     pub full_adders: usize,
@@ -19,14 +19,14 @@ pub struct Figures {
     pub captured_bits: u64,
     /// Bits of registers that hold the results.
     pub result_bits: u64,
-    /// Bits of registers behind streams that are read later.
+    /// Bits of registers after streams that are read later.
     pub delay_bits: u64,
     /// Bits of registers that hold what was computed on whole values.
     pub whole_bits: u64,
 }
 
 impl Figures {
-    /// Those of a plan that the judge accepts.
+    /// Computes the figures of a plan that the checker accepts.
     pub fn of(graph: &Graph, plan: &Plan) -> Figures {
         let mut figures = Figures { bits_per_clock: plan.digit, ..Figures::default() };
         for (node, stream) in graph.nodes.iter().zip(&plan.streams) {
@@ -54,7 +54,7 @@ impl Figures {
 
 /// Tables that a plan is estimated to take.
 pub(in crate::reuse) fn tables(graph: &Graph, plan: &Plan) -> f64 {
-    /// A full adder: the sum, and the carry that begins anew for each sample.
+    /// A full adder: the sum, and the carry, which is cleared for each sample.
     const FULL_ADDER: f64 = 2.0;
     /// For a bit of a value that is shown bit by bit: a multiplexer of four bits is a table.
     const SELECTED: f64 = 1.0 / 3.0;

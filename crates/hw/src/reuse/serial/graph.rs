@@ -5,7 +5,7 @@ use alir_core::ir::{Builder, Model, Node as Operation, Op, Output, Term, ValueId
 use alir_core::num::{Interval, Kif, wrap};
 use num_bigint::BigInt;
 
-/// Operations on streams, each behind its operands.
+/// Operations on streams, each after its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     /// The operations.
@@ -19,14 +19,16 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// When the inputs of the module are shown: by registers that the edge loads that accepts a sample, or by the ports,
-    /// if whoever sends a sample holds it there for an interval.
+    /// Returns the first cycle of each input of the module: of a register loaded by the edge that accepts a sample, or
+    /// of the port, if the sender holds a sample there for an interval.
     pub fn arrivals(&self, held: bool) -> Vec<u32> {
         vec![u32::from(!held); self.n_inputs]
     }
 }
 
-/// The program with every sum as sums of two, as the adders of the hardware add: what a text of ours is compared with.
+/// Returns the program with every sum as sums of two, like the adders of the hardware: the program that the generated
+/// RTL
+/// is compared with.
 pub fn sums_of_two(model: &Model) -> Model {
     let mut out = Builder::like(model);
     let mut of: Vec<ValueId> = Vec::with_capacity(model.nodes().len());

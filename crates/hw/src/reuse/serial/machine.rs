@@ -11,7 +11,7 @@ use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 
-/// The machine of a plan, with the ports of the program that are asked for. Its reset is active high and on the clock's
+/// Builds the machine of a plan, with the requested ports of the program. Its reset is active high and on the clock's
 /// edge.
 ///
 /// # Panics
@@ -41,9 +41,9 @@ pub fn machine(model: &Model, graph: &Graph, plan: &Plan, options: &Options) -> 
     frame.finish()
 }
 
-/// Draws what goes through bit by bit, from the registers that hold the inputs; `tables` are the places of the program's
-/// tables among those of the block. Gives the results, nothing for the
-/// constant zero, as they are in the clock before the plan's latency.
+/// Draws the bit-serial parts, from the registers that hold the inputs; `tables` are the places of the program's tables
+/// among those of the block. Returns the results as they are in the cycle before the plan's latency, with `None` for
+/// the constant zero.
 ///
 /// The plan is one of ticks, a bit each. A clock has as many of them as bits go through at once, and its *lane* `j`
 /// does what is to be done in its tick `j`: a register that loads in every tick shows in lane 0 what lies in a register
@@ -141,16 +141,16 @@ struct Drawing<'a, 'm> {
     /// The places of its tables.
     tables: &'a [TableId],
     plan: &'a Plan,
-    /// What the registers that hold the inputs show.
+    /// Values of the registers that hold the inputs.
     inputs: &'a [Option<ValueId>],
     /// Ticks of a clock, and of an interval.
     digit: i32,
     ticks: i32,
     /// The register of each stream.
     streams: Vec<Option<usize>>,
-    /// What each stream shows in the lanes so far.
+    /// Bits of each stream in the lanes so far.
     shown: Vec<Vec<ValueId>>,
-    /// The registers behind each stream, one a tick, and what they show in lane 0.
+    /// The registers after each stream, one per tick, and their values in lane 0.
     chains: Vec<Vec<(usize, ValueId)>>,
     /// The register of each carry, and what that shows in this lane.
     carries: Vec<Option<(usize, ValueId)>>,
@@ -212,8 +212,8 @@ impl Drawing<'_, '_> {
         self.pattern(self.phases(ticks, lane))
     }
 
-    /// The same, of the only lane, always from a register of its own: synthesis makes an inverter for each register whose
-    /// enable is inverted.
+    /// Returns an enable for the only lane, always from a register of its own: synthesis builds an inverter for each
+    /// register whose enable is inverted.
     fn enable(&mut self, ticks: impl IntoIterator<Item = i32>) -> ValueId {
         self.frame.by_phase(self.phases(ticks, 0))
     }
@@ -227,7 +227,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A stream so many ticks later, in a lane.
+    /// Returns a stream `delay` ticks later, in a lane.
     fn tap(&mut self, node: usize, delay: i32, lane: i32) -> ValueId {
         assert!(delay >= 0, "nothing is read before it is there");
         if delay <= lane {
@@ -258,8 +258,8 @@ impl Drawing<'_, '_> {
         self.plan.streams[node].map_or(0, |s| s.time)
     }
 
-    /// Whether these weights of what is read are zeros by its type, or by those of the operands that it shows, so that
-    /// no stream is needed for them.
+    /// Returns `true` if these weights of a read are zeros by its type, or by those of the operands that it shows, so
+    /// that no stream is needed for them.
     fn is_zero(&self, mut read: Read, (mut low, mut high): (i32, i32)) -> bool {
         loop {
             let node = &self.graph.nodes[read.node];
@@ -277,7 +277,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// What is read as a stream of this time, of which these weights matter; zeros around it are put in.
+    /// Returns a read as a stream of this time, of which these weights matter; zeros around it are inserted.
     fn bits(&mut self, read: Read, time: i32, (low, high): (i32, i32), lane: i32) -> ValueId {
         if self.is_zero(read, (low, high)) {
             return self.frame.constant(0);
@@ -307,8 +307,8 @@ impl Drawing<'_, '_> {
 
     // ---- streams ----
 
-    /// The ticks in which a stream takes its own bits; nothing if it takes a bit in every tick. One that shows copies of its
-    /// sign holds it.
+    /// Returns the ticks in which a stream takes its own bits; `None` if it takes a bit in every tick. A stream that
+    /// shows copies of its sign holds it.
     fn taken(&self, id: usize, Stream { time, high }: Stream) -> Option<Vec<i32>> {
         let node = &self.graph.nodes[id];
         let top = highest(node.kif);
@@ -347,7 +347,7 @@ impl Drawing<'_, '_> {
         (stream.time - 1 + lowest(self.graph.nodes[id].kif)).div_euclid(self.digit) - 1
     }
 
-    /// What a stream takes in a lane.
+    /// Returns the next bit of a stream in a lane.
     fn node(&mut self, id: usize, stream: Stream, lane: i32) -> ValueId {
         let graph = self.graph;
         let node = &graph.nodes[id];
@@ -495,7 +495,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// What registers take that was not known when they were made.
+    /// Sets the next values of registers that were unknown when the registers were created.
     fn loads(&mut self) {
         for flag in 0..self.flags.len() {
             let Flag { register, tick, from, .. } = self.flags[flag];
@@ -504,7 +504,7 @@ impl Drawing<'_, '_> {
         }
         for node in 0..self.chains.len() {
             for k in 0..self.chains[node].len() {
-                // One clock before it was so many ticks less behind.
+                // One clock before, it was `digit` ticks less delayed.
                 let behind = k as i32 + 1 - self.digit;
                 let bit = match behind {
                     1.. => self.chains[node][behind as usize - 1].1,
@@ -518,7 +518,7 @@ impl Drawing<'_, '_> {
 
     // ---- whole values ----
 
-    /// What a node that is computed whole computes.
+    /// Computes a node that takes whole values.
     fn whole_node(&mut self, id: usize) {
         let graph = self.graph;
         let (Some(stream), Kind::Whole { op, operands, interval }) = (self.plan.streams[id], &graph.nodes[id].kind)
@@ -618,7 +618,7 @@ impl Drawing<'_, '_> {
         word.expect("a value has bits")
     }
 
-    /// Bits above others: from a place on, so many in all.
+    /// Places `width` bits above others, from position `from` on.
     fn above(&mut self, below: Option<ValueId>, bits: ValueId, from: i32, width: i32) -> ValueId {
         let Some(below) = below else { return bits };
         let op = Op::Binary { op: BinaryBits::Or, a: below, b: bits, shift: from };

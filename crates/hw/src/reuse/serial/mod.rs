@@ -6,19 +6,19 @@
 //!
 //! The *time* of a stream is the tick in which its bit of weight 2^0 is shown, so that the bit of weight 2^w is shown
 //! `w` ticks later: a shift is another time and takes no hardware. A clock has one tick, or several where `K` is
-//! smaller than the widest value has bits. Both are counted from the clock whose rising edge accepts a sample, and clock
-//! `t` has the phase `t mod K`. A value without end in both directions, zeros below its lowest bit and copies of the sign
-//! above its highest one, is its *expansion*: a stream shows it from the lowest bit to some weight, as many bits at most
-//! as there are ticks in `K` clocks; zeros below, and above a value without a sign, are put in by who reads them. A sum
-//! is a full adder and a register for its carry; what needs the sign of a value first (a ReLU, a choice) reads the value
-//! that much later; products, tables and what counts bits collect their operands, are computed at one phase, and shown
-//! bit by bit again.
+//! smaller than the widest value has bits. Both are counted from the clock whose rising edge accepts a sample, and
+//! clock `t` has the phase `t mod K`. A value without end in both directions, zeros below its lowest bit and copies of
+//! the sign above its highest one, is its *expansion*: a stream shows it from the lowest bit to some weight, as many
+//! bits at most as there are ticks in `K` clocks; zeros below, and above a value without a sign, are inserted by its
+//! readers. A sum is a full adder and a register for its carry; operations that need the sign of a value first (a ReLU,
+//! a choice) read the value that much later; products, tables and bit counts collect their operands, are computed at
+//! one phase, and shown bit by bit again.
 //!
 //! | file | what |
 //! |---|---|
 //! | `graph` | a program as operations on streams |
 //! | `plan` | which weights each stream shows, and when |
-//! | `check` | the independent judge of a plan |
+//! | `check` | the independent checker of a plan |
 //! | `machine` | a plan as a state machine |
 //! | `figures` | what a plan takes |
 
@@ -42,7 +42,7 @@ use alir_core::num::{Interval, Kif};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// What an operation reads: weight `w` is the node's weight `w - shift`.
+/// Operand of an operation: weight `w` is the node's weight `w - shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Read {
     /// The node.
@@ -51,7 +51,7 @@ pub struct Read {
     pub shift: i32,
 }
 
-/// What a node computes.
+/// Operation of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// An element of the input port.
@@ -69,7 +69,7 @@ pub enum Kind {
         a: Option<Read>,
         /// The second operand.
         b: Read,
-        /// Whether it is subtracted.
+        /// `true` if the second operand is subtracted.
         minus: bool,
     },
     /// The larger of the operand and zero.
@@ -99,7 +99,7 @@ pub enum Kind {
 /// An operation on streams. The result is wrapped to its type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it computes.
+    /// Operation of the node.
     pub kind: Kind,
     /// The type of the result, with bits.
     pub kif: Kif,
@@ -130,7 +130,7 @@ pub fn highest(kif: Kif) -> i32 {
     kif.int - 1 + i32::from(kif.signed)
 }
 
-/// What a stream shows: its value's expansion from the lowest bit of its type up to the weight `high`.
+/// Bits of a stream: its value's expansion from the lowest bit of its type up to the weight `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// The tick in which the bit of weight 0 is shown; where there is none, that in which it would be.
@@ -145,18 +145,18 @@ pub const MAX_DIGIT: u32 = 8;
 /// When which stream shows what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// A sample every so many clocks.
+    /// Initiation interval: cycles between two samples.
     pub interval: u32,
     /// Bits a clock: the ticks of each.
     pub digit: u32,
     /// Clocks from the edge that accepts a sample to its result.
     pub latency: u32,
-    /// For each input element the first clock in which it is shown, by a register or, of the clock that accepts a sample, by
-    /// the port itself: it stays for [`Plan::interval`] clocks.
+    /// For each input element the first cycle in which it is available, in a register or, in the cycle that accepts a
+    /// sample, at the port itself: it stays for [`Plan::interval`] cycles.
     pub arrivals: Vec<u32>,
     /// The stream of each node; none for a constant, and for what shows the bits of its operand as they are.
     pub streams: Vec<Option<Stream>>,
-    /// Whether a plain register more is between every result and its port: the last clock of the latency.
+    /// `true` if an additional plain register is between every result and its port: the last cycle of the latency.
     pub registered_outputs: bool,
 }
 
@@ -166,7 +166,7 @@ impl Plan {
         self.latency - u32::from(self.registered_outputs)
     }
 
-    /// All of it so many intervals later.
+    /// Delays the whole plan by `intervals` intervals.
     pub(in crate::reuse) fn delay(&mut self, intervals: u32) {
         let clocks = intervals * self.interval;
         self.latency += clocks;
@@ -175,14 +175,14 @@ impl Plan {
         self.streams.iter_mut().flatten().for_each(|stream| stream.time += ticks);
     }
 
-    /// The same with a register more at each output port.
+    /// Adds a register at each output port.
     #[must_use]
     pub fn with_registered_outputs(self) -> Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 }
 
-/// Percentage of a program's estimated logic that goes through bit by bit: all but what is computed on whole values.
+/// Returns the percentage of a program's estimated logic that is bit-serial: all but the operations on whole values.
 pub fn shared(model: &Model) -> f64 {
     let (mut all, mut whole) = (0.0, 0.0);
     for id in model.ids() {

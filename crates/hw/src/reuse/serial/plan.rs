@@ -3,20 +3,20 @@
 use super::{Graph, Kind, MAX_DIGIT, Plan, Read, Refusal, Stream, highest, lowest};
 use alir_core::num::Kif;
 
-/// Rounds in which times of streams are moved to spare delays, and readers that may be looked at for it.
+/// Rounds in which times of streams are moved to minimise delays, and readers that may be looked at for it.
 const ROUNDS: usize = 24;
 const LOOKS: u64 = 400_000_000;
 
-/// Plans a graph for a sample every `interval` clocks, with as few bits a clock as possible; `arrivals` are those of the
-/// plan.
+/// Plans a graph for a sample every `interval` cycles, with as few bits per cycle as possible; `arrivals` are those of
+/// the plan.
 ///
 /// # Errors
-/// If a stream has more bits than go through in that time, [`MAX_DIGIT`] a clock.
+/// If a stream has more bits than fit into that time at [`MAX_DIGIT`] bits per cycle.
 pub fn plan(graph: &Graph, interval: u32, arrivals: &[u32]) -> Result<Plan, Refusal> {
     planned(graph, interval, arrivals, true)
 }
 
-/// The same with each stream as early as it can be, whatever that takes: of the same latency.
+/// Like [`plan`], with each stream as early as possible, whatever hardware that takes; the latency is equal.
 ///
 /// # Errors
 /// Those of [`plan`].
@@ -139,7 +139,7 @@ pub(super) fn sum_from(graph: &Graph, a: Option<&Read>, b: &Read) -> i32 {
     a.map_or(i32::MAX, from).min(from(b))
 }
 
-/// What is read by whom.
+/// Reader of a stream, and the bits that it reads.
 #[derive(Clone, Copy)]
 enum Reader {
     /// Bit by bit in the tick before a node shows it: the stream's time is the node's and this, or less with a delay.
@@ -148,7 +148,7 @@ enum Reader {
     Flag(usize, i32),
     /// All bits from one to another (ticks after the stream's time), which are there when the node is computed.
     Word(usize, i32, i32),
-    /// The same for a result.
+    /// All bits from one to another, for a result.
     Output(i32, i32),
 }
 
@@ -171,7 +171,7 @@ pub(super) fn source(graph: &Graph, has_stream: impl Fn(usize) -> bool, read: Re
     bounded(graph, has_stream, read).map(|found| found.0)
 }
 
-/// The same with the weights of what is read below and above which there are zeros.
+/// Returns the source of a read, with the weights below and above which there are zeros.
 pub(super) fn bounded(
     graph: &Graph,
     has_stream: impl Fn(usize) -> bool,
@@ -210,7 +210,7 @@ impl<'a> Planner<'a> {
         planner
     }
 
-    /// Registers behind all streams, for those who read them later.
+    /// Returns the number of registers after all streams, for readers at later ticks.
     pub(super) fn delays(&self) -> u64 {
         let one = |id: usize| self.streams[id].map_or(0, |stream| self.chain(id, stream.time, None).max(0) as u64);
         (0..self.streams.len()).map(one).sum()
@@ -220,7 +220,9 @@ impl<'a> Planner<'a> {
         source(self.graph, |node| self.needs[node].is_some(), read)
     }
 
-    /// The stream of a read of these weights, with those that it shows; zeros around them are known. None if it shows none.
+    /// Returns the stream of a read of these weights, and the weights that it shows; zeros around them are known.
+    /// `None` if it
+    /// shows none.
     fn word(&self, read: Read, (low, high): (i32, i32)) -> Option<(Read, i32, i32)> {
         let (x, first, last) = bounded(self.graph, |node| self.needs[node].is_some(), read)?;
         let (low, high) = (low.max(first), last.map_or(high, |last| high.min(last)));
@@ -297,7 +299,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// How long a stream of this time is delayed for a reader.
+    /// Returns the delay in ticks of a stream of this time for a reader.
     fn delay(&self, time: i32, reader: Reader) -> i32 {
         // What is collected stays until the next sample's comes.
         let kept = |clock: i32, low: i32| (self.digit * clock - self.ticks - low - time).max(0);
@@ -321,8 +323,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The first time of a node by itself. A stream takes no bit before the first tick of the clock in which an input is
-    /// shown, and shows it a tick later.
+    /// Returns the first time of a node by itself. A stream takes no bit before the first tick of the cycle in which an
+    /// input is available, and shows it a tick later.
     fn least(&self, id: usize) -> i32 {
         let node = &self.graph.nodes[id];
         let own = lowest(node.kif);
@@ -366,7 +368,7 @@ impl<'a> Planner<'a> {
         self.readers = readers;
     }
 
-    /// Registers behind a stream of this time, for those who read it, one of them aside.
+    /// Returns the number of registers after a stream of this time, for its readers except for the node `without`.
     fn chain(&self, node: usize, time: i32, without: Option<usize>) -> i32 {
         let delay = |&reader: &Reader| match reader {
             Reader::Bits(by, _) | Reader::Flag(by, _) | Reader::Word(by, ..) if Some(by) == without => None,
@@ -375,8 +377,8 @@ impl<'a> Planner<'a> {
         self.readers[node].iter().filter_map(delay).max().unwrap_or(0)
     }
 
-    /// Moves streams one by one to the time that takes the fewest registers behind it and its operands, as long as
-    /// that gains anything.
+    /// Moves streams one by one to the time that takes the fewest registers after it and its operands, as long as that
+    /// saves registers.
     fn spare_delays(&mut self) {
         let operands: Vec<Vec<(usize, Reader)>> = (0..self.graph.nodes.len())
             .map(|id| if self.needs[id].is_some() { self.operands(id) } else { Vec::new() })

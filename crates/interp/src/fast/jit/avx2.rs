@@ -1,12 +1,12 @@
 //! AVX2 instructions (VEX encoding) for straight code: vectors of 32 bytes, 16 registers.
 //!
 //! There are no masks: comparisons give lanes of ones, and choices look at the top bit of bytes, doublewords or
-//! quadwords. Bytes have no shifts (words are shifted, and what crosses is cleared), quadwords no arithmetic shift, product
-//! or maximum: each takes a few instructions more. With so few registers, a result is computed in the register of an
-//! operand that nobody reads any more, where there is one.
+//! quadwords. Bytes have no shifts (words are shifted, and bits that cross are cleared), quadwords no arithmetic shift,
+//! product or maximum: each takes a few instructions more. With so few registers, a result is computed in the register
+//! of an operand without further readers, where there is one.
 //!
-//! Lookups permute bytes: a table is cut into pieces of sixteen ([`pieces`]), the low four bits of the operand choose in
-//! each piece, and the bits above choose among the pieces, two by two. Entries of two bytes are two such tables.
+//! Lookups permute bytes: a table is split into pieces of sixteen ([`pieces`]), the low four bits of the operand choose
+//! in each piece, and the bits above choose among the pieces, two by two. Entries of two bytes are two such tables.
 
 use super::{
     AND, Assembler, CONSTANTS, Compiler, Finish, NO_REG, NONE, OR, Opcode, Operations, Rm, Shift, Target, XOR, add,
@@ -44,7 +44,7 @@ impl Avx2 {
         Avx2 { group: if 2 * bytes > all { 32 } else { 16 } }
     }
 
-    /// Whether vectors of a lane are of 32 bytes, not 16.
+    /// Returns `true` if vectors of a lane are of 32 bytes, not 16.
     fn long(self, lane: Lane) -> bool {
         self.group * lane.bytes() >= 32
     }
@@ -97,7 +97,7 @@ const MAX_BYTES: usize = 1024;
 /// Sixteen entries of a table, or none that any operand chooses.
 type Piece = Option<[u8; 16]>;
 
-/// How words are made of entries of one byte: whether by zeros; `None` if they do not fit.
+/// Returns the extension of one-byte entries to words: `true` for zero extension; `None` for wider entries.
 fn extension(table: &LaneTable) -> Option<bool> {
     match table.entries {
         Entries::I8(_) => Some(false),
@@ -106,8 +106,8 @@ fn extension(table: &LaneTable) -> Option<bool> {
     }
 }
 
-/// One byte of the entries for every operand: that for code `v` at position `v` modulo their number, which is a power of
-/// two. Bytes outside the table find zero there; words are compared with the ends of theirs.
+/// Returns one byte of the entries for every operand: that for code `v` at position `v` modulo their number, which is a
+/// power of two. Bytes outside the table read zero; words are compared with the ends of their table.
 fn pieces(table: &LaneTable, lane: Lane, byte: usize) -> Vec<Piece> {
     let len = table.entries.len();
     let by_low_bits = lane != Lane::B1 || table.inside;
@@ -166,7 +166,9 @@ fn greater(lane: Lane) -> Opcode {
     if lane == Lane::B1 { Opcode(1, 1, 0, 0x64) } else { Opcode(2, 1, 0, 0x37) }
 }
 
-/// By the top bits of a fourth register, the second operand where they are set, else the first. Words are pairs of bytes.
+/// Blends by the top bits of a fourth register: the second operand where they are set, else the first. Words are pairs
+/// of
+/// bytes.
 fn blend(lane: Lane) -> Opcode {
     match lane {
         Lane::B1 | Lane::B2 => Opcode(3, 1, 0, 0x4c),
@@ -218,8 +220,8 @@ impl Assembler {
 impl Compiler<'_, Avx2> {
     // ---- registers --------------------------------------------------------------------------------------------
 
-    /// The register to compute a value in when nothing but the very next instruction reads the operands: that of one that
-    /// nobody reads afterwards, else a new one.
+    /// Returns the register to compute a value in when only the very next instruction reads the operands: that of an
+    /// operand without later readers, else a new one.
     fn define_over(&mut self, dst: Reg, part: u32, operands: &[Reg]) -> u8 {
         for &value in operands {
             let reg = self.home(value, part).reg;
@@ -315,7 +317,7 @@ impl Compiler<'_, Avx2> {
         Rm::Reg(self.operand_in_reg(lane, value, part, shl))
     }
 
-    /// The same in a register.
+    /// Returns an operand shifted left by `shl` in a register.
     fn operand_in_reg(&mut self, lane: Lane, value: Reg, part: u32, shl: u8) -> u8 {
         let src = self.in_reg(value, part);
         if shl == 0 {
@@ -427,7 +429,7 @@ impl Compiler<'_, Avx2> {
 
     // ---- lookups ----------------------------------------------------------------------------------------------
 
-    /// What the bytes of an operand choose from pieces, in a temporary register.
+    /// Selects from pieces by the bytes of an operand, into a temporary register.
     fn chosen(&mut self, pieces: &[Piece], chooser: &mut Chooser) -> u8 {
         match *pieces {
             [piece] => {
@@ -584,9 +586,9 @@ impl Compiler<'_, Avx2> {
     }
 }
 
-/// What chooses in a lookup.
+/// Registers that select the entry in a lookup.
 struct Chooser {
-    /// Whether vectors have 32 bytes.
+    /// `true` if vectors have 32 bytes.
     long: bool,
     /// Bytes whose low four bits choose in a piece, and whose top bit is clear.
     index: u8,

@@ -1,7 +1,8 @@
 //! AVX-512 instructions (EVEX encoding) for straight code: vectors of 64 bytes, 31 registers, masks for choices.
 //!
-//! Lookups in small tables are permutations of bytes or words: the table is the vector that is permuted, its operands
-//! choose (see [`permuted`]). Larger tables are permuted piece by piece, and bits of the operand choose among the pieces.
+//! Lookups in small tables are permutations of bytes or words: the table is the vector that is permuted, and its
+//! operands choose (see [`permuted`]). Larger tables are permuted piece by piece, and bits of the operand choose among
+//! the pieces.
 
 use super::{
     AND, Assembler, CONSTANTS, Compiler, Finish, NO_REG, NONE, OR, Opcode, Operations, Rm, Shift, Target, XOR, add,
@@ -13,7 +14,7 @@ use alir_core::ir::BinaryBits;
 /// AVX-512 (F, BW, DQ, VL) with GFNI.
 #[derive(Clone, Copy)]
 pub(in crate::fast) struct Avx512 {
-    /// Whether the processor has AVX512-VBMI too.
+    /// `true` if the processor has AVX512-VBMI too.
     vbmi: bool,
 }
 
@@ -61,10 +62,10 @@ fn mov(asm: &mut Assembler, op: Opcode, lane: Lane, reg: u8, memory: (u8, i32)) 
 /// Vectors of a lookup in words at most: beyond, the loop is as fast.
 const MAX_VECTORS: usize = 32;
 
-/// A table as the vectors that are permuted: entry for operand code `v` at position `v` modulo their length, which is a
-/// power of two. A byte outside the table finds zero there; words are compared with the ends of theirs. `None` where that
-/// cannot be: operands of more than 16 bits, tables that are too large or have entries for codes that the lane does not
-/// hold, and bytes on a processor without AVX512-VBMI.
+/// Returns a table as the vectors that are permuted: entry for operand code `v` at position `v` modulo their length,
+/// which is a power of two. A byte outside the table reads zero; words are compared with the ends of their table.
+/// `None` where that is impossible: operands of more than 16 bits, tables that are too large or have entries for codes
+/// that the lane does not hold, and bytes on a processor without AVX512-VBMI.
 fn permuted(table: &LaneTable, lane: Lane, vbmi: bool) -> Option<Vec<[u8; 64]>> {
     let len = table.entries.len();
     let bytes = lane == Lane::B1;
@@ -80,7 +81,7 @@ fn permuted(table: &LaneTable, lane: Lane, vbmi: bool) -> Option<Vec<[u8; 64]>> 
     if !suits || len == 0 {
         return None;
     }
-    // Operands of a table that holds them all are told apart by their low bits, others by all their bits.
+    // Operands of a table that holds them all are distinguished by their low bits, others by all their bits.
     let by_low_bits = !bytes || (table.inside && len <= 128);
     let positions = if by_low_bits { len.next_power_of_two().max(64 / lane.bytes() as usize) } else { 256 };
     let mut vectors = vec![[0; 64]; positions * lane.bytes() as usize / 64];
@@ -174,7 +175,7 @@ fn permute(lane: Lane) -> Opcode {
     Opcode(2, 1, u8::from(lane == Lane::B2), 0x8d)
 }
 
-/// The same for two vectors one after the other, the first being what the destination holds.
+/// Permutes two vectors one after the other, the first being the content of the destination.
 fn permute_two(lane: Lane) -> Opcode {
     Opcode(2, 1, u8::from(lane == Lane::B2), 0x7d)
 }
@@ -298,7 +299,7 @@ impl Compiler<'_, Avx512> {
         Rm::Reg(dst)
     }
 
-    /// The same in a register.
+    /// Returns an operand shifted left by `shl` in a register.
     fn operand_in_reg(&mut self, lane: Lane, value: Reg, part: u32, shl: u8) -> u8 {
         if shl == 0 {
             return self.in_reg(value, part);
@@ -363,8 +364,8 @@ impl Compiler<'_, Avx512> {
         dst
     }
 
-    /// What the elements of `index` choose from constant vectors, to `out`. Bytes fill the lower half of a vector; what
-    /// the upper one becomes nobody reads.
+    /// Selects from constant vectors by the elements of `index`, into `out`. Bytes fill the lower half of a vector; its
+    /// upper half is unused.
     fn chosen(&mut self, lane: Lane, out: u8, index: u8, vectors: &[i32]) {
         let constant = |disp| Rm::Mem { base: CONSTANTS, disp };
         match *vectors {
