@@ -53,7 +53,6 @@ impl Sums {
         }
     }
 
-    pub(super) fn is_half(&self, x: Lit) -> bool { self.halves.contains_key(&x) || self.halves.contains_key(&!x) }
     /// A bit has another name from now on.
     pub(super) fn rename(&mut self, bit: Lit, name: Lit) {
         if let Some(&link) = self.links.get(&bit) {
@@ -298,14 +297,9 @@ fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
         }
         let open = residual.0.keys().filter_map(|m| m.iter().find(|variable| !kept.contains(variable)));
         let Some(&variable) = open.max() else {
-            if std::env::var_os("HN_DEBUG").is_some() {
-                eprintln!("residual mod 2^{bits}: {:?}", residual.0.iter().rev().take(40).map(|(m, f)| (m.clone(), if *f > 1 << (bits - 1) { *f as i128 - (1i128 << bits) } else { *f as i128 })).collect::<Vec<_>>());
-                for &v in kept.iter() { if let Some((a, j)) = sweep.words.adder_of(v) { eprintln!("  var {v} bit {j} of {:?} = {:?} + {:?} + {:?} exact {}", a.out, a.a, a.b, a.carry, a.exact); } else { eprintln!("  var {v} fanins {:?} visible {} net {} input {}", sweep.words.aig.fanins(v), sweep.is_visible(v), sweep.is_net(v), sweep.is_input(v)); } }
-            }
             return false;
         };
         if residual.0.len() > MOST_TERMS {
-            if std::env::var_os("HN_DEBUG").is_some() { eprintln!("too many terms {variable} kept {}", kept.len()); }
             return false;
         }
         if without_adder(sweep, &mut residual, variable, bits, &mut used) {
@@ -366,7 +360,8 @@ fn without_adder(
         })
         .collect();
     let agreeing = |factor: u128| (0..width).filter(|&j| own[j] == Some((factor << j) & mask)).count();
-    let factors = (0..width.min(16)).filter_map(|j| own[j].filter(|own| own.trailing_zeros() >= j as u32).map(|own| own >> j));
+    let factors =
+        (0..width.min(16)).filter_map(|j| own[j].filter(|own| own.trailing_zeros() >= j as u32).map(|own| own >> j));
     let Some(factor) = factors.max_by_key(|&factor| agreeing(factor)) else { return false };
     let top = |x: &[Lit]| x[width - 1];
     let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
@@ -398,7 +393,8 @@ fn without_adder(
     residual.reduce(bits);
     // The bit alone is gone, and no higher one came instead.
     let highest = before.0.keys().filter_map(|m| m.first()).max();
-    let is_gone = !residual.0.contains_key(&vec![variable]) && residual.0.keys().filter_map(|m| m.first()).max() <= highest;
+    let is_gone =
+        !residual.0.contains_key(&vec![variable]) && residual.0.keys().filter_map(|m| m.first()).max() <= highest;
     if !is_gone {
         *residual = before;
     }

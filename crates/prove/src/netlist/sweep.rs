@@ -148,7 +148,6 @@ impl<'m> Sweep<'m> {
         self.spent() >= self.most
     }
 
-
     /// All gates so far are the RTL's; what follows is the netlist.
     pub(super) fn begin_netlist(&mut self) {
         self.begin = self.words.aig.len() as u32;
@@ -218,7 +217,6 @@ impl<'m> Sweep<'m> {
         let normal = bit.xor(negated);
         let candidates: Vec<Lit> =
             self.by_values.get(&key).map_or(Vec::new(), |all| all.iter().copied().take(CANDIDATES).collect());
-        let known = candidates.len();
         for candidate in candidates {
             if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
                 self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
@@ -234,7 +232,6 @@ impl<'m> Sweep<'m> {
         if is_rtl {
             self.visible.insert(bit.node());
         }
-        if std::env::var_os("HN_DEBUG").is_some() && known > 0 { eprintln!("OPEN {bit:?} half {} of {known} candidates", self.sums.is_half(bit)); }
         self.placed.insert(bit.node(), Lit::new(bit.node(), false));
         self.by_values.entry(key).or_default().push(normal);
         bit
@@ -337,10 +334,6 @@ impl<'m> Sweep<'m> {
             return true;
         }
         self.failures += 1;
-        if std::env::var_os("HN_DEBUG").is_some() {
-            let w = self.grown(&[x, y], 2000);
-            eprintln!("fail {} x={x:?} y={y:?} adder_y={:?} half={} gates={} leaves={} spent={}", self.failures, self.words.adder_of(y.node()).map(|a| (a.0.out.len(), a.1)), self.sums.is_half(x), w.gates.len(), w.leaves.len(), self.spent());
-        }
         false
     }
 
@@ -382,7 +375,7 @@ impl<'m> Sweep<'m> {
                 return false;
             }
             last = window.gates.len();
-            if !is_output && most > if self.begin == u32::MAX { 400 } else { 3_000 } {
+            if !is_output && most > 400 {
                 return false;
             }
             let is_whole = window.leaves.iter().all(|&leaf| self.words.aig.fanins(leaf).is_none());
