@@ -105,9 +105,6 @@ impl NetlistArgs {
                 });
                 return Ok((report, engine, request));
             }
-            if std::env::var_os("HN_DEBUG").is_some() {
-                eprintln!("{:?}", report);
-            }
         }
         Ok(direct(netlist, request))
     }

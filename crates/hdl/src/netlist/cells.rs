@@ -208,12 +208,15 @@ impl Pattern {
             let signal = from.signal(s);
             let copy = copies[&s];
             for register in &signal.registers {
+                // A reset that is tied to its inactive level is none.
+                let resets = register.resets.iter().map(|&(cond, value)| (of(cond), of(value)));
+                let resets = resets.filter(|&(cond, _)| to.as_const(cond).is_none_or(|level| level.bit(0))).collect();
                 let own = crate::Register {
                     lo: register.lo,
                     next: of(register.next),
                     clock: clock(to, register.clock),
                     rising: register.rising,
-                    resets: register.resets.iter().map(|&(cond, value)| (of(cond), of(value))).collect(),
+                    resets,
                 };
                 to.signal_mut(copy).registers.push(own);
             }

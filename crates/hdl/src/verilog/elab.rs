@@ -108,6 +108,8 @@ struct State {
 
 struct Elab<'a> {
     text: &'a str,
+    /// `true` for a module of a cell library.
+    is_cell: bool,
     file: &'a File,
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
@@ -197,6 +199,7 @@ fn elaborate_with(text: &str, file: &File, top: &Module, cell: Option<&[(Option<
     }
     let mut e = Elab {
         text,
+        is_cell: cell.is_some(),
         file,
         rtl: Rtl::new(file.names[top.name as usize].clone(), file.head.clone()),
         scopes: Vec::new(),

@@ -22,8 +22,6 @@ pub(super) struct Side<'a> {
     pub(super) rtl: &'a Rtl,
     pub(super) ports: &'a PortRoles,
     pub(super) latency: u32,
-    /// `true` for the netlist: its bits are looked for among those of the RTL.
-    pub(super) is_netlist: bool,
 }
 
 /// Domain of the unrolling: gates of the sweep.
@@ -183,10 +181,6 @@ impl Domain for SideGates<'_, '_, '_> {
     fn signal(&mut self, _signal: SignalId, _k: u32, word: Arc<[Lit]>) -> WordResult<Self> {
         if self.sweep.is_done() {
             return Err(Fault::Overflow);
-        }
-        if !self.side.is_netlist {
-            self.sweep.show(&word);
-            return Ok(word);
         }
         Ok(word.iter().map(|&bit| self.sweep.placed(bit)).collect())
     }

@@ -90,7 +90,7 @@ pub(super) fn compare(
     let mut expected: Vec<Option<Vec<Lit>>> = vec![None; ports.outputs.len()];
     for (j, place) in hint.ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
-        let side = Side { rtl: hint.rtl, ports: &hint.ports, latency: hint.latency, is_netlist: false };
+        let side = Side { rtl: hint.rtl, ports: &hint.ports, latency: hint.latency };
         let mut gates = SideGates::new(&mut sweep, side, &mut pins);
         let Ok(word) = unroll.word(&mut gates, hint.rtl.read(port), 0) else { return outcome };
         let width = model.output_kif(j).width() as usize;
@@ -100,7 +100,7 @@ pub(super) fn compare(
     sweep.begin_netlist();
     let mut pins = Pins::default();
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(netlist, ports.depth(latency, structure));
-    let side = Side { rtl: netlist, ports, latency, is_netlist: true };
+    let side = Side { rtl: netlist, ports, latency };
     for (j, place) in ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
         let mut gates = SideGates::new(&mut sweep, side, &mut pins);

@@ -14,10 +14,13 @@ use std::collections::BTreeMap;
 
 /// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
 const MOST_BITS: usize = 120;
-const MOST_TERMS: usize = 6_000;
-const MOST_STEPS: usize = 3_000;
+const MOST_TERMS: usize = 3_000;
+const MOST_STEPS: usize = 500;
 /// Most leaves of the function of one bit.
 const MOST_LEAVES: usize = 9;
+
+/// Most leaves of a bit of the RTL that is replaced by what it is made of.
+const MOST_VISIBLE: usize = 4;
 
 /// Bit of a carry chain: the carry upwards is `half ? carry : start`.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +188,8 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> 
         let cell = cell(sweep, link)?;
         residual.add_all(&cell, 1u128 << k);
         let sum = sweep.aig().xor(link.half, link.carry);
-        residual.add_literal(sweep.resolved(sum), (1u128 << k).wrapping_neg());
+        // Bits that nothing reads are not compared yet.
+        residual.add_literal(sweep.placed(sum), (1u128 << k).wrapping_neg());
         if residual.0.len() > MOST_TERMS {
             return None;
         }
@@ -215,7 +219,7 @@ fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
             residual.add_literal(operand, 1u128 << k);
         }
         if k < bit {
-            residual.add_literal(sweep.resolved(adder.out[k]), (1u128 << k).wrapping_neg());
+            residual.add_literal(sweep.placed(adder.out[k]), (1u128 << k).wrapping_neg());
         }
     }
     Some((residual, bit))
@@ -269,7 +273,9 @@ fn bit_polynomial(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Polynomial> {
 /// Polynomial of a node over what its gates are made of.
 fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
     let window = sweep.cone(&[Lit::new(node, false)], 300, is_variable)?;
-    if Sweep::leaves(&window).len() > MOST_LEAVES || sweep.is_input(node) {
+    // Upper bits of sums are functions of too many bits to be products of them.
+    let most = if sweep.is_visible(node) { MOST_VISIBLE } else { MOST_LEAVES };
+    if Sweep::leaves(&window).len() > most || sweep.is_input(node) {
         return None;
     }
     let tables = sweep.tables(&window, &[Lit::new(node, false)]);
@@ -281,24 +287,45 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
 fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
     residual.reduce(bits);
     let mut used: FxHashSet<(u32, u32)> = FxHashSet::default();
+    let mut expanded: FxHashSet<u32> = FxHashSet::default();
+    // Variables that nothing is known of but their name.
+    let mut kept: FxHashSet<u32> = FxHashSet::default();
     for _ in 0..MOST_STEPS {
         sweep.spend(4 + residual.0.len() as u64 / 4);
-        let Some((last, _)) = residual.0.last_key_value() else { return true };
-        let Some(&variable) = last.first() else { return false };
+        if residual.0.is_empty() {
+            return true;
+        }
+        let open = residual.0.keys().filter_map(|m| m.iter().find(|variable| !kept.contains(variable)));
+        let Some(&variable) = open.max() else {
+            return false;
+        };
         if residual.0.len() > MOST_TERMS {
             return false;
         }
         if without_adder(sweep, &mut residual, variable, bits, &mut used) {
             continue;
         }
-        if sweep.is_visible(variable) && !sweep.is_net(variable) {
-            return false;
-        }
-        let Some(definition) = definition(sweep, variable) else { return false };
-        let from = residual.0.split_off(&vec![variable]);
-        for (monomial, factor) in from {
+        // A bit of the RTL that a cell computes is also what the cell makes it of.
+        let found = definition(sweep, variable).or_else(|| {
+            let nets = sweep.matched(variable).to_vec();
+            nets.into_iter().filter(|&(net, _)| expanded.insert(net)).find_map(|(net, negated)| {
+                let own = definition(sweep, net)?;
+                let mut out = Polynomial::default();
+                out.add(Vec::new(), u128::from(negated));
+                out.add_all(&own, if negated { u128::MAX } else { 1 });
+                Some(out)
+            })
+        });
+        let Some(definition) = found else {
+            kept.insert(variable);
+            continue;
+        };
+        let with: Vec<Monomial> = residual.0.keys().filter(|m| m.contains(&variable)).cloned().collect();
+        for monomial in with {
+            let Some(factor) = residual.0.remove(&monomial) else { continue };
+            let rest: Monomial = monomial.into_iter().filter(|&other| other != variable).collect();
             for (inner, own) in &definition.0 {
-                residual.add(product(inner, &monomial[1..]), factor.wrapping_mul(*own));
+                residual.add(product(inner, &rest), factor.wrapping_mul(*own));
             }
         }
         residual.reduce(bits);
@@ -315,25 +342,27 @@ fn without_adder(
     used: &mut FxHashSet<(u32, u32)>,
 ) -> bool {
     let Some((adder, _)) = sweep.words.adder_of(variable) else { return false };
-    let adder = adder.clone();
+    let mut adder = adder.clone();
+    adder.out.iter_mut().for_each(|bit| *bit = sweep.resolved(*bit));
     let width = adder.out.len();
     if width > MOST_BITS || !used.insert((variable, residual.0.len() as u32)) {
         return false;
     }
-    // The factor of the word, by the lowest of its bits that no operand has.
+    // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may have other factors,
+    // as carries that are functions of them.
     let mask = if bits < 128 { (1u128 << bits) - 1 } else { u128::MAX };
-    let mut factor = None;
-    for (j, &out) in adder.out.iter().enumerate() {
-        let is_own = out.node() != 0 && out.node() != adder.a[j].node() && out.node() != adder.b[j].node();
-        let Some(own) = residual.0.get(&vec![out.node()]).filter(|_| is_own) else { continue };
-        let own = if out.is_negated() { own.wrapping_neg() } else { *own } & mask;
-        if own.trailing_zeros() < j as u32 {
-            return false;
-        }
-        factor = Some(own >> j);
-        break;
-    }
-    let Some(factor) = factor else { return false };
+    let own: Vec<Option<u128>> = (0..width)
+        .map(|j| {
+            let out = adder.out[j];
+            let is_own = out.node() != 0 && out.node() != adder.a[j].node() && out.node() != adder.b[j].node();
+            let own = *residual.0.get(&vec![out.node()]).filter(|_| is_own)?;
+            Some(if out.is_negated() { own.wrapping_neg() } else { own } & mask)
+        })
+        .collect();
+    let agreeing = |factor: u128| (0..width).filter(|&j| own[j] == Some((factor << j) & mask)).count();
+    let factors =
+        (0..width.min(16)).filter_map(|j| own[j].filter(|own| own.trailing_zeros() >= j as u32).map(|own| own >> j));
+    let Some(factor) = factors.max_by_key(|&factor| agreeing(factor)) else { return false };
     let top = |x: &[Lit]| x[width - 1];
     let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
     let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
@@ -362,7 +391,10 @@ fn without_adder(
     }
     residual.add_literal(adder.carry, factor);
     residual.reduce(bits);
-    let is_gone = residual.0.range(vec![variable]..).next().is_none();
+    // The bit alone is gone, and no higher one came instead.
+    let highest = before.0.keys().filter_map(|m| m.first()).max();
+    let is_gone =
+        !residual.0.contains_key(&vec![variable]) && residual.0.keys().filter_map(|m| m.first()).max() <= highest;
     if !is_gone {
         *residual = before;
     }

@@ -50,6 +50,8 @@ pub(super) struct Sweep<'m> {
     by_values: FxHashMap<u64, Vec<Lit>>,
     /// Netlist gates that were proved to be another literal, or that were compared without success (themselves).
     placed: FxHashMap<u32, Lit>,
+    /// Nets that gates of the RTL were found for, with `true` for the complement.
+    matched: FxHashMap<u32, Vec<(u32, bool)>>,
     failures: usize,
     limits: Limits,
     most: u64,
@@ -101,7 +103,7 @@ impl<'m> Sweep<'m> {
         let inputs: Vec<Vec<Lit>> =
             model.input_kifs().iter().map(|kif| (0..kif.width()).map(|_| words.aig.input("")).collect()).collect();
         let visible = inputs.iter().flatten().map(|bit| bit.node()).collect();
-        Sweep {
+        let mut sweep = Sweep {
             words,
             inputs,
             counts: Counts::default(),
@@ -112,11 +114,19 @@ impl<'m> Sweep<'m> {
             begin: u32::MAX,
             by_values: FxHashMap::default(),
             placed: FxHashMap::default(),
+            matched: FxHashMap::default(),
             failures: 0,
             limits,
             most,
             spent: 0,
+        };
+        sweep.simulate();
+        let known: Vec<Lit> = [Lit::FALSE].into_iter().chain(sweep.inputs.iter().flatten().copied()).collect();
+        for lit in known {
+            let (key, negated) = sweep.key(lit);
+            sweep.by_values.entry(key).or_default().push(lit.xor(negated));
         }
+        sweep
     }
 
     /// A free input.
@@ -138,25 +148,17 @@ impl<'m> Sweep<'m> {
         self.spent() >= self.most
     }
 
-    /// Marks bits of the RTL's signals.
-    pub(super) fn show(&mut self, word: &[Lit]) {
-        self.visible.extend(word.iter().map(|bit| bit.node()));
-    }
-
     /// All gates so far are the RTL's; what follows is the netlist.
     pub(super) fn begin_netlist(&mut self) {
         self.begin = self.words.aig.len() as u32;
         self.simulate();
-        self.by_values.insert(self.key(Lit::FALSE).0, vec![Lit::FALSE]);
+        // Bits of signals are there already, and go first.
         for node in 1..self.begin {
-            let lit = Lit::new(node, false);
-            let (key, negated) = self.key(lit);
-            self.by_values.entry(key).or_default().push(lit.xor(negated));
-        }
-        // Of gates with the same values those that have a name come first.
-        let visible = &self.visible;
-        for gates in self.by_values.values_mut().filter(|gates| gates.len() > 1) {
-            gates.sort_by_key(|lit| lit.node() != 0 && !visible.contains(&lit.node()));
+            if !self.visible.contains(&node) && !self.placed.contains_key(&node) {
+                let lit = Lit::new(node, false);
+                let (key, negated) = self.key(lit);
+                self.by_values.entry(key).or_default().push(lit.xor(negated));
+            }
         }
     }
 
@@ -200,7 +202,8 @@ impl<'m> Sweep<'m> {
     }
 
     fn find(&mut self, bit: Lit) -> Lit {
-        if bit.node() < self.begin {
+        let is_rtl = self.begin == u32::MAX;
+        if !is_rtl && bit.node() < self.begin && !self.placed.contains_key(&bit.node()) {
             return bit;
         }
         if let Some(&known) = self.placed.get(&bit.node()) {
@@ -217,9 +220,17 @@ impl<'m> Sweep<'m> {
         for candidate in candidates {
             if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
                 self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
+                if is_rtl {
+                    return candidate.xor(negated);
+                }
+                let negated_match = candidate.is_negated() != normal.is_negated();
+                self.matched.entry(candidate.node()).or_default().push((bit.node(), negated_match));
                 self.counts.swept += 1;
                 return candidate.xor(negated);
             }
+        }
+        if is_rtl {
+            self.visible.insert(bit.node());
         }
         self.placed.insert(bit.node(), Lit::new(bit.node(), false));
         self.by_values.entry(key).or_default().push(normal);
@@ -311,6 +322,9 @@ impl<'m> Sweep<'m> {
             self.counts.exhaustive += 1;
             return true;
         }
+        if self.begin == u32::MAX {
+            return self.is_equal_by_sat(x, y, false);
+        }
         if sums_prove(self, x, y) {
             self.counts.affine += 1;
             return true;
@@ -361,6 +375,9 @@ impl<'m> Sweep<'m> {
                 return false;
             }
             last = window.gates.len();
+            if !is_output && most > 400 {
+                return false;
+            }
             let is_whole = window.leaves.iter().all(|&leaf| self.words.aig.fanins(leaf).is_none());
             let steps = if is_output && is_whole { OUTPUT_STEPS } else { steps }.min(self.limits.sat_steps);
             let size = window.gates.len() as u64;
@@ -478,6 +495,11 @@ impl<'m> Sweep<'m> {
     /// Leaves of a window.
     pub(super) fn leaves(window: &Window) -> &[u32] {
         &window.leaves
+    }
+
+    /// Nets that are a bit of the RTL, with `true` for its complement.
+    pub(super) fn matched(&self, node: u32) -> &[(u32, bool)] {
+        self.matched.get(&node).map_or(&[], Vec::as_slice)
     }
 
     /// Adds a leaf to a window.

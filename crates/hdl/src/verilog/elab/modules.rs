@@ -117,7 +117,8 @@ impl<'a> Elab<'a> {
         // With a type, a parameter is assigned to like a variable; else it takes the type of its value.
         let bounds = given.unwrap_or(Bounds::of_width(width));
         let node = self.assigned(&mut p, value, bounds.width())?;
-        if self.rtl.as_const(node).is_none() {
+        // Cells have undefined parameters, such as the initial value of a register that has none.
+        if self.rtl.as_const(node).is_none() && !self.is_cell {
             return self.fail(value, "a constant is needed here");
         }
         let signed = if given.is_some() || param.signed { param.signed } else { value_signed };
