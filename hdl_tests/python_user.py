@@ -146,7 +146,7 @@ options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-
 own = {"verilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "timings", "output", "format", "help", "version",
        "error_format", "color", "json", "quiet", "verbose"}
 # How networks and matrices are read: a Model has been read.
-own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget"}
+own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget", "tokens", "position_offset"}
 limits = {option for option in options if option.startswith("max_") and option not in ("max_stage_delay", "max_samples")}
 assert typed - {"optimise"} == options - own - limits, typed ^ (options - own - limits)
 

@@ -356,15 +356,19 @@ class Model:
         return _of_files("network.json", tuple(files.items()), tuple(flags + _reading(options)))
 
     @classmethod
-    def from_onnx(cls, model, input_type: str | None = None, **options) -> "Model":
+    def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
         """The model that a QONNX network becomes.
 
         model: a file, the bytes of one, or a loaded onnx.ModelProto. input_type: that of the input port, as `s16.10` or
-        `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. options: `max_adders`,
-        `max_table_bits`. `predict` takes and gives real numbers; a proof begins with the network's own meaning.
+        `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. quant: types of the intermediate values
+        of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
+        begins with the network's own meaning.
         """
-        files = (("model.onnx", _content(model, "ONNX")),)
-        return _of_files("model.onnx", files, tuple(_reading({"input_type": input_type, **options})))
+        files, flags = [("model.onnx", _content(model, "ONNX"))], _reading({"input_type": input_type, **options})
+        if quant is not None:
+            files.append(("quant.json", _content(quant, "JSON")))
+            flags.append("--quant={}/quant.json")
+        return _of_files("model.onnx", tuple(files), tuple(flags))
 
     @classmethod
     def from_matrix(cls, matrix, input_type, latency: float | None = None, budget: int = 0) -> "Model":

@@ -137,10 +137,18 @@ class Model:
         output_buffer: str | Sequence[str] = ...,
         max_adders: int = ...,
         max_table_bits: int = ...,
+        tokens: int = ...,
+        position_offset: int = ...,
     ) -> Model: ...
     @classmethod
     def from_onnx(
-        cls, model: Any, input_type: str | None = None, *, max_adders: int = ..., max_table_bits: int = ...
+        cls,
+        model: Any,
+        input_type: str | None = None,
+        quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
+        *,
+        max_adders: int = ...,
+        max_table_bits: int = ...,
     ) -> Model: ...
     @classmethod
     def from_matrix(

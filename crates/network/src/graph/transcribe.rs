@@ -83,7 +83,8 @@ impl Writer {
             Operation::MeanSquare { x, centred } => {
                 let quantiser = step.quantiser.ok_or("a mean square without a type")?;
                 let (square, divisor) = self.mean_square(&x.token(slots, token), *centred);
-                return Ok(vec![self.divided(&square, divisor, &quantiser)]);
+                let quotient = self.divided(&square, divisor.clone(), &quantiser);
+                return Ok(vec![self.narrowed_quotient(&square, &divisor, &quotient, &quantiser)]);
             }
             Operation::Scores { q, k, heads, scale } => {
                 for head in 0..heads.heads {
@@ -110,15 +111,7 @@ impl Writer {
                     for x in row {
                         let difference = Op::Sub { a: x.id, b: most.id, shift: 0 };
                         let difference = self.value(difference, &x.low - &most.high, BigInt::ZERO, x.frac);
-                        let quantised = self.quantised(&difference, step);
-                        // Nothing above zero comes out, except from wrapping.
-                        let clips = step.quantiser.is_some_and(|q| q.overflow != Overflow::Wrap);
-                        results.push(if clips {
-                            let low = quantised.low.clone();
-                            self.value(Op::Quantise { x: quantised.id, shift: 0 }, low, BigInt::ZERO, quantised.frac)
-                        } else {
-                            quantised
-                        });
+                        results.push(self.quantised(&difference, step));
                     }
                 }
                 return Ok(results);
@@ -242,10 +235,36 @@ impl Writer {
     }
 
     fn quantised(&mut self, exact: &Value, step: &Step) -> Value {
-        match &step.quantiser {
-            Some(quantiser) => self.quantise(exact, quantiser),
-            None => exact.clone(),
+        let Some(quantiser) = &step.quantiser else { return exact.clone() };
+        let value = self.quantise(exact, quantiser);
+        // Tables of intermediate values have entries for what occurs only, not for every code of the type.
+        match step.record {
+            Some(_) => self.narrowed(exact, &value, quantiser),
+            None => value,
         }
+    }
+
+    /// Like [`Writer::narrowed`] for a quotient.
+    fn narrowed_quotient(&mut self, x: &Value, n: &BigInt, value: &Value, quantiser: &Quantiser) -> Value {
+        let rounded = |code: &BigInt| {
+            let exact = Rational::of_code(code, x.frac.into());
+            quantiser.rounded(&exact.checked_div(&Rational::from(n.clone())).unwrap_or_else(Rational::zero))
+        };
+        let ends = Value { low: rounded(&x.low), high: rounded(&x.high), frac: quantiser.kif.frac, ..x.clone() };
+        self.narrowed(&ends, value, quantiser)
+    }
+
+    /// A quantised value with the range that follows from that of the exact one, where its ends tell it.
+    fn narrowed(&mut self, exact: &Value, value: &Value, quantiser: &Quantiser) -> Value {
+        let rounded = |code: &BigInt| quantiser.rounded(&Rational::of_code(code, exact.frac.into()));
+        let (low, high) = (rounded(&exact.low), rounded(&exact.high));
+        let (first, last) = quantiser.codes();
+        let clips = matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric);
+        if !clips && (low < first || high > last) {
+            return value.clone();
+        }
+        let (low, high) = (low.clamp(first.clone(), last.clone()), high.clamp(first, last));
+        self.value(Op::Quantise { x: value.id, shift: 0 }, low, high, value.frac)
     }
 
     /// The product of two values with the range of its ends; of a value with itself, nothing below zero.
