@@ -1,5 +1,5 @@
-//! The file `proof.txt` of a certificate: steps from the model over programs to the text, and in each of them records of
-//! gates that are equal. There is one way to write what it says: anything else is refused.
+//! The file `proof.txt` of a certificate: steps from the model over intermediate programs to the RTL file, each with
+//! records of equal gates. The format is canonical: any other spelling of the same content is refused.
 
 use crate::clocks::{MOST_CLOCKS, Presence, Rhythm};
 use crate::induction::Induction;
@@ -12,38 +12,38 @@ use std::collections::BTreeMap;
 /// The first line.
 pub const HEAD: &str = "alir2hdl-certificate 6";
 
-/// What belongs to a value of a step's second side.
+/// Images and records attached to one value of a step's second side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Images that are made before the value. Texts have none.
     pub images: Vec<Image>,
-    /// Records that are applied behind it.
+    /// Records that are applied after the value.
     pub records: Vec<Record>,
 }
 
-/// Another program, or the text, over the gates of all before.
+/// One step: an intermediate program or the RTL file, compared over the gates of all earlier steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// The file of the other program; the text without.
+    /// File name of the intermediate program; `None` for the RTL file.
     pub program: Option<String>,
-    /// Of a program beside a state machine, which elements its inputs are.
+    /// Elements of the state machine that are the inputs of an intermediate program, as indices into its elements.
     pub feeds: Vec<usize>,
-    /// Whether it is a program that nothing is recorded of, which makes gates that are compared with later.
+    /// `true` for a program without records, which only builds gates for later comparisons.
     pub is_bare: bool,
     /// By value.
     pub places: BTreeMap<usize, Place>,
 }
 
-/// What was recorded.
+/// Content of a certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certificate {
-    /// The steps, the text last.
+    /// The steps; the RTL file is last.
     pub steps: Vec<Step>,
-    /// The module of the text that it is about, if that is not the last one.
+    /// Module of the RTL file that is compared, if it is not the last one.
     pub top: Option<String>,
-    /// What registers are, if the model is a state machine.
+    /// Classes of equal register bits, if the model is a state machine.
     pub induction: Option<Induction>,
-    /// How often the text takes a sample, if it does not at every clock.
+    /// Sample timing of the RTL file, if it does not accept a sample in every cycle.
     pub rhythm: Option<Rhythm>,
     /// Input bits that show a difference, if the verdict is that.
     pub case: Option<Vec<bool>>,

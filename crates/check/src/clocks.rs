@@ -1,16 +1,16 @@
-//! Texts that take a sample every few clocks, simulated clock by clock over gates.
+//! RTL files with an initiation interval above one, simulated cycle by cycle over gates.
 //!
-//! The clocks that are looked at begin with one in which a sample is taken. What registers hold then is known where a
-//! counter says it, and else nothing is known of it: the state is what the reset (or power-on, if there is none)
-//! leaves, without the bits that are others an interval later. That it holds at every sample is seen by induction: an interval
-//! later each bit that is known is what it was. So what is shown of this sample is shown of each.
+//! The simulated cycles begin with one in which a sample is accepted. A register value is known then where a counter
+//! fixes it; every other bit is unknown. The state is that after reset (or at power-on without a reset), without the
+//! bits that differ one interval later. Induction shows that this state holds at every sample: one interval later each
+//! known bit has the same value again. So what is proved of this sample holds for each.
 
 use crate::graph::{Graph, Lit};
 use crate::text::{Built, Open, Process, Reader, Result, Role, Text};
 use crate::words::choose;
 use crate::{Made, ensure};
 
-/// How often a sample is taken, and when its result is there.
+/// Timing of samples: initiation interval, latency and presence of the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rhythm {
     /// Clocks from one sample to the next, at least 2.
@@ -36,7 +36,7 @@ pub enum Presence {
 pub(crate) type Given = Vec<(usize, Vec<Lit>)>;
 
 impl Rhythm {
-    /// The bits of a port of so many at each beat, of which only those of elements are known.
+    /// Returns the bits of a port of the given width at each beat; only the bits of elements are known.
     ///
     /// # Errors
     /// If elements have no places of their own there, or come later than the next sample.
@@ -62,26 +62,26 @@ impl Rhythm {
 /// Most clocks of a rhythm.
 pub const MOST_CLOCKS: usize = 1 << 16;
 
-/// A text that was read once, to be read again at each clock.
+/// An RTL file after parsing, to be evaluated again at each cycle.
 #[derive(Default)]
 pub(crate) struct Clocks {
-    /// Whether it is read for the first time; then what the statement read that is read.
+    /// `true` during the first evaluation; then `reads` collects the nets that the current statement reads.
     pub(crate) is_first: bool,
     pub(crate) reads: Vec<usize>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) processes: Vec<Process>,
-    /// Whether it is a state machine, whose conditions may be any nets.
+    /// `true` for a state machine, whose conditions may be any nets.
     pub(crate) is_machine: bool,
     /// Number of changes of nets so far.
     now: u64,
 }
 
-/// What drives a net, or bits of one.
+/// Driver of a net, or of some bits of one.
 pub(crate) struct Statement {
-    /// Where its names are found, and where it stands.
+    /// Scope in which its names are resolved, and its position in the file.
     pub(crate) scope: usize,
     pub(crate) at: usize,
-    /// What it drives, from which bit on.
+    /// Driven net, and its lowest driven bit.
     pub(crate) net: usize,
     pub(crate) low: usize,
     pub(crate) reads: Vec<usize>,
@@ -133,7 +133,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Whether a process takes its values.
+    /// Returns the condition under which a process loads its values.
     fn takes(&self, process: &Process) -> Lit {
         process.enable.map_or(Lit::TRUE, |(net, is_high)| self.nets[net].bits[0].flipped(!is_high))
     }
@@ -196,7 +196,7 @@ impl<'a> Reader<'_, 'a> {
         self.sure(!is_open, "a signal or an output without a driver")
     }
 
-    /// Builds a text that takes a sample every few clocks.
+    /// Builds the gates of an RTL file with an initiation interval above one.
     pub(crate) fn simulate(
         mut self,
         g: &mut Graph,
@@ -297,14 +297,14 @@ pub(crate) struct Running<'t, 'a> {
     registers: Vec<usize>,
 }
 
-/// A register of a text: its name, its width, and what it holds at power-on.
+/// A register of an RTL file: its name, its width in bits, and its power-on value.
 pub type Register<'a> = (&'a str, usize, Option<Vec<bool>>);
 
 impl<'a> Text<'a> {
-    /// Reads it as the text of a state machine.
+    /// Evaluates the RTL file as that of a state machine.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it.
+    /// Constructs that alir2hdl does not generate.
     pub(crate) fn run(&self, g: &mut Graph) -> Result<Running<'_, 'a>> {
         let (mut reader, ports) = self.open()?;
         reader.read_once(g, true)?;
@@ -314,10 +314,10 @@ impl<'a> Text<'a> {
         Ok(Running { reader, ports, registers })
     }
 
-    /// The registers of the text of a state machine.
+    /// Returns the registers of the RTL file of a state machine.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it.
+    /// Constructs that alir2hdl does not generate.
     pub fn registers(&self) -> Result<Vec<Register<'a>>> {
         Ok(self.run(&mut Graph::new())?.registers())
     }
@@ -331,8 +331,8 @@ impl<'a> Running<'_, 'a> {
             .collect()
     }
 
-    /// Its input or output ports by these names and widths: by name, and one that is the only other of its width. What was brought
-    /// together without its name is told.
+    /// Returns the input or output ports with these names and widths. A port without a match by name is matched if it
+    /// is the only other one of its width; `told` reports such matches.
     ///
     /// # Errors
     /// If there are others.
@@ -370,7 +370,8 @@ impl<'a> Running<'_, 'a> {
         found.filter(|_| rest.is_empty()).ok_or_else(|| "ports of the text do not fit those of the machine".into())
     }
 
-    /// One clock from these inputs (by their nets) and what registers hold: the bits of outputs, and what registers hold then.
+    /// Evaluates one cycle from these inputs (by their nets) and register values; returns the output bits and the next
+    /// register values.
     ///
     /// # Errors
     /// Those of `made`.

@@ -27,12 +27,12 @@ impl Lit {
         (self.0 >> 1) as usize
     }
 
-    /// Whether it is the complement.
+    /// Returns `true` for the complement of a node.
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// Whether anything is known of it.
+    /// Returns `true` unless the literal is the unknown value.
     pub fn is_known(self) -> bool {
         self.node() != Lit::UNKNOWN.node()
     }
@@ -61,15 +61,16 @@ pub struct Graph {
     /// Operands; of the constant and of inputs nothing.
     gates: Vec<Option<(Lit, Lit)>>,
     made: HashMap<(Lit, Lit), u32>,
-    /// Lists of what reads each gate, as long as it is equal to no older one: the first operand, and the next one of each.
+    /// Linked lists of the readers of each gate that is not equal to an older one: the first operand, and the next one
+    /// of each.
     /// Operands are numbered by gates, two for each.
     first: Vec<u32>,
     next: Vec<[u32; 2]>,
-    /// What each gate was shown to be equal to: an older literal, or itself.
+    /// Literal that each gate was proved equal to: an older literal, or the gate itself.
     equal: Vec<Lit>,
-    /// Whether there were more gates than are built: then nothing that was built may be used.
+    /// `true` if the limit of gates was exceeded; then no result may be used.
     pub is_full: bool,
-    /// What is known of values.
+    /// Values as sums of others.
     pub sums: Sums,
 }
 
@@ -115,8 +116,9 @@ impl Graph {
         self.gates[node as usize].map(|(a, b)| (self.root(a), self.root(b)))
     }
 
-    /// Values of all gates for 64 assignments side by side; `input` gives those of the inputs, one after another. What nothing is
-    /// known of is 0.
+    /// Returns the values of all gates for 64 assignments in parallel; `input` returns those of the inputs, one after
+    /// another.
+    /// Unknown bits are 0.
     pub fn values(&self, mut input: impl FnMut() -> u64) -> Vec<u64> {
         let mut values = vec![0; 2];
         for gate in &self.gates[2..] {
@@ -183,7 +185,8 @@ impl Graph {
         let (a, b) = (self.root(a), self.root(b));
         let flip = a.is_negated() != b.is_negated();
         let (a, b) = (a.flipped(a.is_negated()), b.flipped(b.is_negated()));
-        // It may be there with other gates below, of an operand that was found to be the complement of another gate since.
+        // The gate may already exist over other gates, if an operand was later proved to be the complement of another
+        // gate.
         if let (None, Some(same)) = (self.known_xor(a, b), self.known_xor(a, !b)) {
             return same.flipped(!flip);
         }
@@ -211,7 +214,8 @@ impl Graph {
         (self.xor(half, c), self.or(both, through))
     }
 
-    /// The bits that a value needs as a number with a sign, by their roots and without zeros below, and how many of these.
+    /// Returns the significant bits of a value as a signed number, by their roots and without low zeros, and the number
+    /// of these zeros.
     pub(crate) fn normal(&self, bits: &[Lit], signed: bool) -> (Vec<Lit>, usize) {
         // The top bit is the sign.
         let mut word: Vec<Lit> = exact(bits, signed).into_iter().map(|bit| self.root(bit)).collect();
@@ -265,8 +269,9 @@ impl Graph {
         }
     }
 
-    /// Makes the bits of a value that is a sum those of one that is the same, in a type that holds it; if there is none yet,
-    /// this one is kept. Moved by some places it is the same: what counts is where its bits lie beside the sum's own point.
+    /// Replaces the bits of a value that is a sum by those of an equal value, in a type that can represent it; if none
+    /// exists yet, this value is kept. Values that differ by a power of two share bits: only the position of the bits
+    /// relative to the sum's own point counts.
     pub(crate) fn place(&mut self, sum: &Sum, bits: &mut [Lit], kind: Type) {
         let Some((known, from)) = self.sums.known(sum) else {
             let own = (exact(bits, kind.signed), kind.frac - sum.frac);

@@ -1,15 +1,15 @@
-//! A text against a state machine, by induction over clocks.
+//! An RTL file against a state machine, by induction over clock cycles.
 //!
-//! A certificate says which bits of registers, of both sides, are the same or complements from one clock on. Three things show
-//! that outputs are equal at every clock from power-on, wherever the machine defines them:
+//! A certificate states which register bits, of both sides, are equal or complements from one cycle on. Three facts
+//! prove that outputs are equal in every cycle from power-on, wherever the machine defines them:
 //!
-//! - What registers hold at power-on, or after the first clocks, is as the certificate says.
-//! - Outputs are equal in the first clocks.
-//! - From any state that is as the certificate says, and as long as it is, outputs are equal after some clocks, and bits that shall
-//!   be the same are so after one more.
+//! - The register values at power-on, or after the first cycles, satisfy the certificate.
+//! - Outputs are equal in the first cycles.
+//! - From any state that satisfies the certificate, and as long as it does, outputs are equal after some cycles, and
+//!   bits of one class are equal after one more.
 //!
-//! A register of the machine without a first value may begin as anything that suits: its value reaches nothing that is defined. A
-//! register of the text without one begins as anything, and all of that is looked at.
+//! A register of the machine without an initial value may start with any suitable value: its value reaches nothing that
+//! is defined. A register of the RTL file without one may start with any value, and all of these values are covered.
 
 use crate::Made;
 use crate::clocks::Register;
@@ -21,8 +21,8 @@ use crate::text::Text;
 /// Most clocks of an induction.
 pub const MOST_CLOCKS: usize = 1 << 10;
 
-/// What a certificate says of registers. Bits are those of the machine, as [`Machine::state`] gives them, then those of the text;
-/// twice its number stands for a bit, and one more for its complement.
+/// Register correspondence of a certificate. Bits are those of the machine, as [`Machine::state`] returns them, then
+/// those of the RTL file; bit `n` is stored as `2n`, its complement as `2n + 1`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Induction {
     /// Clocks after which it holds.
@@ -31,24 +31,24 @@ pub struct Induction {
     pub depth: usize,
     /// Bits that are the same, and at the end those that are zero.
     pub classes: Vec<Vec<usize>>,
-    /// Those that are zero.
+    /// Bits that are zero.
     pub zeros: Vec<usize>,
 }
 
-/// What the machine does in one clock.
+/// One clock cycle of the machine.
 #[derive(Clone, Debug)]
 struct Clock {
     /// Bits of each input port.
     inputs: Vec<Vec<Lit>>,
     /// Bits of each output element, and whether they are defined.
     outputs: Vec<(Vec<Lit>, Lit)>,
-    /// What all registers hold ahead of it, and behind it.
+    /// Values of all registers before (`state`) and after (`next`) the cycle.
     state: Vec<Lit>,
     next: Vec<Lit>,
 }
 
 impl Clock {
-    /// That the text's outputs are these wherever they are defined.
+    /// Adds the obligation that the outputs of the RTL file equal these wherever they are defined.
     fn compare(&self, g: &mut Graph, shown: &[Lit], pairs: &mut Pairs) {
         let mut rest = shown;
         for (bits, is_defined) in &self.outputs {
@@ -67,21 +67,21 @@ pub(crate) struct Runs {
     induction: Induction,
     first: Vec<Clock>,
     later: Vec<Clock>,
-    /// What registers of the text hold at power-on.
+    /// Power-on values of the registers of the RTL file.
     start: Vec<Lit>,
-    /// Bits of the elements of [`Machine::elements`] at each of the later clocks, one clock behind the other.
+    /// Bits of the elements of [`Machine::elements`] at each of the later cycles, concatenated cycle by cycle.
     elements: Vec<Vec<Lit>>,
     /// Ports with bits: names and widths.
     inputs: Vec<(String, usize)>,
     outputs: Vec<(String, usize)>,
 }
 
-/// What is to be equal, in its order.
+/// Pairs of words to be proved equal, in order.
 #[derive(Default)]
 pub(crate) struct Pairs {
     /// Bits of the machine's output elements, and of registers of either side.
     pub(crate) expected: Vec<Vec<Lit>>,
-    /// Bits of the text, and of other registers.
+    /// Bits of the RTL file, and of other registers.
     pub(crate) found: Vec<Vec<Lit>>,
     /// The bit of a register that a pair is about, as [`Induction`] has it; nothing for outputs.
     pub(crate) claimed: Vec<Option<usize>>,
@@ -108,8 +108,8 @@ impl Induction {
         ensure(clocks, "more clocks than are simulated here")
     }
 
-    /// Bits of the machine, so many, and of the text, of which those of a class are made the same: the machine's first one tells
-    /// what, or a new input.
+    /// Equates the bits of each class, of the machine (`of_machine` bits) and of the RTL file: all become the machine's
+    /// first one of the class, or a new input.
     fn assumed(&self, g: &mut Graph, bits: &mut [Lit], of_machine: usize) {
         for &zero in &self.zeros {
             bits[zero / 2] = Lit::constant(zero % 2 == 1);
@@ -130,7 +130,7 @@ impl Induction {
         self.zeros.iter().for_each(|&lit| pairs.push(vec![Lit::FALSE], vec![of(lit)], Some(lit)));
     }
 
-    /// What registers hold at power-on: those of the machine, then those of the text.
+    /// Returns the power-on values of registers: those of the machine, then those of the RTL file.
     fn start(&self, g: &mut Graph, machine: &[Option<Lit>], text: &[Option<Lit>]) -> Result<Vec<Lit>, String> {
         let known = |bit: usize| machine.get(bit).copied().unwrap_or_else(|| text[bit - machine.len()]);
         let mut bits: Vec<Option<Lit>> = (0..machine.len() + text.len()).map(known).collect();
@@ -153,10 +153,10 @@ impl Induction {
 }
 
 impl Runs {
-    /// Makes the machine's gates; those of the first clocks alone if that is all that is asked for.
+    /// Builds the machine's gates; only those of the first cycles if no more are required.
     ///
     /// # Errors
-    /// If the induction is none; those of `made`.
+    /// If the induction is inconsistent; those of `made`.
     pub(crate) fn new(
         g: &mut Graph,
         machine: &Machine,
@@ -233,7 +233,7 @@ impl Runs {
         Ok(Runs { induction: induction.clone(), first: of_power_on, later, start, elements, inputs, outputs })
     }
 
-    /// The inputs of a program beside it.
+    /// Returns the inputs of an intermediate program.
     ///
     /// # Errors
     /// If they are no elements of the machine.
@@ -258,10 +258,10 @@ impl Runs {
         self.first.iter().map(|clock| clock.inputs.concat()).collect()
     }
 
-    /// Makes the gates of the text, and all that is to be equal.
+    /// Builds the gates of the RTL file, and all pairs to be proved equal.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it, or does not fit the machine; those of `made`.
+    /// Constructs that alir2hdl does not generate, or that do not fit the machine; those of `made`.
     pub(crate) fn follow(&self, g: &mut Graph, text: &Text<'_>, made: Made<'_>) -> Result<Pairs, String> {
         let mut running = text.run(g)?;
         let mut pairs = Pairs::default();

@@ -1,25 +1,25 @@
-//! `alir2hdl-check MODEL TEXT DIR`: replays the certificate that `alir2hdl prove --certificate DIR` wrote.
+//! `alir2hdl-check MODEL TEXT DIR`: checks the certificate that `alir2hdl prove --certificate DIR` wrote.
 //!
-//! The model becomes gates, and so does each program between and the text, value by value over the gates of all before; the
-//! records of the certificate say which gates are equal and why. Nothing is searched. When all is built each output bit is
-//! the same gate by the model and by the text, or it is not shown.
+//! The model becomes gates, and so do each intermediate program and the RTL file, value by value over the gates of all
+//! before; the records of the certificate state which gates are equal and why. Nothing is searched. When all is built
+//! each output bit is the same gate by the model and by the RTL file, or it is not proved.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | `graph` | gates, each made once |
-//! | `records` | what makes two of them equal |
-//! | `sums` | values as sums of others: equal in whatever order they are added up, also up to a factor and a constant |
+//! | `graph` | gates, each built once |
+//! | `records` | proofs that two of them are equal |
+//! | `sums` | values as sums of others: equal in any order of addition, also up to a factor and a constant |
 //! | `words` | sums, products, choices, tables of gates |
-//! | `program` | ALIR JSON, and what it means |
-//! | `text` | what the texts that alir2hdl writes have in common in both languages |
-//! | `verilog`, `vhdl` | how each language spells it |
-//! | `clocks` | texts that take a sample every few clocks; those of state machines from one clock to the next |
-//! | `machine` | ALIRFSM JSON, and what it means from one clock to the next |
-//! | `induction` | a text against a state machine |
+//! | `program` | ALIR JSON and its semantics |
+//! | `text` | the parts of generated RTL that are common to both languages |
+//! | `verilog`, `vhdl` | the syntax of each language |
+//! | `clocks` | RTL with an initiation interval above one; that of state machines from one cycle to the next |
+//! | `machine` | ALIRFSM JSON and its semantics from one cycle to the next |
+//! | `induction` | an RTL file against a state machine |
 //! | `certificate` | the file of the records |
 //!
-//! What is trusted when it says `holds`: these files, the reading of JSON and gzip, and that the compiler and the
-//! machine work. No code of alir2hdl's prover, passes or netlist is used.
+//! Trusted for the answer `holds`: these files, the parsers of JSON and gzip, the compiler and the computer. No code of
+//! alir2hdl's prover, passes or netlist is used.
 
 #![forbid(unsafe_code)]
 
@@ -48,20 +48,20 @@ use text::Text;
 
 /// The place of records that are applied when all values are there.
 pub const AT_THE_END: usize = u32::MAX as usize;
-/// What is proved of a state machine.
+/// Theorem about a state machine.
 const EVERY_CLOCK: &str = "every output at every clock since power-on where it is defined, for every input";
 /// Clocks of a state machine in which a difference is looked for that the certificate does not tell.
 const CLOCKS: usize = 8;
 
-/// What a step's second side is.
+/// Second side of a step: the design that is compared.
 #[derive(Clone, Copy)]
 pub enum Side<'a> {
     /// A program.
     Program(&'a Program),
-    /// A program beside a state machine, over elements of it at the clocks of the induction, as [`Machine::elements`] has them, clock by
-    /// clock.
+    /// An intermediate program of a state machine, over elements of it at the cycles of the induction, as
+    /// [`Machine::elements`] returns them, cycle by cycle.
     Beside(&'a Program, &'a [usize]),
-    /// The text; if it does not take a sample at every clock, how often it does.
+    /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
     Text(&'a Text<'a>, Option<&'a Rhythm>),
 }
 
@@ -75,28 +75,30 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The model and what was made of it, one after another over the gates of all before: what is known of them stays known.
+/// The model and everything built after it, each part over the gates of all earlier ones; equalities stay known.
 #[derive(Clone)]
 pub struct Compared {
     /// The gates of all.
     pub graph: Graph,
     /// Types of inputs and outputs.
     types: (Vec<Type>, Vec<Type>),
-    /// Bits of each output by the model; if the text has valid flags, behind them that of the inputs.
+    /// Bits of each output by the model; if the RTL file has valid flags, followed by that of the inputs.
     pub expected: Vec<Vec<Lit>>,
     /// By what was built last.
     pub found: Vec<Vec<Lit>>,
-    /// What a proof says of the text.
+    /// Statement that a complete proof makes about the RTL file.
     pub statement: String,
     /// Bits of each input element; of a state machine, of all inputs at each clock from power-on.
     pub inputs: Vec<Vec<Lit>>,
-    /// The clocks of a state machine. What is expected is there when the text is, and are outputs at several clocks and bits of registers.
+    /// The cycles of a state machine. For one, `expected` is built together with the RTL file, and holds outputs at
+    /// several cycles and register bits.
     runs: Option<Runs>,
-    /// Of each of these the bit of a register that it is about, as [`Induction`] has it; nothing of outputs, and of programs.
+    /// Register bit that each expected word is about, as [`Induction`] numbers it; `None` for outputs and for programs.
     pub claimed: Vec<Option<usize>>,
 }
 
-/// Who is told of each value: its number, and its bits when they are there; of values of programs also before, without bits.
+/// Callback for each value: its index, and its bits once they are built; for values of programs it is also called
+/// before, without bits.
 pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
@@ -122,10 +124,10 @@ impl Compared {
         })
     }
 
-    /// Builds a state machine, whose text this is; for its first clocks alone, or for an induction.
+    /// Builds a state machine with its RTL file; for its first cycles alone, or for an induction.
     ///
     /// # Errors
-    /// If the induction is none, or the text is not read here; those of `made`.
+    /// If the induction is inconsistent, or the RTL file is not supported; those of `made`.
     pub fn of_machine(
         machine: &Machine,
         text: &Text<'_>,
@@ -210,7 +212,7 @@ impl Compared {
         })
     }
 
-    /// Whether an output is the same gates on both sides.
+    /// Returns `true` if an output is the same gates on both sides.
     pub fn is_shown(&self, output: usize) -> bool {
         let pairs = self.expected[output].iter().zip(&self.found[output]);
         pairs.into_iter().all(|(&a, &b)| a.is_known() && self.graph.root(a) == self.graph.root(b))
@@ -221,7 +223,8 @@ impl Compared {
         (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
 
-    /// An output that differs for one of eight times 64 assignments, and the bits of the inputs there. The first one is `case`.
+    /// Returns an output that differs for one of eight times 64 assignments, and the bits of the inputs there. The
+    /// first assignment is `case`.
     pub fn difference(&self, case: &[bool]) -> Option<(usize, Vec<String>)> {
         let (mut random, mut case) = (0x9e37_79b9_7f4a_7c15u64, case.iter());
         for _ in 0..8 {
@@ -261,27 +264,30 @@ fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
-/// What a replay says.
+/// Result of checking a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Every output is the model's; what is said by that.
+    /// Every output is the model's; the theorem that this proves.
     Holds(String),
-    /// An output that differs (the valid flag, if it is none of the model's), and the bits of each input element there. Of a state
-    /// machine outputs are counted clock by clock from power-on, and the bits are those of all inputs at each clock.
+    /// An output that differs (the valid flag, if its index is none of the model's), and the bits of each input element
+    /// there. For a state machine, outputs are counted cycle by cycle from power-on, and the bits are those of all
+    /// inputs at each cycle.
     Refuted(usize, Vec<String>),
-    /// Outputs that the certificate does not show, of how many. Of a state machine, outputs at several clocks and bits of registers.
+    /// Outputs that the certificate does not prove, and the number of all. For a state machine, outputs at several
+    /// cycles and register bits.
     NotShown(Vec<usize>, usize),
 }
 
 /// The bytes of a file of the certificate by its name.
 pub type Files<'a> = &'a (dyn Fn(&str) -> Result<Vec<u8>, String> + Sync);
 
-/// Stack of the thread that checks, in bytes. Parsers refuse deeper nesting than they need: 200 levels of an expression, 128 of
-/// JSON, 18 of a look-up table. The stack has room for all of them, whatever the stack of the caller's thread is.
+/// Stack of the thread that checks, in bytes. Parsers refuse deeper nesting than they need: 200 levels of an
+/// expression, 128 of JSON, 18 of a look-up table. The stack has room for all of them, whatever the stack of the
+/// caller's thread is.
 const STACK_BYTES: usize = 1 << 26;
 
-/// Checks a certificate, on a thread of its own with a stack of fixed size. `program` returns the bytes of a program by its
-/// file name.
+/// Checks a certificate, on a thread of its own with a stack of fixed size. `program` returns the bytes of a program by
+/// its file name.
 ///
 /// # Errors
 /// Returns what cannot be read, or the record that does not hold.
@@ -323,7 +329,7 @@ fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resu
     Ok(Answer::NotShown(replayed.open().collect(), replayed.expected.len()))
 }
 
-/// What a text is to be.
+/// Specification that an RTL file is checked against.
 enum Model {
     Program(Program),
     Machine(Machine),
@@ -351,7 +357,8 @@ impl Model {
         }
     }
 
-    /// The clocks of a state machine for which a case of so many bits has inputs, or some; no bit is said to be another one.
+    /// Returns an induction over first cycles only: as many as a case of `case` bits has inputs for, or [`CLOCKS`]. It
+    /// claims no equal bits.
     fn first_clocks(&self, case: usize) -> Induction {
         let bits = if let Model::Machine(machine) = self { machine.input_bits() } else { 0 };
         let clocks = case.checked_div(bits).filter(|&clocks| clocks > 0).unwrap_or(CLOCKS);

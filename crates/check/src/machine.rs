@@ -38,7 +38,8 @@ struct Connected<'a> {
     alt_src: Option<Mention<'a>>,
 }
 
-/// Name, whether it is exposed, types, reset, what that leaves, whether it is a register, schedule, mode, attributes, view, index.
+/// Name, whether it is exposed, types, reset, value after reset, whether it is a register, schedule, mode, attributes,
+/// view, index.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "schedule, direction and attributes change nothing")]
 struct Mention<'a>(
@@ -55,14 +56,14 @@ struct Mention<'a>(
     Option<(Box<Mention<'a>>, usize)>,
 );
 
-/// What a signal is.
+/// Category of a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// A port.
     Input,
-    /// What a connection drives without a clock: also what a block reads.
+    /// Driven by a connection without a clock; also the inputs of a block.
     Wire,
-    /// What a block makes.
+    /// Output of a block.
     Made,
     Register,
 }
@@ -74,12 +75,12 @@ struct Signal {
     kind: Kind,
     is_output: bool,
     types: Vec<Type>,
-    /// What a register holds at power-on and after its reset.
+    /// Value of a register at power-on and after its reset, by element.
     first: Option<Vec<Vec<Lit>>>,
     reset: Option<View>,
 }
 
-/// Elements of a signal from one to below another, moved by an index times so many.
+/// Elements `low` up to, but excluding, `high` of a signal, moved by an index times a step.
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     signal: usize,
@@ -96,7 +97,7 @@ struct Connection {
     other: Option<View>,
 }
 
-/// What is computed between two clock edges: a connection, or a block.
+/// Combinational part of a cycle: a connection, or a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Part {
     Connection(usize),
@@ -117,7 +118,7 @@ pub struct Machine {
     signals: Vec<Signal>,
     blocks: Vec<Block>,
     connections: Vec<Connection>,
-    /// Everything that no clock drives, each behind what it reads.
+    /// Everything that no clock drives, each after what it reads.
     order: Vec<Part>,
 }
 
@@ -126,7 +127,7 @@ pub struct Machine {
 pub(crate) struct Cell {
     /// Its bits.
     pub(crate) bits: Vec<Lit>,
-    /// Whether all that it is made of was defined.
+    /// Literal that is 1 if all operands were defined.
     pub(crate) is_defined: Lit,
 }
 
@@ -166,7 +167,7 @@ impl Connected<'_> {
 }
 
 impl Machine {
-    /// Whether these bytes are a state machine, as far as their first key says.
+    /// Returns `true` if the first key of these bytes says that they are a state machine.
     pub fn is_one(bytes: &[u8]) -> bool {
         #[derive(Deserialize)]
         struct Head {
@@ -274,7 +275,7 @@ impl Machine {
         Ok(View { signal, low, high, index })
     }
 
-    /// What connections and blocks must keep to; and the order in which they are computed.
+    /// Checks the rules for connections and blocks, and computes the order of evaluation.
     fn check(&mut self) -> Result<(), String> {
         let is_bit = |view: &View| {
             let kind = self.signals[view.signal].types[view.low];
@@ -378,7 +379,8 @@ impl Machine {
         self.of(|signal| signal.kind == Kind::Register)
     }
 
-    /// The elements of input ports, then of registers: names, numbers and widths. Programs beside it are made of these.
+    /// Returns the elements of input ports, then of registers: names, numbers and widths in bits. They are the inputs
+    /// of intermediate programs.
     pub fn elements(&self) -> Vec<(&str, usize, usize)> {
         let signals = self.inputs().into_iter().chain(self.registers()).map(|signal| &self.signals[signal]);
         let of = |signal: &'_ Signal| -> Vec<usize> { signal.types.iter().map(|kind| kind.width).collect() };
@@ -409,7 +411,7 @@ impl Machine {
         (name, types.iter().map(|kind| kind.width).sum())
     }
 
-    /// What a register holds at power-on, if it is known.
+    /// Returns the power-on value of a register, or `None` if it is unknown.
     pub(crate) fn first(&self, register: usize) -> Option<Vec<Lit>> {
         self.signals[register].first.as_ref().map(|first| first.concat())
     }
@@ -424,7 +426,7 @@ impl Machine {
         elements.flat_map(|(name, element, width)| (0..width).map(move |bit| (name, element, bit))).collect()
     }
 
-    /// The elements of a signal with these bits, one behind the other.
+    /// Splits these bits into the elements of a signal, element 0 first.
     pub(crate) fn cells(&self, signal: usize, bits: &[Lit], is_defined: Lit) -> Vec<Cell> {
         let mut rest = bits;
         let cell = |kind: &Type| {
@@ -441,8 +443,8 @@ impl Machine {
         self.signals.iter().map(|signal| signal.types.iter().map(zero).collect()).collect()
     }
 
-    /// One clock: from the inputs and registers among the values all others, and what registers hold behind the clock edge. `made`
-    /// is told the values of blocks.
+    /// Evaluates one cycle: computes all other values from the inputs and registers among them, and returns the
+    /// register values after the clock edge. `made` receives the values of blocks.
     ///
     /// # Errors
     /// Those of `made`.
@@ -480,7 +482,7 @@ impl Machine {
         let index = self.seen(g, values, index).swap_remove(0);
         let types = &self.signals[view.signal].types;
         let element = |first: usize| {
-            // Behind the last one it is zero, which is defined.
+            // Beyond the last one it is zero, which is defined.
             let mut found = Cell { bits: vec![Lit::FALSE; types[first].width], is_defined: Lit::TRUE };
             for (number, at) in reached(first, *step, own.len()) {
                 let is_here = is_number(g, &index.bits, number, *step);
@@ -491,7 +493,7 @@ impl Machine {
         (view.low..view.high).map(element).collect()
     }
 
-    /// What a connection takes from one of its sources, in the types of its destination.
+    /// Returns the values of one source of a connection, in the types of its destination.
     fn source(&self, g: &mut Graph, values: &Cells, from: &View, to: &View) -> Vec<Cell> {
         let cells = self.seen(g, values, from);
         let types = |view: &View| self.signals[view.signal].types[view.low..view.high].to_vec();
@@ -500,7 +502,7 @@ impl Machine {
         cells.into_iter().zip(types).map(of).collect()
     }
 
-    /// What a connection carries where it does not hold.
+    /// Returns the value that a connection drives: its source, or the other one where the enable is 0.
     fn taken(&self, g: &mut Graph, values: &Cells, connection: &Connection) -> Vec<Cell> {
         let Connection { from, to, enable, other } = connection;
         let yes = self.source(g, values, from, to);
@@ -589,7 +591,7 @@ fn reached(first: usize, step: usize, elements: usize) -> impl Iterator<Item = (
     (0..count).map(move |number| (number, first + number * step))
 }
 
-/// Whether an index is this number; with a step of nothing all of them lead to one element.
+/// Returns a literal that is 1 if an index equals this number; with step 0 every index selects the same element.
 fn is_number(g: &mut Graph, index: &[Lit], number: usize, step: usize) -> Lit {
     if step == 0 {
         return Lit::TRUE;

@@ -12,8 +12,8 @@ use std::io::Read;
 /// Most bits of a word and of a shift, and of the address of a table.
 pub(crate) const MOST_BITS: i64 = 4096;
 const MOST_ADDRESS: usize = 18;
-/// Maximum length of a number in a file, in bytes: conversion from decimal takes quadratic time. The longest number that a
-/// model within the limits needs has two words of [`MOST_BITS`] bits, which are 2,467 decimal digits.
+/// Maximum length of a number in a file, in bytes: conversion from decimal takes quadratic time. The longest number
+/// that a model within the limits needs has two words of [`MOST_BITS`] bits, which are 2,467 decimal digits.
 const MAX_NUMBER_LENGTH: usize = 2500;
 /// Most bytes of a file, unpacked.
 const MOST_BYTES: u64 = 1 << 30;
@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// `(signed, width, fractional bits)`. A type without bits has no fraction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Type {
-    /// Whether the top bit is the sign.
+    /// `true` if the top bit is the sign.
     pub signed: bool,
     /// Number of bits.
     pub width: usize,
@@ -74,12 +74,12 @@ struct File<'a> {
     model: Vec<&'a RawValue>,
 }
 
-/// What a part of a file says.
+/// Parses a part of a file.
 pub(crate) fn parsed<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
     serde_json::from_str(raw.get()).map_err(|why| format!("the model: {why}"))
 }
 
-/// The text of a file, plain or gzip.
+/// Returns the content of a file, plain or gzip.
 ///
 /// # Errors
 /// If it cannot be unpacked, or is too long.
@@ -173,7 +173,7 @@ impl Operation {
         Ok(Operation { opcode, operands, data, interval, kind })
     }
 
-    /// What is added up, cut to a type in the end; nothing of what is no sum.
+    /// Returns the addends, before the sum is cut to a type; `None` for operations that are no sums.
     fn terms(&self) -> Option<Terms> {
         Some(match (self.opcode, &self.operands[..], &self.data[..]) {
             (-2, &[x], _) => (vec![(x, 0, true)], None),
@@ -188,7 +188,7 @@ impl Operation {
         })
     }
 
-    /// Whether it has what belongs to its opcode.
+    /// Checks the operands and data that an opcode requires.
     fn check(&self, before: &[Operation], n_in: usize, n_tables: usize) -> Result<(), String> {
         ensure(self.operands.iter().all(|&v| v < before.len()), "an operand that is not earlier")?;
         let is_below = |number: i64, all: usize| usize::try_from(number).is_ok_and(|number| number < all);
@@ -214,7 +214,7 @@ impl Operation {
         }
     }
 
-    /// The sum of its operands' sums that it is before anything is cut off; nothing if it is no sum. A constant is a term.
+    /// Returns the sum of its operands' sums before anything is cut off; `None` if it is no sum. A constant is a term.
     fn sum(&self, known: &[Value]) -> Option<Sum> {
         let (terms, constant) = self.terms().filter(|(terms, _)| !terms.is_empty())?;
         let (value, point) = constant.unwrap_or((0, 0));
@@ -314,7 +314,7 @@ impl Program {
         is_within(g.sums.range(&sum, kind.frac), of_type(kind)).then_some(sum)
     }
 
-    /// The gates of all outputs. `made` is told of each operation before it is made, and then its bits.
+    /// Builds the gates of all outputs. `made` is called for each operation before it is built, and then with its bits.
     pub(crate) fn build(&self, g: &mut Graph, inputs: &[Vec<Lit>], made: Made<'_>) -> Result<Vec<Vec<Lit>>, String> {
         let number = g.sums.programs.len();
         g.sums.programs.push(Vec::new());
@@ -341,13 +341,13 @@ impl Program {
     }
 }
 
-/// A number that is no value of a program: `2^shift` times a value, or minus that, and a constant. What is built later and is the
-/// same sum, or that times a power of two, has its gates, and is so a function of the value.
+/// A number that is no value of a program: `±2^shift` times a value, and a constant. A later value that is the same
+/// sum, or that times a power of two, has its gates, and so is a function of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     /// The value: its program (0 is the model) and its number.
     pub of: (usize, usize),
-    /// Whether the value is subtracted.
+    /// `true` if the value is subtracted.
     pub minus: bool,
     /// The power of two: none without a constant.
     pub shift: i64,
@@ -435,7 +435,8 @@ fn sum(g: &mut Graph, a: &[Lit], b: &[Lit], minus: bool) -> Vec<Lit> {
 }
 
 impl Program {
-    /// The bits of an operation, what its code can be, and the sum that it is, if nothing of it is cut off at either end.
+    /// Builds an operation: returns its bits, the range of its raw integer, and its sum if nothing is cut off at either
+    /// end.
     fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range, Option<Sum>) {
         let (kind, mut sum) = (op.kind, None);
         let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own()[v], shift);
@@ -523,8 +524,8 @@ impl Program {
     }
 }
 
-/// Terms, subtracted where marked, at their finest binary point, added in pairs of neighbours, as long as there are two. Its
-/// bits are those of a number that is the same sum, if there is any.
+/// Adds terms, subtracted where marked, at their finest binary point, in pairs of neighbours as long as there are two.
+/// The bits are those of a known number with the same sum, if one exists.
 fn total(g: &mut Graph, all: &[(Exact, bool)], known: Option<&Sum>) -> Exact {
     let frac = all.iter().map(|(part, _)| part.frac).max().unwrap_or(0);
     let range = all.iter().try_fold((0i128, 0i128), |total, (part, minus)| {

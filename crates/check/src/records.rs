@@ -1,8 +1,8 @@
-//! Records: that a bit of a value is another gate, and what shows it. Each is checked where it is applied, without search: by
-//! all assignments of a few leaves, or by clauses each of which follows from named ones before (LRAT: Cruz-Filipe and others,
-//! "Efficient Certified RAT Verification", CADE 2017).
+//! Records: a bit of a value equals another gate, with the proof of it. Each is checked where it is applied, without
+//! search: by all assignments of a few leaves, or by clauses that each follow from named earlier ones (LRAT:
+//! Cruz-Filipe and others, "Efficient Certified RAT Verification", CADE 2017).
 //!
-//! A record has one form, and nothing in it that is not needed: what it does not use is refused.
+//! A record has one form, and nothing in it that is not needed: unused parts are refused.
 
 use crate::ensure;
 use crate::graph::{Graph, Lit};
@@ -15,9 +15,9 @@ pub const MOST_LEAVES: usize = 18;
 const WORDS: usize = 8;
 const WITHIN: usize = 9;
 
-/// A clause that follows, its literals in order, and the numbers from 1 of the clauses that show it: those of
-/// [`Question::clauses`], then those of the record. All but the last one become units one after another once the literals are
-/// false, and the last one is false then.
+/// A clause that follows, its literals in order, and the numbers from 1 of the clauses that imply it: those of
+/// [`Question::clauses`], then those of the record. All but the last one become units one after another once the
+/// literals are false, and the last one is false then.
 pub type Lemma = (Vec<i32>, Vec<usize>);
 
 /// Why two literals are equal.
@@ -32,7 +32,7 @@ pub enum Reason {
 /// That a bit of a value is equal to a literal, with what shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Which bit of the value at whose place the record stands; behind all of them, which bit of the outputs.
+    /// Index of the bit in the value at whose place the record is applied; after all values, of the bit in the outputs.
     pub bit: usize,
     /// The literal, by the oldest gate that it is known to be.
     pub other: Lit,
@@ -44,8 +44,8 @@ pub struct Record {
     pub reason: Reason,
 }
 
-/// What a record asks: the cone of its literals over its leaves. Variables from 1: the constant false, leaves, gates by number,
-/// comparisons of values with their ranges.
+/// Question that a record answers: the cone of its literals over its leaves. Variables from 1: the constant false,
+/// leaves, gates by number, comparisons of values with their ranges.
 pub struct Question {
     leaves: usize,
     /// The operands of each gate.
@@ -59,10 +59,10 @@ fn is_ascending<T: PartialOrd>(list: &[T]) -> bool {
 }
 
 impl Question {
-    /// That of a record for this bit.
+    /// Builds the question of a record for this bit.
     ///
     /// # Errors
-    /// If a leaf or a range is not there, or of no use; if the literals are no functions of the leaves.
+    /// If a leaf or a range is missing or useless; if the literals are no functions of the leaves.
     pub fn of(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
         ensure(record.other.node() < g.count(), "a record names a gate that is not there")?;
         ensure(is_ascending(&record.ranges), "ranges out of order")?;
@@ -116,11 +116,11 @@ impl Question {
         Ok(Question { leaves: record.leaves.len(), gates, lits })
     }
 
-    /// Tries all assignments of the leaves: the first two literals are equal, or a value is outside of its range. For each range,
-    /// whether there is an assignment where no other one would do.
+    /// Tries all assignments of the leaves: the first two literals are equal, or a value is outside of its range.
+    /// Returns for each range `true` if it is the only one that excludes some assignment.
     ///
     /// # Errors
-    /// If it is not so for an assignment.
+    /// If neither holds for an assignment.
     pub fn exhaust(&self) -> Result<Vec<bool>, String> {
         ensure(self.leaves <= MOST_LEAVES, "a record by all assignments of too many leaves")?;
         let gates = self.leaves + 2..self.leaves + 2 + self.gates.len();

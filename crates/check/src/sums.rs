@@ -1,8 +1,8 @@
 //! Values as sums: integer multiples of other values and a constant, where nothing is rounded and nothing overflows.
 //!
-//! Two values with the same sum are the same number, in whatever order it is added up. What is no sum is a term of its
-//! own, known by its gates: so terms of two programs are the same as soon as their gates are. A value with the gates of a sum is
-//! that sum, however it is made.
+//! Two values with the same sum are the same number, in any order of addition. A value that is no sum is a term of its
+//! own, known by its gates: so terms of two programs are the same as soon as their gates are. A value with the gates of
+//! a sum is that sum, however it is computed.
 
 use crate::graph::Lit;
 use crate::program::Type;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Most terms of a sum that is kept.
 const MOST_TERMS: usize = 1024;
 
-/// What a code can be, where that is known.
+/// Bounds of a raw integer value, both inclusive; `None` if unknown.
 pub type Range = Option<(i128, i128)>;
 
 /// `2^-frac` times the sum of terms, each times a factor, and of a constant. Not all of the numbers are even.
@@ -23,14 +23,14 @@ pub struct Sum {
     pub(crate) frac: i64,
 }
 
-/// What is known of a value of a program.
+/// Bits, type, range and sum of a value of a program.
 #[derive(Clone, Debug)]
 pub struct Value {
     /// Its bits.
     pub bits: Vec<Lit>,
     /// Its type.
     pub kind: Type,
-    /// What its code can be.
+    /// Range of its raw integer.
     pub range: Range,
     /// The sum that it is.
     pub sum: Option<Sum>,
@@ -45,13 +45,13 @@ pub struct Sums {
     pub unused: Vec<(Sum, Vec<Lit>)>,
     /// Sums by the bits of a value at point 0.
     pub(crate) words: BTreeMap<Vec<Lit>, Sum>,
-    /// Of each term.
+    /// Range of each term.
     ranges: Vec<Range>,
-    /// Exact bits of a value with this sum at point 0, and its fractional bits beside that point.
+    /// Exact bits of a value with this sum at point 0, and its fractional bits relative to that point.
     pub(crate) values: BTreeMap<Sum, (Vec<Lit>, i64)>,
 }
 
-/// What is in two ranges.
+/// Returns the intersection of two ranges.
 pub(crate) fn both(a: Range, b: Range) -> Range {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.min(b.1))),
@@ -78,7 +78,7 @@ impl Sum {
         Sum { terms: BTreeMap::new(), constant: code, frac }.normal()
     }
 
-    /// The same at a finer binary point.
+    /// Returns this sum at a finer binary point.
     fn refined(&self, frac: i64) -> Option<Sum> {
         let shift = u32::try_from(frac - self.frac).ok().filter(|&shift| shift < 90)?;
         let wider = |v: i128| v.checked_mul(1 << shift).filter(|v| v.unsigned_abs() < 1 << 120);
@@ -100,7 +100,8 @@ impl Sum {
         sum.normal()
     }
 
-    /// The newest of the terms with an odd factor, and what it is where this sum is zero; nothing if it is not all of the others.
+    /// Returns the newest of the terms with factor 1 or -1, and its value where this sum is zero; `None` if it is not a
+    /// function of the others.
     pub(crate) fn solved(mut self) -> Option<(u32, Sum)> {
         let (&term, &factor) = self.terms.iter().rfind(|(_, factor)| factor.abs() == 1)?;
         self.terms.remove(&term);
@@ -108,7 +109,7 @@ impl Sum {
         Some((term, Sum { terms: BTreeMap::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
     }
 
-    /// The same with other sums for some terms: none of these sums has a term that was solved before its own.
+    /// Replaces terms by other sums: none of these sums has a term that was solved before its own.
     pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Option<Sum> {
         let mut sum = self.clone();
         while let Some((&term, &factor)) = sum.terms.iter().find(|(term, _)| instead.contains_key(term)) {
@@ -121,12 +122,12 @@ impl Sum {
         Some(sum)
     }
 
-    /// Whether it is the other one times a power of two.
+    /// Returns `true` if it is the other one times a power of two.
     pub fn is_moved(&self, other: &Sum) -> bool {
         (&self.terms, self.constant) == (&other.terms, other.constant)
     }
 
-    /// Whether it is a multiple of `2^-frac`.
+    /// Returns `true` for a multiple of `2^-frac`.
     pub(crate) fn is_multiple(&self, frac: i64) -> bool {
         self.frac <= frac || (self.terms.is_empty() && self.constant == 0)
     }
@@ -177,7 +178,7 @@ impl Sums {
         Some(Sum { frac: sum.frac + frac, ..sum.clone() })
     }
 
-    /// What the code of a sum can be at a binary point of which it is a multiple.
+    /// Returns the range of a sum's raw integer at a binary point of which the sum is a multiple.
     pub(crate) fn range(&self, sum: &Sum, frac: i64) -> Range {
         let sum = sum.refined(frac)?;
         let mut total = (sum.constant, sum.constant);

@@ -45,7 +45,7 @@ pub fn negate(g: &mut Graph, a: &[Lit]) -> Vec<Lit> {
     subtract(g, &vec![Lit::FALSE; a.len()], a)
 }
 
-/// Whether `a` is below `b`, both as numbers of one width: the sign of their difference.
+/// Returns a literal that is 1 if `a` is less than `b`, both as numbers of one width: the sign of their difference.
 pub fn less(g: &mut Graph, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
     let (a, b) = (resize(a, signed, a.len() + 1), resize(b, signed, b.len() + 1));
     subtract(g, &a, &b)[a.len() - 1]
@@ -71,17 +71,17 @@ pub fn choose(g: &mut Graph, select: Lit, yes: &[Lit], no: &[Lit]) -> Vec<Lit> {
     yes.iter().zip(no).map(|(&y, &n)| g.mux(select, y, n)).collect()
 }
 
-/// Whether any bit is set.
+/// Returns a literal that is 1 if any bit is set.
 pub fn any(g: &mut Graph, word: &[Lit]) -> Lit {
     word.iter().fold(Lit::FALSE, |any, &lit| g.or(any, lit))
 }
 
-/// Whether all bits are set.
+/// Returns a literal that is 1 if all bits are set.
 pub fn all(g: &mut Graph, word: &[Lit]) -> Lit {
     word.iter().fold(Lit::TRUE, |all, &lit| g.and(all, lit))
 }
 
-/// Bit `bit` of the entry at an address; entries that are not there read zero.
+/// Returns bit `bit` of the entry at an address; entries beyond the table read zero.
 fn table_bit(g: &mut Graph, address: &[Lit], entries: &[bool]) -> Lit {
     if entries.iter().all(|&bit| bit == entries[0]) {
         return Lit::constant(entries[0]);
