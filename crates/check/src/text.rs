@@ -640,9 +640,13 @@ impl<'t, 'a> Reader<'t, 'a> {
         let slot = &mut self.nets[net];
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
         let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
-        if !is_free || value.bits.len() != high - low + 1 {
+        // A type of VHDL is that of its target.
+        let is_typed = !self.text.is_vhdl || value.is_constant() || value.signed == slot.signed;
+        if !is_free || !is_typed || value.bits.len() != high - low + 1 {
             let (name, width) = (slot.name, value.bits.len());
-            return self.wrong(&format!("{name}: two drivers, or bits that do not fit the {width} of their driver"));
+            return self.wrong(&format!(
+                "{name}: two drivers, or bits or a type that do not fit the {width} bits of their driver"
+            ));
         }
         slot.bits[low..=high].copy_from_slice(&value.bits);
         slot.driven[low..=high].fill(true);
@@ -852,7 +856,12 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(fits, "a choice of other widths")?;
         let age = common(common(select.age, yes.age), no.age);
         let bits = choose(g, select.bits[0], &yes.bits, &no.bits);
-        Ok(Value { bits, age, signed: yes.signed && no.signed })
+        let signed = match self.text.is_vhdl {
+            true if yes.is_constant() => no.signed,
+            true if no.is_constant() => yes.signed,
+            _ => yes.signed && no.signed,
+        };
+        Ok(Value { bits, age, signed })
     }
 
     pub(crate) fn combined(&self, g: &mut Graph, operator: char, left: &Value, right: &Value) -> Result<Value> {

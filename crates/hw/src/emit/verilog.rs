@@ -267,7 +267,11 @@ impl NetView<'_, Verilog> {
         let netlist = self.view.netlist;
         let view = self.view;
         let address = spelt(&netlist.scratch, 30, move |line| {
-            Verilog::whole(&view, line, netlist.pieces(address), false);
+            // Yosys 0.23 ends with an assertion where a whole signed net is connected as `$unsigned(x)`.
+            match view.dialect.is_system() {
+                true => system_verilog::operand(netlist, line, netlist.pieces(address), None),
+                false => operand(netlist, line, netlist.pieces(address)),
+            }
         });
         Some(format!("{module} {label} (.address({address}), .word({}));", self.name()))
     }
