@@ -8,6 +8,7 @@ mod axis;
 mod axis_proof;
 mod bench;
 mod board;
+mod cells;
 mod cpp;
 mod cpp_names;
 mod examples;

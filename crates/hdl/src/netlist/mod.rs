@@ -186,3 +186,70 @@ fn instance(text: &str, netlist: &Netlist<'_>, top: Name, path: &str) -> Result<
     }
     Ok(module)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, options: &NetlistOptions) -> String {
+        read(text, options).err().map_or(String::new(), |e| e.to_string())
+    }
+
+    const NETLIST: &str = "(* keep *) module part(a, y); input [1:0] a; output y; wire \\n[0] ;\n\
+        LUT2 #(.INIT(4'h6)) u (.I0(a[0]), .I1(a[1]), .O(\\n[0] )); assign y = \\n[0] ; endmodule\n\
+        module top(clk, a, q);\n  input clk; input [1:0] a; output [1:0] q; wire [1:0] d;\n\
+        part \\p.0 (.a({a[0], a[1]}), .y(d[0]));\n  FDRE r0 (.C(clk), .CE(1'b1), .D(d[0]), .R(1'b0), .Q(q[0]));\n\
+        defparam r0 .INIT = 1'bx;\n  assign d[1] = ~a[1]; assign q[1] = d[1];\nendmodule\n";
+
+    #[test]
+    fn hierarchies_escaped_names_and_defparam_are_read() {
+        let rtl = read(NETLIST, &NetlistOptions::default()).unwrap().unwrap();
+        assert_eq!((rtl.top.as_str(), rtl.inputs.len(), rtl.outputs.len()), ("top", 2, 1));
+        let registers: Vec<_> = rtl.signals().iter().filter(|s| !s.registers.is_empty()).collect();
+        assert_eq!(registers.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["r0.q"]);
+        assert!(rtl.signals().iter().any(|s| s.name == "p.0.n[0]"));
+        assert!(is_netlist(NETLIST, None) && !is_netlist("module m(input a, output y); assign y = a; endmodule", None));
+    }
+
+    #[test]
+    fn an_instance_is_chosen_by_its_path() {
+        let at = |path: &str| NetlistOptions { instance: Some(path.into()), ..NetlistOptions::default() };
+        assert_eq!(read(NETLIST, &at("p.0")).unwrap().unwrap().top, "part");
+        assert!(said(NETLIST, &at("p.1")).contains("has no instance p.1"));
+    }
+
+    #[test]
+    fn an_unknown_cell_is_named_with_its_instance_and_place() {
+        let text = "module top(a, y); input a; output y;\n  MAGIC u7 (.a(a), .y(y));\nendmodule\n";
+        let none = NetlistOptions::default();
+        let message = said(text, &none);
+        assert!(
+            message.contains("E0914") && message.contains("line 2") && message.contains("MAGIC (instance u7)"),
+            "{message}"
+        );
+        let cells = "module MAGIC (input a, output y); assign y = ~a; endmodule".to_owned();
+        assert_eq!(said(text, &NetlistOptions { cells: Some(cells), ..none.clone() }), "");
+        let port = "module top(a, y); input a; output y; INV u (.X(a), .O(y)); endmodule";
+        assert!(said(port, &NetlistOptions { family: Some(CellFamily::Xilinx), ..none }).contains("has no port X"));
+    }
+
+    #[test]
+    fn memory_that_is_written_is_refused() {
+        let text = |enable: &str| {
+            format!(
+                "module top(c, a, w, y); input c, w; input [10:0] a; output [15:0] y;\n\
+                 SB_RAM40_4K m (.RCLK(c), .RE(1'b1), .RADDR(a), .WE({enable}), .RDATA(y));\nendmodule\n"
+            )
+        };
+        assert_eq!(said(&text("1'b0"), &NetlistOptions::default()), "");
+        assert!(said(&text("w"), &NetlistOptions::default()).contains("used in a way"));
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        for end in (0..NETLIST.len()).filter(|&end| NETLIST.is_char_boundary(end)) {
+            let _ = read(&NETLIST[..end], &NetlistOptions::default());
+            let _ = read(&NETLIST[end..], &NetlistOptions::default());
+        }
+    }
+}
