@@ -111,6 +111,16 @@ impl Structure {
         Structure::of(graph, quant, options)
     }
 
+    /// Checks a graph without a quantisation file: everything but types.
+    ///
+    /// # Errors
+    /// What is wrong with the graph or the selection.
+    pub fn read_untyped(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
+        let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
+        quant.set_floating();
+        Structure::of(graph, quant, options)
+    }
+
     /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
     /// network. Of a quantisation file the settings of nodes are taken, which are returned too.
     ///
