@@ -118,7 +118,11 @@ impl Structure {
     pub fn read_untyped(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
         quant.set_floating();
-        Structure::of(graph, quant, options)
+        let mut structure = Structure::of(graph, quant, options)?;
+        // The types of no meaning have no part in the size.
+        structure.quant = QuantFile::default();
+        structure.outline.measure(&structure.graph, &structure.quant);
+        Ok(structure)
     }
 
     /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
