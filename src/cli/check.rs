@@ -97,13 +97,18 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     if let Some((Kind::Graph, bytes)) = input.network_file()?
         && !input.sources().has_weights()
     {
-        let structure = input.sources().structure(&bytes, &source::shown(input.path()));
+        let (sources, name) = (input.sources(), source::shown(input.path()));
+        let structure = match sources.has_quant() {
+            true => sources.structure(&bytes, &name),
+            false => sources.untyped_structure(&bytes, &name),
+        };
         let structure = structure.map_err(|failure| input.cut(failure))?;
         report(&structure.graph.warnings().in_file(input.path()), global);
         let outline = &structure.outline;
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
+        let types = if sources.has_quant() { "" } else { "types and " };
         let text = format!(
-            "valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected; weights were not looked at, as none are given"
+            "valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected; {types}weights were not looked at, as none are given"
         );
         return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
     }

@@ -150,6 +150,20 @@ impl SourceArgs {
         Structure::read(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
+    /// The structure of a graph without a quantisation file: types are not looked at.
+    ///
+    /// # Errors
+    /// What is wrong with it (exit code 2).
+    pub(super) fn untyped_structure(&self, bytes: &[u8], file: &str) -> Result<Structure, Failure> {
+        let structure = Structure::read_untyped(bytes, file, &self.graph_options());
+        structure.map_err(|e| Failure::input(e.in_file(file.as_ref())))
+    }
+
+    /// Whether a quantisation file is given.
+    pub(super) fn has_quant(&self) -> bool {
+        self.quant.is_some()
+    }
+
     /// A graph whose own types do not matter, with its weights, for calibration; and the settings of nodes in the
     /// quantisation file, which are kept.
     ///

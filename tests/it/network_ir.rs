@@ -171,6 +171,10 @@ fn a_language_model_is_listed_and_refused_for_its_size() {
     let structure = Structure::read(&fs::read(folder.join("net.json")).unwrap(), "net.json", &options).unwrap();
     assert_eq!((structure.graph.nodes.len(), structure.graph.buffers.len()), (264, 37));
     assert_eq!(structure.graph.layers(), (0..24).collect::<Vec<i64>>());
+    let whole = Structure::read_untyped(&fs::read(folder.join("net.json")).unwrap(), "net.json", &Options::default());
+    let whole = whole.unwrap();
+    assert_eq!((whole.outline.calls.len(), whole.graph.warnings().0.len()), (264, 0));
+    assert!(whole.outline.size.adders() < 4 * whole.outline.size.weights, "8 bits where a type is not known");
     let size = structure.outline.size;
     assert_eq!((size.weights, size.adders()), (13_074_432, 39_223_296));
     let error = structure.bind(&options).err().unwrap().to_string();

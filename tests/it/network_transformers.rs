@@ -158,7 +158,7 @@ fn outcome(net: &Value, quant: &Value, tokens: u64, offset: u64, nodes: Option<&
         ..Options::default()
     };
     let read = Structure::read(net.to_string().as_bytes(), "net.json", &options);
-    let bound = read.and_then(|structure| structure.bind(&options).map_err(Into::into));
+    let bound = read.and_then(|structure| structure.bind(&options));
     match bound {
         Ok(golden) => {
             let limits = alir2hdl::network::graph::lower::Limits::default();
@@ -215,7 +215,6 @@ fn wrong(change: &'static str, to: Value, place: &'static str, says: [&'static s
 }
 
 /// Changes are JSON pointers into the graph (`/net/...`) or the quantisation file (`/quant/...`); null removes a member.
-#[allow(clippy::too_many_lines)]
 fn wrong_inputs() -> Vec<Wrong> {
     let text = |text: &str| json!(text);
     let one = || json!([{ "dim": "tokens" }]);

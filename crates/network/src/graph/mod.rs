@@ -111,6 +111,20 @@ impl Structure {
         Structure::of(graph, quant, options)
     }
 
+    /// Checks a graph without a quantisation file: everything but types.
+    ///
+    /// # Errors
+    /// What is wrong with the graph or the selection.
+    pub fn read_untyped(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
+        let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
+        quant.set_floating();
+        let mut structure = Structure::of(graph, quant, options)?;
+        // The types of no meaning have no part in the size.
+        structure.quant = QuantFile::default();
+        structure.outline.measure(&structure.graph, &structure.quant);
+        Ok(structure)
+    }
+
     /// A graph with a type of no meaning for everything, and its weights: what is left of it is the floating-point
     /// network. Of a quantisation file the settings of nodes are taken, which are returned too.
     ///

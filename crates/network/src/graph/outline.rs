@@ -289,7 +289,8 @@ impl Outline {
                 .into());
         }
         maker.outputs(wanted)?;
-        let outline = maker.outline;
+        let mut outline = maker.outline;
+        outline.measure(graph, quant);
         for (slots, what) in [(&outline.inputs, "inputs"), (&outline.outputs, "outputs")] {
             let total: u128 = slots.iter().map(|&slot| u128::from(outline.slots[slot].elements)).sum();
             if total > u128::from(MAX_PORT) {
@@ -298,6 +299,19 @@ impl Outline {
             }
         }
         Ok(outline)
+    }
+
+    /// Computes the size with the types of a quantisation file.
+    pub fn measure(&mut self, graph: &Graph, quant: &QuantFile) {
+        (self.size, self.largest) = (Size::default(), None);
+        for call in &self.calls {
+            let size = size_of(graph, &graph.nodes[call.node], quant);
+            self.size.weights += size.weights;
+            self.size.thirds += size.thirds;
+            if size.thirds > 0 && self.largest.is_none_or(|(_, largest)| size.thirds > largest.thirds) {
+                self.largest = Some((call.node, size));
+            }
+        }
     }
 
     /// Refuses what would need more adders than that.
@@ -395,12 +409,6 @@ impl<'a> Maker<'a> {
         }
         let reads = reads.into_iter().map(|arg| self.read(node, arg)).collect::<Result<Vec<_>, _>>()?;
         let writes = writes.into_iter().map(|arg| self.write(node, arg)).collect::<Result<_, _>>()?;
-        let size = size_of(self.graph, node, self.quant);
-        self.outline.size.weights += size.weights;
-        self.outline.size.thirds += size.thirds;
-        if size.thirds > 0 && self.outline.largest.is_none_or(|(_, largest)| size.thirds > largest.thirds) {
-            self.outline.largest = Some((node.index, size));
-        }
         self.outline.calls.push(Call { node: node.index, reads, writes });
         Ok(())
     }
