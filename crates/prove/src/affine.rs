@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// Whether two words of one width (at most 128 bits) are equal by the equations of their adders.
+/// Returns `true` if two words of one width (at most 128 bits) are equal by the equations of their adders.
 pub fn equal(w: &Words, a: &[Lit], b: &[Lit]) -> bool {
     let width = a.len();
     if width == 0 || width > 128 || width != b.len() {

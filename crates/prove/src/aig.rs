@@ -42,12 +42,12 @@ impl Lit {
         self.0 >> 1
     }
 
-    /// Whether it is the negation of its node.
+    /// Returns `true` for the negation of a node.
     pub fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// Whether it is one of the two constants, and which.
+    /// Returns the value of a constant literal, `None` for any other.
     pub fn as_const(self) -> Option<bool> {
         (self.0 < 2).then_some(self.0 == 1)
     }
@@ -72,7 +72,7 @@ impl fmt::Debug for Lit {
     }
 }
 
-/// What a node is.
+/// Definition of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gate {
     /// Node 0.
@@ -101,7 +101,7 @@ pub struct Latch {
 /// A named literal: an output, or an input's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// What is seen there.
+    /// Literal of the pin.
     pub lit: Lit,
     /// Its name, such as `model_inp[7]`; possibly empty.
     pub name: String,
@@ -136,7 +136,7 @@ impl Aig {
         self.nodes.len()
     }
 
-    /// Whether there is nothing but the constant.
+    /// Returns `true` if the graph has only the constant node.
     pub fn is_empty(&self) -> bool {
         self.nodes.len() == 1
     }
@@ -146,7 +146,7 @@ impl Aig {
         self.gates
     }
 
-    /// What a node is.
+    /// Returns the definition of a node.
     pub fn gate(&self, node: u32) -> Gate {
         match self.nodes[node as usize] {
             _ if node == 0 => Gate::False,
@@ -328,7 +328,7 @@ impl<const WORDS: usize> Simulation<WORDS> {
         self.values.len()
     }
 
-    /// Whether nothing was simulated yet.
+    /// Returns `true` if nothing was simulated yet.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

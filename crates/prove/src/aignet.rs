@@ -10,7 +10,7 @@
 use super::aig::{Aig, Gate, Lit};
 use alir_core::diag::{Diagnostic, Place};
 
-/// What a set register flag on a gate means.
+/// Interpretation of a register flag that is set on a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GateFlag {
     /// It is refused: in the edition that we follow it means nothing.

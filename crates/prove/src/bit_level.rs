@@ -34,8 +34,9 @@ impl ModelGates {
         };
         let inputs: Vec<Vec<Lit>> = model.input_kifs().iter().enumerate().map(|pin| pins(pin, e)).collect();
         let bits = blast(&mut e.words, model, &inputs);
-        // A design that computes bit by bit has bits of which only ranges show that they are copies of a sign. It takes gates of
-        // their own, over such bits: pairs of what one pass makes before and after it takes signs leave some designs open.
+        // Bit-serial designs have bits that only range analysis identifies as copies of a sign. Build separate gates
+        // without range analysis for them: matching the values of a pass before and after it uses signs would leave
+        // some designs undecided.
         let by_types = blast_by_types(&mut e.words, model, &inputs);
         let twins: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
         e.add_twins(&twins);
@@ -92,7 +93,7 @@ struct Matching<'a, 'p> {
     unmatched: Vec<(u32, SignalId, Vec<Lit>)>,
     /// Limits of one question on the way.
     limits: Limits,
-    /// Units of work that are kept for the outputs, and what one signal may take.
+    /// Budget in ticks that is reserved for the outputs, and the limit for one signal.
     reserve: u64,
     each: u64,
 }
@@ -200,9 +201,9 @@ impl Leaves for Matching<'_, '_> {
     }
 }
 
-/// What a comparison of gates may do.
+/// Limits of a comparison by gates.
 pub(super) struct GateEffort {
-    /// Units of work.
+    /// Budget in ticks.
     pub(super) cap: u64,
     /// Limits of one question; without steps of the solver only the same gates are equal.
     pub(super) limits: Limits,
@@ -331,7 +332,7 @@ fn within_effort(
     false
 }
 
-/// What is wrong with the valid flag, or not known of it.
+/// Returns the verdict if the valid flag differs or is undecided; `None` if it is proved.
 fn valid_flag(e: &mut Engine, found: &[Lit], wanted: &[Lit], latency: u32) -> Option<Verdict> {
     match e.equal(found, wanted) {
         Outcome::Equal => None,
@@ -386,8 +387,8 @@ impl Leaves for Plain<'_> {
     }
 }
 
-/// The bits of a data port at a moment, made of those of the elements on it; nothing for another port or moment. Bits that
-/// no element has there may be anything.
+/// Returns the bits of a data port at a moment, composed of those of the elements on it; `None` for another port or
+/// moment. Bits without an element there are free.
 fn data_word(
     e: &mut Engine,
     (rtl, ports, inputs): (&Rtl, &PortRoles, &[Vec<Lit>]),

@@ -19,7 +19,7 @@ pub struct Adder {
     pub b: Vec<Lit>,
     /// Carry in.
     pub carry: Lit,
-    /// Whether the equation holds for the words read as two's complement, without modulus.
+    /// `true` if the equation holds for the words read as two's complement, without modulus.
     pub exact: bool,
 }
 
@@ -90,7 +90,7 @@ impl Words {
 
     fn remember(&mut self, out: &[Lit], a: &[Lit], b: &[Lit], carry: Lit, exact: bool) {
         let spare = |x: &[Lit]| x.len() >= 2 && x[x.len() - 1] == x[x.len() - 2];
-        // Two operands with a spare sign bit cannot overflow.
+        // Two operands with an unused sign bit each cannot overflow.
         let exact = exact || (spare(a) && spare(b));
         let index = self.adders.len() as u32;
         let mut new = false;
@@ -168,28 +168,28 @@ impl Words {
         yes.iter().zip(no).map(|(&y, &n)| self.aig.mux(sel, y, n)).collect()
     }
 
-    /// Whether every bit is set; true for no bits.
+    /// Returns a literal that is 1 if every bit is set; 1 for no bits.
     pub fn all(&mut self, x: &[Lit]) -> Lit {
         x.iter().fold(Lit::TRUE, |acc, &l| self.aig.and(acc, l))
     }
 
-    /// Whether any bit is set.
+    /// Returns a literal that is 1 if any bit is set.
     pub fn any(&mut self, x: &[Lit]) -> Lit {
         x.iter().fold(Lit::FALSE, |acc, &l| self.aig.or(acc, l))
     }
 
-    /// Whether the number of set bits is odd.
+    /// Returns a literal that is 1 if the number of set bits is odd.
     pub fn parity(&mut self, x: &[Lit]) -> Lit {
         x.iter().fold(Lit::FALSE, |acc, &l| self.aig.xor(acc, l))
     }
 
-    /// Whether two words of one width are equal.
+    /// Returns a literal that is 1 if two words of one width are equal.
     pub fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let differ: Vec<Lit> = a.iter().zip(b).map(|(&x, &y)| self.aig.xor(x, y)).collect();
         !self.any(&differ)
     }
 
-    /// Whether `a < b`, words of one width, both signed or both not.
+    /// Returns a literal that is 1 if `a < b`, for words of one width, both signed or both unsigned.
     pub fn less(&mut self, a: &[Lit], b: &[Lit], signed: bool) -> Lit {
         let mut below = Lit::FALSE;
         for (i, (&x, &y)) in a.iter().zip(b).enumerate() {

@@ -85,7 +85,7 @@ pub(super) fn constant_bits(value: &BigInt, width: usize) -> Vec<Lit> {
     (0..width as u64).map(|i| Lit::constant(value.bit(i))).collect()
 }
 
-/// What a code can be, for values of up to 120 bits.
+/// Bounds of a raw integer value of up to 120 bits.
 type Range = Option<(i128, i128)>;
 
 /// Blasts the model on these input words (one a port element, as wide as its type).
@@ -93,8 +93,8 @@ pub fn blast(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
     blasted(w, model, inputs, tightened)
 }
 
-/// As [`blast`], but every bit is the one that the operation makes: none is a copy of the sign because of the values that
-/// operands can have. What computes bit by bit is made like this.
+/// Like [`blast`], but every bit is the one that the operation computes: none is replaced by a copy of the sign because
+/// of the range of the operands. Used for bit-serial designs.
 pub(super) fn blast_by_types(w: &mut Words, model: &Model, inputs: &[Vec<Lit>]) -> ModelBits {
     blasted(w, model, inputs, |bits, _, _| bits)
 }
@@ -415,7 +415,7 @@ mod tests {
     use alir_core::num::SplitMix;
     use alir_interp::{LookupMiss, Step, golden_steps};
 
-    /// 64 random input patterns: every operation and output of the gates against the golden interpreter.
+    /// Compares every operation and output of the gates with the reference interpreter, for 64 random input patterns.
     fn agrees_with_golden(model: &Model, seed: u64) {
         let mut w = Words::new();
         let mut rng = SplitMix::new(seed);

@@ -1,8 +1,9 @@
-//! A graph with named pins as a design: what another tool made of a file, to be proved like a file that we read.
+//! A graph with named pins as a design: the netlist that another tool derived from a file, to be proved like a file of
+//! our own front end.
 //!
-//! The graph has bits only. Ports are put together from the names `port[7]` of its pins; so are the signals that the
-//! tool was asked to show beside the outputs, and these are the places where a proof can stop: a gate that shows a bit
-//! of one of them is read through the signal by everything behind it.
+//! The graph has bits only. Ports are composed from the names `port[7]` of its pins; so are the signals that the tool
+//! exposes in addition to the outputs. A proof can stop at these signals: all downstream logic reads a gate that drives
+//! a bit of one of them through the signal.
 
 use super::aig::{Aig, Gate, Lit};
 use alir_core::diag::{Diagnostic, Place};
@@ -14,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub struct CircuitPort {
     /// Its name.
     pub name: String,
-    /// Whether it is an input.
+    /// `true` for an input.
     pub input: bool,
     /// The number of its lowest bit.
     pub lowest: u32,
@@ -22,7 +23,7 @@ pub struct CircuitPort {
     pub width: u32,
 }
 
-/// What a graph does not say of the module that it was made of.
+/// Module information that a graph does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct CircuitModule {
     /// Its name.
@@ -31,7 +32,7 @@ pub struct CircuitModule {
     pub ports: Vec<CircuitPort>,
     /// The port that clocks every register, and whether its rising edge does.
     pub clock: Option<(String, bool)>,
-    /// Comments at the head of the file.
+    /// Comments at the start of the file.
     pub head: Vec<String>,
 }
 

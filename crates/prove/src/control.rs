@@ -28,8 +28,8 @@ pub(super) fn check_control(
     }
 }
 
-/// Whether a word shows something else than it should at one clock edge, shown by states and inputs for which it does;
-/// `None` if that was not decided.
+/// Returns `true` if a word differs from its expected value at one clock edge, for states and inputs that show it;
+/// `None` if undecided.
 fn deviates(e: &mut Engine, found: &[Lit], wanted: &[Lit]) -> Option<bool> {
     match e.equal(found, wanted) {
         Outcome::Equal => Some(false),
@@ -184,13 +184,13 @@ fn edges(
     Ok(None)
 }
 
-/// Whether a register takes the value that it has at power-on.
+/// Returns `true` if the next value of a register is its power-on value.
 fn is_power_on(rtl: &Rtl, id: SignalId, next: &[Lit]) -> bool {
     let first = initial(rtl, id);
     first.is_some_and(|first| (0..).zip(next).all(|(bit, &lit)| lit == Lit::constant(first.bit(bit))))
 }
 
-/// Whether the reset port is in the logic of a register's next value or in its asynchronous resets.
+/// Returns `true` if the reset port is in the logic of a register's next value or in its asynchronous resets.
 fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<SignalId>) -> bool {
     let mut seen: FxHashSet<alir_hdl::NodeId> = FxHashSet::default();
     let mut stack = vec![register.next];

@@ -19,7 +19,7 @@ pub enum Word {
 
 /// Up to this many parts are joined to one form at once.
 const JOINED: usize = 6;
-/// Words of up to this width are; wider ones are ports more often than numbers, and then their parts are asked for.
+/// Maximum width of joined words, in bits; wider ones are ports more often than numbers, and then their parts are read.
 const JOINED_BITS: u32 = 40;
 /// Bits of a distance by which a constant is shifted as a table.
 const MAX_DISTANCE: u32 = 10;
@@ -271,7 +271,7 @@ impl Arithmetic<'_> {
         }))
     }
 
-    /// Whether the low `width` bits are zero.
+    /// Returns the form that is 1 if the low `width` bits are zero, else 0.
     fn is_zero(&mut self, f: FormId, width: u32) -> Result<FormId, Fault> {
         let t = &mut *self.0;
         let size = power(width)?;

@@ -20,33 +20,33 @@ use std::sync::Arc;
 
 /// Words of 64 random patterns.
 pub const WORDS: usize = 4;
-/// Units of work for one run, if nothing else is asked for: about two and a half minutes of one core (29 ns a
-/// unit, measured on 27,000 operations).
+/// Default budget of one run in ticks: about two and a half minutes of one core (29 ns a tick, measured on 27,000
+/// operations).
 pub const WORK: u64 = 5_000_000_000;
-/// Units of work for one gate of a cone.
+/// Ticks for one gate of a cone.
 pub const GATE: u64 = 8;
-/// Units of work for the clauses of one gate that the solver is given.
+/// Ticks for the clauses of one gate that the solver is given.
 pub(super) const CLAUSES: u64 = 80;
-/// Units of work for one step of the solver: a constant, and one more for each so many gates of the cone.
+/// Ticks for one step of the solver: a constant, and one more for each this number of gates of the cone.
 pub(super) const STEP: (u64, u64) = (80, 5);
-/// Units of work for one unit of the linear forms.
+/// Ticks for one unit of the linear forms.
 pub const FORMS: u64 = 3;
 /// Gates evaluated for 64 assignments at once that count as one unit.
 const EVALUATED: u64 = 12;
 
-/// Most variables of parities formed for a graph: a constant, and so many more for each of its gates.
+/// Most variables of parities formed for a graph: a constant, and a number for each of its gates.
 const PARITIES: (u64, u64) = (1_000_000, 20);
 
-/// How equalities were shown, in bits.
+/// Number of bits proved equal, by method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Counts {
-    /// The same gates, or parities of the same.
+    /// By identical gates, or parities of identical gates.
     pub structural: u64,
     /// By affine integer forms.
     pub affine: u64,
     /// By trying all assignments.
     pub exhaustive: u64,
-    /// Those of them that are whole values of a few inputs, tried by the batch engine.
+    /// Bits counted in `exhaustive` that belong to whole values of a few inputs, tried by the batch engine.
     #[serde(skip)]
     pub tried: u64,
     /// By SAT.
@@ -67,7 +67,7 @@ impl Counts {
     }
 }
 
-/// What is known of a question.
+/// Answer to an equality question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Equal for every input.
@@ -87,7 +87,8 @@ pub struct Limits {
     pub cone: usize,
     /// Leaves up to which all assignments are tried.
     pub exhaustive_leaves: usize,
-    /// Whether cones grow to the inputs, or stay near shared values, where a question is cheap but may stay open.
+    /// `true` if cones extend to the inputs; otherwise they stay near shared values, where a question is cheap but may
+    /// stay undecided.
     pub deep: bool,
 }
 
@@ -109,20 +110,20 @@ pub struct Engine {
     merged: FxHashMap<u32, Lit>,
     twins: Twins,
     solver: Box<dyn Solver>,
-    /// What is done at most.
+    /// Limits for each question.
     pub limits: Limits,
-    /// Units of work that are left for the whole run; every question takes what it costs. A unit is about three hundredths
-    /// of a microsecond. Without any, nothing more is decided.
+    /// Ticks left for the whole run; every question is charged its cost. A tick is about 0.03 microseconds. At zero,
+    /// nothing more is decided.
     pub left: u64,
     /// Units that were spent beyond what was there; they are taken from what is given back.
     debt: u64,
     /// Units that were spent in all.
     pub spent: u64,
-    /// How much was shown, and how.
+    /// Number of bits proved, by method.
     pub counts: Counts,
     /// SAT questions that were answered "no difference", for a certificate.
     pub questions: Vec<Question>,
-    /// Whether `questions` are kept.
+    /// `true` if `questions` are kept.
     pub keep_questions: bool,
     /// Where it is written how far the run is.
     pub gauge: Option<Arc<Gauge>>,
@@ -151,7 +152,7 @@ struct Twins {
 struct Cone {
     gates: Vec<(u32, Lit, Lit)>,
     leaves: Vec<u32>,
-    /// Whether every leaf is an input.
+    /// `true` if every leaf is an input.
     complete: bool,
 }
 
@@ -210,7 +211,7 @@ impl Engine {
         })
     }
 
-    /// Whether two words of one width are equal for every assignment of the inputs.
+    /// Decides if two words of one width are equal for every assignment of the inputs.
     pub fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
         self.simulate();
         if a == b {
@@ -238,12 +239,12 @@ impl Engine {
         Outcome::Equal
     }
 
-    /// Whether a literal is a shared value.
+    /// Returns `true` if a literal is a shared value.
     pub fn is_cut(&self, lit: Lit) -> bool {
         self.cut.contains(&lit.node())
     }
 
-    /// Whether two bits are equal, decided within limits of its own; remembered if they are.
+    /// Returns `true` if two bits are equal, decided within the given limits; an equality is remembered.
     pub fn equal_within(&mut self, x: Lit, y: Lit, limits: Limits) -> bool {
         let equal = self.equal_bits(x, y, limits) == Outcome::Equal;
         if equal {
@@ -278,9 +279,9 @@ impl Engine {
 
     /// Gates below `roots`, cut after `levels` shared values on a path, or at inputs.
     fn cone(&self, roots: &[Lit], levels: u32, limit: usize) -> Option<Cone> {
-        // Nodes with how many more cuts may be crossed there. Gates have higher numbers than what they read, so a node that is
-        // the highest one left has all its readers behind it: the first of its entries has the most cuts, and it is looked
-        // at once.
+        // Nodes with the number of further cuts that may be crossed there. Gates have higher numbers than their
+        // operands, so the highest node left has had all its readers processed: the first of its entries has the most
+        // cuts, and it is processed immediately.
         let mut left: BinaryHeap<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
         let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
         let mut done = None;
@@ -429,7 +430,7 @@ impl Engine {
         }
     }
 
-    /// Tells who waits how many outputs are proved.
+    /// Reports the number of proved outputs to the progress counter.
     pub fn show_proved(&self, outputs: usize) {
         if let Some(gauge) = &self.gauge {
             gauge.prove(outputs);
@@ -461,8 +462,8 @@ impl Engine {
         cone
     }
 
-    /// Takes literals that are known to be equal two by two: gates like those below one of two are merged with those of the
-    /// other ([`Engine::normalise`]). Called before anything is merged.
+    /// Takes pairs of literals that are known to be equal: gates like those below one of a pair are merged with those
+    /// of the other ([`Engine::normalise`]). Called before anything is merged.
     pub fn add_twins(&mut self, pairs: &[(Lit, Lit)]) {
         let differ = |&(x, y): &(Lit, Lit)| x.node() != y.node();
         let roots: Vec<Lit> = pairs.iter().filter(|pair| differ(pair)).flat_map(|&(x, y)| [x, y]).collect();
@@ -493,7 +494,7 @@ impl Engine {
         }
     }
 
-    /// Whether two words are known to be equal, or to differ for a pattern that was simulated.
+    /// Returns `Equal` if two words are known to be equal, `Differs` if a simulated pattern distinguishes them.
     pub fn compared(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
         if a.iter().zip(b).all(|(&x, &y)| self.root(x) == self.root(y)) {
             self.counts.structural += a.len() as u64;
@@ -668,7 +669,7 @@ mod tests {
         assert!(e.counts.swept > 0);
     }
 
-    /// What is known of two words is used of what reads either, and of nothing else.
+    /// An equality of two words is used for the gates that read either word, and for no others.
     #[test]
     fn what_reads_one_of_two_twins_is_what_reads_the_other() {
         let mut e = Engine::new(Box::new(Embedded));
@@ -676,7 +677,7 @@ mod tests {
         let (a, rest) = x.split_at(8);
         let (b, rest) = rest.split_at(8);
         let (p, q) = (&rest[..12], &rest[12..]);
-        // A product both ways, which nobody looks into here.
+        // A product in both operand orders, which no method looks into here.
         let one = e.words.mul((a, true), (b, true), 12);
         let other = e.words.mul((b, true), (a, true), 12);
         let twins: Vec<(Lit, Lit)> = one.iter().copied().zip(other.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! How far a proof is, for somebody who waits: figures beside the proof that nothing in it reads.
+//! Progress of a proof, for display: figures next to the proof that nothing in it reads.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ thread_local! {
 #[derive(Clone, Copy, Debug)]
 pub struct Cancelled;
 
-/// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag nothing depends on time.
+/// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag nothing depends
+/// on time.
 pub fn cancellable<T>(flag: Arc<AtomicBool>, job: impl FnOnce() -> T) -> T {
     /// Takes the flag away, however the job ends.
     struct Reset;
@@ -39,7 +40,7 @@ pub(super) fn check_cancelled() {
     }
 }
 
-/// Written by the proof, read by whoever shows it.
+/// Progress counter: written by the proof, read by the caller.
 #[derive(Debug, Default)]
 pub struct Gauge {
     outputs: AtomicUsize,
@@ -48,21 +49,21 @@ pub struct Gauge {
     spent: AtomicU64,
 }
 
-/// How far a proof is.
+/// Progress of a proof.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Outputs that are compared.
     pub outputs: usize,
     /// Outputs that are proved.
     pub proved: usize,
-    /// Units of work that the run may take.
+    /// Budget of the run in ticks.
     pub work: u64,
-    /// Units of work that it has taken.
+    /// Ticks spent so far.
     pub spent: u64,
 }
 
 impl Gauge {
-    /// How far it is now.
+    /// Returns the current progress.
     pub fn read(&self) -> Standing {
         Standing {
             outputs: self.outputs.load(Ordering::Relaxed),
@@ -82,12 +83,12 @@ impl Gauge {
         self.spent.store(spent, Ordering::Relaxed);
     }
 
-    /// So many outputs are compared.
+    /// Sets the number of outputs to compare.
     pub(super) fn compare(&self, outputs: usize) {
         self.outputs.store(outputs, Ordering::Relaxed);
     }
 
-    /// So many of them are proved.
+    /// Sets the number of outputs proved.
     pub(super) fn prove(&self, outputs: usize) {
         self.proved.store(outputs, Ordering::Relaxed);
     }

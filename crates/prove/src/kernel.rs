@@ -40,7 +40,7 @@ pub fn rtl(program: &Program, like: &Model) -> Rtl {
     w.rtl
 }
 
-/// What each value showed, and the operations of the lowered program that showed the same.
+/// Sample values of each value, and the operations of the lowered program by their sample values.
 struct Names {
     values: Vec<golden::Values>,
     shown: FxHashMap<Vec<BigInt>, u32>,
@@ -68,7 +68,7 @@ impl Names {
         Names { values, shown }
     }
 
-    /// The name of the signal of a lane of a value, whose pattern has so many bits.
+    /// Returns the signal name of a lane of a value, whose pattern has the width of `ty`.
     fn name(&self, file: File, value: u32, lane: usize, ty: ValueType) -> String {
         let (_, width) = ty.elements();
         let signed: Vec<BigInt> =
@@ -396,7 +396,7 @@ impl Writer<'_> {
                 };
                 words.push(word);
             }
-            // Of vectors the condition stands last.
+            // For vectors the condition is the last operand.
             if lane == Lane::Select {
                 words.rotate_right(1);
             }
@@ -431,7 +431,7 @@ impl Writer<'_> {
         self.rtl.binary(Binary::Mul, a, b)
     }
 
-    /// Whether a comparison holds.
+    /// Returns the node that is 1 if a comparison holds.
     fn holds(&mut self, code: u8, a: NodeId, b: NodeId) -> NodeId {
         let less = if code & 8 == 0 { Compare::SignedLess } else { Compare::Less };
         let mut holds = self.zero(1);
@@ -596,12 +596,12 @@ impl Writer<'_> {
         self.negative_if(negate, result)
     }
 
-    /// Quotient or remainder of natural numbers, as on paper: the bits of the dividend are taken from above; from what is left
-    /// of those taken so far the divisor is subtracted if it is not larger, and the bit of the quotient says whether it was.
-    /// A divisor of zero is never larger, and nothing is taken away.
+    /// Quotient or remainder of natural numbers by long division: bits of the dividend are taken from the top; the
+    /// divisor is subtracted from the partial remainder if it is not larger, and the bit of the quotient records the
+    /// subtraction. A divisor of zero is never subtracted.
     ///
-    /// Each step is as wide as what can be left, so that its gates are those of a divider of as many steps in hardware. Of
-    /// another divider the equality of all steps at once is out of reach beyond some twenty bits.
+    /// Each step is as wide as the partial remainder can be, so that its gates are those of a hardware divider with as
+    /// many steps. For another divider, proving all steps equal at once is infeasible beyond some twenty bits.
     fn long_division(&mut self, quotient: bool, a: NodeId, b: NodeId, width: u32) -> NodeId {
         let mut left = self.zero(0);
         let mut bits = Vec::with_capacity(width as usize);
@@ -702,7 +702,7 @@ mod tests {
         prove(&model, &rtl(&read(text), &model), &request, Box::new(Embedded)).0.verdict
     }
 
-    /// A program of one operation on operands of so many bits.
+    /// A program of one operation on operands of `width` bits.
     fn row(word: &str, operands: &str, width: u32) -> String {
         let ports = ["p", "q", "s"].iter().enumerate();
         let ports: String = ports.map(|(k, name)| format!("in %{k} \"{name}\": iv{width}\n")).collect();

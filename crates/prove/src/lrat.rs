@@ -1,5 +1,5 @@
-//! The refutations of a SAT solver with the reasons of each clause (LRAT: Cruz-Filipe and others, "Efficient Certified RAT
-//! Verification", CADE 2017), so that they can be checked without search; only with what they need.
+//! Refutations of a SAT solver with the reasons of each clause (LRAT: Cruz-Filipe and others, "Efficient Certified RAT
+//! Verification", CADE 2017), so that they can be checked without search; only with the clauses they need.
 
 /// A clause with the numbers of those that show it.
 pub type Lemma = (Vec<i32>, Vec<usize>);
@@ -97,8 +97,8 @@ impl Clauses {
         None
     }
 
-    /// Why a clause is false: the literals that were assumed, negated, and the clauses in the order in which they become units,
-    /// that one last.
+    /// Returns the proof that a clause is false: the literals that were assumed, negated, and the clauses in the order
+    /// in which they become units, `contradiction` last.
     fn reasons(&self, contradiction: usize) -> Lemma {
         let mut is_asked = vec![false; self.value.len()];
         let ask = |is_asked: &mut Vec<bool>, clause: &[i32]| {
@@ -122,8 +122,8 @@ impl Clauses {
         (literals, hints)
     }
 
-    /// A clause that follows, or a part of it that does, with its reasons; nothing if it holds by one literal alone, or does not
-    /// follow by unit propagation.
+    /// Returns a clause that follows, or a part of it that does, with its reasons; `None` if it holds by one literal
+    /// alone, or does not follow by unit propagation.
     fn shown(&mut self, clause: &[i32]) -> Option<Lemma> {
         let start = self.trail.len();
         let mut is_known = false;
@@ -143,9 +143,9 @@ impl Clauses {
     }
 }
 
-/// Clauses that follow from the first ones, each by unit propagation along the clauses that it names (from 1), up to the empty
-/// one. `learnt` are what a solver learnt in its order, up to the empty one; what is not needed is left out. Nothing if
-/// the empty clause does not follow.
+/// Returns clauses that follow from the first ones, each by unit propagation along the clauses that it names (from 1),
+/// up to the empty one. `learnt` are the clauses that a solver learnt, in order, up to the empty one; unneeded ones are
+/// left out. Returns `None` if the empty clause does not follow.
 pub(super) fn refutation(clauses: &[Vec<i32>], learnt: &[Vec<i32>]) -> Option<Vec<Lemma>> {
     let variables = clauses.iter().chain(learnt).flatten().map(|l| l.unsigned_abs() as usize).max()?;
     let mut all = Clauses::new(variables);

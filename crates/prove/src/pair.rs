@@ -1,9 +1,9 @@
-//! Two programs: whether they are the same function of real numbers.
+//! Equivalence of two programs as functions of real numbers.
 //!
 //! Ports may have different types. Then an input is any number of the smallest type that holds those of both, which
 //! each program quantises as its port does; outputs are compared as numbers. The second program becomes a design
 //! operation by operation ([`super::program`]), and that is proved to be the first. A difference is confirmed by the
-//! golden interpreter of both programs.
+//! reference interpreter of both programs.
 
 use super::equiv::{self, Report, Request, Verdict};
 use super::sat::Solver;
@@ -163,7 +163,7 @@ mod tests {
         (report.verdict, difference)
     }
 
-    /// Whether two programs with small ports are the same, by all numbers that their ports hold.
+    /// Returns `true` if two programs with small ports are the same, by all numbers that their ports hold.
     fn same_by_enumeration(a: &Model, b: &Model) -> Option<bool> {
         let (of_a, of_b) = (input_ports(a), input_ports(b));
         let types: Vec<Kif> = of_a.iter().zip(&of_b).map(|(x, y)| common_type(*x, *y)).collect::<Option<_>>()?;
@@ -217,7 +217,7 @@ mod tests {
         Some(alir_opt::passes::run(a, alir_opt::passes::pipeline(2)).0)
     }
 
-    /// The same program on ports with another bit, below or above.
+    /// Returns the program on ports with one more bit, below or above.
     fn with_other_ports(a: &Model, seed: u64) -> Option<Model> {
         let more = |kif: Kif| match kif.width() {
             0 => kif,
@@ -260,7 +260,7 @@ mod tests {
         builder.finish().ok().filter(|_| done)
     }
 
-    /// How an exclusive or is written.
+    /// Spelling of an exclusive or.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum How {
         Operation,
@@ -362,7 +362,7 @@ mod tests {
         builder.finish().expect("a program")
     }
 
-    /// The same with one table for the byte: `table[(state ^ byte) & 255] ^ state >> 8`.
+    /// CRC-32 with one table for the byte: `table[(state ^ byte) & 255] ^ state >> 8`.
     fn crc32_by_table() -> Model {
         let mut builder = Builder::new(vec![0; 2]);
         let word = Interval::of_width(false, 32, 0);

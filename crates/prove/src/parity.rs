@@ -1,14 +1,14 @@
 //! Equalities that hold by structure and by linear algebra over GF(2).
 //!
-//! Gates are looked at once, in order, over what is known to be equal. A gate of which an operand is made of the other one
-//! is less than it seems (Brummayer and Biere, "Local Two-Level And-Inverter Graph Minimization without Blowup", 2006,
-//! section 2; but no gate is made here), and `p xor q` excludes `p and q`, so that a carry over equal operands is the carry
-//! below it: an adder that is wider than its sum gives its sign again. A gate that is the exclusive or of two others
-//! (three ANDs, in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a constant. Nodes
-//! are taken apart as far as they are exclusive ors themselves; what is no exclusive or is a variable. Two gates with
-//! the same set are equal or complements, so that parities, CRCs, LFSRs and Gray codes compare equal in whatever order
-//! they are summed up; gates above them are shared again. (Elimination with one row a gate: the variables of a
-//! component are its own leaves.)
+//! Gates are visited once, in order, over the equalities known so far. A gate one of whose operands is a function of
+//! the other is simplified (Brummayer and Biere, "Local Two-Level And-Inverter Graph Minimization without Blowup",
+//! 2006, section 2; but no gate is built here), and `p xor q` excludes `p and q`, so that a carry over equal operands
+//! is the carry below it: an adder that is wider than its sum repeats its sign. A gate that is the exclusive or of two
+//! others (three ANDs, in any polarity) gets a normal form: the set of nodes whose sum modulo two it is, and a
+//! constant. Nodes are decomposed as far as they are exclusive ors themselves; any other node is a variable. Two gates
+//! with the same set are equal or complements, so that parities, CRCs, LFSRs and Gray codes compare equal for any order
+//! of summation; gates above them are shared again. (Elimination with one row a gate: the variables of a component are
+//! its own leaves.)
 
 use super::aig::Lit;
 use rustc_hash::FxHashMap;
@@ -17,12 +17,12 @@ use std::rc::Rc;
 /// Most variables of one form; a longer one becomes a variable itself.
 const LONGEST: usize = 4096;
 
-/// What is known of the gates so far.
+/// Equalities and normal forms of the gates so far.
 #[derive(Default)]
 struct Forms {
     /// The older literal that a node is equal to.
     equal: FxHashMap<u32, Lit>,
-    /// Those of them that were not known before, in order.
+    /// Entries of `equal` that were not known before, in order.
     found: Vec<(u32, Lit)>,
     /// Operands of AND nodes that are nothing older, over the oldest equal literals.
     operands: FxHashMap<u32, (Lit, Lit)>,
@@ -38,7 +38,7 @@ struct Forms {
     left: u64,
 }
 
-/// What is known of a product.
+/// Simplification of a product.
 enum Less {
     /// It is this.
     Is(Lit),
@@ -46,9 +46,9 @@ enum Less {
     And(Lit, Lit),
 }
 
-/// Nodes of a cone that are equal to an older literal of it: gates come in topological order, and form at most `most`
-/// variables all together. Of some nodes it is known what they are equal to. Each pair is a node and what it is equal to,
-/// which may be equal to an older one in turn; the second of the result is how many variables there were.
+/// Returns the nodes of a cone that are equal to an older literal of it, and the number of variables formed. Gates come
+/// in topological order, and form at most `most` variables all together; `known` lists nodes with known equal literals.
+/// Each pair is a node and its equal literal, which may be equal to an older one in turn.
 pub(super) fn equalities(gates: &[(u32, Lit, Lit)], known: &FxHashMap<u32, Lit>, most: u64) -> (Vec<(u32, Lit)>, u64) {
     let mut forms = Forms { left: most, ..Forms::default() };
     for &(node, a, b) in gates {
@@ -119,7 +119,7 @@ impl Forms {
         self.sums.insert(node, (variables, constant));
     }
 
-    /// What `x and y` is, if `x` or what `y` is made of says that it is less than a gate over both.
+    /// Simplifies `x and y`, if `x` or the operands of `y` show that it is less than a gate over both.
     fn less(&self, x: Lit, y: Lit) -> Option<Less> {
         match (x.as_const(), x == y, x == !y) {
             (Some(true), ..) | (_, true, _) => return Some(Less::Is(y)),
@@ -150,7 +150,8 @@ impl Forms {
         either.or_else(of_both)
     }
 
-    /// Whether two literals are seen never to be 1 both: complements, or an exclusive or and the product of its operands.
+    /// Returns `true` if two literals are detected never to be 1 both: complements, or an exclusive or and the product
+    /// of its operands.
     fn exclude(&self, x: Lit, y: Lit) -> bool {
         let product_of = |y: Lit, p: Lit, q: Lit, negated: bool| {
             let Some(&(u, v)) = self.operands.get(&y.node()).filter(|_| !y.is_negated()) else { return false };
@@ -191,7 +192,7 @@ impl Forms {
     }
 }
 
-/// What is in one of two sorted lists only.
+/// Returns the elements of exactly one of two sorted lists.
 fn symmetric_difference(x: &[u32], y: &[u32]) -> Vec<u32> {
     let (mut i, mut j) = (0, 0);
     let mut out = Vec::with_capacity(x.len() + y.len());
@@ -252,8 +253,8 @@ mod tests {
             .prop_map(|(rows, x, y)| Recipe { rows, orders: [x, y] })
     }
 
-    /// The literals of each row: sums (or products) of inputs, rows before and complements, in one of the two orders; a
-    /// flipped term where asked for. Products are of `factors` alone, if there are any.
+    /// Builds the literals of each row: sums (or products) of inputs, rows before and complements, in one of the two
+    /// orders; a flipped term where requested. Products are of `factors` alone, if there are any.
     fn built(
         g: &mut Aig,
         (ins, factors): (&[Lit], &[Lit]),
@@ -286,7 +287,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// What reads them is equal too. Terms of sums are independent here: of others, one order may show more.
+        /// Gates that read them are equal too. Terms of sums are independent here: for dependent ones, one order may
+        /// prove more.
         #[test]
         fn networks_in_another_order_are_equal(recipe in recipe()) {
             let mut g = Aig::new();
@@ -348,7 +350,7 @@ mod tests {
         }
     }
 
-    /// What is known of a node holds for what is like it, and for what reads that.
+    /// Known equalities of a node apply to equal gates, and to gates that read them.
     #[test]
     fn known_equalities_are_used() {
         let mut g = Aig::new();

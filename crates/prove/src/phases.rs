@@ -1,10 +1,10 @@
-//! Designs that take a sample every few clocks: what drives them is a counter that nothing from outside reaches.
+//! Designs with an initiation interval above one: their control is a counter that no input reaches.
 //!
-//! The counter is found in the text: the registers with a power-on value whose next value depends on such registers
-//! alone. It is run from there until it is where it began; after how many clocks that is, is the interval. Where the
-//! phase is known the choices by phase are constants, and what remains is a function of the sample that was accepted,
-//! as in a pipeline. That a result stays is seen clock by clock: whatever the registers hold, an output is at each of
-//! these phases what it was in the clock before.
+//! The counter is detected in the RTL: the registers with a power-on value whose next value depends on such registers
+//! alone. It is simulated from there until its state repeats; the number of cycles is the interval. At a known phase
+//! the choices by phase are constants, and the rest is a function of the sample that was accepted, as in a pipeline.
+//! Results are proved stable cycle by cycle: for any register values, an output at each of these phases equals its
+//! value in the cycle before.
 
 use super::aig::Lit;
 use super::bit_vector;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The longest interval that is looked for.
 const LONGEST: usize = 4096;
 
-/// What some registers hold.
+/// Values of some registers.
 type State = FxHashMap<SignalId, BigUint>;
 
 /// The counter, and at which of its phases the outputs are looked at.
@@ -28,7 +28,7 @@ type State = FxHashMap<SignalId, BigUint>;
 pub(super) struct Phases {
     /// Values of its registers by phase, phase 0 first: that after power-on and reset.
     states: Arc<FxHashMap<SignalId, Vec<BigUint>>>,
-    /// How many phases there are.
+    /// Number of phases.
     pub(super) interval: u32,
     /// The phase at whose end a sample is accepted.
     pub(super) accepts: u32,
@@ -37,14 +37,14 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// What a register of the counter holds `k` clocks before the outputs are looked at.
+    /// Returns the value of a register of the counter `k` cycles before the outputs are observed.
     pub(super) fn at(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
         let states = self.states.get(&signal)?;
         let n = self.interval;
         states.get(((self.now + n - k % n) % n) as usize)
     }
 
-    /// The same with outputs looked at so many clocks after a sample was accepted.
+    /// Returns the phases with outputs observed `clocks` cycles after a sample was accepted.
     pub(super) fn seen_after(&self, clocks: u32) -> Phases {
         Phases { now: (self.accepts + clocks) % self.interval, ..self.clone() }
     }
@@ -159,7 +159,7 @@ fn closed(rtl: &Rtl, controls: ControlValues, mut set: FxHashSet<SignalId>) -> V
     closed
 }
 
-/// Whether a register's next value depends on anything but the set and control ports.
+/// Returns `true` if a register's next value depends on anything but the set and control ports.
 fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet<SignalId>) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut stack: Vec<NodeId> = rtl.signal(id).registers.iter().map(|r| r.next).collect();
@@ -200,7 +200,7 @@ fn following(rtl: &Rtl, controls: ControlValues, state: &State) -> Result<State,
     Ok(next)
 }
 
-/// What a register becomes under these controls, whatever it holds; nothing if that is no constant.
+/// Returns the next value of a register under these controls, for any present value; `None` if that is no constant.
 fn becomes(rtl: &Rtl, controls: ControlValues, signal: SignalId) -> Result<Option<BigUint>, String> {
     let nothing = FxHashMap::default();
     let register = &rtl.signal(signal).registers[0];
@@ -280,8 +280,8 @@ impl Leaves for Edge<'_> {
     }
 }
 
-/// Whether at the phase of `phases` every output is what it was in the clock before, and the valid flag is low,
-/// whatever registers and inputs hold.
+/// Returns `true` if at the phase of `phases` every output equals its value in the cycle before, and the valid flag is
+/// low, for any values of registers and inputs.
 pub(super) fn stays(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
     let controls = ControlValues::running(ports);
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use alir_hdl::{self, Language};
 
-    /// A counter whose next value a table of so many words gives.
+    /// A counter whose next value is read from a table of `words` words.
     fn counter(words: usize) -> Rtl {
         let table = ["\"01\"", "\"10\"", "\"11\"", "\"00\""][..words].join(", ");
         let text = format!(
@@ -389,7 +389,8 @@ mod tests {
     #[test]
     fn registers_on_their_way_are_no_part_of_the_counter() {
         let ready = "phase == 2'd0";
-        // Three that a one runs through; one that is 1 at first, one that the phase sets, both, and one that an input sets.
+        // Three registers that a one passes through; one that is 1 at first, one that the phase sets, both, and one
+        // that an input sets.
         let constant = [("1'b0", "1'b1"), ("1'b0", "r0"), ("1'b0", "r1")];
         for reset in [false, true] {
             let phases = found(&beside(&constant, ready, reset)).unwrap();

@@ -10,11 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Names of the control ports, where the usual ones must not decide.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlNames {
-    /// The clock, if no register tells.
+    /// The clock, needed if no register determines it.
     pub clock: Option<String>,
     /// The reset.
     pub reset: Option<String>,
-    /// Whether the reset acts when low; if not given its name says so.
+    /// `Some(true)` if the reset acts when low; if `None`, its name decides.
     pub reset_low: Option<bool>,
     /// The clock enable.
     pub enable: Option<String>,
@@ -22,7 +22,7 @@ pub struct ControlNames {
     pub valid_in: Option<String>,
     /// The valid flag of the outputs.
     pub valid_out: Option<String>,
-    /// What says when a sample is taken, in a design that does not take one every clock.
+    /// Port that states when a sample is accepted, in a design with an initiation interval above one.
     pub ready: Option<String>,
 }
 
@@ -33,16 +33,16 @@ pub(super) struct PortRoles {
     pub(super) outputs: Vec<Option<(SignalId, u32)>>,
     pub(super) clock: Option<SignalId>,
     pub(super) reset: Option<SignalId>,
-    /// Whether the reset acts when low.
+    /// `true` if the reset acts when low.
     pub(super) reset_low: bool,
     pub(super) enable: Option<SignalId>,
     pub(super) valid: Option<(SignalId, SignalId)>,
-    /// What says when a sample is taken.
+    /// Port that states when a sample is accepted.
     pub(super) ready: Option<SignalId>,
     /// The phases of a design that takes a sample every few clocks.
     pub(super) phases: Option<Phases>,
-    /// For each model input element, how many clocks after the one whose edge accepts the sample it is at its port; nothing
-    /// where all are there in that clock.
+    /// For each model input element, the number of cycles after the accepting one at which it is at its port; empty
+    /// where all are present in that cycle.
     pub(super) beats: Vec<u32>,
     /// For how many clocks a sample stays on its ports, the one whose edge accepts it included.
     pub(super) hold: u32,
@@ -57,12 +57,13 @@ pub(super) struct Moments {
     pub(super) back: Vec<u32>,
     /// Registers are followed this far back.
     pub(super) depth: u32,
-    /// What registers hold before; what is not here may hold anything.
+    /// Earlier values of registers; a register without an entry may have any value.
     pub(super) before: FxHashMap<SignalId, BigUint>,
 }
 
 impl PortRoles {
-    /// How many clocks before the outputs a model input is, where all others are `latency` before: the first of them.
+    /// Returns the age of a model input in cycles before the outputs (the oldest, if it stays), where `latency` is that
+    /// of the accepting cycle.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
         let after = self.beats.get(input).copied().unwrap_or(0);
         self.moments.as_ref().map_or(latency - after, |m| m.back[input])
@@ -83,17 +84,17 @@ impl PortRoles {
         places.find_map(|(i, place)| place.filter(|p| p.0 == signal).map(|_| self.back(i, latency)))
     }
 
-    /// How far back registers are followed, in a design so deep.
+    /// Returns the number of cycles that registers are followed back, for a design of this depth.
     pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
         self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
     }
 
-    /// What a register that counts phases holds at a moment.
+    /// Returns the value of a phase counter register at a moment.
     pub(super) fn phase(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
         self.phases.as_ref()?.at(signal, k)
     }
 
-    /// What bits of a register hold before that, if it is known.
+    /// Returns the earlier value of bits of a register, if it is known.
     pub(super) fn before(&self, signal: SignalId, lo: u32, width: u32) -> Option<BigUint> {
         let whole = self.moments.as_ref()?.before.get(&signal)?;
         Some((whole >> lo) & ((BigUint::from(1u32) << width) - 1u32))
@@ -106,7 +107,8 @@ pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "latency", &["none", "combinational"])
 }
 
-/// The number behind some words in the file's head, as [`stated_latency`] reads it; 0 for one of these others behind them.
+/// Returns the number after `words` in the file's header comment, as [`stated_latency`] reads it; 0 if one of `zeros`
+/// follows instead.
 pub(super) fn stated(rtl: &Rtl, words: &str, zeros: &[&str]) -> Option<u32> {
     rtl.head.iter().filter(|line| !line.trim_start().starts_with("command:")).find_map(|line| {
         let lower = line.to_ascii_lowercase();
@@ -133,7 +135,7 @@ fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace
     let after = rtl.head.iter().skip_while(|line| !line.trim_start().starts_with(ELEMENTS)).skip(1);
     let mut places = Vec::with_capacity(widths.len());
     for (line, &width) in after.zip(widths) {
-        // Behind the name, which may hold anything.
+        // After the name, which may hold anything.
         let place = line.rfind(": ").map(|at| &line[at + 2..]).unwrap_or_default();
         if place.starts_with("always 0") {
             places.push(None);
@@ -290,7 +292,7 @@ pub(super) fn find_ports(
     })
 }
 
-/// What control inputs are set to while gates are made.
+/// Values of control inputs while gates are built.
 #[derive(Clone, Copy)]
 pub(super) struct ControlValues {
     pub(super) reset: Option<(SignalId, bool)>,
@@ -303,7 +305,7 @@ impl ControlValues {
         ControlValues { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
     }
 
-    /// What a port is held at, if it is a control port.
+    /// Returns the constant level of a control port, `None` for any other port.
     pub(super) fn level(&self, signal: SignalId) -> Option<bool> {
         [self.reset, self.enable].into_iter().flatten().find(|c| c.0 == signal).map(|c| c.1)
     }

@@ -306,8 +306,8 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
             }
         }
     }
-    // By all bits, up to a power of two and the sign; then by low bits, at each width that is asked for; then by the distance to a
-    // constant.
+    // By all bits, up to a power of two and the sign; then by low bits, at each width that is read; then by the
+    // distance to a constant.
     let is_constant = |i: usize| matches!(like.nodes()[i].op, Op::Const { .. });
     let variable = || theirs.iter().enumerate().filter(|(i, _)| !is_constant(*i));
     let mut whole: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
@@ -325,7 +325,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     let mut out = Vec::with_capacity(ours.len());
     for (i, (codes, id)) in ours.iter().zip(model.ids()).enumerate() {
         let width = model.kif(id).width();
-        // Several show the same for the samples, such as a number before and behind its limits: one with the same code
+        // Several values have equal samples, such as a number before and after its limits: take one with the same code
         // and the same type, of these the next one that no signal is named after yet.
         let kif = model.kif(id);
         let near = |found: &Vec<u32>| {
@@ -361,7 +361,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     out
 }
 
-/// What [`normal`] says of the distances to the first code, if these are not merely those of a bit.
+/// Returns the result of [`normal`] for the distances to the first code, unless these are merely those of a bit.
 fn moved(codes: &[BigInt]) -> Option<Vec<BigInt>> {
     let (first, rest) = codes.split_first()?;
     let distances = normal(&rest.iter().map(|code| code - first).collect::<Vec<_>>());

@@ -5,19 +5,19 @@ use alir_core::ir::ValueId;
 use alir_hdl::SignalId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a signal was proved to be: runs of bits of `value + offset` or `-value + offset` side by side, low bits first.
-/// The number has no end: bits above the value's type are copies of its sign.
+/// Proved value of a signal: runs of bits of `value + offset` or `-value + offset`, concatenated, low bits first. The
+/// number has no end: bits above the value's type are copies of its sign.
 #[derive(Clone, Debug)]
 pub(super) struct Claim {
     /// The value of the model.
     pub(super) op: ValueId,
-    /// Whether it is negated.
+    /// `true` if the value is negated.
     pub(super) negative: bool,
-    /// What is added then.
+    /// Offset that is added afterwards.
     pub(super) offset: i128,
     /// Which bits of that.
     pub(super) runs: Vec<BitRun>,
-    /// Whether the signal's own form says more than this one.
+    /// `true` if the signal's own form is more precise than this one.
     pub(super) keeps_form: bool,
 }
 
@@ -38,7 +38,7 @@ impl Claim {
 pub(super) struct Proved {
     /// Outputs.
     pub(super) outputs: FxHashSet<usize>,
-    /// Whether the valid flag is.
+    /// `true` if the valid flag is proved.
     pub(super) valid: bool,
     /// Signals at moments.
     pub(super) signals: FxHashMap<(SignalId, u32), Claim>,

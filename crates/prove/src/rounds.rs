@@ -20,7 +20,7 @@ use alir_core::ir::{Model, Op};
 use alir_hdl::Rtl;
 use std::cell::RefCell;
 
-/// Units of work that a method may take in the first round: a constant, and an amount for each operation of the model.
+/// Ticks that a method may take in the first round: a constant, and an amount for each operation of the model.
 const CAP: (u64, u64) = (30_000_000, 10_000);
 /// Factor by which the budget grows from round to round.
 const GROWTH: u64 = 4;
@@ -38,7 +38,7 @@ pub(super) struct Methods<'a> {
     pub(super) hint: Option<&'a netlist::Hint<'a>>,
     /// Gates alone.
     pub(super) gates_only: bool,
-    /// Of forms only those with all rules.
+    /// `true` to restrict methods by forms to those with all rules.
     pub(super) all_rules: bool,
 }
 
@@ -49,7 +49,7 @@ struct Rounds<'a, 'e> {
     pair: Pair<'a>,
     depths: (u32, u32),
     rules: Vec<Rules>,
-    /// Whether variables are multiplied.
+    /// `true` if the model multiplies variables.
     multiplies: bool,
     /// The model's gates, once they were made.
     gates: Option<ModelGates>,
@@ -83,10 +83,10 @@ pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, 
 }
 
 impl Rounds<'_, '_> {
-    /// Whether it was decided.
+    /// Runs the rounds; returns `true` if the proof was decided.
     fn run(&mut self) -> bool {
         let cap = CAP.0 + CAP.1 * self.pair.0.nodes().len() as u64;
-        // Structural equality decides what is made of tables, selections and bitwise operations.
+        // Structural equality decides tables, selections and bitwise operations.
         if self.by_gates(cap, Limits { sat_steps: 0, ..self.e.limits }) {
             return true;
         }

@@ -9,7 +9,7 @@ use rustsat::types::{Lit as SatLit, TernaryVal};
 use std::cell::Cell;
 use std::fmt::Write as _;
 
-/// What a solver found.
+/// Result of a SAT query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// No assignment of the leaves makes the goal true.
@@ -162,8 +162,8 @@ impl Solver for Proving {
     }
 }
 
-/// Whether these clauses contradict one another, if that is found within `steps` steps, from which those that it took are
-/// taken; the proof, if the watch keeps it. Literals are variables from 1, negative for the complement.
+/// Returns `Some` if these clauses are found contradictory within `steps` steps, which are reduced by the steps used;
+/// inside is the proof, if the watch keeps it. Literals are variables from 1, negative for the complement.
 fn contradict(clauses: &[Vec<i32>], steps: &mut u64, watch: Watch) -> Option<Option<Vec<u8>>> {
     let mut solver = rustsat_batsat::Solver::<Watch>::default();
     *solver.batsat_mut().cb_mut() = watch;
@@ -177,14 +177,14 @@ fn contradict(clauses: &[Vec<i32>], steps: &mut u64, watch: Watch) -> Option<Opt
     matches!(result, Ok(SolverResult::Unsat)).then(|| solver.batsat_mut().cb_mut().proof.take())
 }
 
-/// Whether clauses contradict one another, as [`refutation`] without what shows it.
+/// Returns `true` if clauses contradict one another, like [`refutation`] without a proof.
 pub fn is_refuted(clauses: &[Vec<i32>], steps: &mut u64) -> bool {
     contradict(clauses, steps, Watch::default()).is_some()
 }
 
-/// Clauses that follow one after another from these by unit propagation, the last one empty: if these contradict one
-/// another, and that is found within `steps` steps, from which those that it took are taken. Literals are variables from 1,
-/// negative for the complement.
+/// Returns clauses that follow one after another from these by unit propagation, the last one empty: if these are found
+/// contradictory within `steps` steps, which are reduced by the steps used. Literals are variables from 1, negative for
+/// the complement.
 pub fn refutation(clauses: &[Vec<i32>], steps: &mut u64) -> Option<Vec<Lemma>> {
     let proof = contradict(clauses, steps, Watch { proof: Some(Vec::new()), ..Watch::default() })??;
     // Clauses that the solver forgets do no harm.
@@ -225,7 +225,7 @@ fn decide(problem: &Problem<'_>, steps: &mut u64, watch: Watch) -> (Answer, Opti
     (answer, solver.batsat_mut().cb_mut().proof.take())
 }
 
-/// What is looked at while the solver works.
+/// Callbacks and counters of a running solver.
 struct Watch {
     /// Questions about the budget that are left, a deterministic measure of work.
     left: Cell<u64>,
@@ -240,8 +240,8 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Keeps a learnt clause. What is dropped is not told: the solver shortens clauses without a word, so that a
-    /// checker might not know what is meant, and a proof without deletions is one too.
+    /// Keeps a learnt clause. Deletions are not recorded: the solver shortens clauses without notice, so a checker
+    /// might not find the deleted clause, and a proof without deletions is valid.
     fn learnt(&mut self, clause: &[batsat::Lit]) {
         let Some(proof) = self.proof.as_mut() else { return };
         for lit in clause {

@@ -1,9 +1,9 @@
-//! A proof by steps: from the model over programs between to the text.
+//! A pass-by-pass proof: from the model over intermediate programs to the RTL.
 //!
-//! Optimisation makes one change after another. Seen all at once, what they leave of a value may be far from it; from
-//! one program to the next it is near. So whoever knows the programs between tells them ([`Steps`]): each is proved to
-//! be the one before it, the text to be the last. Equality for every input is transitive, so nothing that is told has to
-//! be trusted: programs that are not equal cost the proof by steps, and never make one.
+//! Optimisation makes one change after another. Compared directly, an optimised value may be far from the original;
+//! from one program to the next it is near. So a caller that has the intermediate programs provides them ([`Steps`]):
+//! each is proved equal to the one before it, the RTL equal to the last. Equality for every input is transitive, so the
+//! programs need not be trusted: unequal ones make this proof fail, and never prove anything.
 
 use super::certify::{self, Shared};
 use super::engine::{Counts, Engine};
@@ -16,39 +16,40 @@ use alir_interp::{LookupMiss, golden};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Units of work that the text may take without steps, before these are taken: a constant, and an amount for each
-/// operation of the model. Half of the texts of networks are proved with less at -O2, nearly all at -O1; of the others (`models/nets`,
-/// -O2) two and a half times as much proves none more, and costs up to a second.
+/// Budget in ticks for the RTL without intermediate programs, before these are used: a constant, and an amount for each
+/// operation of the model. Half of the RTL files of networks are proved with less at -O2, nearly all at -O1; of the
+/// others (`models/nets`, -O2) two and a half times as much proves none more, and costs up to a second.
 const DIRECTLY: (u64, u64) = (25_000_000, 6_000);
-/// Part of it for a text that takes a sample every few clocks.
+/// Divisor of this budget for RTL with an initiation interval above one.
 const REPEATED: u64 = 8;
-/// Units of work for one step, and for the text against the last program.
+/// Budget in ticks for one step, and for the RTL against the last program.
 const EACH: (u64, u64) = (600_000_000, 60_000);
 
-/// Units of work for a step value by value, and over the gates of both programs, before the other way is tried. With the first nearly
-/// all steps of networks are shown; passes that cut off bits by ranges of sums of thousands of values need the second.
+/// Budgets in ticks for a step value by value, and over the gates of both programs, before the other method is tried.
+/// With the first nearly all steps of networks are proved; passes that cut off bits by ranges of sums of thousands of
+/// values need the second.
 const VALUES: (u64, u64) = (300_000_000, 20_000);
 const GATES: (u64, u64) = (5_000_000, 3_000);
 
-/// Units of work for a text over the gates of a program, before other ways.
+/// Budget in ticks for RTL over the gates of a program, before other methods.
 const OVER: (u64, u64) = (2_000_000, 1_000);
 
-/// Programs between the model and a text, in order, and what the text's signals show of the last one. Nothing of it is
-/// trusted.
+/// Intermediate programs between the model and an RTL file, in order, and the values of the last one that the RTL's
+/// signals are named after. Nothing of it is trusted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
-    /// The programs, the last one with each operation that the text computes.
+    /// The programs, the last one with each operation that the RTL computes.
     pub programs: Vec<Model>,
-    /// What signals are called that show a value of the last program, in lower case, and its number. A signal may have
-    /// such a name with more behind it, after an underscore: a register of it, or a part.
+    /// Value indices of the last program by signal name in lower case. A signal may have such a name followed by an
+    /// underscore and more: a register of it, or a part.
     pub names: FxHashMap<String, u32>,
-    /// Whether whoever tells the steps has proved that the last program is the model.
+    /// `true` if the caller has already proved that the last program equals the model.
     pub are_proved: bool,
 }
 
 impl Steps {
-    /// A copy of a design with its signals called as those of a text of the last program would be if nothing had been
-    /// optimised.
+    /// Returns a copy of a design with its signals named as in RTL that is generated from the last program without
+    /// optimisation.
     fn renamed(&self, rtl: &Rtl) -> Rtl {
         rtl.renamed(|name| {
             let lower = name.to_ascii_lowercase();
@@ -65,7 +66,8 @@ impl Steps {
         })
     }
 
-    /// Whether the steps lead somewhere: the last program is another one than the model, and every program has its ports.
+    /// Returns `true` if the steps can be used: the last program differs from the model, and every program has its
+    /// ports.
     fn are_usable(&self, model: &Model) -> bool {
         let same = |p: &Model| {
             p.input_kifs() == model.input_kifs()
@@ -76,7 +78,7 @@ impl Steps {
     }
 }
 
-/// What is spent of a run's work.
+/// Remaining and spent budget of a run, and its counts.
 struct Budget {
     left: u64,
     spent: u64,
@@ -96,10 +98,10 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`. What is open after a first part of the work ([`DIRECTLY`]) is looked at by
-/// steps, and, if a step is open, once more without them, with the work that is left. `steps` is called only where it is needed,
-/// since making the programs takes time. A difference is confirmed by the golden interpreter of the model, whichever program
-/// it was found with.
+/// Proves or refutes that `rtl` computes `model`. If this is undecided after a first part of the budget ([`DIRECTLY`]),
+/// intermediate programs are used, and, if a step is undecided, the direct proof again, with the remaining budget.
+/// `steps` is called only if needed, since building the programs takes time. A difference is confirmed by the reference
+/// interpreter of the model, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
@@ -141,13 +143,13 @@ pub fn prove(
     (report, engine)
 }
 
-/// Units of work of a part of a proof that are there.
+/// Returns the ticks of a part of a proof that remain.
 fn within(budget: &Budget, part: &Request) -> u64 {
     part.work.unwrap_or(u64::MAX).min(budget.left)
 }
 
-/// Compares a text with the last of some programs: over its gates first, which takes least where the text follows it, and then in
-/// all other ways, with signals called as its values.
+/// Compares RTL with the last of some programs: over its gates first, which takes least where the RTL follows it, and
+/// then by all other methods, with signals named after its values.
 fn against(
     program: &Model,
     rtl: &Rtl,
@@ -173,7 +175,7 @@ fn against(
     found
 }
 
-/// What is said of a text over gates that are there, within so many units of work.
+/// Compares the RTL with existing gates; stops after about `most` ticks.
 fn over(
     shared: Option<&RefCell<Shared>>,
     most: u64,
@@ -188,8 +190,8 @@ fn over(
     Some(found)
 }
 
-/// The proof of a text that takes a sample every few clocks over gates that are there, as the checker reads it: all signals clock by
-/// clock from a sample on, not back from the outputs.
+/// Proves RTL with an initiation interval above one over existing gates, as the checker does: all signals cycle by
+/// cycle from a sample on, not back from the outputs.
 fn clock_by_clock(
     shared: &RefCell<Shared>,
     (mut report, engine): (Report, Engine),
@@ -212,13 +214,13 @@ fn clock_by_clock(
     Some((report, engine))
 }
 
-/// Units of work for a program.
+/// Ticks for a program.
 fn amount((constant, each): (u64, u64), program: &Model) -> u64 {
     constant + each * program.nodes().len() as u64
 }
 
-/// Whether a program is the one before it: value by value, or over the gates of both; with little work first, then with all that
-/// there is.
+/// Returns `true` if a program is proved equal to the one before it: value by value, or over the gates of both; with a
+/// small budget first, then with all that remains.
 fn is_next(
     before: &Model,
     program: &Model,
@@ -257,7 +259,8 @@ fn by_steps(
     let last = steps.programs.last()?;
     let count = steps.programs.len();
     let repeats = matches!(phases::stated_interval(rtl), Some(2..));
-    // Whether the gates of all programs show the last one to be the model; and the text over these gates, which are the model's.
+    // Proves the last program equal to the model over the gates of all programs; and the RTL over these gates, which
+    // are the model's.
     let of_all = |budget: &mut Budget| {
         let (is_shown, shared, spent) = certify::shows(model, &steps.programs, u64::MAX, within(budget, part));
         budget.spend(spent);
@@ -277,9 +280,9 @@ fn by_steps(
         });
         Some(found)
     };
-    // The programs of hardware that is used again and again differ by much, and so does the text from the last one: over gates
-    // that all of them share first. Those of passes are sooner compared one by one; over gates of all if one of these steps is open.
-    // What goes bit by bit has no values to follow.
+    // The programs of time-multiplexed hardware differ by much, and so does the RTL from the last one: use the gates
+    // that all of them share first. The programs of passes are compared faster one by one; use the gates of all only if
+    // one of these steps is undecided. Bit-serial designs have no values to follow.
     let mut shared = (repeats && !part.gates_only).then(|| of_all(budget));
     if let Some((_, shared)) = &shared
         && let Some(found) = over_all(shared, budget)
@@ -289,7 +292,7 @@ fn by_steps(
     let (mut report, mut engine) = against(last, rtl, steps, part, solver, budget);
     match &mut report.verdict {
         Verdict::Proved => {}
-        // The text differs from the last program: from the model as well, if the model says so.
+        // The RTL differs from the last program: from the model as well, if the model confirms it.
         Verdict::Differs { counterexample: Some(c), reason } => {
             let expected = golden(model, &c.inputs, LookupMiss::Zero).ok()?.swap_remove(c.output);
             if expected == c.found {
@@ -312,7 +315,7 @@ fn by_steps(
     }
     if !steps.are_proved {
         let names = equiv::ControlNames::default();
-        // Programs compute words, whatever the text does.
+        // Programs compute words, for any timing of the RTL.
         let combinational = Request {
             latency: Some(0),
             interval: None,
@@ -388,8 +391,8 @@ mod tests {
         assert!(proved >= 35, "only {proved} of 40");
     }
 
-    /// A program in the chain, or the text, is another one: there is no proof unless it computes the same, and what differs is
-    /// what the golden interpreter says.
+    /// A program in the chain, or the RTL, is another one: there is no proof unless it computes the same, and any
+    /// difference is confirmed by the reference interpreter.
     #[test]
     fn a_wrong_program_between_proves_nothing() {
         let (mut refused, mut differ) = (0, 0);
@@ -399,7 +402,7 @@ mod tests {
             let golden = |m: &Model, codes: &[num_bigint::BigInt]| golden(m, codes, LookupMiss::Zero).unwrap();
             let (right, wrong) = (optimised(&model), optimised(&other));
             for (text, programs) in [
-                // The text and its program are wrong; the program alone; the text alone; one program on the way.
+                // The RTL and its program are wrong; the program alone; the RTL alone; one intermediate program.
                 (&other, vec![other.clone()]),
                 (&model, vec![other.clone()]),
                 (&other, vec![model.clone()]),

@@ -1,8 +1,8 @@
-//! A design over the checker's gates: each signal over those of a program, and of all that was compared with it.
+//! A design over the checker's gates: each signal over those of a program, and of everything that was compared with it.
 //!
-//! Here values of a program that are the same sum are the same gates, in whatever order a text adds them up; and a bit that
-//! a text computes in another way is looked for among those with the same samples, as for a certificate. Of the design it is our
-//! own reader that says what it is.
+//! Here values of a program that are the same sum are the same gates, for any order of addition in the RTL; and a bit
+//! that the RTL computes in another way is searched among those with the same samples, as for a certificate. The design
+//! itself is read by our own front end.
 
 use super::certify::Shared;
 use super::engine::GATE;
@@ -18,17 +18,17 @@ use std::sync::Arc;
 /// Bits of an address whose table is made gates.
 const MOST_ADDRESS: usize = 16;
 
-/// What is shown of a design.
+/// Proved parts of a design.
 pub(super) struct Shown {
     /// Outputs that are the program's.
     pub(super) outputs: FxHashSet<usize>,
-    /// Whether the valid flag is.
+    /// `true` if the valid flag is proved.
     pub(super) valid: bool,
-    /// Units of work.
+    /// Ticks spent.
     pub(super) spent: u64,
 }
 
-/// Looks which outputs of a design are those of the first program, within about so many units of work.
+/// Finds the outputs of a design that are proved to be those of the first program, within about `most` ticks.
 pub(super) fn compare(
     shared: &mut Shared,
     (rtl, ports): (&Rtl, &PortRoles),

@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What words are made of: gates, or forms.
+/// Domain of words: gates, or forms.
 pub trait Domain {
     /// A word, cheap to copy.
     type Word: Clone;
@@ -61,7 +61,7 @@ pub trait Domain {
     fn before(&mut self, _signal: SignalId, _lo: u32, width: u32) -> WordResult<Self> {
         self.unknown(width)
     }
-    /// What a signal is, where that is known before anything that it is made of.
+    /// Returns the word of a signal that is known without its operands.
     fn known(&mut self, _signal: SignalId, _k: u32) -> Option<WordResult<Self>> {
         None
     }
@@ -164,7 +164,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         named.unwrap_or(SignalId(0))
     }
 
-    /// Whether an expression is a signal that is known before anything that it is made of.
+    /// Returns `true` if an expression is a signal that is known without its operands.
     fn is_given<D: Domain<Word = W>>(&self, d: &mut D, node: NodeId, k: u32) -> bool {
         match self.rtl.expr(node) {
             Expr::Signal(signal) => d.known(*signal, k).is_some(),
@@ -197,8 +197,8 @@ impl<'a, W: Clone> Unroll<'a, W> {
             };
             return d.mux(c, yes, no, width).map(Next::Ready);
         }
-        // So does a bit that is 0 in a conjunction, and one that is 1 in a disjunction: how bits that are chosen by phase
-        // stop what went on before them.
+        // So does a bit that is 0 in a conjunction, and one that is 1 in a disjunction: this is how bits chosen by
+        // phase block earlier values.
         if let Expr::Binary(op @ (Binary::And | Binary::Or), a, b) = expr
             && width == 1
         {
@@ -399,7 +399,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
     }
 }
 
-/// What the user of an unrolling to gates decides.
+/// Decisions of the caller of an unrolling to gates.
 pub trait Leaves {
     /// Bits of an input port.
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
@@ -411,7 +411,7 @@ pub trait Leaves {
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
         self.unknown(e, width)
     }
-    /// What a signal is, where that is known before anything that it is made of.
+    /// Returns the bits of a signal that is known without its operands.
     fn known(&mut self, _e: &mut Engine, _signal: SignalId, _k: u32) -> Option<Vec<Lit>> {
         None
     }
@@ -554,8 +554,8 @@ fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Li
     w.mux(beyond, missing, &word)
 }
 
-/// The clock of all registers that the outputs depend on: the input port behind it and its edge; none without
-/// registers, an error text where they differ or a clock is computed.
+/// Returns the clock of all registers that the outputs depend on: its input port and its edge; `None` without
+/// registers, an error message where clocks differ or a clock is computed.
 pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     let mut found: Option<(SignalId, bool)> = None;
     for signal in rtl.signals() {

@@ -24,10 +24,11 @@ use std::sync::Arc;
 const MULTIPLIED: u64 = 1_000_000;
 /// Most terms that one question may visit while it replaces names by their definitions.
 const UNFOLDED: u64 = 10_000_000;
-/// Terms looked at for one question about names nearby: this part of what the road may take, and no less or more.
+/// Terms visited for one question about nearby names: this fraction of the method's budget, and its lower and upper
+/// bound.
 const NEARBY: (u64, u64, u64) = (20, 300_000, 50_000_000);
-/// What such a question may take however many were asked in vain, and where the form is a value of the model already, by
-/// another name than the signal's.
+/// Minimum for such a question after any number of undecided ones, and its limit where the form is a value of the model
+/// already, under another name than the signal's.
 const LEAST_NEARBY: u64 = 100_000;
 /// The least that a question may take (monomials or terms), however many before it were not decided.
 const LEAST: u64 = 5_000;
@@ -35,7 +36,7 @@ const LEAST: u64 = 5_000;
 const MAX_SHOWN: u32 = 100;
 /// Operations for each product where products are few.
 const FEW_PRODUCTS: usize = 40;
-/// Constants added behind ReLUs of one value that are tried.
+/// Most constants added after ReLUs of one value that are tried.
 const MAX_ROUNDINGS: usize = 4;
 /// Widest free value that is one atom.
 const FREE_BITS: u32 = 64;
@@ -55,21 +56,21 @@ struct FormComparison<'a> {
     columns: Option<Columns>,
     /// Terms that may still be visited while names are replaced by their definitions.
     apart: u64,
-    /// What a question about names nearby may take.
+    /// Adaptive budget of a question about nearby names.
     nearby: Patience,
-    /// What a question may take.
+    /// Adaptive budgets of questions by multiplying out, and by expanding names.
     multiplied: Patience,
     unfolded: Patience,
-    /// Units of work that signals on the way may still take.
+    /// Ticks that internal signals may still take.
     hints: u64,
     /// Inputs of other clocks, made when they are met: parts as in a word.
     others: FxHashMap<(SignalId, u32), Word>,
     /// Words of data ports some of whose bits no element has at their moment.
     beside: FxHashMap<(SignalId, u32), Word>,
     proved: &'a mut Proved,
-    /// Whether signals are compared with runs of bits.
+    /// `true` if signals are compared with runs of bits.
     in_pieces: bool,
-    /// What is added behind a ReLU of each value, in units of its code.
+    /// Constants added after a ReLU of each value, in units of its raw integer.
     roundings: FxHashMap<ValueId, Vec<i128>>,
     unmatched: Vec<(u32, SignalId, FormId)>,
     /// Forms of signals that were not seen to show a value, or any, and their widths: registers hold them again.
@@ -79,7 +80,7 @@ struct FormComparison<'a> {
 /// A form of which a signal shows the low bits, and what that says.
 type Same = Option<(FormId, Claim)>;
 
-/// What each question of a kind may take: half as much after each that took much of it and decided nothing.
+/// Adaptive budget for questions of one kind: halved after each question that took much of it and decided nothing.
 struct Patience(u64);
 
 impl Patience {
@@ -90,7 +91,7 @@ impl Patience {
     }
 }
 
-/// What is known of a question about forms.
+/// Answer to a question about forms.
 enum Answer {
     Equal,
     Differs(Samples, usize),
@@ -153,13 +154,13 @@ impl FormComparison<'_> {
         values
     }
 
-    /// Whether a difference is zero modulo `2^width` for all samples.
+    /// Returns `true` if a difference is zero modulo `2^width` for all samples.
     fn samples_agree(&mut self, d: FormId, width: u32) -> bool {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         self.samples(d).iter().all(|v| v & mask == 0)
     }
 
-    /// Whether a difference is zero modulo `2^width` for every input.
+    /// Decides if a difference is zero modulo `2^width` for every input.
     fn is_zero(&mut self, d: FormId, width: u32, limits: Limits) -> Answer {
         let mask = if width < 128 { (1i128 << width) - 1 } else { -1 };
         if let Some(lane) = self.samples(d).iter().position(|v| v & mask != 0)
@@ -203,7 +204,7 @@ impl FormComparison<'_> {
         }
     }
 
-    /// Whether the gates of two forms are equal bit by bit, within limits.
+    /// Returns `true` if the gates of two forms are equal bit by bit, within limits.
     fn same_bits(&mut self, f: FormId, g: FormId, width: u32, limits: Limits) -> bool {
         let gates = self.e.words.aig.gates() as u64;
         let words = (
@@ -218,8 +219,8 @@ impl FormComparison<'_> {
         outcome == Outcome::Equal
     }
 
-    /// Compares a signal named after an operation with it, also with what a rounding behind its ReLU adds, moved to
-    /// before the ReLU.
+    /// Compares a signal named after an operation with it, also with the constant that a rounding after its ReLU adds,
+    /// moved to before the ReLU.
     fn compare(&mut self, signal: SignalId, op: ValueId, f: FormId) -> OrOverflow<Same> {
         for moved in self.roundings.get(&op).cloned().unwrap_or_default() {
             if let Some(same) = self.compare_moved(signal, (op, moved), f)? {
@@ -365,7 +366,7 @@ impl FormComparison<'_> {
         Ok(None)
     }
 
-    /// The same for runs of a value, or of its negative, whose form is `signed`.
+    /// Matches runs of bits of a value, or of its negative, whose form is `signed`.
     fn these_pieces(
         &mut self,
         f: FormId,
@@ -500,7 +501,7 @@ impl FormComparison<'_> {
         Ok(if fits(self.terms.range(reduced), width) { reduced } else { same })
     }
 
-    /// Whether two forms are equal by their gates, within a small limit of work.
+    /// Returns `true` if two forms are equal by their gates, within a small budget.
     fn same_gates(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         let Some(d) = self.terms.difference(f, g, width)? else { return Ok(true) };
         if self.hints == 0 {
@@ -514,13 +515,13 @@ impl FormComparison<'_> {
         Ok(equal)
     }
 
-    /// Whether two forms are equal once names are replaced by their definitions: those near to them, all that are
-    /// multiplied, or all that occur in only one of them. `named` is what `g` is the meaning of, or `g` itself.
+    /// Returns `true` if two forms are equal once names are replaced by their definitions: nearby names, all that are
+    /// multiplied, or all that occur in only one of them. `named` is the name whose definition `g` is, or `g` itself.
     fn same_by_names(&mut self, f: FormId, g: FormId, named: FormId, width: u32) -> bool {
         self.same_locally(f, g, width) || self.same_multiplied(f, g, width) || self.same_apart(f, named, width)
     }
 
-    /// Whether two forms are equal by the names near to them, if all operations have one.
+    /// Returns `true` if two forms are equal by nearby names, if all operations have one.
     fn same_locally(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         if self.terms.rules() != RuleSet::Local {
             return false;
@@ -534,7 +535,7 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Whether two forms are equal once products are multiplied out, within the limits of a question.
+    /// Returns `true` if two forms are equal once products are multiplied out, within the limits of a question.
     fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         let most = (self.apart / MONOMIAL).min(self.multiplied.0);
         let before = self.terms.work();
@@ -545,7 +546,8 @@ impl FormComparison<'_> {
         same
     }
 
-    /// Whether two forms are equal once names are replaced by their definitions, within the limits of a question.
+    /// Returns `true` if two forms are equal once names are replaced by their definitions, within the limits of a
+    /// question.
     fn same_apart(&mut self, f: FormId, g: FormId, width: u32) -> bool {
         if self.apart == 0 {
             return false;
@@ -759,7 +761,7 @@ impl FormComparison<'_> {
         }
     }
 
-    /// What a signal was proved to be by any method.
+    /// Returns the form and the claim of a signal that any method has proved.
     fn proved_before(&mut self, signal: SignalId, k: u32, f: FormId) -> OrOverflow<Same> {
         Ok(match self.proved.signals.get(&(signal, k)).cloned() {
             Some(claim) if claim.keeps_form => Some((f, claim)),
@@ -822,9 +824,9 @@ impl FormComparison<'_> {
         Ok(Word::One(self.fitted(signal, f, same)?))
     }
 
-    /// Whether a form is a function of one named value, where every operation has a name and the file does not say what
-    /// the signal shows. Bits of other values that happen to be the same, such as those of a later sum, would only make
-    /// it a function of several.
+    /// Returns `true` if a form is a function of one named value, where every operation has a name and the file does
+    /// not state the signal's value. Bits of other values that happen to be the same, such as those of a later sum,
+    /// would only make it a function of several.
     fn is_known_well(&mut self, signal: SignalId, f: FormId) -> OrOverflow<bool> {
         if self.terms.rules() != RuleSet::Local || self.rtl.remark(&self.rtl.signal(signal).name).is_some() {
             return Ok(false);
@@ -832,7 +834,7 @@ impl FormComparison<'_> {
         self.terms.speaks_of_one_name(f)
     }
 
-    /// Whether a signal shows all bits of a value, perhaps negative or moved.
+    /// Returns `true` if a signal contains all bits of a value, perhaps negated or plus a constant.
     fn is_whole(&self, claim: &Claim) -> bool {
         matches!(claim.runs[..], [(0, 0, width)] if width >= self.model.kif(claim.op).width())
     }
@@ -853,9 +855,8 @@ impl FormComparison<'_> {
         Ok(same)
     }
 
-    /// The form moved by a multiple of `2^width` so that its range is one of words of this width, with a sign or
-    /// without, if it can be: the residue that arithmetic modulo `2^width` has in mind, such as -12 where the text says
-    /// 2036.
+    /// Moves a form by a multiple of `2^width` so that its range is one of words of this width, with a sign or without,
+    /// if it can be: the residue that arithmetic modulo `2^width` intends, such as -12 where the RTL has 2036.
     fn in_window(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         let range = self.terms.range(f);
         if !self.in_pieces || width == 0 || width > MAX_SHOWN || fits(range, width) {
@@ -872,15 +873,15 @@ impl FormComparison<'_> {
     }
 }
 
-/// Whether numbers within these bounds are words of this width, signed or not.
+/// Returns `true` if numbers within these bounds are words of this width, signed or not.
 fn fits(range: Range, width: u32) -> bool {
     let bits = |v: i128| 128 - (v ^ v >> 127).leading_zeros();
     let most = bits(range.0).max(bits(range.1));
     if range.0 < 0 { most < width } else { most <= width }
 }
 
-/// What is added behind a ReLU of each value of the model, in units of the value's code: optimisation may add it before
-/// the ReLU.
+/// Returns the constants added after a ReLU of each value of the model, in units of the value's raw integer:
+/// optimisation may add them before the ReLU.
 fn roundings(model: &Model) -> FxHashMap<ValueId, Vec<i128>> {
     let mut found: FxHashMap<ValueId, Vec<i128>> = FxHashMap::default();
     for id in model.ids() {
@@ -906,12 +907,12 @@ fn roundings(model: &Model) -> FxHashMap<ValueId, Vec<i128>> {
 pub(super) enum Rules {
     /// Sums, signs and floors.
     Basic,
-    /// The same with the rows of multipliers.
+    /// As [`Rules::Basic`], with the rows of multipliers.
     Rows,
     /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these
     /// values. Some sums are seen to be equal only while they keep their own form.
     Pieces,
-    /// The same with the rows of multipliers.
+    /// As [`Rules::Pieces`], with the rows of multipliers.
     RowPieces,
     /// Few rules, runs of bits, and a name for every operation: each is compared by its own operands.
     Local,
@@ -927,8 +928,8 @@ impl Rules {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        // Where each row of a multiplier has a name, the rows cannot be added up: named sets come later, unless products
-        // are few.
+        // Where each row of a multiplier has a name, the rows cannot be added up: rule sets with names come later,
+        // unless products are few.
         let products = model.nodes().iter().filter(|n| matches!(n.op, Op::Mul { .. })).count();
         let few = if multiplies && products * FEW_PRODUCTS < model.nodes().len() {
             [Rules::Local, Rules::Rows, Rules::RowPieces]
@@ -953,13 +954,13 @@ impl Rules {
     }
 }
 
-/// What a comparison by forms may do.
+/// Limits of a comparison by forms.
 pub(super) struct FormEffort {
-    /// Units of work.
+    /// Budget in ticks.
     pub(super) cap: u64,
     /// Limits of one question on gates.
     pub(super) limits: Limits,
-    /// Whether outputs may be asked about on gates.
+    /// `true` if outputs may be compared by gates.
     pub(super) asks_gates: bool,
 }
 
@@ -1027,7 +1028,7 @@ pub(super) fn compare(
     decided
 }
 
-/// Whether a difference was found; what was proved is added.
+/// Compares outputs; returns `true` if a difference was found, and adds what was proved.
 fn outputs(
     design: &mut FormComparison<'_>,
     structure: u32,
@@ -1100,7 +1101,7 @@ fn outputs(
     Ok(false)
 }
 
-/// Whether an output's form is the model's.
+/// Decides if an output's form is the model's.
 fn output(
     design: &mut FormComparison<'_>,
     (j, width, f): (usize, u32, FormId),

@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 pub struct Bits {
     /// Two's complement, as wide as the atom's range needs.
     words: FxHashMap<AtomId, Vec<Lit>>,
-    /// The same of forms of which more is known than their terms.
+    /// Gates of forms that have a known shape in addition to their terms.
     shaped: FxHashMap<FormId, Vec<Lit>>,
-    /// Whether cones are cut at wide sums too.
+    /// `true` if cones are cut at wide sums too.
     cuts_sums: bool,
-    /// The same of wide sums that atoms look at, by their terms without what all factors have in common.
+    /// Gates of wide sums that atoms read, by their terms without the common factor.
     sums: FxHashMap<Addends, Vec<Lit>>,
 }
 
@@ -35,7 +35,7 @@ fn bare(terms: &LinearForms, f: FormId) -> Option<(Addends, i128)> {
     Some((terms.terms(f).map(|(a, c)| (a, c / content)).collect(), content))
 }
 
-/// What gates are made of.
+/// Source of gates: a form or an atom.
 #[derive(Clone, Copy)]
 enum Part {
     Form(FormId),
@@ -164,7 +164,7 @@ impl Bits {
         terms.terms(f).filter(|(a, _)| !self.words.contains_key(a)).map(|(a, _)| Part::Atom(a)).collect()
     }
 
-    /// Whether there are gates for all that a form is made of.
+    /// Returns `true` if gates exist for all parts of a form.
     fn is_made(&self, terms: &LinearForms, f: FormId) -> bool {
         match terms.shape(f) {
             Some(_) => self.shaped.contains_key(&f),

@@ -44,7 +44,7 @@ impl Part {
         (self.low == self.high && self.slopes == [0; VALUES]).then_some(self.low)
     }
 
-    /// Whether it is known on the whole box.
+    /// Returns `true` if the value is known on the whole box.
     fn is_exact(&self) -> bool {
         self.low == self.high
     }
@@ -74,7 +74,7 @@ impl Part {
         Ok(out)
     }
 
-    /// The same on a box of which some values are known.
+    /// Substitutes values that are fixed on a box.
     fn settled(mut self, on: &Bounds) -> OrOverflow<Part> {
         for (slope, &(lo, hi)) in self.slopes.iter_mut().zip(on) {
             if lo == hi && *slope != 0 {
@@ -87,7 +87,7 @@ impl Part {
         Ok(self)
     }
 
-    /// What is left of a line if it is divided by `2^m` becomes the line: given back is what it was divided to.
+    /// Replaces the line by its remainder modulo `2^m`, and returns the quotient.
     fn take_multiple(&mut self, m: u32) -> OrOverflow<Part> {
         let size = super::power(m)?;
         let out = Part { slopes: self.slopes.map(|slope| slope >> m), low: self.low >> m, high: self.low >> m };
@@ -109,7 +109,7 @@ impl Part {
 /// A box: an interval for each value.
 type Bounds = [Range; VALUES];
 
-/// What an atom does with the sums that it is made of.
+/// Function that an atom applies to its sums.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Kind {
     Floor(u32),
@@ -237,7 +237,7 @@ fn product(x: &Part, y: &Part, on: &Bounds) -> OrOverflow<Part> {
     }
 }
 
-/// What is known on a box, and multiples of atoms that are not known there: a span of [`Pieces::terms`].
+/// Known part on a box, and multiples of atoms that are not known there: a span of [`Pieces::terms`].
 #[derive(Clone)]
 struct Sum {
     known: Part,
@@ -253,7 +253,7 @@ struct Node {
 /// known on its parts: these have fewer atoms.
 struct Pieces {
     nodes: Vec<Node>,
-    /// What the atoms are made of.
+    /// Sums that the atoms are functions of.
     sums: Vec<Sum>,
     terms: Vec<(u32, i128)>,
     form: Sum,
@@ -312,7 +312,7 @@ impl Pieces {
         Ok(Sum { known, terms: start..self.terms.len() })
     }
 
-    /// Units of work for one look at all of it.
+    /// Ticks for one evaluation of all pieces.
     fn price(&self) -> u64 {
         (self.nodes.len() + self.sums.len() + self.terms.len() + 4) as u64
     }
@@ -345,14 +345,14 @@ impl Pieces {
         Ok((self.total(&self.form, on, &look.atoms)?, entries))
     }
 
-    /// Whether lines are multiplied.
+    /// Returns `true` if lines are multiplied.
     fn multiplies(&self, look: &Look) -> bool {
         let is_line = |part: &&Part| part.is_exact() && part.slopes != [0; VALUES];
         let products = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Product));
         products.map(|node| &look.sums[node.sums.clone()]).any(|parts| parts.iter().filter(is_line).count() > 1)
     }
 
-    /// The same form on this box and all of its parts.
+    /// Restricts the form to this box and its parts.
     fn within(&self, on: &Bounds, look: &Look) -> OrOverflow<Pieces> {
         // Which atoms matter: what is known has no parts any more.
         let mut matters = vec![false; self.nodes.len()];
@@ -470,7 +470,7 @@ fn middle((lo, hi): Range) -> i128 {
     lo + (hi - lo) / 2
 }
 
-/// What everything is on a box: atoms, and the sums that they are made of.
+/// Values of atoms and of their sums on a box.
 #[derive(Default)]
 struct Look {
     atoms: Vec<Part>,
@@ -495,9 +495,9 @@ impl Values {
 }
 
 impl LinearForms {
-    /// Whether a form is zero modulo `2^width` by the values of a few names or inputs from which all of it follows;
-    /// names are replaced by what they stand for, the newest first, until such are found. It never says that a form is
-    /// not zero. It takes about `units` of work at most.
+    /// Returns `true` if a form is proved zero modulo `2^width` by the values of a few names or inputs that determine
+    /// it; names are replaced by their definitions, the newest first, until such values are found. `false` does not
+    /// prove that the form is nonzero. Takes at most about `units` ticks.
     ///
     /// # Errors
     /// [`Overflow`] where numbers grow too large.
@@ -529,7 +529,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// The same for these values, until so many units of work were done.
+    /// Like [`LinearForms::vanishes_on_boxes`] for the given values; stops after `most` ticks.
     fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
         let mut values: Vec<AtomId> = values.iter().copied().collect();
         values.sort_unstable();
@@ -596,7 +596,7 @@ impl LinearForms {
 mod tests {
     use super::*;
 
-    /// What a proof gives one question in its first round.
+    /// Ticks that a proof allows for one question in its first round.
     const WORK: u64 = 100_000;
 
     fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
@@ -624,7 +624,7 @@ mod tests {
         assert!(!equal(&mut t, chosen, x));
     }
 
-    /// How many of the thresholds are not above.
+    /// Returns the number of thresholds that are at most `x`.
     fn passed(t: &mut LinearForms, x: FormId, thresholds: impl Iterator<Item = i128>) -> FormId {
         let mut count = t.constant(0);
         for threshold in thresholds {
@@ -661,7 +661,8 @@ mod tests {
     #[test]
     fn halves_go_to_even_numbers_in_two_ways() {
         let (mut t, x) = wide();
-        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit behind the point; and rounded up, one taken away where that met a half.
+        // floor((x + 2^14 - 1 + odd) / 2^15), odd the bit after the point; and rounded up, minus one where that met a
+        // half.
         let whole = t.floor(x, 15).unwrap();
         let odd = |t: &mut LinearForms, y: FormId| {
             let half = t.floor(y, 1).unwrap();

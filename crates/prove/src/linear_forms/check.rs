@@ -1,4 +1,4 @@
-//! Rules held to plain arithmetic: random chains of operations on forms, against the integers that they stand for.
+//! Rules checked against plain arithmetic: random chains of operations on forms, against the integers that they denote.
 
 use super::samples::{LANES, Samples};
 use super::{FormId, LinearForms, OrOverflow, RuleSet, Shape};

@@ -1,12 +1,12 @@
-//! Two forms compared where every operation has a name: names are taken apart one by one, the newest first, until the
-//! forms are the same, or until so few values are left that all of their combinations are tried.
+//! Two forms compared where every operation has a name: names are expanded one by one, the newest first, until the
+//! forms are the same, or until all combinations of the few remaining values are tried.
 
 use super::samples::{LANES, Lanes, Samples, TERM};
 use super::unfold::Without;
 use super::{AtomId, FormId, LinearForms, OrOverflow};
 use rustc_hash::FxHashSet;
 
-/// Most names taken apart for one question.
+/// Most names expanded for one question.
 const STEPS: usize = 40;
 /// Most combinations of values tried between two of them, and in the end.
 const TRIED: (u64, u64) = (1 << 11, 1 << 16);
@@ -18,8 +18,8 @@ const BOXES: (u64, u64) = (20, 50_000);
 const MAX_LEFT: usize = 80;
 
 impl LinearForms {
-    /// Whether two forms are equal modulo `2^width`, seen by the names near to them. It takes about `most` units of
-    /// work at most.
+    /// Returns `true` if two forms are proved equal modulo `2^width` by expanding nearby names. Takes at most about
+    /// `most` ticks.
     ///
     /// # Errors
     /// [`super::Overflow`] where numbers or forms grow too large.
@@ -52,9 +52,9 @@ impl LinearForms {
         self.vanishes_on_boxes(whole, width, most)
     }
 
-    /// Whether a form is zero modulo `2^width` for all values within the ranges of what it speaks of, if these have at
-    /// most `most` combinations. A name takes more values here than it may have together with others: so this shows
-    /// that a form is zero, never that it is not.
+    /// Returns `true` if a form is zero modulo `2^width` for all values within the ranges of its inputs and names, if
+    /// these have at most `most` combinations. A name takes more values here than it may have together with others: so
+    /// this proves that a form is zero, never that it is not.
     fn vanishes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> bool {
         if values.len() > MAX_VALUES || width >= 126 {
             return false;
@@ -96,7 +96,7 @@ mod tests {
     use super::super::model::forms;
     use super::*;
 
-    /// What a question of a proof may take, or more.
+    /// Budget in ticks, at least that of one question of a proof.
     const MOST: u64 = 2_000_000;
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
     fn few_values_are_all_tried() {
         let mut t = LinearForms::with(RuleSet::Local);
         let (x, y) = (t.free((0, 29)).unwrap(), t.free((-3, 3)).unwrap());
-        // x - 8 floor(x / 8) is x & 7; with y beside it.
+        // x - 8 floor(x / 8) is x & 7; with y added.
         let high = t.floor(x, 3).unwrap();
         let low = t.linear(x, -8, high).unwrap();
         let mask = t.constant(7);

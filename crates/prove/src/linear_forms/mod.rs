@@ -43,8 +43,8 @@ pub enum RuleSet {
     /// Sums, signs and floors.
     #[default]
     Basic,
-    /// The same, and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier are
-    /// selected. A number that is rounded by its lowest bit is better left whole.
+    /// [`RuleSet::Basic`], and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier
+    /// are selected. A number that is rounded by its lowest bit is better left whole.
     Rows,
     /// Every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
     Local,
@@ -57,12 +57,12 @@ pub enum RuleSet {
 }
 
 impl RuleSet {
-    /// Whether wrapped numbers, signs and bits of words are expressed by names.
+    /// Returns `true` if wrapped numbers, signs and bits of words are expressed by names.
     pub fn has_names(self) -> bool {
         matches!(self, RuleSet::Bits | RuleSet::All)
     }
 
-    /// Whether the lowest bit of a number is an atom of its own.
+    /// Returns `true` if the lowest bit of a number is an atom of its own.
     fn has_rows(self) -> bool {
         matches!(self, RuleSet::Rows | RuleSet::Bits | RuleSet::All)
     }
@@ -76,7 +76,7 @@ pub struct FormId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AtomId(pub u32);
 
-/// What a form cannot say linearly.
+/// Nonlinear part of a form, or a variable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
     /// A free value with a range of its own; the number has no meaning here.
@@ -104,7 +104,7 @@ pub enum Atom {
     Table(FormId, Arc<Table>),
 }
 
-/// How the bits of a form come from those of others.
+/// Bitwise structure of a form over other forms.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// Bitwise and.
@@ -156,7 +156,7 @@ struct FormData {
 const MAX_FORM: usize = 1 << 14;
 /// Largest number of terms of all forms.
 const MAX_TERMS: usize = 60_000_000;
-/// Most units of work for all forms, if nothing else is said.
+/// Default budget of all forms, in ticks.
 const MAX_WORK: u64 = 4_000_000_000;
 
 /// Terms of a run of bits cut out of a value.
@@ -164,7 +164,7 @@ const MAX_CUT: usize = 3;
 /// Most terms of a name's meaning that is looked at for numbers that wrap.
 const MAX_UNWRAPPED: usize = 16;
 
-/// How deep questions for signs may lie in one another. Rules that undo one another would ask for ever.
+/// Maximum nesting of sign queries. Rules that undo one another would recur forever.
 const MAX_ASKED: usize = 64;
 
 /// All forms and atoms.
@@ -181,7 +181,7 @@ pub struct LinearForms {
     negatives: FxHashMap<FormId, FormId>,
     /// Forms that are the positive part of another, and which.
     rectified: FxHashMap<FormId, FormId>,
-    /// The forms whose signs are being asked for, one within the other.
+    /// Forms whose signs are being computed, outermost first.
     asked: Vec<FormId>,
     /// Choices between floors, and the floors of choices that they are.
     aliases: FxHashMap<FormId, FormId>,
@@ -190,43 +190,43 @@ pub struct LinearForms {
     tables: u32,
     /// Floors `floor((y + 2^(m-1)) / 2^m)`, which are rounded to the nearest.
     rounded: rustc_hash::FxHashSet<AtomId>,
-    /// Of some of these `floor(y / 2^m)` and `floor(y / 2^(m-1))`.
+    /// For some of these, `floor(y / 2^m)` and `floor(y / 2^(m-1))`.
     halves: FxHashMap<AtomId, (FormId, FormId)>,
-    /// How many values are being split at a bit, one within the other.
+    /// Nesting depth of splits of values at a bit.
     within_splits: u32,
-    /// How many of these are being made, one within the other.
+    /// Nesting depth of the computation of such halves.
     within_halves: u32,
-    /// What a name stands for instead of the atom that it was given to; see [`LinearForms::named`].
+    /// Form that a name denotes instead of its original atom; see [`LinearForms::named`].
     solved: FxHashMap<AtomId, FormId>,
     /// Floors that have names: what they are of, reduced, and the shift; and the shift from which on the name does not
     /// help, since other atoms make up what it leaves out.
     shifted: FxHashMap<(FormId, u32), u32>,
     /// The names of forms that have one.
     names: FxHashMap<FormId, FormId>,
-    /// Numbers whose low bits, so many, are those of another form, which is said by names.
+    /// Numbers whose low bits are those of another form over names: the number of bits, and that form.
     low_bits: FxHashMap<FormId, (u32, FormId)>,
     /// Shifts of those floors, each once.
     shifts: Vec<u32>,
-    /// How many floors are being said by names, one within the other.
+    /// Nesting depth of expressing floors by names.
     within_names: u32,
     rules: RuleSet,
     /// Names of sums, said by the values that are no sums.
     expansions: FxHashMap<AtomId, FormId>,
     /// Such sums without constant and common factor, of either sign: a name, its factor and its constant.
     summed: FxHashMap<FormId, (FormId, i128, i128)>,
-    /// Names are being taken apart: none is put in.
+    /// `true` while names are expanded: none is introduced.
     taking_apart: bool,
-    /// How forms came about, where that says more of their bits than their terms do.
+    /// Bitwise structure of forms, where it determines more of their bits than their terms do.
     shapes: FxHashMap<FormId, Shape>,
     /// Forms that were looked at as products.
     factored: rustc_hash::FxHashSet<FormId>,
     /// The products that cut forms are; see [`LinearForms::product_within`].
     products: FxHashMap<(FormId, u32, Range), Option<FormId>>,
-    /// How bits come from others.
+    /// Logic functions of bits over others.
     logic: FxHashMap<FormId, polynomial::Logic>,
     /// Terms looked at so far, and the like.
     work: u64,
-    /// How much of that is too much; nothing for [`MAX_WORK`].
+    /// Maximum of `work`; `None` for [`MAX_WORK`].
     most: Option<u64>,
 }
 
@@ -267,8 +267,7 @@ impl LinearForms {
         self.rules
     }
 
-    /// The form with sums of the model taken apart down to values that are none. The form itself has no wider range
-    /// then.
+    /// Expands the names of sums in a form, down to values that are no sums. The form itself has no wider range then.
     pub(super) fn expanded(&mut self, f: FormId) -> OrOverflow<FormId> {
         if !self.terms(f).any(|(a, _)| self.expansions.contains_key(&a)) {
             return Ok(f);
@@ -325,7 +324,7 @@ impl LinearForms {
         self.forms[f.0 as usize].len as usize
     }
 
-    /// Units of work so far: the terms that were looked at, and what else takes as long. The same on every machine.
+    /// Ticks spent so far: the terms that were visited, and other work of equal cost. The same on every machine.
     pub fn work(&self) -> u64 {
         self.work
     }
@@ -350,12 +349,12 @@ impl LinearForms {
         out
     }
 
-    /// Whether the work is done that may be.
+    /// Returns `true` if the budget is exhausted.
     pub fn is_spent(&self) -> bool {
         self.work > self.most.unwrap_or(MAX_WORK)
     }
 
-    /// Whether there are no forms at all.
+    /// Returns `true` if there are no forms at all.
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }
@@ -453,7 +452,7 @@ impl LinearForms {
         }
     }
 
-    /// How a form came about, if that is known.
+    /// Returns the bitwise structure of a form, if it is known.
     pub fn shape(&self, f: FormId) -> Option<&Shape> {
         self.shapes.get(&f)
     }
@@ -497,8 +496,8 @@ impl LinearForms {
         Ok(name)
     }
 
-    /// The same for a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order of
-    /// their terms.
+    /// Returns the name of a sum of names: that of an equal sum, or of one that it is a multiple of, whatever the order
+    /// of their terms.
     fn named_sum(&mut self, f: FormId) -> OrOverflow<FormId> {
         let whole = self.expanded(f)?;
         let constant = self.constant_of(whole);
@@ -551,7 +550,7 @@ impl LinearForms {
         self.low_bits.entry(f).or_insert((width, same));
     }
 
-    /// A form with the same low `width` bits, by names, if one was told; else the form itself.
+    /// Returns a form over names with the same low `width` bits, if one was recorded; else the form itself.
     pub fn bits_by_name(&mut self, f: FormId, width: u32) -> OrOverflow<FormId> {
         if let Some(&(bits, same)) = self.low_bits.get(&f) {
             return Ok(if width <= bits { same } else { f });
@@ -671,7 +670,7 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Whether the floor of a name at this bit is said by others, as [`LinearForms::gap`] tells.
+    /// Returns `true` if the floor of a name at this bit is expressed by others, as recorded by [`LinearForms::gap`].
     pub fn knows_gap(&mut self, name: FormId, lo: u32) -> OrOverflow<bool> {
         let low = self.floor(name, lo)?;
         Ok(!self.terms(low).any(|(a, _)| matches!(self.atom(a), Atom::Floor(x, k) if (*x, *k) == (name, lo))))
@@ -722,7 +721,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Whether a form is a sum of inputs and names, or bits or the sign of one.
+    /// Returns `true` if a form is a sum of inputs and names, or bits or the sign of one.
     pub fn is_sum_of_names(&self, f: FormId) -> bool {
         let plain = |a: AtomId| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
         let few = self.len(f) <= MAX_CUT;
@@ -732,13 +731,13 @@ impl LinearForms {
         })
     }
 
-    /// Whether a form is an input or a name, perhaps moved by a constant or negative: what it shows is known.
+    /// Returns `true` if a form is an input or a name, perhaps plus a constant or negated: its bits are known.
     pub fn is_renamed(&self, f: FormId) -> bool {
         let plain = |a| matches!(self.atom(a), Atom::Free(_) | Atom::Value(_));
         self.only(f).is_some_and(|(a, factor)| factor.abs() == 1 && plain(a))
     }
 
-    /// Whether a form has products of two inputs or names of which each has more than two values.
+    /// Returns `true` if a form has products of two inputs or names of which each has more than two values.
     pub(super) fn multiplies_values(&self, f: FormId) -> bool {
         let is_number = |a: AtomId| {
             let (lo, hi) = self.atom_range(a);
@@ -752,7 +751,7 @@ impl LinearForms {
         })
     }
 
-    /// Whether a form has products of other than bits.
+    /// Returns `true` if a form has products of more than bits.
     pub fn multiplies(&self, f: FormId) -> bool {
         let is_bit = |a: &AtomId| self.atom_range(*a) == (0, 1);
         self.terms(f).any(|(a, _)| match self.atom(a) {
@@ -762,7 +761,7 @@ impl LinearForms {
         })
     }
 
-    /// What is behind a name, for an atom that is one.
+    /// Returns the atom that a name denotes; any other atom is returned unchanged.
     pub(super) fn behind(&self, a: AtomId) -> &Atom {
         match self.atom(a) {
             Atom::Value(x) => match self.terms(*x).next() {
@@ -789,7 +788,7 @@ impl LinearForms {
         out
     }
 
-    /// What a named value is, or a multiple of one; or the form itself.
+    /// Replaces a named value, or a multiple of one, by its definition; returns any other form unchanged.
     pub fn meaning(&mut self, f: FormId) -> FormId {
         let Some((a, factor)) = self.only(f) else { return f };
         let Atom::Value(x) = *self.atom(a) else { return f };

@@ -236,8 +236,8 @@ mod tests {
     use crate::sat::Embedded;
     use alir_interp::{LookupMiss, Step, golden_steps};
 
-    /// Every operation and output of a random program for random inputs: forms, their ranges, what values stand for,
-    /// and the gates of the outputs, against the golden interpreter.
+    /// Compares every operation and output of a random program with the reference interpreter, for random inputs:
+    /// forms, their ranges, the definitions of values, and the gates of the outputs.
     fn agrees_with_golden(model: &Model, seed: u64, mut t: LinearForms) -> bool {
         let Ok(forms) = forms(&mut t, model) else { return false };
         let mut samples = Samples::random(&t, seed);
@@ -305,7 +305,7 @@ mod tests {
                 }
             }
         }
-        // What rounds behind a ReLU is a form of what rounds before it.
+        // Rounding after a ReLU is a form of rounding before it.
         for seed in 0..300 {
             let model = alir_testing::random::rounded::program(seed);
             for rules in [RuleSet::Basic, RuleSet::All, RuleSet::Local] {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 /// Most monomials of one polynomial.
 const MAX_MONOMIALS: usize = 1 << 20;
-/// Units of work of one.
+/// Ticks for one monomial.
 pub const MONOMIAL: u64 = 10;
 /// Most factors of a monomial.
 const MAX_DEGREE: usize = 24;
@@ -26,13 +26,13 @@ const MAX_WRAPPED: usize = 8;
 const MAX_FACTORED: u64 = 1 << 14;
 /// Most indeterminates whose cofactors are tried as factors.
 const MAX_COFACTORS: usize = 4;
-/// Most monomials in which names of products are taken apart, and how often.
+/// Most monomials in which names of products are expanded, and how often.
 const MAX_NAMED: usize = 1000;
 const MAX_RENAMED: usize = 4;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 100;
 
-/// How a bit comes from others.
+/// Logic function that computes a bit from others.
 #[derive(Clone, Copy, Debug)]
 pub enum Logic {
     /// Both.
@@ -112,7 +112,7 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Whether a form is a sum of at least two choices or products.
+    /// Returns `true` if a form is a sum of at least two choices or products.
     fn selects(&self, f: FormId) -> bool {
         let selects = |t: &(AtomId, i128)| matches!(self.atom(t.0), Atom::If(..) | Atom::Monomial(_));
         self.terms(f).filter(selects).nth(1).is_some()
@@ -169,8 +169,8 @@ impl LinearForms {
         Ok(())
     }
 
-    /// Whether two forms are equal modulo `2^width` once multiplied out, in at most `work` monomials. False says
-    /// nothing.
+    /// Returns `true` if two forms are proved equal modulo `2^width` by multiplying out, in at most `work` monomials.
+    /// `false` is undecided.
     ///
     /// # Errors
     /// [`Overflow`] where that takes more, or the forms grow too large.
@@ -280,13 +280,14 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// Whether a form is 0 or 1 for every input.
+    /// Returns `true` if a form is 0 or 1 for every input.
     fn is_bit(&self, f: FormId) -> bool {
         let (lo, hi) = self.terms.range(f);
         lo >= 0 && hi <= 1
     }
 
-    /// Whether a form is a sum of inputs and names, and turns of it: even multiples of its sign or its high bits.
+    /// Returns `true` if a form is a sum of inputs and names, and of terms that wrap it: even multiples of its sign or
+    /// its high bits.
     fn is_wrapped(&self, f: FormId) -> bool {
         let is_turn = |a| matches!(self.terms.atom(a), Atom::Negative(_) | Atom::Floor(..));
         let plain = |a| matches!(self.terms.atom(a), Atom::Free(_) | Atom::Value(_));
@@ -482,7 +483,7 @@ impl<'t> Expansion<'t> {
         self.terms.charge(size as u64);
         let mut found = Quadratic::of(&table.values, table.first).map(|q| (x, q));
         if found.is_none() && size.is_power_of_two() {
-            // By the low bits of the argument, or of its negative: which of both stands in a table is by chance.
+            // By the low bits of the argument, or of its negative: either of them may index a table.
             let bits = size.trailing_zeros();
             for sign in [1, -1] {
                 let at = |low: usize| (sign * low as i128 - table.first).rem_euclid(size as i128) as usize;
@@ -579,12 +580,12 @@ impl<'t> Expansion<'t> {
         Ok(out)
     }
 
-    /// Whether there is a name of a product in a few monomials.
+    /// Returns `true` if a polynomial has few monomials and one of them contains the name of a product.
     fn names_product(&self, p: &Polynomial) -> bool {
         p.0.len() <= MAX_NAMED && p.0.keys().any(|m| m.iter().any(|&u| self.named_product(u).is_some()))
     }
 
-    /// What a name of a product stands for.
+    /// Returns the definition of a name of a product.
     fn named_product(&self, unit: Unit) -> Option<FormId> {
         match unit {
             Unit::Atom(a) => match *self.terms.atom(a) {
@@ -620,7 +621,7 @@ impl<'t> Expansion<'t> {
         let mut units: Vec<Unit> = p.0.keys().flat_map(|m| m.iter().copied()).collect();
         units.sort_unstable();
         units.dedup();
-        // Where x stands in one of two factors only, what it is multiplied by is the other.
+        // Where x occurs in one of two factors only, its cofactor is the other factor.
         let mut left = MAX_COFACTORS;
         for x in units {
             if left == 0 {
@@ -689,7 +690,7 @@ impl<'t> Expansion<'t> {
 /// A function of `x`, quadratic in `x` and `h = floor(x / 2^bit)`.
 struct Quadratic {
     bit: u32,
-    /// Of `x^2`, `x h`, `h^2`, `x`, `h` and 1.
+    /// Coefficients of `x^2`, `x h`, `h^2`, `x`, `h` and 1.
     factors: [i128; 6],
 }
 
@@ -745,8 +746,8 @@ impl Quadratic {
     }
 }
 
-/// What `x` is multiplied by in a polynomial of no more than two indeterminates at a time, divided by what divides it
-/// all; nothing if that is a constant, or if `x` is squared.
+/// Returns the cofactor of `x` in a polynomial of no more than two indeterminates at a time, divided by its content;
+/// `None` if that is a constant, or if `x` is squared.
 fn cofactor(p: &Polynomial, x: Unit) -> Option<Polynomial> {
     let mut out = Polynomial::default();
     for (monomial, &c) in p.0.iter().filter(|(m, _)| m.contains(&x)) {

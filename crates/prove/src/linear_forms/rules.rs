@@ -10,7 +10,7 @@ mod tables;
 
 use super::{AtomId, FormId, LinearForms, OrOverflow, Sum, add, mul};
 
-/// Floors taken apart make forms of up to this many terms.
+/// Most terms of a form built by expanding floors.
 const MAX_MERGED: usize = 2_000;
 
 /// Greatest common divisor of the magnitudes; the other one's where one is 0.
@@ -126,7 +126,7 @@ impl LinearForms {
         g
     }
 
-    /// Whether the factor of the newest atom is negative.
+    /// Returns `true` if the factor of the newest atom is negative.
     fn leads_negative(&self, f: FormId) -> bool {
         self.terms(f).last().is_some_and(|(_, c)| c < 0)
     }
@@ -157,7 +157,7 @@ impl LinearForms {
         self.form(&sum)
     }
 
-    /// Whether two forms are equal modulo `2^w` term by term.
+    /// Returns `true` if two forms are equal modulo `2^w` term by term.
     pub fn same(&mut self, f: FormId, g: FormId, w: u32) -> OrOverflow<bool> {
         Ok(f == g || self.difference(f, g, w)?.is_none())
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 /// Assignments at a time.
 pub const LANES: usize = 64;
 
-/// Units of work of one term under all assignments.
+/// Ticks of one term under all assignments.
 pub const TERM: u64 = 10;
 
 /// One value for each assignment.
@@ -34,11 +34,11 @@ impl Derived {
     }
 }
 
-/// Values of atoms, computed when asked for. Arithmetic wraps at 128 bits, which no form within its range reaches.
+/// Values of atoms, computed on demand. Arithmetic wraps at 128 bits, which no form within its range reaches.
 #[derive(Default)]
 pub struct Samples {
     values: FxHashMap<AtomId, Box<Lanes>>,
-    /// Units of work that were not asked for yet.
+    /// Ticks that were not yet taken by `take_work`.
     work: u64,
 }
 
@@ -84,7 +84,7 @@ impl Samples {
         out
     }
 
-    /// These atoms have these values; no other atom that is free, or is not made of them, can be asked for.
+    /// Assigns these values to these atoms; no other atom that is free, or does not depend on them, can be read.
     pub(super) fn assigned(values: impl Iterator<Item = (AtomId, Lanes)>) -> Samples {
         Samples { values: values.map(|(a, lanes)| (a, Box::new(lanes))).collect(), work: 0 }
     }
@@ -133,7 +133,7 @@ impl Samples {
         self.sum(terms, f)
     }
 
-    /// Units of work since this was asked last.
+    /// Returns the ticks spent since the last call.
     pub fn take_work(&mut self) -> u64 {
         std::mem::take(&mut self.work)
     }

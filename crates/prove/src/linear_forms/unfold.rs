@@ -1,24 +1,24 @@
-//! Named values taken apart again, where two forms name different ones.
+//! Expansion of named values, where two forms name different ones.
 
 use super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Overflow, Sum};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How often names are replaced by what they mean.
+/// Maximum number of rounds that replace names by their definitions.
 const ROUNDS: u32 = 4;
-/// How many names are replaced one by one.
+/// Maximum number of names that are replaced one by one.
 const SINGLES: u32 = 8;
-/// Forms beyond this many atoms are not taken apart.
+/// Most atoms of a form that is expanded.
 const MAX_ATOMS: usize = 2_000;
 /// Depth of atoms within atoms.
 const MAX_DEPTH: u32 = 200;
 
-/// A form whose newest name was taken apart.
+/// Result of expanding the newest name of a form.
 pub(super) enum Without {
     /// It speaks of no name.
     NoName,
     /// Nothing is left of it.
     Nothing,
-    /// What is left.
+    /// The remaining form.
     Form(FormId),
 }
 
@@ -47,14 +47,14 @@ impl LinearForms {
         Ok(values)
     }
 
-    /// Whether a form is a function of one name and of nothing else.
+    /// Returns `true` if a form is a function of one name and of nothing else.
     pub fn speaks_of_one_name(&mut self, f: FormId) -> OrOverflow<bool> {
         let spoken = self.spoken(f)?;
         let mut names = spoken.iter();
         Ok(names.next().is_some_and(|&a| matches!(self.atom(a), Atom::Value(_))) && names.next().is_none())
     }
 
-    /// Whether two forms are equal modulo `2^width` once values that only one of them names are taken apart.
+    /// Returns `true` if two forms are equal modulo `2^width` once values are expanded that only one of them names.
     pub fn same_unfolded(&mut self, f: FormId, g: FormId, width: u32) -> OrOverflow<bool> {
         self.apart(|t| t.same_apart(f, g, width))
     }
@@ -95,8 +95,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// A form modulo `2^width` with the newest of the names that it speaks of taken apart; `spoken` is what it speaks
-    /// of.
+    /// Expands the newest name that occurs in a form modulo `2^width`; `spoken` lists the inputs and names of the form.
     pub(super) fn without_newest(&mut self, d: FormId, spoken: &FxHashSet<AtomId>, width: u32) -> OrOverflow<Without> {
         let names = spoken.iter().copied().filter(|&a| matches!(self.atom(a), Atom::Value(_)));
         let Some(newest) = names.max() else { return Ok(Without::NoName) };
@@ -105,8 +104,8 @@ impl LinearForms {
         Ok(self.difference(unfolded, zero, width)?.map_or(Without::Nothing, Without::Form))
     }
 
-    /// Whether a form is zero modulo `2^width` once the values are taken apart that stand for something which the form
-    /// says with other names.
+    /// Returns `true` if a form is zero modulo `2^width` once values are expanded whose definitions the form expresses
+    /// with other names.
     fn related_unfolded(&mut self, mut d: FormId, width: u32) -> OrOverflow<bool> {
         let zero = self.constant(0);
         for _ in 0..ROUNDS {

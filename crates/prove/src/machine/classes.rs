@@ -10,7 +10,7 @@ use alir_core::ir::machine::SignalId;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Units of work of one gate made.
+/// Ticks for one gate built.
 const GATE: u64 = 2;
 
 /// All register bits, numbered: first the machine's, then the file's.
@@ -126,7 +126,7 @@ impl States {
         })
     }
 
-    /// Whether the name of the file's register that has this bit speaks of the machine's bit.
+    /// Returns `true` if the name of the file's register with this bit contains the name of the machine's bit.
     pub(super) fn speaks_of(&self, file: usize, bit: usize) -> bool {
         self.hints[file].contains(&bit)
     }
@@ -222,7 +222,7 @@ impl Partition {
         self.class[bit]
     }
 
-    /// Whether a bit is complemented before it is compared.
+    /// Returns `true` if a bit is complemented before it is compared.
     pub(super) fn phase(&self, bit: usize) -> bool {
         self.phase[bit]
     }
@@ -267,7 +267,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// What simulation proposes, as far as power-on values allow it.
+    /// Returns the classes that simulation proposes, restricted to those that power-on values allow.
     pub(super) fn new(pair: &Pair<'_>, partition: Partition) -> Classes {
         let mut classes = Classes { states: States::new(pair), partition, undecided: Vec::new() };
         classes.start(pair);
@@ -279,8 +279,8 @@ impl Classes {
         self.partition
     }
 
-    /// What simulation proposes, as far as the state after some cycles allows it, which is the same whatever registers
-    /// without a first value started as. `reached` are all register bits then.
+    /// Returns the classes that simulation proposes, restricted to those that the state after some cycles allows, for
+    /// any start of registers without an initial value. `reached` are all register bits in that state.
     pub(super) fn after(pair: &Pair<'_>, partition: Partition, e: &mut Engine, reached: &[Lit]) -> Classes {
         let mut classes = Classes { states: States::new(pair), partition, undecided: Vec::new() };
         let phases = reached.iter().zip(&classes.partition.phase);
@@ -318,7 +318,8 @@ impl Classes {
                 }
             }
             for bit in open {
-                // Best the group of the bit of the file with this one's name and place, then of that name, then of the file.
+                // Preferred groups, best first: that of the file's bit with this name and position, of that name, of
+                // the file.
                 let twin = states.twin(pair, bit);
                 let in_file = |group: &First| {
                     let of_file = members.iter().filter_map(|&b| Some((b, b.checked_sub(states.model())?)));
@@ -516,7 +517,7 @@ impl Classes {
         out
     }
 
-    /// What became of the machine's registers.
+    /// Returns the result for each register of the machine.
     pub(super) fn report(&self, pair: &Pair<'_>) -> Vec<RegisterReport> {
         let members = self.partition.members();
         let mut all: Vec<RegisterReport> = Vec::new();

@@ -24,7 +24,7 @@ pub(super) struct FileRegisters<'a> {
     pub(super) first: Vec<usize>,
 }
 
-/// What one cycle computes.
+/// Results of one clock cycle of the file.
 pub(super) struct FileCycle {
     /// Bits of each output port of the file.
     pub(super) outputs: FxHashMap<SignalId, Vec<Lit>>,

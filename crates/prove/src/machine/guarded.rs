@@ -31,7 +31,7 @@ struct Guarded {
     /// For each bit of the machine bits of the file that it may equal while it is defined, and whether complemented;
     /// the last one is supposed to.
     twins: Vec<Vec<(usize, bool)>>,
-    /// The same for each bit of the file.
+    /// For each bit of the file, bits of the machine that it may equal, and whether complemented.
     owners: Vec<Vec<(usize, bool)>>,
     /// Constants that bits of the machine are while they are defined.
     constant: Vec<Option<bool>>,
@@ -99,7 +99,8 @@ pub(super) fn prove(
     }
 }
 
-/// What simulation proposes: bits that were the same whenever the machine's was defined. Nothing if there are too many.
+/// Proposes from simulation the bits that were equal whenever the machine's bit was defined. Returns `None` if there
+/// are too many.
 fn propose(pair: &Pair<'_>, e: &mut Engine) -> Result<Option<Guarded>, String> {
     let states = States::new(pair);
     let (mut elements, mut element) = (Vec::new(), Vec::new());
@@ -185,7 +186,7 @@ struct Claim {
     pair: (Lit, Lit),
 }
 
-/// What is given up if it does not.
+/// Assumption that is dropped if the obligation does not hold.
 #[derive(Clone, Copy)]
 enum What {
     Twin(usize),
@@ -240,7 +241,8 @@ impl Guarded {
         self.twins[bit].last().copied().filter(|_| self.constant[bit].is_none())
     }
 
-    /// Whether a bit of the file is said by its owner's flag rather than by a leaf of its own.
+    /// Returns the owner of a bit of the file that is expressed by its owner's flag rather than by a free input of its
+    /// own.
     fn second(&self, f: usize) -> Option<(usize, bool)> {
         let owner = self.owners[f].last().copied().filter(|_| self.fixed[f].is_none());
         owner.filter(|&(m, _)| self.twin(m).is_none_or(|(first, _)| first != f))
@@ -271,7 +273,7 @@ impl Guarded {
         (state, file)
     }
 
-    /// What both sides are after the cycle.
+    /// Returns the state of both sides after the cycle.
     fn after(&self, pair: &Pair<'_>, machine: &Cells, file: &[Lit]) -> Cycle {
         let mut all = self.states.next(pair, machine, file);
         let file = all.split_off(self.states.model());

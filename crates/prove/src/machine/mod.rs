@@ -1,16 +1,16 @@
 //! The proof for stateful designs: a file against a machine, for every input in every cycle from power-on.
 //!
-//! Both sides are brought to gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the text). Then bits
-//! of registers on both sides that always are the same (or complements, or constant) are found: [`search`] proposes
+//! Both sides become gates for one clock cycle ([`model`] by `docs/fsm.md`, [`file`] from the RTL). Then bits of
+//! registers on both sides that are always equal (or complements, or constant) are determined: [`search`] proposes
 //! classes by simulating both sides together, [`classes`] keeps those that power-on values allow and that one clock
 //! edge preserves, which is induction over time after C. A. J. van Eijk, "Sequential equivalence checking based on
 //! structural similarities" (IEEE Trans. CAD 19(7), 2000). If the outputs are equal in every state that the classes
-//! allow, they are equal for ever. Names decide nothing.
+//! allow, they are always equal. The proof does not depend on names.
 //!
-//! A register without a first value may start as any value: for the machine one that agrees with the file is enough,
-//! for the file every one must agree. Pipelines whose registers do not correspond are compared in another way ([`flow`]);
-//! registers that differ only while they are undefined are compared while they are defined ([`guarded`]). A difference
-//! that is reported has been confirmed by the golden simulator.
+//! A register without an initial value may start with any value: for the machine one value that agrees with the file is
+//! enough, for the file every one must agree. Pipelines whose registers do not correspond are compared in another way
+//! ([`flow`]); registers that differ only while they are undefined are compared while they are defined ([`guarded`]). A
+//! difference that is reported has been confirmed by the reference simulator.
 
 mod bench;
 mod classes;
@@ -37,16 +37,16 @@ use num_bigint::BigInt;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What is asked of a proof.
+/// Budget and options of a proof.
 #[derive(Clone, Debug)]
 pub struct MachineRequest {
     /// Limits of each question.
     pub limits: Limits,
-    /// Units of work for the whole run.
+    /// Budget of the whole run in ticks.
     pub work: u64,
     /// Cycles from power-on in which a difference is looked for if there is no proof.
     pub depth: u32,
-    /// Whether SAT questions are kept for a certificate.
+    /// `true` if SAT questions are kept for a certificate.
     pub keep_questions: bool,
     /// Where it is written how far the proof is.
     pub gauge: Option<Arc<Gauge>>,
@@ -89,7 +89,8 @@ fn as_strings<S: serde::Serializer>(all: &[Vec<BigInt>], s: S) -> Result<S::Ok, 
     s.collect_seq(all.iter().map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>()))
 }
 
-/// How each bit of a register of the machine was proved; a bit is counted once, under the first field that applies.
+/// Number of register bits of the machine by method of proof; a bit is counted once, under the first field that
+/// applies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RegisterReport {
     /// The machine's name.
@@ -102,7 +103,7 @@ pub struct RegisterReport {
     pub held: u32,
     /// Bits that no register of the file holds: no output depends on them.
     pub absent: u32,
-    /// Bits of pipelines that were compared as functions of what enters them, wherever the file's registers stand.
+    /// Bits of pipelines that were compared as functions of their inputs, for any position of the file's registers.
     pub piped: u32,
     /// The registers of the file.
     pub file: Vec<String>,
@@ -128,9 +129,9 @@ pub struct MachineReport {
     pub bits: Counts,
     /// Gates of one cycle of both sides together.
     pub gates: usize,
-    /// What else the statement says, or assumes.
+    /// Further guarantees or assumptions of the theorem.
     pub notes: Vec<String>,
-    /// What a certificate can be made of; nothing if it was proved in a way that has none.
+    /// Register correspondence for a certificate; `None` if the method of proof has none.
     #[serde(skip)]
     pub correspondence: Option<Correspondence>,
 }
@@ -138,9 +139,9 @@ pub struct MachineReport {
 /// A bit of a register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RegisterBit {
-    /// Of the machine: its signal, element and bit.
+    /// Bit of the machine: its signal, element and bit.
     Machine(String, usize, usize),
-    /// Of the file: its register and bit.
+    /// Bit of the file: its register and bit.
     File(String, usize),
 }
 
@@ -165,7 +166,7 @@ pub fn check_ports(machine: &Machine, rtl: &Rtl) -> Result<(), String> {
     port_pairs::find(machine, rtl).map(|_| ())
 }
 
-/// Proves or refutes that `rtl` behaves as `machine` from power-on. Beside the report comes the engine that answered
+/// Proves or refutes that `rtl` behaves as `machine` from power-on. Returns with the report the engine that answered
 /// the last questions, for a certificate.
 pub fn prove(
     machine: &Machine,
@@ -222,10 +223,10 @@ pub fn prove(
     (report, e)
 }
 
-/// Machine and file side by side as one graph with registers, for other provers: its output is 1 in a cycle in which an
-/// output differs where the machine defines it. Inputs called `undefined` stand for what the language leaves open;
-/// registers of the file without a first value have none here, those of the machine have a flag that tells whether they
-/// are defined.
+/// Machine and file as one graph with registers, for other provers: its output is 1 in a cycle in which an output
+/// differs where the machine defines it. Inputs called `undefined` represent values that the language leaves
+/// unspecified; registers of the file without an initial value have none here, those of the machine have a flag that is
+/// 1 if they are defined.
 ///
 /// # Errors
 /// Why the file cannot be the machine.
@@ -270,7 +271,7 @@ impl Pair<'_> {
         let pipes = flow::pipes(self, &simulated);
         let mut open = None;
         if !pipes.is_empty() {
-            // Registers that stand where the machine has them are compared one by one with little work; others never are.
+            // Registers at the machine's own positions are compared one by one with little work; others never are.
             let all = e.left;
             e.left = all / QUICK;
             let mut classes = Classes::new(self, simulated.clone());

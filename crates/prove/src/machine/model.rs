@@ -12,18 +12,18 @@ use alir_core::num::Kif;
 pub(super) struct SymbolicCell {
     /// Its bits, as many as its type has.
     pub(super) bits: Vec<Lit>,
-    /// Whether everything that it was computed from was defined.
+    /// Literal that is 1 if all operands were defined.
     pub(super) defined: Lit,
 }
 
 /// Elements of some signals.
 pub(super) type Cells = Vec<Vec<SymbolicCell>>;
 
-/// What one cycle computes.
+/// Results of one clock cycle of the machine.
 pub(super) struct ModelCycle {
     /// All signals, settled.
     pub(super) values: Cells,
-    /// What the registers are after the clock edge; other signals have none.
+    /// Values of the registers after the clock edge; other signals have none.
     pub(super) next: Cells,
     /// Operations of the blocks.
     pub(super) blocks: Vec<ModelBits>,
@@ -96,7 +96,7 @@ impl Cycle<'_> {
         &self.machine.signal(access.signal).elements[access.lo..access.hi]
     }
 
-    /// Whether an index has this value; impossible values are never reached.
+    /// Returns a literal that is 1 if an index has this value; impossible values are never reached.
     fn is(&mut self, index: &[Lit], value: usize) -> Lit {
         if index.len() < usize::BITS as usize && value >> index.len() != 0 {
             return Lit::FALSE;
@@ -134,7 +134,7 @@ impl Cycle<'_> {
         SymbolicCell { bits, defined }
     }
 
-    /// What a view shows, in the types of another.
+    /// Returns the values of a view, in the types of another.
     fn converted(&mut self, from: &Access, to: &Access) -> Vec<SymbolicCell> {
         let cells = self.read(from);
         let types: Vec<(Kif, Kif)> = self.types(from).iter().copied().zip(self.types(to).iter().copied()).collect();

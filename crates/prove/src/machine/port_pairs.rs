@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Ports of the file by those of the machine, and back.
 pub(super) struct PortPairs {
-    /// The machine's port behind each input of the file.
+    /// The machine's port for each input of the file.
     pub(super) inputs: FxHashMap<alir_hdl::SignalId, SignalId>,
     /// The file's port for each output of the machine that has bits.
     pub(super) outputs: FxHashMap<SignalId, alir_hdl::SignalId>,

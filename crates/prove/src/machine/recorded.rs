@@ -13,8 +13,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Times that bits are taken out of their classes because nothing is found that shows them.
 const ROUNDS: usize = 16;
 
-/// What of a machine's optimisation stands between it and its text, as programs beside it with their files: nothing of it is believed.
-/// A machine that is none of these programs is left out.
+/// Returns the stages of a machine's optimisation as intermediate programs with their files, none of which is trusted.
+/// A machine that is no such program is left out.
 pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<(Beside, Vec<u8>)> {
     let elements = read.elements();
     let mut out: Vec<(Beside, Vec<u8>)> = Vec::new();
@@ -38,11 +38,11 @@ pub fn beside(read: &Read, machines: &[Machine], found: &Correspondence) -> Vec<
     out
 }
 
-/// Records a certificate by what a proof found of registers. Bits whose equality cannot be recorded are left out of it, as long as there
-/// are any: outputs may not need them.
+/// Records a certificate from the proved register correspondence. Bits whose equality cannot be recorded are left out
+/// round by round: outputs may not need them.
 ///
 /// # Errors
-/// What the checker objects to in the text.
+/// Constructs of the RTL that the checker refuses.
 pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Correspondence) -> Result<Recorded, String> {
     let mut induction = numbered(machine, text, found)?;
     for _ in 1..ROUNDS {
@@ -67,7 +67,7 @@ pub fn record(machine: &Read, beside: &[Beside], text: &Text<'_>, found: &Corres
     certify::record_machine(machine, beside, text, &induction)
 }
 
-/// The same with the checker's numbers. What has no name of its own is left out.
+/// Converts the correspondence to the checker's numbers. Bits without a unique name are left out.
 fn numbered(machine: &Read, text: &Text<'_>, found: &Correspondence) -> Result<Induction, String> {
     let mut numbers: FxHashMap<RegisterBit, Option<usize>> = FxHashMap::default();
     let state = machine.state();

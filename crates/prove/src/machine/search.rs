@@ -18,7 +18,7 @@ pub(super) const WORDS: usize = 8;
 /// Values of a bit in all runs.
 pub(super) type Runs = [u64; WORDS];
 
-/// What simulation came to.
+/// Result of simulation.
 pub(super) enum Simulated {
     /// A difference.
     Differs(Box<CounterexampleTrace>),
@@ -26,7 +26,7 @@ pub(super) enum Simulated {
     Classes(Partition),
 }
 
-/// What the search through the first cycles came to.
+/// Result of the search through the first cycles.
 pub(super) enum Bounded {
     /// A difference.
     Differs(Box<CounterexampleTrace>),
@@ -318,7 +318,7 @@ pub(super) struct Unrolling<'a> {
     applied: Vec<Cells>,
 }
 
-/// What one more cycle showed.
+/// Result of one more cycle.
 enum More {
     Differs(Box<CounterexampleTrace>),
     Equal,

@@ -1,15 +1,15 @@
-//! Two programs value by value: which values are the same number for every input.
+//! Two programs value by value: detects the values that are the same number for every input.
 //!
-//! Values are numbered as in value numbering (Alpern, Wegman and Zadeck, POPL 1988, in its hashing form): operations that
-//! do the same with operands of the same classes are one class. What an operation does is said over real numbers: sums are
-//! sets of terms, and a type that no value overflows or rounds to is left out, by intervals that start at the types of the
-//! ports. What is rounded or rectified is said of the sum before that ([`rounding`]). So a program that was narrowed, reordered or
-//! shared has the same classes. Where two programs differ, a value of
-//! the second is compared with one of the first that showed the same for some inputs, by a proof of its own over the nearest
-//! values that are known to be the same, as free inputs. If it holds, the classes become one, and what reads them is the same
-//! without a proof. Such a small statement is stronger than what has to be shown, so one that fails says nothing.
+//! Values are numbered as in value numbering (Alpern, Wegman and Zadeck, POPL 1988, in its hashing form): equal
+//! operations on operands of the same classes are one class. Operations are described over real numbers: sums are sets
+//! of terms, and a type that no value overflows or rounds to is left out, by intervals that start at the types of the
+//! ports. Rounded or rectified values are described by the sum before that ([`rounding`]). So a program that was
+//! narrowed, reordered or shared has the same classes. Where two programs differ, a value of the second is compared
+//! with one of the first that had the same samples, by a proof of its own over the nearest values that are known to be
+//! the same, as free inputs. If it holds, the classes become one, and their readers are the same without a proof. Such
+//! a lemma is stronger than necessary, so one that fails proves nothing.
 //!
-//! Outputs that are left are compared over the same cut, and if that fails as whole programs.
+//! Remaining outputs are compared over the same cut, and if that fails as whole programs.
 
 mod numbering;
 mod range;
@@ -29,12 +29,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
 use statements::{NEAR_ONLY, Spending, is_number, neighbours, partner};
 
-/// Units of work that one small statement may take, in turn: values that are open after one round are tried again. What most
-/// take is less than the first.
+/// Ticks that one lemma may take, in turn: values that are undecided after one round are tried again. Most take less
+/// than the first limit.
 const ROUNDS: [u64; 3] = [NEAR_ONLY, 300_000, 3_000_000];
-/// Times as much for the statement over the outputs that are open.
+/// Factor of the budget for the proof obligation over the undecided outputs.
 const OUTPUTS: u64 = 10;
-/// Units of work that all small statements may take: a constant, and an amount for each operation of both programs.
+/// Ticks that all lemmas together may take: a constant, and an amount for each operation of both programs.
 const LEMMAS: (u64, u64) = (100_000_000, 40_000);
 /// Units that numbering takes for each operation, and recognising values by samples.
 const NUMBERING: (u64, u64) = (100, 1_000);
@@ -62,19 +62,20 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<d
     (report, engine)
 }
 
-/// What is known of the second program's values before a round.
+/// Facts about the second program's values before a round.
 #[derive(Default)]
 struct Known {
-    /// Those that were shown to be images of values of the first program.
+    /// Values that were proved to be affine images of values of the first program.
     images: FxHashMap<ValueId, (ValueId, Affine)>,
-    /// What values of the first program are for all inputs of a statement.
+    /// Ranges of values of the first program for all inputs of a lemma.
     ranges: FxHashMap<ValueId, Range>,
-    /// Those that are worth a statement, if not all.
+    /// Values that are worth a lemma; `None` for all.
     wanted: Option<FxHashSet<ValueId>>,
     samples: Option<Samples>,
 }
 
-/// The classes of all values of both programs. A statement takes `lemma` units at most, all of them until `lemmas` are spent.
+/// Computes the classes of all values of both programs. A lemma takes at most `lemma` ticks, all of them until `lemmas`
+/// are spent.
 fn numbered<'a>(
     [a, b]: [&'a Model; 2],
     known: &mut Known,
@@ -220,8 +221,8 @@ fn by_values(a: &Model, b: &Model, spending: &mut Spending<'_>) -> Option<Report
     }
 }
 
-/// Finds out which values of the first program that open outputs depend on are the same number for every input: a rectified
-/// sum that never is positive, for example, which another program may have left out.
+/// Determines which values of the first program that undecided outputs depend on are the same number for every input: a
+/// rectified sum that is never positive, for example, which another program may have left out.
 fn constants(
     numbering: &Numbering<'_>,
     open: &[Root<'_>],
@@ -331,8 +332,7 @@ mod tests {
         all
     }
 
-    /// Images, sums and sums that overflow are what they say for one input; those of values that no program has are left
-    /// out.
+    /// Checks images, sums and overflowing sums for one input; those of values that no program has are left out.
     fn relations_hold(numbering: &Numbering<'_>, of_class: &FxHashMap<u32, (BigInt, i64)>, seed: u64) {
         // All numbers in units of 2^-300, so that none is rounded.
         const UNIT: i64 = 300;
@@ -395,8 +395,8 @@ mod tests {
         }
     }
 
-    /// Classes of random programs, and of those with a mistake in them, beside what passes make of them: values of one
-    /// class are the same number, within its range, by the golden interpreter.
+    /// Classes of random programs, and of mutated ones, compared with the programs after passes: values of one class
+    /// are the same number, within its range, by the reference interpreter.
     #[test]
     fn values_of_a_class_are_the_same_number() {
         let (mut shared, mut all) = (0, 0);
@@ -454,7 +454,7 @@ mod tests {
         );
     }
 
-    /// A statement that is tried for all inputs holds exactly if the golden interpreter says so for each of them.
+    /// A lemma that is tried for all inputs holds exactly if the reference interpreter confirms each of them.
     #[test]
     fn trying_all_inputs_is_what_the_golden_interpreter_says() {
         let (mut equal, mut different) = (0, 0);
@@ -509,8 +509,8 @@ mod tests {
         assert!(equal > 20 && different > 20, "{equal} equal, {different} different");
     }
 
-    /// Programs of which one has another constant or table entry somewhere, beside what passes make of them: no proof unless they
-    /// are the same for all that is tried.
+    /// Programs of which one has another constant or table entry somewhere, compared with the results of passes: no
+    /// proof unless they agree on all inputs that are tried.
     #[test]
     fn another_constant_is_no_proof() {
         let (mut proved, mut refuted) = (0, 0);
@@ -566,7 +566,7 @@ mod tests {
         builder.finish().ok().filter(same_ports)
     }
 
-    /// What a numbering alone shows: other orders, other types, shared values, constants.
+    /// Equalities that numbering alone proves: other orders, other types, shared values, constants.
     #[test]
     fn programs_that_say_the_same_otherwise_need_no_statement() {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
@@ -605,7 +605,8 @@ mod tests {
         let kif = |signed, width: i32, frac| Kif { signed, int: width - i32::from(signed) - frac, frac };
         let full = |kif| Interval::full(kif);
         let half = |x| Op::AddConst { x, value: Code::from(1), shift: 4 };
-        // `max(x + y, 0)` to three places, to the nearest, plus `z` of two places, of which three integer bits are read.
+        // `max(x + y, 0)` to three places, to the nearest, plus `z` of two places, of which three integer bits are
+        // read.
         let program = |moved: bool| {
             let mut builder = Builder::new(vec![0; 3]);
             let [x, y, z] = [0, 1, 2]

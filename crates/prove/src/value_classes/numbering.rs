@@ -21,7 +21,7 @@ const MOST_ENTRIES: usize = 1 << 8;
 /// Classes that are added up, scaled by powers of two, and subtracted where marked.
 pub(super) type Terms = Vec<(u32, i32, bool)>;
 
-/// What an operation does, over classes of operands. The same key is the same number.
+/// Key of an operation over classes of operands. Equal keys are equal numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// An odd multiple of a power of two, or zero.
@@ -29,7 +29,7 @@ pub(super) enum Key {
     Port(u32),
     /// The sum of scaled classes, subtracted where marked.
     Sum(Terms, Cut),
-    /// The same with all sums written out that nothing is cut off.
+    /// A sum whose exact operands are expanded to their own sums.
     Form(Rc<Form>, Cut),
     Relu(u32, Cut),
     Mux {
@@ -56,21 +56,21 @@ pub(super) struct Class {
     /// An operation that computes it: of the first program if one does.
     pub(super) def: Option<(usize, ValueId)>,
     pub(super) range: Range,
-    /// Whether both programs have it, or an image of it.
+    /// `true` if both programs have it, or an image of it.
     pub(super) shared: bool,
-    /// What it is of other classes, if it is a sum of them that nothing was cut off.
+    /// Sum of other classes that it equals, if nothing was cut off.
     pub(super) form: Option<Rc<Form>>,
     /// Another class that it is an image of.
     pub(super) image: Option<(u32, Affine)>,
     /// A sum of other classes that it is but for a multiple of two to this power.
     pub(super) wrapped: Option<(Rc<Form>, i64)>,
-    /// What it is of a sum of others, if something was cut off or it is rectified.
+    /// Rounded sum of others that it equals, if something was cut off or it is rectified.
     pub(super) rounded: Option<Rounded>,
-    /// The same without a rectifier.
+    /// The rounded sum before the rectifier.
     pub(super) floor: Option<Rounded>,
 }
 
-/// What is known of a value that has no class yet.
+/// Description of a value that has no class yet.
 pub(super) struct Described {
     pub(super) key: Key,
     pub(super) range: Range,
@@ -93,7 +93,7 @@ pub(super) struct Numbering<'a> {
     pub(super) directions: FxHashMap<u64, u32>,
     /// Terms that forms of each program may still have.
     pub(super) terms: [usize; 2],
-    /// The same of those that something is cut off.
+    /// Terms that rounded sums of each program may still have.
     pub(super) shapes: [usize; 2],
     /// Classes of the first program that read a class.
     pub(super) readers: FxHashMap<u32, Vec<u32>>,
@@ -123,7 +123,7 @@ impl<'a> Numbering<'a> {
         self.describe_sum(class, &of.key);
         let shape = of.shape.keys.iter().find_map(|key| self.image_of_shape(key));
         if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
-            // A value of the first program is computed as it is there: what is made of another one may go by that.
+            // A value of the first program is computed as it is there: values derived from another one may use that.
             let image = |(base, affine): (u32, Affine)| {
                 let number = Form::of_number(&affine.plus)?;
                 Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
@@ -184,8 +184,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The classes that an operation adds up, scaled and subtracted where marked, and their ranges. A rectified value is
-    /// that of its operand.
+    /// Returns the classes that an operation adds, scaled and subtracted where marked, and their ranges. A rectified
+    /// value has those of its operand.
     fn terms(&mut self, side: usize, id: ValueId) -> Option<(Terms, Vec<Range>)> {
         let model = self.programs[side];
         let mut all: Vec<(ValueId, i32, bool)> = Vec::new();
@@ -299,8 +299,8 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// The sum of bits that a table of a word of bits is: the operand is a word of known bits, each at a place of its own, and
-    /// each bit adds a number of its own to the entry. Also its range.
+    /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of known
+    /// bits, each at a position of its own, and each bit adds its own number to the entry.
     fn table_of_sum(&self, word: &Form, base: &Code, entries: &[i32], frac: i32) -> Option<(Form, Range)> {
         let is_bit = |class: u32| {
             let range = &self.classes[class as usize].range;
@@ -537,7 +537,7 @@ impl<'a> Numbering<'a> {
         self.programs[side].node(id).op.operands().iter().map(|v| self.of[side][v.index()]).collect()
     }
 
-    /// Whether a class is an input of every statement that it is in.
+    /// Returns `true` if a class is an input of every lemma that contains it.
     pub(super) fn is_port(&self, class: u32) -> bool {
         let is_input = |(side, id): (usize, ValueId)| matches!(self.programs[side].node(id).op, Op::Input { .. });
         let found = &self.classes[class as usize];
@@ -550,7 +550,7 @@ impl<'a> Numbering<'a> {
         let mut opened = FxHashSet::default();
         loop {
             let window = self.window_over(roots, crossed, most, &opened)?;
-            // One that the others decide is not any number beside them.
+            // A port that the others determine is not free next to them.
             let is_decided = |port: u32| {
                 !self.is_port(port)
                     && self.window_over(&[port], 0, most, &opened).is_some_and(|own| {
@@ -810,7 +810,7 @@ pub(super) struct Root<'r> {
     pub(super) class: Option<u32>,
     pub(super) neg: bool,
     pub(super) shift: i32,
-    /// What is done to the class first.
+    /// Affine map that is applied to the class first.
     pub(super) affine: Option<&'r Affine>,
     pub(super) kif: Kif,
 }

@@ -65,7 +65,7 @@ impl Range {
         Some(Range { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi), frac })
     }
 
-    /// What lies in both; the first one if that is nothing.
+    /// Returns the intersection; `self` if it is empty.
     pub(super) fn meet(self, other: &Range) -> Range {
         let (fine, coarse) = (self.frac.max(other.frac), self.frac.min(other.frac));
         let (Some(a), Some(b)) = (self.at(fine), other.at(fine)) else { return self };
@@ -85,7 +85,7 @@ impl Range {
         Some(Interval::new(self.lo.clone(), self.hi.clone(), frac).kif())
     }
 
-    /// What a value of this range is after it was cut to a type, and how much the type matters for that.
+    /// Returns the range of a value after it was cut to a type, and the cut that this takes.
     pub(super) fn cut(&self, kif: Kif) -> (Range, Cut) {
         let frac = i64::from(kif.frac);
         let fits = self.at(frac).filter(|r| kif.holds(&r.lo) && kif.holds(&r.hi));
@@ -97,7 +97,8 @@ impl Range {
     }
 }
 
-/// A sum of multiples of classes and a constant, all times `2^-frac`. Not everything is even, so equal forms look equal.
+/// A sum of multiples of classes and a constant, all times `2^-frac`. Not all factors are even, so equal forms have
+/// equal fields.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Form {
     /// Classes, ascending, and what each counts.
@@ -115,7 +116,7 @@ impl Form {
         Some(Form { terms: Vec::new(), constant: i128::try_from(&number.lo).ok()?, frac: number.frac }.reduced())
     }
 
-    /// The same number with the smallest factors.
+    /// Returns the form with the smallest factors.
     pub(super) fn reduced(mut self) -> Form {
         let all = self.terms.iter().fold(self.constant, |all, term| all | term.1);
         if all == 0 {
@@ -157,7 +158,7 @@ impl Form {
         Some(sum.reduced())
     }
 
-    /// Of which other form this one is an image, if it is one: `±2^shift` times it and a constant.
+    /// Returns the affine image `±2^shift` times `other` plus a constant that equals this form, if there is one.
     pub(super) fn as_image_of(&self, other: &Form) -> Option<Affine> {
         let scale = |form: &Form| (form.zeros(), form.frac - i64::from(form.zeros()));
         let (&(_, first), &(_, second)) = (self.terms.first()?, other.terms.first()?);
@@ -180,7 +181,7 @@ impl Form {
         self.terms.iter().fold(0, |all, term| all | term.1).trailing_zeros()
     }
 
-    /// The same for all images of a form.
+    /// Returns a hash that is equal for all images of a form.
     pub(super) fn direction(&self) -> Option<u64> {
         let &(_, first) = self.terms.first()?;
         let zeros = self.zeros();
@@ -215,13 +216,13 @@ impl Affine {
     }
 }
 
-/// What is cut off a result.
+/// Bits that are cut off a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Cut {
     /// Nothing.
     None,
-    /// What lies below that many binary places.
+    /// Bits below this number of binary places.
     Below(i64),
-    /// What lies outside of a type.
+    /// Bits outside of a type.
     To(Kif),
 }

@@ -1,17 +1,18 @@
-//! Values of which low bits are cut off, or that are rectified, as what they are of sums that nothing was cut off.
+//! Values with dropped low bits, or that are rectified, as functions of exact sums.
 //!
 //! Passes move where bits are dropped: a sum is rounded before or after another one is added, before or after a
-//! rectifier, or its low bits are never computed. What is left then is the same
-//! `max(floor(2^f s) / 2^f, 0)` of the same sum `s`, without the `max` if nothing was rectified. It is brought to that by
+//! rectifier, or its low bits are never computed. The result is still the same `max(floor(2^f s) / 2^f, 0)` of the same
+//! sum `s`, without the `max` if nothing was rectified. It is brought to that form by
 //!
-//! - `floor(y + floor(x)) = y + floor(x) = floor(y + x)`, each `floor` at the same place, if `y` is a multiple of its unit;
+//! - `floor(y + floor(x)) = y + floor(x) = floor(y + x)`, each `floor` at the same place, if `y` is a multiple of its
+//!   unit;
 //! - `floor(floor(x)) = floor(x)`, where the outer one keeps no bit that the inner one drops;
 //! - `max(floor(x), 0) = floor(max(x, 0))`;
 //! - `floor(max(x, 0) + c) = max(floor(x + c), 0)`, if `c` is at least zero and less than the unit;
 //! - `floor(y + x) = y`, if `y` is a multiple of the unit, and `x` at least zero and less than it.
 //!
-//! All of them hold modulo a power of two as well, where what is read of the result is less than that. Sums that are equal but for
-//! a power of two and a multiple of their unit give images.
+//! All of them hold modulo a power of two as well, where the bits that are read of the result are below that. Sums that
+//! are equal except for a power of two and a multiple of their unit give images.
 
 use super::numbering::{Class, Numbering, TERMS, modulus};
 use super::range::{Affine, Cut, Form, Range};
@@ -23,8 +24,8 @@ use std::rc::Rc;
 /// Most terms of one sum that are replaced by what they are of others.
 const OPENED: usize = 32;
 
-/// What a value is of a sum: rounded down to a multiple of `2^-frac`, then zero if it is `rectified` and negative, then so many
-/// units more. But for a multiple of two to the power `lost`, if that is given.
+/// A value as a function of a sum: rounded down to a multiple of `2^-frac`, then zero if it is `rectified` and
+/// negative, then plus `plus` units; modulo two to the power `lost`, if that is given.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rounded {
     pub(super) form: Rc<Form>,
@@ -32,22 +33,22 @@ pub(super) struct Rounded {
     pub(super) rectified: bool,
     pub(super) plus: i128,
     pub(super) lost: Option<i64>,
-    /// Whether it is brought into a signed type there.
+    /// `true` if it is cut to a signed type there.
     pub(super) signed: bool,
-    /// What it is before anything is lost, if that is known.
+    /// Range before anything is lost, if it is known.
     pub(super) range: Option<Range>,
 }
 
-/// The same for all values that are images of each other in units of their last place.
+/// Key that is equal for all values that are images of each other in units of their last place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RoundedKey {
     form: Form,
     rectified: bool,
-    /// Whether the type is signed, its width, and what was added, where bits are cut off at the top.
+    /// Signedness and width of the type, and the added constant, where bits are cut off at the top.
     wrapped: Option<(bool, i64, i128)>,
 }
 
-/// The same for all values that are cut out of one at different places below.
+/// Key that is equal for all values that are rounded from one number at different binary places.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FinerKey {
     form: Form,
@@ -55,21 +56,21 @@ pub(super) struct FinerKey {
     wrapped: Option<(bool, i64)>,
 }
 
-/// What decides a choice.
+/// Condition of a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
-    /// Whether a sum is negative, or else whether it is not.
+    /// A sum is negative (`true`) or not negative (`false`).
     Sign(Rc<Form>, bool),
     /// The top bit of a class in a type.
     TopBit(u32, Kif),
 }
 
-/// What is known of a value beside its key.
+/// Description of a value in addition to its key.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
-    /// What it is of a sum.
+    /// Rounded sum that it equals.
     pub(super) rounded: Option<Rounded>,
-    /// The same without a rectifier, which sums over it are opened by.
+    /// The rounded sum before the rectifier, used to expand sums over it.
     pub(super) floor: Option<Rounded>,
     /// Under what it is looked up: keys, units and what was added.
     pub(super) keys: Vec<(RoundedKey, i64, i128)>,
@@ -127,7 +128,8 @@ fn units(count: i128, frac: i64, to: i64) -> Option<i128> {
     }
 }
 
-/// What is cut off: where it is rounded down, and the power of two modulo which it is kept, in a signed type or not.
+/// Returns the place where a value is rounded down, the power of two modulo which it is kept, and `true` for a signed
+/// type.
 fn places(cut: Cut) -> (i64, Option<i64>, bool) {
     match cut {
         Cut::None => (i64::MAX, None, false),
@@ -137,7 +139,8 @@ fn places(cut: Cut) -> (i64, Option<i64>, bool) {
 }
 
 impl Rounded {
-    /// The same for all values that are cut out of one but for a power of two, and this power.
+    /// Returns a key that is equal for all values that are rounded from one number, except for a power of two, and this
+    /// power.
     fn direction(&self, is_wrapped: bool) -> (FinerKey, i64) {
         let form = (*self.form).clone().reduced();
         let scale = form.frac;
@@ -178,9 +181,9 @@ impl Numbering<'_> {
         form.grain(|class| self.place(class))
     }
 
-    /// A sum that is rounded down to a multiple of `2^-frac`, over what its terms are of others, where it is
-    /// rounded then, and its range. Only what counts modulo two to the power `modulus` stays the same, if that is given.
-    /// Only terms that it `opens` are replaced.
+    /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac` by their own sums; returns the sum,
+    /// its rounding place and its range. The value is preserved only modulo two to the power `modulus`, if that is
+    /// given. Only terms that it `opens` are replaced.
     fn opened(
         &self,
         terms: &[(u32, i32, bool)],
@@ -228,7 +231,7 @@ impl Numbering<'_> {
                 if is_written_out {
                     break;
                 }
-                // What an operand is as a whole says more of its last place than its terms do, so it is written out last.
+                // An operand as a whole determines more of its last place than its terms do, so it is expanded last.
                 form = self.written_out(&form)?;
                 is_written_out = true;
                 continue;
@@ -273,8 +276,8 @@ impl Numbering<'_> {
         Some((form, frac, range))
     }
 
-    /// A sum that is rounded down to a multiple of `2^-frac`, without those of its terms that are together never more than
-    /// what the last places of the others leave.
+    /// Returns a sum that is rounded down to a multiple of `2^-frac`, without terms whose total is too small to carry
+    /// out of the last places of the others.
     fn without_small(&self, mut form: Form, frac: i64) -> Option<Form> {
         let of = |class: u32| self.place(class);
         let mut places: Vec<i64> = form.terms.iter().map(|term| term_grain(&form, *term, &of)).collect();
@@ -318,9 +321,10 @@ impl Numbering<'_> {
         is_short.then(|| Form::sum(&all)).flatten().filter(|form| form.terms.len() <= TERMS.0)
     }
 
-    /// What is known of a sum that is cut to a type.
+    /// Describes a sum that is cut to a type.
     pub(super) fn shape_of_sum(&self, terms: &[(u32, i32, bool)], cut: Cut) -> Option<Shape> {
-        // What the first program has as well stays as it is, as it may do there. If that is no sum that is known, all is opened.
+        // Values that the first program has as well stay unexpanded, as they may do there. If that is no known sum, all
+        // are expanded.
         let of = |own: bool| self.shape_over(terms, cut, |class| !own || self.is_own(class));
         match (of(true), of(false)) {
             (Some(near), Some(far)) if near.exact.is_some() => Some(Shape { exact: near.exact, ..far }),
@@ -362,7 +366,7 @@ impl Numbering<'_> {
         Some(Shape { rounded: Some(rounded), floor: Some(floor), keys, range, exact: None })
     }
 
-    /// A rectified value to which less than a unit is added before it is rounded, as what is added before it is rectified.
+    /// Moves an addend of less than a unit from after a rectifier to before it; the result is rounded afterwards.
     fn rectified_before(&self, floor: &Rounded) -> Option<Rounded> {
         let [(class, count)] = floor.form.terms[..] else { return None };
         let inner =
@@ -395,13 +399,13 @@ impl Numbering<'_> {
         Some(Rounded { form: Rc::new(form), frac, rectified, plus, lost, signed, range: None })
     }
 
-    /// Whether a sum that is rounded down to a multiple of `2^-frac` is never negative.
+    /// Returns `true` if a sum that is rounded down to a multiple of `2^-frac` is never negative.
     fn is_positive(&self, form: &Form, frac: i64) -> bool {
         let range = self.range_of(form).and_then(|range| if range.frac > frac { range.at(frac) } else { Some(range) });
         range.is_some_and(|range| range.lo >= BigInt::ZERO)
     }
 
-    /// What is known of a rectified value that is cut to a type.
+    /// Describes a rectified value that is cut to a type.
     pub(super) fn shape_of_rectified(&self, class: u32, cut: Cut) -> Option<Shape> {
         let (form, frac) = self.before_cut(class);
         if form.terms.is_empty() {
@@ -447,7 +451,8 @@ impl Numbering<'_> {
         Some((*class, i32::try_from(its - scale).ok()?))
     }
 
-    /// What a value is a rounded sum of, if anything is cut off: over the sums of the first program, where it is one.
+    /// Returns the sum and the rounding place of a value, if anything is cut off: over the sums of the first program,
+    /// where it is one.
     fn before_cut(&self, class: u32) -> (Rc<Form>, i64) {
         let form = self.form(class);
         let is_own = |&(class, _): &(u32, i128)| self.is_own(class) || form.terms[..] == [(class, 1)];
@@ -461,7 +466,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// Whether only the second program has it.
+    /// Returns `true` if only the second program has it.
     fn is_own(&self, class: u32) -> bool {
         let found = &self.classes[class as usize];
         !found.shared && found.def.is_some_and(|(side, _)| side == 1)
@@ -478,7 +483,7 @@ impl Numbering<'_> {
         Some((class, Affine { neg: false, shift, plus: Range { hi: lo.clone(), lo, frac } }))
     }
 
-    /// What a condition says: the sign of a sum, if it is that.
+    /// Returns the condition that a class represents: the sign of a sum, if it is that.
     pub(super) fn condition(&self, class: u32, kif: Kif) -> Condition {
         let top = i64::from(kif.int) - 1;
         let form = match self.before_cut(class) {

@@ -10,14 +10,15 @@ use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// Least and most inputs by which values are recognised, and how many operations are shown for them, if that is more than the least.
+/// Least and most inputs by which values are recognised, and the number of operations evaluated for them if that is
+/// more than the least.
 const SAMPLES: (usize, usize, usize) = (32, 256, 2_000_000);
 /// Steps of what is drawn for a whole sample.
 const EIGHTHS: u64 = 8;
 /// Values of the first program that are remembered for what they showed.
 const SAME: usize = 256;
 
-/// What a value was for some inputs.
+/// Sample values of a value, summarised for affine comparison.
 pub(super) struct Shown {
     /// A fingerprint of these numbers that all their images have.
     pub(super) direction: u64,
@@ -25,7 +26,7 @@ pub(super) struct Shown {
     pub(super) first: BigInt,
     pub(super) step: BigInt,
     pub(super) frac: i64,
-    /// Whether there were more than two numbers.
+    /// `true` if there were more than two numbers.
     pub(super) many: bool,
     pub(super) hash: FxHasher,
 }
@@ -57,7 +58,7 @@ impl Shown {
         self.direction = self.hash.finish();
     }
 
-    /// What this is of another value that has shown an image of it.
+    /// Returns the affine map from another value with the same signature to this one.
     pub(super) fn as_image_of(&self, other: &Shown) -> Option<Affine> {
         let (own, its) = (self.step.trailing_zeros()? as i64, other.step.trailing_zeros()? as i64);
         let neg = (self.step < BigInt::ZERO) != (other.step < BigInt::ZERO);
@@ -71,7 +72,7 @@ impl Shown {
     }
 }
 
-/// What each value is for some inputs.
+/// Returns the sample values of each value for some inputs.
 pub(super) fn shown(model: &Model, inputs: &[Vec<BigInt>]) -> Vec<Shown> {
     let mut all: Vec<Shown> = Vec::with_capacity(model.nodes().len());
     for codes in inputs {
@@ -108,7 +109,7 @@ fn varied_inputs(model: &Model, sample: usize, rng: &mut SplitMix) -> Vec<BigInt
 
 /// Which values showed the same numbers for some inputs.
 pub(super) struct Samples {
-    /// What values of both programs were.
+    /// Sample values of both programs.
     pub(super) shown: [Vec<Shown>; 2],
     /// Values of the first program by fingerprint, one of each class.
     pub(super) first: FxHashMap<u64, Vec<ValueId>>,

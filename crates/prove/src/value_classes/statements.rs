@@ -39,7 +39,7 @@ const TRIED: u64 = 10;
 /// Inputs that are tried at a time.
 const BLOCK: u64 = 1 << 14;
 
-/// What a comparison has spent, and what it leaves for a certificate.
+/// Budget used by a comparison, and the records it produced for a certificate.
 pub(super) struct Spending<'s> {
     pub(super) request: &'s Request,
     pub(super) solver: &'s dyn Fn() -> Box<dyn Solver>,
@@ -72,7 +72,7 @@ impl<'s> Spending<'s> {
         self.left = self.left.saturating_sub(units);
     }
 
-    /// Whether two small programs with one output differ for some inputs in their ranges.
+    /// Returns `true` if two small programs with one output differ for some inputs in their ranges.
     pub(super) fn differ(&mut self, a: &Model, b: &Model, ranges: &[Range]) -> bool {
         self.spend(TRIAL * (TRIALS * (a.nodes().len() + b.nodes().len())) as u64);
         let mut rng = SplitMix::new(0x74_72_69_61);
@@ -89,8 +89,8 @@ impl<'s> Spending<'s> {
         })
     }
 
-    /// Whether two small programs with one output are equal for all inputs in their ranges, if these are few and take no
-    /// more than so many units.
+    /// Decides by trying all inputs in their ranges if two small programs with one output are equal; `None` if these
+    /// are too many or take more than `most` ticks.
     pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let sizes: Vec<u64> =
             ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
@@ -142,7 +142,7 @@ impl<'s> Spending<'s> {
         Some(true)
     }
 
-    /// Whether two small programs are proved to be equal within so many units.
+    /// Proves two small programs equal within `units` ticks; the second result is `true` if they are.
     pub(super) fn equal(&mut self, a: &Model, b: &Model, units: u64) -> (Report, bool) {
         self.spend(MAKING * (a.nodes().len() + b.nodes().len()) as u64);
         let request = Request { work: Some(units.min(self.left)), gauge: None, ..self.request.clone() };
@@ -206,7 +206,7 @@ pub(super) fn neighbours(numbering: &Numbering<'_>, own: u32, spending: &mut Spe
     near.into_iter().zip(all).filter_map(same).collect()
 }
 
-/// Of which candidate a class is the image, as small statements show.
+/// Returns the candidate that a class is an image of, as proved by lemmas.
 pub(super) fn partner(
     numbering: &Numbering<'_>,
     candidates: Vec<(u32, Affine)>,
@@ -225,10 +225,11 @@ pub(super) fn partner(
     candidates.sort_by_key(|(ports, _)| *ports);
     let candidates: Vec<(u32, Affine)> = candidates.into_iter().take(CANDIDATES.0).map(|(_, found)| found).collect();
     let mut sizes = vec![0; candidates.len()];
-    // First over the nearest known values that one of both depends on, whatever the other one has before it meets these.
+    // First over the nearest known values that one of both depends on, for any values that the other one passes before
+    // it meets these.
     let ports_of = |class: u32| numbering.window(&[class], 0, WINDOW).map(|window| window.ports);
     let own_ports = ports_of(own);
-    // What is refuted over the nearest ones may hold over others behind them, but seldom does.
+    // A lemma refuted over the nearest values may hold over more distant ones, but seldom does.
     let crossed = if lemma <= NEAR_ONLY { &CROSSED[..1] } else { &CROSSED[..] };
     let cuts = [None, None].into_iter().chain(crossed.iter().copied().map(Some)).enumerate();
     for (way, crossed) in cuts {
@@ -262,7 +263,7 @@ pub(super) fn partner(
     None
 }
 
-/// Whether small statements show that a class is this number for every input.
+/// Returns `true` if lemmas prove that a class is this number for every input.
 pub(super) fn is_number(
     numbering: &Numbering<'_>,
     class: u32,
@@ -285,7 +286,7 @@ pub(super) fn is_number(
     })
 }
 
-/// Whether a small statement shows that two classes, or images of them, are the same.
+/// Returns `true` if a lemma proves that two classes, or images of them, are the same.
 fn are_equal(
     numbering: &Numbering<'_>,
     window: &Window,

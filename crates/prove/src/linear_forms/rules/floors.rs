@@ -232,7 +232,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Whether an atom is the high bits of something, whose lowest bit is looked at.
+    /// Returns `true` if an atom is the high bits of a form, and the rules use lowest bits.
     fn is_bits(&self, a: AtomId) -> bool {
         self.rules().has_rows() && matches!(self.atom(a), Atom::Floor(..))
     }
@@ -406,7 +406,7 @@ impl LinearForms {
         Ok(Some((self.linear(x, power(k)?, rest)?, k)))
     }
 
-    /// Whether a form is linear in inputs and names, and one floor once.
+    /// Returns `true` if a form is linear in inputs and names, plus one floor once.
     pub(super) fn is_plain_floor(&self, f: FormId) -> bool {
         if self.rules == RuleSet::Local {
             return false;

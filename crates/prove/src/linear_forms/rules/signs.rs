@@ -204,7 +204,8 @@ impl LinearForms {
         self.made(atom)
     }
 
-    /// Whether a condition says that `f` is negative (true) or that it is not (false), zero being either.
+    /// Returns `Some(true)` if a condition implies that `f` is negative, `Some(false)` if it implies the opposite; zero
+    /// counts as either.
     pub(super) fn sign_told(&mut self, cond: FormId, f: FormId) -> OrOverflow<Option<bool>> {
         let below = self.negative(f)?;
         if below == cond {

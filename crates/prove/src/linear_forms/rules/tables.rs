@@ -225,8 +225,8 @@ impl LinearForms {
         self.offset(out, start)
     }
 
-    /// Whether a form is zero modulo `2^w` for each value of the one value of few that it is a function of: tables of
-    /// that beside its sign. False also where there is none such.
+    /// Returns `true` if a form is zero modulo `2^w` for each value of the one small-range value that it is a function
+    /// of: tables of that value and its sign. `false` also if no such value exists.
     pub fn vanishes_by_value(&mut self, f: FormId, w: u32) -> OrOverflow<bool> {
         let f = self.reduced(f, w)?;
         let Some((base, derived)) = self.base_of(f)? else { return Ok(false) };
@@ -242,7 +242,7 @@ impl LinearForms {
         Ok(true)
     }
 
-    /// Whether a form is a table and no sum.
+    /// Returns `true` if a form is a table and no sum.
     pub fn is_table(&self, f: FormId) -> bool {
         self.as_table(f).is_some()
     }
@@ -272,7 +272,7 @@ impl LinearForms {
         Ok(None)
     }
 
-    /// Those of some atoms that are the sign of a name, or bits of the name where it is above zero.
+    /// Returns the given atoms that are the sign of a name, or bits of the name where it is above zero.
     fn derived(&mut self, name: AtomId, open: &[AtomId]) -> OrOverflow<Vec<(AtomId, Derived)>> {
         let name = self.single(name)?;
         let below = self.negative(name)?;
@@ -299,8 +299,8 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// The one input or name that some atoms are made of, names being taken apart or not, and what on the way may be
-    /// its sign, or bits of it where it is above zero.
+    /// Returns the one input or name that some atoms are functions of, with names expanded or not, and the atoms on the
+    /// way that may be its sign, or bits of it where it is above zero.
     fn only_leaf(
         &self,
         mut seen: Vec<AtomId>,

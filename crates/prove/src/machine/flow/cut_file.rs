@@ -108,7 +108,7 @@ impl Core {
         owners
     }
 
-    /// What an element of a core register can be, as far as a type can say it.
+    /// Returns the possible values of an element of a core register, as far as a type can express them.
     pub(super) fn shape(&self, partition: &Partition, pair: &Pair<'_>, signal: SignalId, element: usize) -> Shape {
         let kif = pair.machine.signal(signal).elements[element];
         let width = kif.width() as usize;
@@ -142,9 +142,9 @@ pub(super) struct Piped {
 
 /// A register of a pipeline.
 pub(super) struct Register {
-    /// What each of its pieces loads.
+    /// Next values of its pieces.
     data: Vec<NodeId>,
-    /// What it is after a reset.
+    /// Value after a reset.
     reset: Option<BigUint>,
     /// Conditions that were taken for the machine's reset and enable, and whether they act when 0.
     resets: Vec<(NodeId, bool)>,
@@ -207,7 +207,7 @@ pub(super) fn piped(pair: &Pair<'_>, partition: &Partition, core: &Core, pipes: 
     found
 }
 
-/// What an expression depends on at the same moment, or for a register of a pipeline at the one before.
+/// Visits the operands of an expression at the same moment, or for a pipeline register at the previous one.
 fn successors(rtl: &Rtl, found: &Piped, node: NodeId, visit: &mut dyn FnMut(NodeId, u32)) {
     let Expr::Signal(id) = rtl.expr(node) else {
         return alir_hdl::operands(rtl.expr(node), &mut |&n| visit(n, 0));
@@ -275,7 +275,7 @@ fn chosen(
     Some(if inverted == when.1 { ((*cond, false), *yes, *no) } else { ((*cond, true), *no, *yes) })
 }
 
-/// Whether an expression is a register's bits as they are.
+/// Returns `true` if an expression is a register's bits without change.
 fn shows(rtl: &Rtl, node: NodeId, id: alir_hdl::SignalId, lo: u32, width: u32) -> bool {
     let own = rtl.read(id);
     match rtl.expr(node) {
@@ -285,7 +285,7 @@ fn shows(rtl: &Rtl, node: NodeId, id: alir_hdl::SignalId, lo: u32, width: u32) -
     }
 }
 
-/// A comparison: what is asked of the machine, and a signal of the design that shall be it.
+/// A comparison: a question about the machine, and a signal of the design that must equal the answer.
 pub(super) struct Compared {
     pub(super) asked: FlowQuestion,
     signal: alir_hdl::SignalId,
@@ -439,7 +439,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What a core register's bit of the file is: the machine's, a constant, or anything.
+    /// Returns the value of a core register's bit of the file: the machine's bit, a constant, or a free input.
     fn leaf(&mut self, bit: usize) -> Piece {
         let class = self.partition.class(bit);
         let phase = self.partition.phase(bit);

@@ -1,19 +1,18 @@
-//! Pipelines inside machines, wherever their registers stand.
+//! Pipelines inside stateful designs, for any position of their registers.
 //!
-//! Registers that load whenever their common enable says so, and do not depend on themselves, are pipelines: what they
-//! show is a function of what entered them before. Where registers of a pipeline were moved, no bit of a register on
-//! one side need be a bit on the other, and induction over register bits has nothing to hold on to. So these registers
-//! are not compared at all (C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, seen
-//! from the proof's side): both sides are written as combinational functions of what they show now, of ports and of the
-//! other registers, the *core*, each as it was so many loads of the pipelines ago, and these functions are compared
-//! value by value as programs are ([`crate::equiv`]).
+//! Registers that load whenever their common enable is active, and do not depend on themselves, are pipelines: their
+//! value is a function of earlier inputs. Where registers of a pipeline were moved, no bit of a register on one side
+//! need be a bit on the other, and induction over register bits has no invariant to use. So these registers are not
+//! compared at all (C. E. Leiserson, J. B. Saxe, "Retiming synchronous circuitry", Algorithmica 6, 1991, applied to the
+//! proof): both sides are written as combinational functions of ports and of the other registers, the *core*, each at
+//! an earlier load of the pipelines, and these functions are compared value by value as programs are
+//! ([`crate::equiv`]).
 //!
-//! That is an induction over clock cycles. It is assumed that corresponding bits of core registers were equal in all
-//! cycles up to now; it is shown for the present cycle that outputs are equal, that the pipelines' enable and reset
-//! are, and that core registers will be. The pipelines' state needs no assumption, but a case distinction, which is
-//! complete: since power-on, or since the last reset, they have loaded 0, 1, 2, ... times, until everything that they
-//! started with has left them. Enable and reset are equal on both sides in every cycle, so that both are in the same
-//! case always.
+//! That is an induction over clock cycles. It assumes that corresponding bits of core registers were equal in all
+//! cycles up to now; it proves for the present cycle that outputs are equal, that the pipelines' enable and reset are,
+//! and that core registers will be. The pipelines' state needs no assumption, but a complete case distinction: since
+//! power-on, or since the last reset, they have loaded 0, 1, 2, ... times, until all initial values have left them.
+//! Enable and reset are equal on both sides in every cycle, so that both are always in the same case.
 
 mod cut_file;
 mod graph;
@@ -32,19 +31,19 @@ use rustc_hash::FxHashMap;
 
 /// Pipelines deeper than this are not looked at.
 const MOST_LOADS: u32 = 64;
-/// Pipelines of so many controls are tried, those of one control at a time.
+/// Most controls whose pipelines are tried together; before that, those of one control at a time.
 const CONTROLS: usize = 3;
-/// Times that the correspondence of core registers is taken apart.
+/// Most refinements of the correspondence of core registers.
 const ROUNDS: usize = 24;
 
-/// What pipeline registers held before they loaded for the first time.
+/// Origin of the initial values of pipeline registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Start {
     PowerOn,
     Reset,
 }
 
-/// How often pipeline registers have loaded since.
+/// Number of loads of pipeline registers since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Case {
     start: Start,
@@ -54,13 +53,13 @@ struct Case {
 /// A condition, traced to the bit that it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 enum Bit {
-    /// Of an input port of the machine.
+    /// Bit of an input port of the machine.
     Port(SignalId, u32),
-    /// Of a class of register bits.
+    /// Class of register bits.
     State(u32),
 }
 
-/// What registers of a pipeline have in common: reset and enable, each a bit and whether it acts when 0.
+/// Common reset and enable of pipeline registers, each a bit and a flag for active low.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 struct Control {
     reset: Option<(Bit, bool)>,
@@ -79,7 +78,7 @@ pub(super) struct Pipes {
     bits: u32,
 }
 
-/// What was not proved, and a difference if one was found.
+/// Reason why a proof is undecided, and a difference if one was found.
 pub(super) struct Open {
     pub(super) reason: String,
     pub(super) shown: Option<Box<CounterexampleTrace>>,
@@ -197,12 +196,13 @@ pub(super) fn pipes(pair: &Pair<'_>, partition: &Partition) -> Vec<Pipes> {
     found
 }
 
-/// An element of a signal by its name and number, so many clocks ago.
+/// An element of a signal by its name and number, and its age in cycles.
 pub(super) type PastElement = (String, usize, u32);
 
-/// A machine over all loads of its pipelines as a program, and the elements of which signals its inputs are, so many clocks ago: its
-/// outputs, and what other registers become. Registers count as pipelines if they load at each clock and do not depend on
-/// themselves, as far as there are any; else each is an input. Nothing if it is no program.
+/// Unrolls a machine over all loads of its pipelines into a program, and returns with it the signal elements that are
+/// its inputs. The outputs are those of the machine, and the next values of other registers. Registers count as
+/// pipelines if they load in each cycle and do not depend on themselves, if `has_pipes`; else each is an input. Returns
+/// `None` if it is no program.
 pub(super) fn unrolled(machine: &Machine, has_pipes: bool) -> Option<(Model, Vec<PastElement>)> {
     let driven = program::driven(machine);
     let mut piped = vec![false; machine.signals().len()];
@@ -235,7 +235,7 @@ fn vertices(machine: &Machine) -> usize {
     machine.signals().len() + machine.blocks().len()
 }
 
-/// What a signal or block depends on in the same cycle, or for a register of a pipeline in the one before.
+/// Visits the operands of a signal or block in the same cycle, or for a pipeline register in the previous one.
 fn successors(
     machine: &Machine,
     (piped, driven): (&[bool], &[Vec<usize>]),
@@ -277,7 +277,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// What stays open.
+    /// Runs the proof; returns the reason if it is undecided.
     fn run(&mut self, report: &mut MachineReport, e: &mut Engine, new: &dyn Fn() -> Engine) -> Option<String> {
         let pair = self.pair;
         let core = Core::new(pair);
@@ -404,9 +404,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// Inputs from power-on, as bits, after which the pipelines have loaded what a comparison says: as often as it
-    /// says, or until everything that they started with has left them. The core is not asked for its state; most
-    /// designs have none that matters.
+    /// Returns inputs from power-on, as bits, after which the pipelines have loaded as often as a comparison requires,
+    /// or until all initial values have left them. The state of the core is not set up; it is irrelevant in most
+    /// designs.
     fn rows(&self, feeds: &[program::Feed], seen: &Comparison, case: Case) -> Vec<Vec<bool>> {
         let machine = self.pair.machine;
         let last = case.loads.min(self.depth);
@@ -444,7 +444,7 @@ impl Attempt<'_> {
         rows
     }
 
-    /// What a question is about, in words.
+    /// Returns a readable name of a question.
     fn name(&self, asked: &FlowQuestion) -> String {
         let name = |id: &SignalId| &self.pair.machine.signal(*id).name;
         match asked {
@@ -484,7 +484,7 @@ mod tests {
         MachineRecipe::seeded(4 + seed as usize % 12, seed).build()
     }
 
-    /// The text of a machine with its registers moved, and whether any were.
+    /// Returns the RTL of a machine with its registers moved, and `true` if any were.
     fn moved(machine: &Machine, seed: u64) -> (String, bool) {
         let optimise = |model: &alir_core::ir::Model| passes::run(model, passes::pipeline((seed % 3) as u8)).0;
         let slack = if seed.is_multiple_of(2) { Slack::Registers } else { Slack::Delay };
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// What stays open of a statement, whatever correspondence is proposed; `None` if it is proved.
+    /// Returns the undecided part of a proof, for any proposed correspondence; `None` if it is proved.
     fn open(machine: &Machine, rtl: &Rtl, partition: impl Fn(&Pair<'_>) -> Option<Partition>) -> Option<String> {
         let (ports, file) = match (port_pairs::find(machine, rtl), FileRegisters::new(rtl)) {
             (Ok(ports), Ok(file)) => (ports, file),
@@ -525,14 +525,14 @@ mod tests {
         prove(&pair, &partition, &pipes, &mut blank(), &mut engine(), &engine).err().map(|open| open.reason)
     }
 
-    /// Whether the proof that goes by which registers are defined leaves anything open.
+    /// Returns `true` if the proof by definedness of registers is undecided.
     fn guarded_open(machine: &Machine, rtl: &Rtl) -> bool {
         let (Ok(ports), Ok(file)) = (port_pairs::find(machine, rtl), FileRegisters::new(rtl)) else { return true };
         let pair = Pair { machine, file: &file, ports: &ports };
         !matches!(guarded::prove(&pair, &mut blank(), &mut engine(), &engine), Ok(None))
     }
 
-    /// What the simulator proposes; nothing where it sees a difference.
+    /// Returns the correspondence that simulation proposes; `None` if it finds a difference.
     fn simulated(machine: &Machine, rtl: &Rtl) -> Option<Partition> {
         let (ports, file) = (port_pairs::find(machine, rtl).ok()?, FileRegisters::new(rtl).ok()?);
         match search::simulate(&Pair { machine, file: &file, ports: &ports }, &mut engine()) {
@@ -606,14 +606,14 @@ mod tests {
         assert!(compared >= 1_000 && early >= 100, "{compared} values, {early} of the first cycles");
     }
 
-    /// What a line of the text makes a register load, if it does.
+    /// Returns the register and the value that a line of RTL loads, if it is such a line.
     fn loads(line: &str) -> Option<(&str, &str)> {
         let (register, value) = line.trim().strip_suffix(';')?.split_once(" <= ")?;
         (!value.contains(['<', '\''])).then_some((register, value))
     }
 
-    /// The text with one small change: in a register's place one more on the way or another's value; or an operator, a
-    /// digit, an index.
+    /// Returns the RTL with one small change: one more register on a path, or the value of another one; or another
+    /// operator, digit or index.
     fn changed(text: &str, registers: bool, rng: &mut SplitMix) -> Option<String> {
         let lines: Vec<&str> = text.lines().collect();
         let fits =
@@ -663,7 +663,7 @@ mod tests {
         no_false_statement(0..40);
     }
 
-    /// As the other test; two of them run beside each other.
+    /// The second half of the test above, so that both run in parallel.
     #[test]
     fn no_false_statement_of_more_machines_is_proved() {
         no_false_statement(40..80);

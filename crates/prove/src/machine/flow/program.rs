@@ -11,25 +11,25 @@ use alir_core::num::{Code, Interval, Kif};
 use num_bigint::BigInt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is asked about the present cycle.
+/// Question about the present cycle.
 #[derive(Clone, Debug)]
 pub(super) enum FlowQuestion {
     /// An element of an output port.
     Output(SignalId, usize),
     /// A condition.
     Condition(Access),
-    /// What a register's element is after the clock edge: so many bits from one on.
+    /// Bits of a register's element after the clock edge: `width` bits from `lo` on.
     Next { register: SignalId, element: usize, lo: u32, width: u32 },
-    /// A number of so many bits.
+    /// A number, and its width in bits.
     Number(BigInt, u32),
 }
 
-/// What a core register's element can be.
+/// Possible values of a core register's element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Any code of its type.
     Whole,
-    /// A code of so many low bits, continued by the sign or by zeros.
+    /// Free low bits, by number, extended by the sign (`true`) or by zeros.
     Low(u32, bool),
     /// Always this code.
     Is(BigInt),
@@ -65,7 +65,7 @@ pub(super) struct AnswerProgram {
     pub(super) operations: FxHashMap<(BlockId, ValueId), Option<ValueId>>,
 }
 
-/// What is known of whether a value is defined.
+/// Definedness of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Defined,
@@ -335,7 +335,7 @@ impl Maker<'_> {
         Value { id, kif, state: State::Defined }
     }
 
-    /// What a pipeline register holds in the beginning.
+    /// Returns the initial value of a pipeline register, by element.
     fn started(&mut self, id: SignalId) -> Vec<Value> {
         let signal = self.machine.signal(id);
         let value = |maker: &mut Self, (k, &kif): (usize, &Kif)| match &signal.reset_to {
@@ -345,7 +345,7 @@ impl Maker<'_> {
         signal.elements.iter().enumerate().map(|element| value(self, element)).collect()
     }
 
-    /// What ports and core registers show, some cycles ago.
+    /// Returns the values of ports and core registers some cycles ago.
     fn leaves(&mut self, id: SignalId, back: u32) -> Vec<Value> {
         let signal = self.machine.signal(id);
         let is_register = signal.kind == SignalKind::Register;
@@ -427,7 +427,7 @@ impl Maker<'_> {
             self.push(Op::AddConst { x: index.id, value: Code::from(-away), shift: index.kif.frac }, moved)
         };
         let other = self.push(Op::Unary { op: UnaryBits::Any, x: shifted }, Interval::new(0, 1, 0));
-        // That the index is defined is asked for all of its values together.
+        // Definedness of the index is required for all of its values together.
         let other = Value { id: other, kif: Kif { signed: false, int: 1, frac: 0 }, state: State::Defined };
         self.mux(other, no, yes, kif)
     }
@@ -449,7 +449,7 @@ impl Maker<'_> {
         out
     }
 
-    /// What a view shows, in the types of another.
+    /// Returns the values of a view, in the types of another.
     fn carried(&mut self, from: &Access, to: &Access) -> Vec<Value> {
         let values = self.read(from);
         let types = self.types(to);
