@@ -58,7 +58,7 @@ impl MatrixSolver {
         }
     }
 
-    /// Returns the matrices that did not meet the limit, if any.
+    /// Returns the matrix that exceeds the limit by the most, if one does.
     pub fn missed(&self) -> Option<&Missed> {
         self.missed.as_ref()
     }

@@ -349,7 +349,7 @@ struct Maker<'a> {
     current: HashMap<Instance, usize>,
     /// Instances in the order of their first writing.
     written: Vec<Instance>,
-    /// State of each instance that was written: index of the last write, and `true` if it was read since.
+    /// State of each instance that was written: slot of the last write, and `true` if it was read since.
     state: HashMap<Instance, (usize, bool)>,
 }
 

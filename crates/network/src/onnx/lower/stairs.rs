@@ -61,7 +61,7 @@ enum Method {
         shift: u32,
         most: BigInt,
     },
-    /// A sum that, where it is a multiple of `2^shift`, is made even by taking one away, or odd.
+    /// Like `Shift`, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
     Tie {
         sum: Sum,
         shift: u32,
