@@ -43,7 +43,7 @@ impl Writer {
     }
 }
 
-/// What can be wrong with a column.
+/// Error in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bad {
     /// It has no more bytes.

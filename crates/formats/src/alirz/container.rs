@@ -7,13 +7,13 @@ use flate2::read::DeflateEncoder;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::io::Read;
 
-/// How a file starts: not text, and damaged by transfers that change line ends.
+/// Magic bytes of a file: not text, and damaged by transfers that change line ends.
 pub(in super::super) const MAGIC: &[u8; 8] = b"\x8aALIRZ\r\n";
 
 /// The version that is written.
 const VERSION: u8 = 1;
 
-/// Behind the magic the version, at the end a checksum.
+/// After the magic the version, at the end a checksum.
 const BODY: usize = MAGIC.len() + 1;
 const CHECKSUM: usize = 4;
 
@@ -72,7 +72,7 @@ fn packed(column: &[u8]) -> (u8, Vec<u8>) {
     (method, bytes)
 }
 
-/// Bytes that deflate has to save beside half of all.
+/// Bytes that deflate has to save in addition to half of all.
 const WORTH: usize = 100;
 
 /// Packs bytes: how many frequent values there are, these, a half for each byte (the lower one first), the bytes that
@@ -166,7 +166,7 @@ fn inflate(inflater: &mut Decompress, mut bytes: &[u8], raw: &mut Vec<u8>, lengt
     }
 }
 
-/// The columns of a file, one behind the other, and where each ends.
+/// The columns of a file, one after the other, and the end of each.
 pub(super) fn unpack(file: &[u8], max_bytes: u64) -> Result<(Vec<u8>, [usize; COLUMNS]), Diagnostic> {
     if !file.starts_with(MAGIC) {
         let problem = Diagnostic::error("E0115", Place::Byte(0), "an .alirz file starts with its magic");

@@ -24,9 +24,9 @@ enum Column {
     Codes,
     /// Distances to first operands: their low seven bits.
     First,
-    /// Those to second operands.
+    /// Distances to second operands.
     Second,
-    /// Those to the conditions of muxes and the terms of sums.
+    /// Distances to the conditions of muxes and the terms of sums.
     Third,
     /// Shifts; those of sums with the sign.
     Shifts,
@@ -42,14 +42,14 @@ enum Column {
     Pairs,
     /// Lookup tables.
     Tables,
-    /// What distances have above seven bits.
+    /// Bits of distances above the lowest seven.
     Far,
 }
 
 /// Number of columns.
 const COLUMNS: usize = 13;
 
-/// How an operation's interval is said: bits 4 to 6 of its code.
+/// Encodings of an operation's interval: bits 4 to 6 of its code.
 mod mode {
     /// As predicted.
     pub(super) const PREDICTED: u8 = 0;

@@ -17,7 +17,7 @@ pub(super) trait Bound: Clone + Ord {
     fn of(code: &Code) -> Option<Self>;
     /// A small one.
     fn small(value: i64) -> Self;
-    /// Whether it is below zero.
+    /// Returns `true` if it is below zero.
     fn is_negative(&self) -> bool;
     /// `a * 2^up_a ± b * 2^up_b`.
     fn total(a: &Self, up_a: u32, b: &Self, up_b: u32, subtract: bool) -> Option<Self>;
@@ -152,7 +152,7 @@ impl<B: Bound> Span<B> {
         Span { min: value.clone(), max: value, frac }
     }
 
-    /// What is predicted where nothing can be.
+    /// Returns the prediction where none is possible.
     #[inline]
     fn unknown() -> Span<B> {
         Span::point(B::small(0), 0)

@@ -60,7 +60,8 @@ struct Columns<'l, 'b> {
     briefs: Briefs,
 }
 
-/// The operation at hand: its number, how its interval is said, all pairs of times and how many of these hold delays.
+/// The operation being read: its number, the encoding of its interval, all pairs of times and how many of these hold
+/// delays.
 #[derive(Clone, Copy)]
 struct Here<'p> {
     index: usize,

@@ -162,7 +162,7 @@ impl Columns<'_, '_> {
     }
 
     /// Numbers each pair of delay and cost, the frequent ones first. A latency that start and delay do not give back
-    /// bit for bit stands itself in the pair. Returns how many pairs hold delays.
+    /// bit for bit is stored itself in the pair. Returns how many pairs hold delays.
     fn times(&mut self) -> u64 {
         let nodes = self.model.nodes();
         let key = |node: &Node| {
@@ -223,7 +223,7 @@ fn write_table(table: &Table, out: &mut Writer) {
     }
 }
 
-/// The bytes of a text of lower-case hexadecimal pairs.
+/// The bytes of a string of lower-case hexadecimal pairs.
 fn packed_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |b: u8| match b {
         b'0'..=b'9' => Some(b - b'0'),
