@@ -54,7 +54,7 @@ fn a_number_of_stages_may_follow_sweep_with_a_blank() {
     assert_eq!(twelve["sweep"].as_array().unwrap().len(), 12);
 }
 
-/// Numbers of a text that have more than four significant digits, counts aside.
+/// Numbers in a string that have more than four significant digits, counts aside.
 fn long_figures(text: &str) -> Vec<String> {
     let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(|n| n.trim_matches('.'));
     let is_long = |number: &&str| {
@@ -169,7 +169,7 @@ fn run_takes_samples_behind_the_model_and_writes_to_stdout() {
     assert_eq!(fine(folder.path(), &["run", &tiny, "--input", &inputs, "--output", "-"]).0, rows);
     assert_eq!(fine(folder.path(), &["run", &tiny, &inputs, "-o", "y.csv"]).0, "");
     assert_eq!(fs::read_to_string(folder.path().join("y.csv")).unwrap(), rows);
-    // What prints something else writes no results beside it.
+    // A command that prints something else writes no results as well.
     assert!(fine(folder.path(), &["run", &tiny, &inputs, "--trace", "1"]).0.starts_with("sample 1\n"));
     assert!(
         !fine(folder.path(), &["run", &tiny, &inputs, "--check-intervals"]).0.contains(rows.lines().next().unwrap())

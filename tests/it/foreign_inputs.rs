@@ -1,4 +1,5 @@
-//! Files and places that other people bring along: names with control characters, folders in use, devices that are full.
+//! Files and places that other people bring along: names with control characters, folders in use, devices that are
+//! full.
 
 use crate::common::run;
 use std::fs;

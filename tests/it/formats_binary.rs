@@ -52,7 +52,7 @@ fn read(bytes: &[u8], what: &str) -> Model {
     model
 }
 
-/// The same ports, and the same outputs for patterns of the whole types.
+/// Asserts that both models have the same ports, and the same outputs for patterns of the whole types.
 #[track_caller]
 fn assert_same_function(a: &Model, b: &Model, count: usize, what: &str) {
     assert_eq!(a.inp_shifts(), b.inp_shifts(), "{what}");
@@ -247,7 +247,7 @@ fn originals(target: Target) -> Vec<Vec<u8>> {
     }
     files.extend((0..6).filter_map(|seed| written(&random::model(seed), target)));
     if target == Target::Alirz {
-        // Also with columns as they are, where a damaged byte damages one number and not all behind it.
+        // Also with columns as they are, where a damaged byte damages one number and not all after it.
         let stored: Vec<_> = files.iter().map(|file| stored(file)).collect();
         files.extend(stored);
     }
@@ -386,7 +386,7 @@ fn words(words: &[i32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// One input of -8 to 7 behind a header of six.
+/// One input of -8 to 7 after a header of six.
 fn one_input() -> Vec<i32> {
     vec![2, 0, 1, 1, 1, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 1, 3, 0]
 }

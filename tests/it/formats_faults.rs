@@ -130,7 +130,7 @@ fn alirz_by_the_book() {
     ours.output(Output { source: Some(y), shift: 0, neg: false });
     assert_eq!(model, ours.finish().unwrap());
 
-    // The same in halves: 0, 1 and 2 are frequent, the twelve other bytes stand behind.
+    // The bytes in halves: 0, 1 and 2 are frequent, the twelve other bytes follow.
     let body = columns().concat();
     let half = |b: &u8| if *b < 3 { *b } else { 15 };
     let mut halves = vec![3, 0, 1, 2];
@@ -231,7 +231,7 @@ fn each_fault_of_the_frame_has_its_message() {
         assert_eq!(problem.code, "E0162");
         assert!(problem.message.contains(says), "{says}: {}", problem.message);
     }
-    // An odd number of bytes leaves a half, in which nothing may stand.
+    // An odd number of bytes leaves a half, which must be empty.
     let mut odd = columns();
     odd[11] = vec![0; 1 - body.len() % 2];
     let body = odd.concat();
@@ -275,7 +275,7 @@ fn what_a_target_cannot_say_names_the_operation() {
         cannot(&constant, target, "E1102", "71 bits");
     }
     assert!(formats::prepare(&constant, Alirz).is_ok());
-    // A bound of 60 bits behind 10 fractional ones is no double.
+    // A bound of 60 bits with 10 fractional ones is no double.
     let odd = one_output(1, |b| {
         b.op(Op::Input { input: 0 }, Interval::new(0, (1i64 << 60) + 1, 10));
     });
