@@ -1,4 +1,5 @@
-//! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and
+//! The C++ header computes what the reference interpreter computes: compiled without warnings, under the sanitizers,
+//! and
 //! with several headers in one program.
 
 use crate::harness::{optimised, read_model, read_model_at, skip};
