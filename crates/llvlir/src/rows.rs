@@ -137,7 +137,7 @@ pub enum Meaning {
         /// Position of the pair.
         at: usize,
     },
-    /// Those lanes of two concatenated vectors whose number mod `step` is `at`.
+    /// Lanes of two concatenated vectors whose number mod `step` is `at`.
     Unzip {
         /// Lanes of the operands for each lane of the result.
         step: usize,
