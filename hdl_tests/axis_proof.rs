@@ -120,8 +120,7 @@ fn proved(case: &Case, text: &str) -> (bool, String) {
 }
 
 /// Proves the first case of each kind, and checks that the proof fails with any of these places of the RTL broken.
-/// Returns
-/// the kinds.
+/// Returns the kinds.
 fn proved_kinds<K: PartialEq>(
     cases: impl Iterator<Item = Case>,
     kind: impl Fn(&Case) -> K,

@@ -1,6 +1,5 @@
 //! Namespaces of C++ headers together with all headers of C, C++ and POSIX: what `interp::cpp_namespace` accepts
-//! compiles, a
-//! changed name compiles, and the lists refuse what a compiler refuses.
+//! compiles, a changed name compiles, and the lists refuse what a compiler refuses.
 
 use crate::harness::{read_model, skip};
 use alir2hdl::interp::{cpp_header, cpp_namespace};

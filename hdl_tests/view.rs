@@ -167,8 +167,7 @@ fn contains(seen: &Value, key: &str, parts: &[&str]) {
 }
 
 /// Asserts the invariants of every viewer: questions are answered or put right, selections are undone, nothing
-/// overlaps, zooming has
-/// an end.
+/// overlaps, zooming has an end.
 fn is_usable(seen: &Value) {
     assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
     let malformed = seen["malformed"].as_array().expect("answers");

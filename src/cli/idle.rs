@@ -1,11 +1,9 @@
 //! Options that have no effect on the hardware.
 //!
 //! One rule for all of them. Options that contradict each other whatever the model is (an option about a wrapper, a
-//! reset
-//! or a FIFO that was not requested), and options for a port that would not exist, are refused: no hardware satisfies
-//! the
-//! request. An option that has no effect in this design (its tables, products, registers) gives a warning, `W0801`: the
-//! hardware satisfies the request, and scripts give the same options to many models.
+//! reset or a FIFO that was not requested), and options for a port that would not exist, are refused: no hardware
+//! satisfies the request. An option that has no effect in this design (its tables, products, registers) gives a
+//! warning, `W0801`: the hardware satisfies the request, and scripts give the same options to many models.
 
 use super::hardware::{EffortArg, EngineArg, InputArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;

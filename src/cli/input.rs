@@ -321,8 +321,7 @@ impl InputArgs {
     }
 
     /// Reads and checks a model or a stateful design, whichever the file holds; notes are printed at once. Also returns
-    /// the
-    /// facts about the file. An integer kernel is lowered; the kernel itself is among the facts.
+    /// the facts about the file. An integer kernel is lowered; the kernel itself is among the facts.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).

@@ -150,8 +150,7 @@ fn closing(text: &str, roff: &mut Roff) {
 }
 
 /// A closing section whose paragraphs are one line each, for callers that break lines to the width of a terminal;
-/// indented
-/// lines and what introduces them stay.
+/// indented lines and what introduces them stay.
 pub(super) fn unbroken(text: &str) -> String {
     let one = |paragraph: &str| match paragraph.lines().any(|line| line.starts_with(' ')) {
         true => paragraph.to_owned(),

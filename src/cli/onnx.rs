@@ -124,8 +124,7 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
 }
 
 /// Returns the contents of a file (its initialisers one by one if `all`), supported or not, and `true` if the file may
-/// be
-/// usable.
+/// be usable.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).

@@ -229,8 +229,7 @@ impl Args {
     }
 
     /// Builds the specification from the options, for the device of --device or that of --part; otherwise for the
-    /// default
-    /// part of the first flow.
+    /// default part of the first flow.
     fn spec(&self) -> compile::Spec {
         let mut spec = compile::Spec::default();
         self.optimise.fill(&mut spec);

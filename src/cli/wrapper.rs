@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::emit::axis::{AxisOptions, Flow, Packing};
 use clap::ValueEnum;
 
-/// What stands around the pipeline.
+/// Options for the wrapper of the pipeline.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct WrapperArgs {

@@ -208,8 +208,7 @@ fn a_rhythm_is_that_of_the_text() {
 }
 
 /// Samples that come some elements at a time: the core next to its wrapper. The certificate gives the module and the
-/// place of each
-/// element, and no other ones hold.
+/// place of each element, and no other ones hold.
 #[test]
 fn samples_in_beats_are_replayed() {
     let all = [

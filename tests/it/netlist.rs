@@ -1,6 +1,5 @@
 //! The netlist has the semantics of the program: lowering and the netlist evaluator against the reference interpreter,
-//! on
-//! random programs with random schedules, every kind of port and control signal.
+//! on random programs with random schedules, every kind of port and control signal.
 
 use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::interp::{LookupMiss, golden};

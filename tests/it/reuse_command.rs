@@ -74,8 +74,7 @@ fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
 }
 
 /// RTL in which one operator or one digit is another one is proved by its header comment and the gates of all programs
-/// only if it is
-/// by gates alone, which ask none of these.
+/// only if it is by gates alone, which ask none of these.
 #[test]
 fn a_changed_text_is_proved_by_gates_alone_too_or_not() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -2,8 +2,7 @@
 //!
 //! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives an [`AdderGraph`];
 //! [`check`] checks one, from the graph alone. Nothing here depends on files, networks or ALIR. Same question, same
-//! graph:
-//! nothing depends on time, threads or hash order.
+//! graph: nothing depends on time, threads or hash order.
 //!
 //! The flow: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
 //! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.

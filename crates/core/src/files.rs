@@ -347,8 +347,7 @@ pub enum Identity {
 
 impl Identity {
     /// Returns the identity of a path, `-` being standard output. `None` for folders, and for a terminal and other
-    /// devices,
-    /// which can receive several results.
+    /// devices, which can receive several results.
     pub fn of_output(path: &Path) -> Option<Identity> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));

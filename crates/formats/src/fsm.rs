@@ -2,8 +2,7 @@
 //!
 //! The file says everything about a signal again wherever it names it; here a signal is collected once, by name, and
 //! each mention is checked against the first. Blocks are programs of version 4 and go through the same reader as a file
-//! of
-//! their own, their places put below `fsm.logic["name"]`.
+//! of their own, their places put below `fsm.logic["name"]`.
 
 use super::{Format, source::Source};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -230,8 +229,7 @@ pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
 }
 
 /// Returns `true` if the first byte of a file that is no white space begins a value of JSON, unpacked if it is gzip.
-/// Less
-/// is unpacked for it than by [`unpacked`], which takes as long as the smallest models.
+/// Less is unpacked for it than by [`unpacked`], which takes as long as the smallest models.
 pub fn begins_json(head: &[u8]) -> bool {
     let text = unpacked_until(head, FIRST_AHEAD);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
@@ -253,8 +251,7 @@ pub fn is_machine(head: &[u8]) -> bool {
         return shows_machine(head) == Some(true);
     }
     // The beginning of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few
-    // words
-    // decide, and unpacking is not free: so little at first.
+    // words decide, and unpacking is not free: so little at first.
     let mut text = Vec::with_capacity(FIRST_AHEAD);
     let mut packed = flate2::bufread::MultiGzDecoder::new(head);
     let mut verdict = None;

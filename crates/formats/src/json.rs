@@ -130,8 +130,7 @@ impl<R: Read> Json<R> {
     }
 
     /// Returns `true` if the next value starts with `n` opening brackets in a row. White space between them is passed
-    /// over up to
-    /// a bound; nothing is consumed.
+    /// over up to a bound; nothing is consumed.
     ///
     /// # Errors
     /// Those of the source.

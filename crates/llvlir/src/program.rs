@@ -947,7 +947,7 @@ fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
     }
 }
 
-/// Returns the text of an operation that converts a value of `has` bits to `needed` bits.
+/// Returns an operation in text form that converts a value of `has` bits to `needed` bits.
 fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
     let parameters = format!("{lanes}{}.{} {operands}", IntType::of(needed), IntType::of(has));
     if has < needed {

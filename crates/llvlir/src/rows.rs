@@ -1,9 +1,8 @@
 //! The operation table of the seed text: 281 rows, in its order; the index of a row is its op code.
 //!
 //! Slips of the specification are fixed here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53 take a
-//! borrow. What a
-//! row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by themselves what
-//! that is.
+//! borrow. What a row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by
+//! themselves what that is.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -49,8 +49,7 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
 }
 
 /// Returns `true` if the bytes are the beginning of the text form, possibly without its header: a comment, or what
-/// looks
-/// like an item. No other file that is read begins so, and a forgotten header is then what is reported.
+/// looks like an item. No other file that is read begins so, and a forgotten header is then what is reported.
 pub fn is_text(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
     let Some(line) = first else { return false };

@@ -130,8 +130,7 @@ impl Functions {
     }
 
     /// Returns `step` of `function(x)`. `step` is a step function of its argument, monotone in either direction, so
-    /// that
-    /// equal results at both ends are the result between.
+    /// that equal results at both ends are the result between.
     ///
     /// # Errors
     /// If 16,384 bits do not decide, in words.
@@ -484,8 +483,8 @@ fn exp_at(x: &BigInt, work: u32) -> (BigInt, BigInt) {
         term = ((&term * x) >> work) / k;
         sum += &term;
     }
-    // |x| < 1: the errors of the terms are below 3 each (at most 2 new and what the term before had, over k), and the rest of the
-    // series below twice the last term, which is at most 1 and its error.
+    // |x| < 1: the errors of the terms are below 3 each (at most 2 new and that of the previous term, over k), and the
+    // rest of the series is below twice the last term, which is at most 1 and its error.
     let slack = BigInt::from(4 * k + 12);
     (&sum - &slack, sum + slack)
 }

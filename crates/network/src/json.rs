@@ -1,8 +1,7 @@
 //! A small JSON reader that keeps numbers as they are written and objects in their order.
 //!
 //! For files of moderate size that are kept in memory: graphs, quantisation files, headers of weights. Depth and number
-//! of
-//! values are bounded, so that memory is in proportion to the input; a key given twice is refused.
+//! of values are bounded, so that memory is in proportion to the input; a key given twice is refused.
 
 use super::exact::Rational;
 use std::collections::HashSet;

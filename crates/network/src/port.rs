@@ -148,9 +148,8 @@ pub trait Meaning: Send + Sync {
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational>;
 
     /// Returns the function as a plain program: its inputs are the raw values of the input port, each output has a
-    /// value with
-    /// the smallest number of bits that the network promises. For proofs: built directly from the network, by an
-    /// implementation of its own that shares nothing with the lowering.
+    /// value with the smallest number of bits that the network promises. For proofs: built directly from the network,
+    /// by an implementation of its own that shares nothing with the lowering.
     ///
     /// # Errors
     /// Where a limit of programs is broken, in words.

@@ -155,8 +155,7 @@ impl Profile {
     ];
 
     /// Returns the profile with true intervals only: no operation that does not quantise ever wraps while its inputs
-    /// keep their
-    /// intervals.
+    /// keep their intervals.
     #[must_use]
     pub fn honest(self) -> Profile {
         Profile { broken: false, ..self }
@@ -410,8 +409,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Appends an operation whose result lies in `exact`. Where a well-typed profile has no room for that, a quantise
-    /// of
-    /// the first operand, which may wrap, takes its place.
+    /// of the first operand, which may wrap, takes its place.
     fn push_declared(&mut self, op: Op, exact: Range, freedom: Freedom, gene: Gene) -> ValueId {
         let interval = self.declared(exact.clone(), freedom, gene);
         // A type without bits has no step of its own: section 2 gives it no fraction, whatever the interval says.

@@ -227,8 +227,7 @@ impl ReuseTable {
     }
 
     /// Returns the interval at which the least of the logic is shared, among those that share hardware: the interval,
-    /// the
-    /// share, and the smallest interval for bit-serial arithmetic.
+    /// the share, and the smallest interval for bit-serial arithmetic.
     pub(super) fn least_shared(&self) -> Option<(u32, f64, Option<u32>)> {
         let fold = self.intervals.iter().filter(|row| matches!(row.made, Made::Fold(_)));
         let least = fold.min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));

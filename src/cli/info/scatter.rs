@@ -105,8 +105,7 @@ fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
 }
 
 /// The names next to the points, those of the best first, where they cover neither another name nor a point. A name
-/// that
-/// has no such place is left to the tooltip.
+/// that has no such place is left to the tooltip.
 fn labels(out: &mut String, placed: &[(&Point, (f64, f64))], (top, bottom): (f64, f64)) {
     let mut taken: Vec<[f64; 4]> = placed.iter().map(|(_, (x, y))| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]).collect();
     let (best, others): (Vec<_>, Vec<_>) = placed.iter().partition(|(point, _)| point.best);

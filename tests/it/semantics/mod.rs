@@ -1,6 +1,5 @@
 //! One suite of semantics, for every component that runs a program: the reference interpreter, the batch engine in
-//! every
-//! instruction set, the netlist at several depths, and the program after the optimisation passes.
+//! every instruction set, the netlist at several depths, and the program after the optimisation passes.
 //! `hdl_tests/semantics.rs` runs the same cases in the simulators.
 
 mod cases;

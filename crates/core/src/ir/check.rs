@@ -168,10 +168,8 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
 }
 
 /// An incremental check while a program is built: each operation is checked when it is appended. A few comparisons
-/// decide
-/// the common valid cases, [`check`]'s own rules all others. It only decides that the program is valid; problems are
-/// reported
-/// by [`check`].
+/// decide the common valid cases, [`check`]'s own rules all others. It only decides that the program is valid; problems
+/// are reported by [`check`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Along {
     /// Types of the operations, which were all right so far.

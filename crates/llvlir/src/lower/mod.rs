@@ -2,8 +2,7 @@
 //!
 //! A pattern of W bits is an integer that equals it modulo `2^W` and has no more than W bits: of natural numbers and of
 //! two's complement, whichever resulted, since changing one into the other is a matter of wires. The semantics of a row
-//! is
-//! in `docs/llvlir.md`, section 6; the reference interpreter checks this file.
+//! is in `docs/llvlir.md`, section 6; the reference interpreter checks this file.
 
 mod carry;
 mod divide;

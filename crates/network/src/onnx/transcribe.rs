@@ -696,8 +696,7 @@ impl Writer<'_> {
 
     /// Computes the distance as a floor within its ends, where `t` has a fixed number of fractional bits; also returns
     /// `true` if it counts from the last raw value, down. An odd one is reached from an even one by the same rule as
-    /// from zero,
-    /// so that values are counted from an even one where halves go to even values.
+    /// from zero, so that values are counted from an even one where halves go to even values.
     fn by_shift(
         &mut self,
         x: &Number,
