@@ -16,7 +16,7 @@ use alir2hdl::schedule;
 use alir2hdl::verify::{Deadline, Job, Streams, Tools};
 use std::time::Duration;
 
-/// A pipeline that waits, with several beats on both sides and more of them behind it than before it.
+/// A pipeline that waits, with several beats on both sides and more of them after it than before it.
 const GAPS: u64 = 103;
 
 pub(crate) struct Case {
@@ -85,8 +85,8 @@ fn every_few_clocks(seed: u64) -> Option<Case> {
     Some(Case { model, core, axis })
 }
 
-/// The same with beats that go into the core as they come; nothing if it is constant, or a sample is one beat or an element
-/// in two.
+/// Builds a case with beats that enter the core as they come; `None` if it is constant, or a sample is one beat or an
+/// element in two.
 pub(crate) fn beat_by_beat(seed: u64) -> Option<Case> {
     let model = random::model(seed);
     let mut rng = SplitMix::new(seed ^ 0xbea75);
@@ -235,7 +235,7 @@ fn sim_axis_broken_wrappers_are_found() {
         c.axis.depth.is_none() && c.axis.core.latency > 1 && input > 1 && output > input && output < 20
     });
     let gaps = gaps.expect("some seed waits");
-    // The pipeline waits though only the register behind it is full, and the gaps between samples stay.
+    // The pipeline waits though only the register after it is full, and the gaps between samples stay.
     let done = format!("~valid[{}] | ", gaps.axis.core.latency - 1);
     let slow = [(done.as_str(), "")];
     let verilator = simulators(Language::Verilog).into_iter().find(|s| s.name() == "verilator");

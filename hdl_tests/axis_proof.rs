@@ -105,7 +105,7 @@ fn harness(axis: &Axis, text: &str) -> String {
     text.replacen("\nendmodule", &format!("\n{added}endmodule"), 1)
 }
 
-/// Whether yosys proves it, and what it said.
+/// Returns `true` if yosys proves it, and the output of yosys.
 fn proved(case: &Case, text: &str) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("wrapper.v"), harness(&case.axis, text)).expect("written");
@@ -119,8 +119,8 @@ fn proved(case: &Case, text: &str) -> (bool, String) {
     (output.status.success() && said.contains("Induction step proven: SUCCESS!"), said)
 }
 
-/// Proves the first case of each kind, and that it is proved no more with any of these places of the text broken. Gives the
-/// kinds.
+/// Proves the first case of each kind, and checks that the proof fails with any of these places of the RTL broken.
+/// Returns the kinds.
 fn proved_kinds<K: PartialEq>(
     cases: impl Iterator<Item = Case>,
     kind: impl Fn(&Case) -> K,

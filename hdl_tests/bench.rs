@@ -63,7 +63,7 @@ fn vhdl(ports: &str, signals: &str, body: &str) -> Design {
     vec![("design.vhd".into(), text.into_bytes())]
 }
 
-/// What every simulator of both languages reports about the same behaviour.
+/// Returns the report of each simulator of both languages about the same behaviour.
 fn reports(verilog: &Design, vhdl: &Design, lanes: &[Cycles]) -> Vec<(String, Report)> {
     let mut all = Vec::new();
     for ((language, standards), design) in STANDARDS.into_iter().zip([verilog, vhdl]) {

@@ -1,5 +1,5 @@
-//! The C++ header computes what the golden interpreter computes: compiled without warnings, under the sanitizers, and
-//! with several headers in one program.
+//! The C++ header computes what the reference interpreter computes: compiled without warnings, under the sanitizers,
+//! and with several headers in one program.
 
 use crate::harness::{optimised, read_model, read_model_at, skip};
 use crate::machines::{DESIGNS, read};

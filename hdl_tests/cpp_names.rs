@@ -1,5 +1,5 @@
-//! Namespaces of C++ headers beside all headers of C, C++ and POSIX: what `interp::cpp_namespace` accepts compiles, a
-//! changed name compiles, and the lists refuse what a compiler refuses.
+//! Namespaces of C++ headers together with all headers of C, C++ and POSIX: what `interp::cpp_namespace` accepts
+//! compiles, a changed name compiles, and the lists refuse what a compiler refuses.
 
 use crate::harness::{read_model, skip};
 use alir2hdl::interp::{cpp_header, cpp_namespace};
@@ -76,8 +76,9 @@ fn sim_every_namespace_compiles_beside_all_headers() {
     }
 }
 
-/// The names that the headers of `<cmath>`, `<cstdlib>`, `<ctime>`, `<cstring>`, `<csignal>` and POSIX declare for users are
-/// refused by g++ too: the lists hold no name for nothing. (clang++ accepts the functions of <cmath> that are overloaded.)
+/// The names that the headers of `<cmath>`, `<cstdlib>`, `<ctime>`, `<cstring>`, `<csignal>` and POSIX declare for
+/// users are refused by g++ too: the lists hold no name for nothing. (clang++ accepts the functions of <cmath> that are
+/// overloaded.)
 #[test]
 fn sim_names_that_are_refused_do_not_compile() {
     let dir = tempfile::tempdir().unwrap();

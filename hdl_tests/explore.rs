@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What stands in for yosys: writes a line into `count` for each synthesis (not for the registers around it) and a
+/// Substitute for yosys: writes a line into `count` for each synthesis (not for the registers around it) and a
 /// report. It fails for the variants that `fail` names, and ends Snakemake without warning once `kill` has this many
 /// lines left.
 const YOSYS: &str = r#"#!/bin/sh
@@ -38,7 +38,7 @@ done
 echo '{"fmax": {"clk": {"achieved": 90.0, "constraint": 200.0}}, "utilization": {"TRELLIS_COMB": {"used": 120}, "TRELLIS_FF": {"used": 10}}}' >"$report"
 "#;
 
-/// A folder with models and stand-ins.
+/// A folder with models and substitutes.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -141,7 +141,7 @@ fn sim_explore_survives_a_kill_and_a_failing_tool_and_redoes_only_what_changed()
         assert!(text.contains(words), "{file}");
     }
 
-    // Mended, only the failed one is made; then nothing is left to do, however often it is asked.
+    // Once fixed, only the failed one is run; then no work remains, however often it is started.
     std::fs::remove_file(place.path("fail")).expect("it was there");
     for _ in 0..2 {
         let third = place.explore(&["--run"]);
@@ -149,7 +149,7 @@ fn sim_explore_survives_a_kill_and_a_failing_tool_and_redoes_only_what_changed()
         assert_eq!(place.count()[9..], [unlucky]);
     }
 
-    // Another file of a model is made anew, the other model stays.
+    // Another file of a model is processed again, the other model stays.
     let kernel = std::fs::read_to_string(place.path("crc.llvlirs")).expect("a kernel");
     std::fs::write(place.path("crc.llvlirs"), kernel.replace("edb88320", "82f63b78")).expect("written");
     let changed = place.explore(&["--run"]);

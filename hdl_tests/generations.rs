@@ -1,5 +1,5 @@
 //! Files of every generation (`tests/data/generations`) as hardware in every simulator: driven with the inputs that
-//! were put into the libraries of their time, and held to what those libraries' own interpreters gave.
+//! were put into the libraries of their time, and compared with what those libraries' own interpreters gave.
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use alir2hdl::emit;
@@ -19,7 +19,7 @@ struct Recorded {
     outputs: Vec<Vec<f64>>,
 }
 
-/// What was recorded, as codes of the ports.
+/// Returns the recorded values, as raw integer values of the ports.
 fn vectors(model: &Model, recorded: &Recorded, what: &str) -> Vectors {
     let (in_ports, out_ports) = (input_ports(model), output_ports(model));
     let codes = |row: &Vec<f64>| {

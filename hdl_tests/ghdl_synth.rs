@@ -1,6 +1,6 @@
 //! GHDL as a synthesiser (`ghdl --synth --out=verilog`, the front end of open flows): what it makes of our VHDL is
 //! proved equal to the model. GHDL 2.0 loses `others` of a `case` of few choices, and writes constants of more than 32
-//! bits as text; our text has forms that it keeps.
+//! bits as text; generated RTL has forms that it keeps.
 
 use crate::harness::skip;
 use crate::projects::{tool, works};

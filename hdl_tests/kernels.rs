@@ -1,4 +1,5 @@
-//! Integer kernels (LLVLIR) in every simulator, held to their own interpreter: the real programs and single rows.
+//! Integer kernels (LLVLIR) in every simulator, checked against their own interpreter: the real programs and single
+//! rows.
 
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use alir2hdl::emit;

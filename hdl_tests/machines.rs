@@ -29,7 +29,7 @@ pub(crate) fn read(name: &str) -> Machine {
     formats::read_machine(file, &Limits::default()).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Codes of ports in each cycle, one port's elements behind the other's; nothing where the file says NaN.
+/// Raw values of ports in each cycle, one port's elements after the other's; `None` where the file says NaN.
 pub(crate) fn trace(name: &str, kind: &str, machine: &Machine, ports: &[SignalId]) -> Vec<Vec<Option<BigInt>>> {
     let mut rows: Vec<Vec<Option<BigInt>>> = Vec::new();
     for &port in ports {
@@ -70,7 +70,7 @@ fn sim_traces_are_reproduced_by_every_simulator() {
         let applied: Vec<Vec<BigInt>> = trace(name, "in", &machine, &inputs).into_iter().map(known).collect();
         let before = trace(name, "before", &machine, &outputs);
         let inputs = Rows::new(applied[0].len(), applied);
-        // The library's NaN ends in a relu: behind one, what a register held before its first load reads 0 in the trace.
+        // The library's NaN ends in a relu: after one, what a register held before its first load reads 0 in the trace.
         let mut defined = MachineRun::golden(&machine, inputs.clone()).defined().to_vec();
         for (defined, shown) in defined.iter_mut().zip(&before) {
             defined.iter_mut().zip(shown).for_each(|(d, shown)| *d &= shown.is_some());

@@ -1,7 +1,7 @@
 //! The real models in every simulator, pipelined and not.
 //!
-//! The normal run takes the small models; the nightly run takes all, and `ALIR2HDL_MATRIX=all` (`scripts/matrix.sh`) takes every
-//! model at every number of stages, in both languages, in every simulator.
+//! The normal run takes the small models; the nightly run takes all, and `ALIR2HDL_MATRIX=all` (`scripts/matrix.sh`)
+//! takes every model at every number of stages, in both languages, in every simulator.
 
 use crate::harness::{Case, Ran, assert_equal_everywhere, optimised, read_model, read_model_at};
 use crate::lint::{assert_silent, assert_silent_within};
@@ -34,7 +34,7 @@ fn note_lines(name: &str, stages: u32, lines: &[(String, String)]) {
     table.write_all(lines.as_bytes()).expect("the table can be written");
 }
 
-/// Whether everything is asked for.
+/// Returns `true` if the full matrix is requested.
 fn is_matrix() -> bool {
     std::env::var("ALIR2HDL_MATRIX").is_ok_and(|v| v == "all")
 }
@@ -48,7 +48,7 @@ fn level(stages: u32) -> u8 {
     }
 }
 
-/// How the text of a model at a number of stages is written: each choice is there, and modules of stages too.
+/// Returns the options of a model's RTL at a number of stages: each choice occurs, and modules of stages too.
 fn text_options(stages: u32) -> emit::Options {
     match stages {
         1 => emit::Options { rom_style: emit::RomStyle::Logic, split_above: 0, ..emit::Options::default() },
@@ -57,7 +57,7 @@ fn text_options(stages: u32) -> emit::Options {
     }
 }
 
-/// A model pipelined into so many stages, with `samples` samples.
+/// A model pipelined into `n` stages, with `samples` samples.
 fn case_of(model: &Model, name: &str, goal: Goal, level: u8, samples: usize) -> Case {
     let stages = goal.stages.unwrap_or(0);
     let built = optimised(model, level);
@@ -118,7 +118,7 @@ fn sim_model_fuzz() {
     STAGES.iter().for_each(|n| note("fuzz", *n, &ran));
 }
 
-/// How long each lint tool may look at a model over 50,000 operations.
+/// Time limit of each lint tool for a model of more than 50,000 operations.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A model over 50,000 operations, which is too large for the repository: its hardware in the netlist evaluator, and

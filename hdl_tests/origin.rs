@@ -1,4 +1,4 @@
-//! A mistake planted in the text is found, and the signal where it was planted is named.
+//! A defect planted in the RTL is detected, and the signal where it was planted is named.
 
 use crate::harness::{Case, read_model, simulators};
 use alir2hdl::emit::Language;
@@ -7,7 +7,7 @@ use alir2hdl::schedule;
 use alir2hdl::verify::{Check, Deadline, Finding, Origin, Simulator, Tools};
 use std::time::Duration;
 
-/// Turns the first sum of the text into a difference. Gives the text and the name of the sum.
+/// Turns the first sum of the RTL into a difference. Returns the RTL and the name of the sum.
 fn planted(text: &str, language: Language) -> (String, String) {
     let is_sum = |line: &&str| line.contains(" + ") && !line.trim_start().starts_with(['/', '-']);
     let line = text.lines().find(is_sum).expect("the model has a sum");

@@ -206,7 +206,7 @@ fn sim_hardware_from_elsewhere_is_held_to_the_model() {
         let sound = std::fs::read_to_string(folder.join(file)).expect("text");
         let rtl = ["--rtl", if simulator == "ghdl" { "o.vhd" } else { "o.v" }];
         says(verify(simulator, &rtl, &options), 0, &["equal: 60 samples"]);
-        // Told apart by what stands in it.
+        // Distinguished by the contents.
         std::fs::write(folder.join("text"), &sound).expect("written");
         says(verify(simulator, &["--rtl", "text", "--top", "o"], &options), 0, &["equal: 60 samples"]);
         // Another latency is other hardware.
@@ -217,7 +217,7 @@ fn sim_hardware_from_elsewhere_is_held_to_the_model() {
         assert_ne!(broken, sound);
         std::fs::write(folder.join("text"), broken).expect("written");
         says(verify(simulator, &["--rtl", "text"], &options), 1, &["DIFFERENT", ": expected ", ", found "]);
-        // Ports that are not there, of another width, that nothing drives.
+        // Ports that are missing, of another width, or without a driver.
         let packed = ["--pipeline", "3", "--valid", "--enable", "--reset", "sync"];
         says(verify(simulator, &rtl, &packed), 2, &["E1009", "has no port `model_inp`", "in model_inp[14:0]"]);
         let fewer = ["--pipeline", "3", "--ports", "split"];
@@ -263,7 +263,7 @@ fn sim_a_wrapper_from_elsewhere_is_held_to_the_model() {
         verify(&["--pipeline", "2", "--wrapper", "axis", "--axis-width", "64"], 2, &["E1009", "_axis_tdata"]);
         verify(&["--pipeline", "2"], 2, &["E1009", "has no port"]);
         let operator = if simulator == "ghdl" { ("+ ", "- ") } else { (" + ", " - ") };
-        // The pipeline stands before the wrapper.
+        // The pipeline comes before the wrapper.
         let broken = text_of_file.replacen(operator.0, operator.1, 1);
         assert_ne!(broken, text_of_file);
         std::fs::write(folder.join(file), broken).expect("written");

@@ -1,4 +1,4 @@
-//! The Python package: its wheel is built, installed beside alkaid and used.
+//! The Python package: its wheel is built, installed together with alkaid and used.
 
 use crate::harness::skip;
 use crate::projects::{tool, works};

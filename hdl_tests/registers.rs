@@ -1,4 +1,4 @@
-//! Register bits of the text, counted by yosys: as many as the scheduler, the netlist and the interface file say.
+//! Register bits of the RTL, counted by yosys: as many as the scheduler, the netlist and the interface file say.
 
 use crate::fuzz;
 use crate::harness::{optimised, read_model, skip};
@@ -35,7 +35,8 @@ fn bits_in(statistics: &Path) -> u64 {
     let text = std::fs::read_to_string(statistics).expect("statistics");
     assert!(text.contains("Number of cells"), "{text}");
     assert!(text.lines().all(|line| !line.contains("$dlatch")), "{text}");
-    // Tables in pieces are modules of their own, kept when the rest is made flat: what counts is the total, which comes last.
+    // Tables in pieces are modules of their own, kept when the rest is made flat: what counts is the total, which comes
+    // last.
     let total = text.rsplit("===").next().expect("a section");
     let cells = total.lines().filter_map(|line| line.trim().strip_prefix('$')?.split_once(' '));
     let flip_flops = cells.filter_map(|(cell, count)| {
@@ -46,7 +47,7 @@ fn bits_in(statistics: &Path) -> u64 {
     flip_flops.sum()
 }
 
-/// What the interface file says.
+/// Returns the number in the interface file.
 fn in_sidecar(netlist: &Netlist, outcome: &Outcome) -> u64 {
     let sidecar = Sidecar::new(netlist, &[Language::Verilog], &outcome.stage_delays, String::new());
     serde_json::to_value(&sidecar).expect("JSON")["register_bits"].as_u64().expect("a number")

@@ -34,7 +34,7 @@ fn sim_tables_are_equal_in_every_form() {
     assert_equal_everywhere(&cases);
 }
 
-/// Yosys makes a memory of a table and takes plain registers of its address into it, to give them back behind the
+/// Yosys makes a memory of a table and takes plain registers of its address into it, to give them back after the
 /// table.
 #[test]
 fn tables_stay_behind_the_registers_of_their_addresses_in_yosys() {
@@ -75,7 +75,7 @@ fn tables_stay_behind_the_registers_of_their_addresses_in_yosys() {
     assert_eq!(flip_flops(false), (19, 22));
 }
 
-/// The words of a block memory come to yosys without one object each, and are a memory there.
+/// The words of a BRAM come to yosys without one object each, and are a memory there.
 #[test]
 fn block_memories_are_one_memory_in_yosys() {
     let Some(yosys) = tool("yosys") else { return };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What a user does, written down by a script behind the page's own.
+/// Actions of a user, written as a script after the viewer's own.
 const USER: &str = r##"
 <script>
 (() => {
@@ -133,12 +133,12 @@ fn chromium(page: &Path, arguments: &[&str]) -> String {
     works("chromium", Path::new("/"), &[&fixed, offline.as_slice(), arguments, &[&url]].concat())
 }
 
-/// What the user saw.
+/// Returns the results of a user's actions.
 fn used(page: &Path, name: &str) -> Value {
     used_at(page, name, "1280,900")
 }
 
-/// What the user saw in a window of a size.
+/// Returns the results of a user's actions in a window of a size.
 fn used_at(page: &Path, name: &str, size: &str) -> Value {
     let text = std::fs::read_to_string(page).expect("the page");
     let driven = page.with_extension("driven.html");
@@ -166,8 +166,8 @@ fn contains(seen: &Value, key: &str, parts: &[&str]) {
     }
 }
 
-/// What holds on every page: questions are answered or put right, selections are undone, nothing overlaps, zooming has
-/// an end.
+/// Asserts the invariants of every viewer: questions are answered or put right, selections are undone, nothing
+/// overlaps, zooming has an end.
 fn is_usable(seen: &Value) {
     assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
     let malformed = seen["malformed"].as_array().expect("answers");
@@ -309,7 +309,7 @@ fn pages_of_networks_know_the_layer_of_every_operation() {
         let of: Vec<i64> = data["ops"]["y"].as_array().expect("numbers").iter().filter_map(Value::as_i64).collect();
         assert_eq!(of.len(), data["ops"]["n"].as_array().expect("names").len());
         assert!(of.iter().all(|&layer| layer >= 0), "an operation belongs to no layer");
-        // An input stands in the first layer, and operations only read what earlier layers or their own made.
+        // An input is in the first layer, and operations only read what earlier layers or their own made.
         let (operands, starts) = (&data["ops"]["a"], data["ops"]["p"].as_array().expect("starts"));
         let start = |k: usize| starts[k].as_u64().expect("a number") as usize;
         let earlier = (0..of.len()).all(|i| {
@@ -319,7 +319,7 @@ fn pages_of_networks_know_the_layer_of_every_operation() {
     }
 }
 
-/// What the page's script gets.
+/// Returns the data of the viewer's script.
 fn data(page: &Path) -> Value {
     let text = std::fs::read_to_string(page).expect("the page");
     let json = text.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("data");
@@ -379,7 +379,7 @@ fn sim_the_page_works_with_many_operations() {
     assert_eq!(seen["errors"], serde_json::json!([]), "{seen}");
     assert_eq!(seen["ready"], model.nodes().len().to_string());
     contains(&seen, "clicked", &["v6000: "]);
-    // The time is shown, not judged: it is the machine's.
+    // The time is shown, not checked: it depends on the computer.
     eprintln!("{} operations: loaded after {} ms, all done after {} ms", seen["ready"], seen["loaded"], seen["all"]);
 }
 

@@ -27,8 +27,8 @@ struct Gen {
     names: u32,
     /// The variable that loops count.
     counter: String,
-    /// Whether nothing undefined comes up. In designs where it does, nothing asks whether it is: `if`, `case` and `===`
-    /// make known values of unknown ones, each simulator and synthesis in its own way.
+    /// `true` if nothing undefined comes up. In designs where it does, nothing asks whether it is: `if`, `case` and
+    /// `===` make known values of unknown ones, each simulator and synthesis in its own way.
     clean: bool,
 }
 

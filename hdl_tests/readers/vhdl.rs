@@ -59,7 +59,7 @@ struct Gen {
     decls: String,
     body: String,
     names: u32,
-    /// Whether it is VHDL-2008 that is written.
+    /// `true` if it is VHDL-2008 that is written.
     modern: bool,
 }
 

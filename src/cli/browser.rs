@@ -20,7 +20,7 @@ const OPENERS: &[&str] = if cfg!(target_os = "macos") {
     &["xdg-open", "gio", "sensible-browser", "wslview"]
 };
 
-/// How long an opener may take to say that it failed. One that still runs then is the browser itself.
+/// Time that an opener has to report failure. One that still runs then is the browser itself.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A program that opens pages.
@@ -69,7 +69,7 @@ impl Browser {
     }
 }
 
-/// How a command ended, if it did within [`PATIENCE`].
+/// Returns the exit status of a command, if it ended within the time limit of openers.
 fn ended(command: &mut Command) -> io::Result<Option<ExitStatus>> {
     let mut child = command.spawn()?;
     let start = Instant::now();

@@ -144,7 +144,7 @@ fn unknown(name: &str, names: &[&str]) -> Failure {
     Failure::input(wrong("--samples", message).with_help("give --samples NAME=x.npy for each input"))
 }
 
-/// The rows of a file with so many elements each: how many, and all numbers.
+/// The rows of a file with `n` elements each: their number, and all values.
 fn rows(path: &Path, elements: usize) -> Result<(usize, Vec<f64>), Failure> {
     let shown = path.display().to_string();
     let failed = |what: String| Failure::input(wrong(&shown, what));

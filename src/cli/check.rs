@@ -29,7 +29,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What a valid file holds: in words, and as JSON.
+/// Contents of a valid file, as text and as JSON.
 struct Found {
     text: String,
     facts: Value,
@@ -38,7 +38,7 @@ struct Found {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let paths = std::iter::once(args.input.path()).chain(args.more.iter().map(PathBuf::as_path));
-    // Notes about a file would stand beside the JSON object.
+    // Notes about a file would be printed next to the JSON object.
     let within = Global { quiet: global.quiet || args.json, ..global };
     let results = paths.map(|path| (path, look(&args.input.of_path(path), within)));
     if args.json {

@@ -58,7 +58,7 @@ pub(super) struct Args {
     aignet_xor: bool,
 }
 
-/// What can be written.
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum To {
     /// JSON that alkaid 0.7 reads
@@ -85,7 +85,7 @@ enum To {
     Aignet,
 }
 
-/// What is written: a program, or its gates.
+/// Output of the conversion: a program, or its gates.
 enum Goal {
     Program(Target),
     Gates(Form),
@@ -98,7 +98,7 @@ impl Args {
         self.output.as_deref().or(self.output_file.as_deref()).unwrap_or(Path::new("-"))
     }
 
-    /// Whether the output's name ends so, `.gz` aside.
+    /// Returns `true` if the output's name has this extension, `.gz` aside.
     fn ends_in(&self, extension: &str) -> bool {
         let name = self.output().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -147,7 +147,7 @@ impl Args {
         }
     }
 
-    /// What the name of the output asks for: nothing and `.json` JSON, `.gz` aside.
+    /// Returns the format by the output's name: JSON for none and `.json`; `.gz` aside.
     fn target_of_name(&self) -> Result<Target, Failure> {
         if self.output().as_os_str() == "-" {
             return Ok(Target::Alir4);

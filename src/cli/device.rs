@@ -96,13 +96,13 @@ pub(super) fn known_device(text: &str) -> Result<NamedDevice, String> {
     Err(format!("no such device; {guess}known are {}, and part numbers (`alir2hdl devices`)", names.join(", ")))
 }
 
-/// Any word as a device: for commands that report unknown ones beside other problems.
+/// Any word as a device: for commands that report unknown ones together with other problems.
 pub(super) fn any_device(text: &str) -> Result<NamedDevice, String> {
     Ok(NamedDevice { text: text.to_owned() })
 }
 
 impl DelayModelArg {
-    /// What is meant.
+    /// Returns the delay model of the device.
     pub(super) fn model(self) -> DelayModel {
         match self {
             DelayModelArg::LatencyFields => DelayModel::LatencyFields,

@@ -56,7 +56,7 @@ pub(super) struct Args {
 #[derive(Debug, Default, Serialize)]
 struct Difference {
     equal: bool,
-    /// What is different about the whole: kind, number of ports, connections.
+    /// Differences of the whole: kind, number of ports, connections.
     shape: Vec<String>,
     /// Ports of another type.
     ports: Vec<PortChange>,
@@ -75,7 +75,7 @@ struct PortChange {
     second: String,
 }
 
-/// What happened to a program's operations and tables.
+/// Changes to a program's operations and tables.
 #[derive(Debug, Default, Serialize)]
 struct Operations {
     /// The block of a state machine.
@@ -97,7 +97,7 @@ struct Operation {
     what: String,
 }
 
-/// What was seen at the outputs.
+/// Results of the comparison at the outputs.
 #[derive(Debug, Default, Serialize)]
 struct Outputs {
     /// Samples that were compared: 0 where the ports do not allow it.
@@ -257,7 +257,7 @@ fn compare(
     Outputs { samples: a.len(), different: different.into_iter().flatten().collect() }
 }
 
-/// What an operation is without its operands, which other operations before it may have renumbered.
+/// Returns an operation without its operands, which other operations before it may have renumbered.
 fn kind(model: &Model, id: ValueId) -> (Op, Kif) {
     let mut op = model.node(id).op.clone();
     op.map_operands(|_| ValueId(0));
@@ -267,7 +267,7 @@ fn kind(model: &Model, id: ValueId) -> (Op, Kif) {
 /// Products of list lengths above which operations are not aligned one by one.
 const ALIGNED: usize = 1 << 24;
 
-/// What changed between the operations of two programs.
+/// Returns the changes between the operations of two programs.
 fn operations(a: &Model, b: &Model) -> Operations {
     let kinds = |model: &Model| model.ids().map(|id| kind(model, id)).collect::<Vec<_>>();
     let (x, y) = (kinds(a), kinds(b));

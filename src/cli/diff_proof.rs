@@ -21,7 +21,7 @@ use serde::Serialize;
 /// Cycles of a counterexample that are shown to people: the last ones tell most.
 const CYCLES: usize = 8;
 
-/// What was proved.
+/// Result of a proof that two programs are equal.
 #[derive(Debug, Serialize)]
 pub(super) struct DiffProof {
     /// `proved`, `differs` or `unknown`.
@@ -32,7 +32,7 @@ pub(super) struct DiffProof {
     /// Inputs for which the golden interpreters of both differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) counterexample: Option<ShownDifference>,
-    /// What else the statement says.
+    /// Further remarks about the verdict.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub(super) struct DiffProof {
 pub(super) struct ShownDifference {
     /// Codes on the first model's input port; of a state machine, for each cycle from power-on.
     pub(super) inputs: Vec<Vec<String>>,
-    /// The same numbers as codes of the second model, where its ports have other types.
+    /// The counterexample's inputs as raw integer values of the second model, where its ports have other types.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) inputs_of_second: Option<Vec<String>>,
     pub(super) output: String,
@@ -62,12 +62,12 @@ impl ProofEffort {
 }
 
 impl DiffProof {
-    /// What cannot be asked, or was not decided.
+    /// Builds the verdict `unknown`, with the reason that the comparison is impossible or undecided.
     fn unknown(reason: String) -> DiffProof {
         DiffProof { verdict: "unknown", reason: Some(reason), counterexample: None, notes: Vec::new() }
     }
 
-    /// What is different by itself.
+    /// Builds the verdict `differs` for a difference that needs no counterexample.
     pub(super) fn differs(reason: String) -> DiffProof {
         DiffProof { verdict: "differs", reason: Some(reason), counterexample: None, notes: Vec::new() }
     }
@@ -156,7 +156,7 @@ pub(super) fn of_models(
     Ok(proof)
 }
 
-/// Whether a lowered program is what it was lowered from, with the kind of that; nothing where it was not lowered.
+/// Compares a lowered program with its source, if it has one; also returns the kind of the source.
 fn own_meaning(model: &Model, facts: &FileFacts, effort: ProofEffort) -> Option<(String, Report)> {
     let source = facts.source(model)?;
     let report = compile::of_lowering(model, &*source, &effort.request(), &|| Box::new(Embedded));
@@ -192,7 +192,8 @@ pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofEffort) -> Diff
     if ports(a) != ports(b) {
         return DiffProof::differs("the ports have other names or types".into());
     }
-    // Hardware of a machine may choose what an undefined register holds: what two of them have in common proves nothing then.
+    // Hardware of a machine may choose what an undefined register holds: what two of them have in common proves nothing
+    // then.
     let undefined = |m: &Machine| {
         let open =
             m.signals().iter().find(|s| s.kind == crate::ir::machine::SignalKind::Register && s.reset_to.is_none());

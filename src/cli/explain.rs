@@ -24,7 +24,7 @@ pub(super) struct Args {
 
 /// A row of the table.
 struct Entry<'t> {
-    /// The heading that it stands under.
+    /// Heading of its group.
     section: &'t str,
     code: &'t str,
     meaning: &'t str,

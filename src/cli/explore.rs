@@ -130,7 +130,7 @@ fn counts(text: &str) -> Result<Counts, String> {
 }
 
 impl Args {
-    /// What variants differ in. A further option of hardware is one more entry.
+    /// Returns the options in which variants differ. A further hardware option is one more entry.
     fn axes(&self) -> Vec<VariedOption> {
         let stages = self.pipeline.0.iter().map(u32::to_string).collect();
         let named = |objective: &ObjectiveArg| objective.to_possible_value().map(|value| value.get_name().to_owned());
@@ -254,12 +254,12 @@ fn changed(files: FileSet, folder: &Path) -> FileSet {
     FileSet(files.0.into_iter().filter(|(name, bytes)| !same(name, bytes)).collect())
 }
 
-/// What Snakemake said, in the folder.
+/// Log file of Snakemake, in the folder.
 const LOG: &str = "snakemake.log";
 
 /// Runs the workflow in its folder; failed variants are no failure of this.
 fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process::ExitStatus, Failure> {
-    // Held while it runs: a lock of Snakemake's own that is there all the same was left behind by a process that was killed.
+    // Held while it runs: a lock of Snakemake's own that exists all the same was left by a process that was killed.
     let plan = folder.join("plan.json");
     let lock = File::open(&plan).map_err(|e| Failure::io(&plan, "open", &e))?;
     if lock.try_lock().is_err() {

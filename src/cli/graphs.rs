@@ -19,7 +19,7 @@ const MOST_NODES: usize = 1 << 29;
 /// Bytes of a graph that are read at most.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// How a graph is written.
+/// Format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// AIGER 1.9, ASCII.
@@ -68,7 +68,7 @@ pub(super) fn refused(flag: &str, message: String) -> Failure {
     Failure::input(Diagnostic::error("E1107", Place::Flag(flag.into()), message))
 }
 
-/// A program's outputs over its inputs, `latency` registers behind each output bit.
+/// A program's outputs as functions of its inputs, with `latency` registers after each output bit.
 ///
 /// # Errors
 /// `E1108` if it could need more gates than are made (exit code 2).

@@ -119,7 +119,7 @@ pub(super) enum UseDspArg {
     Yes,
 }
 
-/// How hardware is used again, as it is typed.
+/// Method of hardware reuse, as given on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum EngineArg {
     /// The one that is estimated to take the fewest tables
@@ -243,7 +243,7 @@ pub(super) enum EffortArg {
 }
 
 impl PipelineArgs {
-    /// Says in `spec` what was asked for.
+    /// Stores the options in `spec`.
     pub(super) fn fill(&self, spec: &mut Spec) {
         spec.pipeline = Pipeline {
             stages: self.pipeline,
@@ -339,7 +339,7 @@ impl PipelineArgs {
     }
 }
 
-/// What the module looks like from outside.
+/// Options for the interface of the module.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct PortArgs {
@@ -401,7 +401,7 @@ pub(super) enum ResetArg {
 }
 
 impl PortArgs {
-    /// Says in `spec` what was asked for; `stem` is what the module is called like if no name was given.
+    /// Stores the options in `spec`; `stem` is the default name of the module.
     pub(super) fn fill(&self, spec: &mut Spec, stem: &str) {
         let active_high = self.reset_polarity == PolarityArg::High;
         let reset = |asynchronous| ResetOptions { asynchronous, active_high, data: self.reset_data };
@@ -441,7 +441,7 @@ impl PortArgs {
         given.chain(self.names.given()).collect()
     }
 
-    /// Options that say something about a reset that is not asked for.
+    /// Options about a reset that the design does not have.
     pub(super) fn problems(&self) -> Vec<Diagnostic> {
         let of_reset =
             [("--reset-data", self.reset_data), ("--reset-polarity", self.reset_polarity != PolarityArg::default())];

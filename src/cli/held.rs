@@ -36,7 +36,7 @@ pub struct HeldProgram {
     pub(super) name: String,
     plan: Plan,
     array: ArrayEngine,
-    /// Whether real numbers mean to the source what they mean to the program: floor, wrap, no scales.
+    /// `true` if real numbers are encoded as the program's ports encode them: floor, wrap, no scales.
     is_plain: bool,
 }
 
@@ -86,8 +86,8 @@ impl HeldProgram {
         }
     }
 
-    /// The product with a matrix, from the bytes of an npy file and the type of each input (or of all, if there is one),
-    /// and the adders that it is made of.
+    /// The product with a matrix, from the bytes of an npy file and the type of each input (or of all, if there is
+    /// one), and the adders that it is made of.
     ///
     /// # Errors
     /// What is wrong with the matrix, the types or the options.
@@ -129,7 +129,7 @@ impl HeldProgram {
         &self.file.labels
     }
 
-    /// The hardware that options of the main job ask for; `command` is what the head of the text names.
+    /// Builds the hardware for options of the main job; `command` is what the header comment of the RTL names.
     ///
     /// # Errors
     /// What is wrong with the options; what fails.
@@ -167,8 +167,9 @@ impl HeldProgram {
         if is_narrow { CodeType::Signed } else { CodeType::Wide }
     }
 
-    /// Runs samples in memory: real numbers as the source has them, encoded exactly; integers of an integer kernel; or raw
-    /// integer values of the ports, where the results are. Scales of a network's outputs round to the nearest float64.
+    /// Runs samples in memory: real numbers as the source has them, encoded exactly; integers of an integer kernel; or
+    /// raw integer values of the ports, where the results are. Scales of a network's outputs round to the nearest
+    /// float64.
     ///
     /// # Errors
     /// The first sample without a result, or with one that float64 cannot hold; a run that was ended.

@@ -1,4 +1,5 @@
-//! What `--help` prints: the overview of the program with its sub-commands in groups, and the options of one sub-command.
+//! What `--help` prints: the overview of the program with its sub-commands in groups, and the options of one
+//! sub-command.
 //!
 //! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked
 //! `hide_short_help`; a `long_help` replaces the help of an option where all are listed.
@@ -19,7 +20,7 @@ pub(super) const GROUPS: &[(&str, &[&str])] = &[
 /// Which options a help lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Those that most people need.
+    /// The options that most users need.
     Common,
     /// All.
     All,
@@ -67,7 +68,7 @@ pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
     }
 }
 
-/// The text behind the options: the examples, and where all is listed what else there is to say.
+/// The closing part of the help: the examples, and where all further documentation is listed.
 pub(super) fn closing(text: &str, detail: Detail) -> String {
     match detail {
         Detail::All => text.to_owned(),

@@ -1,9 +1,9 @@
-//! Options that say nothing about the hardware at hand.
+//! Options that have no effect on the hardware.
 //!
-//! One rule for all of them. What contradicts itself whatever the model is (an option about a wrapper, a reset or a
-//! FIFO that is not asked for), and what asks for a port that would not exist, is refused, as no hardware is what was
-//! asked for. What has nothing to act on in this design (its tables, products, registers) is warned of, `W0801`: the
-//! hardware is what was asked for, and scripts give the same options to many models.
+//! One rule for all of them. Options that contradict each other whatever the model is (an option about a wrapper, a
+//! reset or a FIFO that was not requested), and options for a port that would not exist, are refused: no hardware
+//! satisfies the request. An option that has no effect in this design (its tables, products, registers) gives a
+//! warning, `W0801`: the hardware satisfies the request, and scripts give the same options to many models.
 
 use super::hardware::{EffortArg, EngineArg, InputArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
@@ -24,12 +24,12 @@ pub(super) struct GivenOptions<'a> {
 }
 
 impl<'a> GivenOptions<'a> {
-    /// Of a sub-command that makes text.
+    /// Collects the options of a sub-command that generates RTL.
     pub(super) fn of(pipeline: &'a PipelineArgs, ports: &'a PortArgs, text: &'a TextArgs) -> GivenOptions<'a> {
         GivenOptions { pipeline, ports: Some(ports), text: Some(text), rom_style: text.rom_style }
     }
 
-    /// Of a sub-command that only looks.
+    /// Collects the options of a sub-command that only reports.
     pub(super) fn of_look(pipeline: &'a PipelineArgs, rom_style: RomStyleArg) -> GivenOptions<'a> {
         GivenOptions { pipeline, ports: None, text: None, rom_style }
     }
@@ -38,11 +38,11 @@ impl<'a> GivenOptions<'a> {
 /// The registers of hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Registers {
-    /// Whether there are any.
+    /// `true` if there are any registers.
     pub(super) any: bool,
-    /// Whether the place of some is a choice.
+    /// `true` if the place of some registers is a choice.
     pub(super) cuts: bool,
-    /// Whether a port says when a sample is taken.
+    /// `true` if a port signals when a sample is accepted.
     pub(super) ready: bool,
 }
 
@@ -55,13 +55,13 @@ impl Registers {
 /// Less shared logic than this, in per cent, is said.
 const LITTLE: f64 = 20.0;
 
-/// What options could act on.
+/// Parts of the design that options could affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Found {
     registers: Registers,
     tables: bool,
     products: bool,
-    /// Whether Verilog or VHDL is written.
+    /// `true` if Verilog or VHDL is written.
     text: bool,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, register_bits: u64
         }
     }
     let used = is_used.iter().filter(|used| **used).count();
-    // Of one stage nobody expects logic in a model that only passes values on.
+    // With one stage, no user expects logic in a model that only passes values on.
     if used == is_used.len() || is_used.len() < 2 {
         return None;
     }
@@ -114,7 +114,8 @@ pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, register_bits: u64
     Some(Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message).with_help(help))
 }
 
-/// The same, of a share in per cent; `serial_from`: the smallest interval at which values can go through bit by bit.
+/// Warns that little hardware is shared, from the share in per cent; `serial_from`: smallest interval for bit-serial
+/// arithmetic.
 pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u32>) -> Option<Diagnostic> {
     if shared >= LITTLE {
         return None;

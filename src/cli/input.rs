@@ -28,7 +28,7 @@ pub(super) struct InputArgs {
     reading: AtTheEnd,
 }
 
-/// [`ReadingArgs`], which [`with_reading_options`] puts behind all other options: they are what few need.
+/// [`ReadingArgs`], which [`with_reading_options`] appends to all other options, because few users need them.
 #[derive(Clone, Debug)]
 pub(super) struct AtTheEnd(ReadingArgs);
 
@@ -52,18 +52,18 @@ impl clap::Args for AtTheEnd {
     }
 }
 
-/// A command with the options about reading behind its others, if it reads a model.
+/// A command with the options about reading after its others, if it reads a model.
 pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
     if !command.get_arguments().any(|arg| arg.get_id() == "model") {
         return command;
     }
-    // What is said about the options would become what is said about the command.
+    // A doc comment of the options would replace that of the command.
     let of = |text: Option<&StyledStr>| Resettable::from(text.cloned());
     let (about, long) = (of(command.get_about()), of(command.get_long_about()));
     <ReadingArgs as clap::Args>::augment_args(command).about(about).long_about(long)
 }
 
-/// How the file is read.
+/// Options for reading the file.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Reading")]
 struct ReadingArgs {
@@ -114,7 +114,7 @@ impl Form {
     }
 }
 
-/// What a file may ask for at most.
+/// Limits on what a file may require.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Limits of a model")]
 struct LimitArgs {
@@ -156,7 +156,7 @@ impl InputArgs {
         InputArgs { model: path.to_owned(), reading: reading.clone() }
     }
 
-    /// The same about another file.
+    /// Returns the same arguments for another file.
     pub(super) fn of_path(&self, path: &Path) -> InputArgs {
         InputArgs { model: path.to_owned(), ..self.clone() }
     }
@@ -169,17 +169,17 @@ impl InputArgs {
         &self.reading.0.limits
     }
 
-    /// What a model may ask for at most.
+    /// Returns the limits on a model.
     pub(super) fn model_limits(&self) -> Limits {
         self.limits().limits()
     }
 
-    /// What is wrong with the file.
+    /// Builds a failure from problems of the file.
     fn wrong(&self, found: impl Into<Diagnostics>) -> Failure {
         self.cut(Failure::input(found.into()))
     }
 
-    /// The same with as many problems as are to be shown.
+    /// Returns the failure with at most the number of problems that are to be printed.
     pub(super) fn cut(&self, failure: Failure) -> Failure {
         let (most, counted) = (self.limits().max_problems as usize, self.limits().limits().max_problems);
         Failure { diagnostics: failure.diagnostics.cut(most, counted).in_file(&self.model), ..failure }
@@ -222,7 +222,7 @@ impl InputArgs {
         }
     }
 
-    /// Whether the first bytes show an integer kernel.
+    /// Returns `true` if the first bytes are those of an integer kernel.
     fn is_kernel(&self, head: &[u8]) -> bool {
         match self.reading.0.format {
             None => !formats::begins_json(head) && llvlir::is_program(&formats::unpacked(head)),
@@ -230,7 +230,7 @@ impl InputArgs {
         }
     }
 
-    /// Whether the first bytes show a matrix.
+    /// Returns `true` if the first bytes are those of a matrix.
     fn is_matrix(&self, head: &[u8]) -> bool {
         self.reading.0.format.is_none() && head.starts_with(matrix::MAGIC)
     }
@@ -317,8 +317,8 @@ impl InputArgs {
         llvlir::lower::labelled(program, &self.limits().limits()).map_err(|e| self.wrong(e))
     }
 
-    /// Reads and checks a model or a stateful design, whichever the file shows; notes are said at once. Beside it comes
-    /// what is known of the file. An integer kernel is lowered; itself it is among what is known.
+    /// Reads and checks a model or a stateful design, whichever the file holds; notes are printed at once. Also returns
+    /// the facts about the file. An integer kernel is lowered; the kernel itself is among the facts.
     ///
     /// # Errors
     /// Every problem of the file (exit code 2).
@@ -365,7 +365,7 @@ impl InputArgs {
     }
 }
 
-/// What is known of a file beside what it holds.
+/// Facts about a file in addition to its contents.
 #[derive(Clone)]
 pub(super) struct FileFacts {
     /// CRC-32 of its bytes as they are: `crc32:` and eight hexadecimal digits.
@@ -380,12 +380,12 @@ pub(super) struct FileFacts {
     pub(super) labels: Arc<Labels>,
     /// The network that the model was made of.
     pub(super) network: Option<Arc<ReadNetwork>>,
-    /// What is known of a matrix.
+    /// Facts about a matrix.
     pub(super) matrix: Option<MatrixFacts>,
 }
 
 impl FileFacts {
-    /// What the program was lowered from, if from anything.
+    /// Returns the source that the program was lowered from, if any.
     pub(super) fn source(&self, lowered: &Model) -> Option<Box<dyn Source + '_>> {
         if let Some(program) = &self.kernel {
             return Some(Box::new(program));
@@ -403,7 +403,7 @@ impl FileFacts {
         }
     }
 
-    /// Of a program that is in memory and was lowered from nothing.
+    /// Builds the facts of a program in memory that was not lowered.
     pub(super) fn of_memory(checksum: &str, sha256: &str) -> FileFacts {
         let (checksum, sha256) = (checksum.to_owned(), sha256.to_owned());
         FileFacts {
@@ -417,13 +417,13 @@ impl FileFacts {
         }
     }
 
-    /// What generated text says of its making: the command and the file.
+    /// Returns the origin that generated RTL records: the command and the file.
     pub(super) fn provenance(&self, command: Vec<String>) -> Provenance {
         Provenance { command, model: self.sha256.clone() }
     }
 }
 
-/// What a file holds.
+/// Contents of a file.
 pub(super) enum Design {
     /// A program.
     Model(Model),

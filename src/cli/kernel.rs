@@ -52,7 +52,7 @@ impl Samples {
         Ok(Samples { reader, columns: columns.len(), block: Values::default(), rows: 0, next: 0, given: 0 })
     }
 
-    /// How many rows there are, if that is known.
+    /// Returns the number of rows, if it is known.
     pub(super) fn rows(&self) -> Option<u64> {
         match &self.reader {
             Some(reader) => reader.rows(),
@@ -94,7 +94,7 @@ impl Samples {
     }
 }
 
-/// What `info` says of a kernel: its ports and the rows that it uses.
+/// Facts about a kernel that `info` prints: its ports and the rows that it uses.
 #[derive(Serialize)]
 pub(super) struct KernelFacts {
     inputs: Vec<PortFacts>,

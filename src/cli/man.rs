@@ -1,5 +1,5 @@
-//! `alir2hdl man`: a manual page for the program and one for each sub-command; and the closing texts of `--help`, which
-//! are the same.
+//! `alir2hdl man`: a manual page for the program and one for each sub-command; and the closing sections of `--help`,
+//! which are the same.
 
 use super::{ExitStatus, Failure, print};
 use crate::diag::{Diagnostic, Place};
@@ -26,7 +26,7 @@ pub(super) struct Args {
     output: Option<PathBuf>,
 }
 
-/// What ends every page.
+/// Exit codes and their descriptions, at the end of every page.
 const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "All is well."),
     ("1", "A comparison found a difference."),
@@ -149,8 +149,8 @@ fn closing(text: &str, roff: &mut Roff) {
     }
 }
 
-/// A closing text whose paragraphs are one line each, for whoever breaks lines to the width of a terminal; indented
-/// lines and what introduces them stay.
+/// A closing section whose paragraphs are one line each, for callers that break lines to the width of a terminal;
+/// indented lines and what introduces them stay.
 pub(super) fn unbroken(text: &str) -> String {
     let one = |paragraph: &str| match paragraph.lines().any(|line| line.starts_with(' ')) {
         true => paragraph.to_owned(),

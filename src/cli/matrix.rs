@@ -1,4 +1,4 @@
-//! Matrices on the command line: what is said about them, and how samples are encoded.
+//! Matrices on the command line: their messages, and the encoding of samples.
 
 use super::Failure;
 use crate::cmvm;
@@ -12,7 +12,7 @@ use crate::network::quantise::{Overflow, Quantiser, Round};
 use num_bigint::BigInt;
 use std::io::Read;
 
-/// How the product with a matrix is made.
+/// Options for the solver of constant matrices.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Networks and matrices")]
 pub(super) struct MatrixArgs {
@@ -25,7 +25,7 @@ pub(super) struct MatrixArgs {
 }
 
 impl MatrixArgs {
-    /// What the solver is to keep to.
+    /// Returns the constraints on the solver.
     ///
     /// # Errors
     /// A latency that is none (exit code 2).
@@ -81,10 +81,10 @@ impl MatrixArgs {
     }
 }
 
-/// What is known of a matrix beside its program.
+/// Facts about a matrix in addition to its program.
 #[derive(Clone, Debug)]
 pub(super) struct MatrixFacts {
-    /// What it means.
+    /// Product that the matrix defines.
     pub(super) product: Product,
     /// Processor time that [`cmvm::solve`] took.
     pub(super) solve_seconds: f64,
@@ -98,7 +98,7 @@ impl MatrixFacts {
         others.iter().all(|other| other == first).then_some(quantiser)
     }
 
-    /// What a real input becomes before floor and wrap, if that alone is not it and all inputs have one type.
+    /// Returns the encoder of real inputs, if it is more than floor and wrap and all inputs have one type.
     pub(super) fn encoder(&self) -> Option<RealEncoder> {
         let quantiser = self.one_type()?;
         let is_plain = quantiser.round == Round::Floor && quantiser.overflow == Overflow::Wrap;

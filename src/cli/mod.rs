@@ -1,4 +1,4 @@
-//! The command line: what was typed, what it means, what is said about it, and the exit code.
+//! The command line: options, their semantics, messages, and the exit code.
 //!
 //! One file per sub-command; this one holds what they share. Results go to stdout or to files, everything said to
 //! people goes to stderr. A sub-command returns an [`ExitStatus`] or a [`Failure`]; nothing else ends the program.
@@ -67,7 +67,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// How the program ends. The numbers are documented in `--help` and never change.
+/// Exit code of the program. The numbers are documented in `--help` and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitStatus {
     /// All is well.
@@ -76,7 +76,7 @@ pub enum ExitStatus {
     Mismatch = 1,
     /// The input or the request is wrong.
     Input = 2,
-    /// A tool that is needed is not there.
+    /// A required tool is missing.
     MissingTool = 3,
     /// Our mistake.
     Bug = 4,
@@ -89,7 +89,7 @@ pub enum ExitStatus {
 pub struct Failure {
     /// The exit code.
     pub status: ExitStatus,
-    /// What is said.
+    /// Messages to print.
     pub diagnostics: Diagnostics,
 }
 
@@ -114,19 +114,19 @@ impl Failure {
         Failure::input(diagnostic.in_file(path).with_help(help))
     }
 
-    /// A mistake of ours (exit code 4).
+    /// An internal error (exit code 4).
     fn bug(message: impl Into<String>) -> Failure {
         let error = Diagnostic::error("E0000", Place::Whole, message);
         Failure { status: ExitStatus::Bug, diagnostics: Diagnostic { severity: Severity::Bug, ..error }.into() }
     }
 
-    /// What was wrong with an outside tool: that it is not there (exit code 3), or its answer (exit code 2).
+    /// Builds the failure of an external tool: it is missing (exit code 3), or its answer is wrong (exit code 2).
     pub fn of_tool(diagnostic: Diagnostic) -> Failure {
         let missing = diagnostic.code == crate::verify::MISSING_TOOL;
         if missing { Failure::missing_tool(diagnostic) } else { Failure::input(diagnostic) }
     }
 
-    /// A tool that is not there (exit code 3).
+    /// A missing tool (exit code 3).
     pub fn missing_tool(diagnostics: impl Into<Diagnostics>) -> Failure {
         Failure { status: ExitStatus::MissingTool, diagnostics: diagnostics.into() }
     }
@@ -144,7 +144,7 @@ impl From<compile::Error> for Failure {
     }
 }
 
-/// How diagnostics are written.
+/// Format of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ErrorFormat {
     /// For people.
@@ -323,7 +323,7 @@ fn command() -> clap::Command {
     command_for(|_| true, Detail::All)
 }
 
-/// The same where only some sub-commands are complete, by their names: completing all takes longer than parsing.
+/// Builds the command line with only the named sub-commands complete: completing all takes longer than parsing.
 fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
@@ -350,7 +350,7 @@ pub fn main() -> ExitCode {
 /// become diagnostics, Ctrl-C ends the process, and memory is left to its end. Returns the exit code.
 pub fn main_with(words: Vec<OsString>) -> u8 {
     std::panic::set_hook(Box::new(|info| {
-        // A closed pipe behind us (`| head`) is not a mistake of anybody.
+        // A closed pipe downstream (`| head`) is no error.
         let text = info.to_string();
         let diagnostic = Diagnostic {
             severity: Severity::Bug,
@@ -417,8 +417,8 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// What options of the main job ask for, as they are typed (`--pipeline=3`): for callers that take options by name and
-/// are no command line.
+/// Returns the specification for options of the main job, as they are typed (`--pipeline=3`): for library callers that
+/// take options by name.
 ///
 /// # Errors
 /// What is wrong with them.
@@ -470,8 +470,8 @@ thread_local! {
     static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
 }
 
-/// Runs the program inside of a process that does other things: nothing is printed, and signals stay the caller's. `words`: the
-/// program's name and its arguments.
+/// Runs the program inside of a process that does other things: nothing is printed, and signals stay the caller's.
+/// `words`: the program's name and its arguments.
 ///
 /// # Errors
 /// What the command fails for.
@@ -493,8 +493,8 @@ pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     }
 }
 
-/// Returns the names and aliases of the options of the main job (an empty name) or of a sub-command, as they are typed, without
-/// the dashes.
+/// Returns the names and aliases of the options of the main job (an empty name) or of a sub-command, as they are typed,
+/// without the dashes.
 pub fn option_names(sub_command: &str) -> Vec<String> {
     let mut whole = command();
     whole.build();
@@ -521,7 +521,7 @@ pub fn prove_in_memory(
     prove::in_memory(held, source, language, top, options)
 }
 
-/// What [`on_model`] does.
+/// Action of [`on_model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InMemory {
     /// Simulates.
@@ -559,7 +559,7 @@ fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
 }
 
-/// Help about a file that is not there: a folder of its path that is not there either, or a file with nearly its name.
+/// Help about a missing file: a missing folder of its path, or a file with nearly its name.
 fn missing_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -612,11 +612,11 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
         ErrorFormat::Text => format!("{shown}\n"),
         ErrorFormat::Json => shown.to_json_lines(),
     };
-    // Nobody is left to tell if stderr is closed.
+    // No output is possible if stderr is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Whether what goes to stderr has colours.
+/// Returns `true` if output on stderr has colours.
 fn is_coloured(choice: ColorChoice) -> bool {
     let is = |name, value: &str| std::env::var_os(name).is_some_and(|v| v == value);
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
@@ -646,10 +646,10 @@ fn coloured(text: &str) -> String {
     text.lines().map(|text| line(text) + "\n").collect()
 }
 
-/// Tells people something that is no problem; with `--quiet` nothing.
+/// Prints a message for people that is no problem; with `--quiet` nothing.
 fn say(text: &str, global: Global) {
     if !global.quiet {
-        // Nobody is left to tell if stderr is closed.
+        // No output is possible if stderr is closed.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 }
@@ -774,7 +774,7 @@ mod tests {
         let mut wrong = Vec::new();
         for sub in std::iter::once(&whole).chain(whole.get_subcommands()) {
             for arg in sub.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set()) {
-                // What a sub-command is for stands in front, without a heading.
+                // The purpose of a sub-command comes first, without a heading.
                 let (Some(long), Some(heading)) = (arg.get_long(), arg.get_help_heading()) else { continue };
                 let heading = heading.to_owned();
                 let (first, name) =

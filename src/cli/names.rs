@@ -4,7 +4,7 @@ use crate::netlist::PortNames;
 use crate::prove::equiv::ControlNames;
 use clap::ValueEnum;
 
-/// What the ports are called.
+/// Options for the names of ports.
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct NameArgs {
@@ -46,7 +46,7 @@ struct OldNameArgs {
     output_name: Option<String>,
 }
 
-/// What a port is for.
+/// Role of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PortRole {
     Clock,
@@ -127,7 +127,7 @@ impl NameArgs {
         style.into_iter().chain(names)
     }
 
-    /// The options that name a port which is not there.
+    /// The options that name a missing port.
     pub(super) fn of_missing(
         &self,
         clock: bool,

@@ -19,8 +19,8 @@ pub(super) struct NetlistArgs {
     /// RTL that the netlist was made from: an untrusted hint, whose names and intermediate values shorten the proof
     #[arg(long, value_name = "FILE")]
     pub(super) rtl: Option<PathBuf>,
-    /// Cell library of a netlist: xilinx, ecp5, ice40, gowin, intel, or a Verilog file with further cells [default: by the
-    /// names of the cells]
+    /// Cell library of a netlist: xilinx, ecp5, ice40, gowin, intel, or a Verilog file with further cells [default: by
+    /// the names of the cells]
     #[arg(long, value_name = "FAMILY|FILE")]
     pub(super) cells: Vec<String>,
     /// Instance within the netlist that is proved, with dots from the top module
@@ -65,8 +65,8 @@ const LEVELS: [&str; 3] = ["-O1", "-O2", "-O0"];
 pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
 
 impl NetlistArgs {
-    /// Proves or refutes that a netlist computes a model, with RTL as a hint: the RTL is proved first, the netlist is compared
-    /// with it. What that leaves undecided is proved without a hint.
+    /// Proves or refutes that a netlist computes a model, with RTL as a hint: the RTL is proved first, the netlist is
+    /// compared with it. What that leaves undecided is proved without a hint.
     ///
     /// # Errors
     /// If the RTL of `--rtl` cannot be read (exit code 2).

@@ -27,7 +27,7 @@ const BLOCK: usize = 256;
 pub(super) struct Run<'a> {
     /// The lowered program, for the types of its ports.
     pub(super) model: &'a Model,
-    /// What is run.
+    /// Reference semantics that are run.
     pub(super) meaning: &'a dyn Meaning,
     /// The samples.
     pub(super) input: &'a Path,
@@ -35,9 +35,9 @@ pub(super) struct Run<'a> {
     pub(super) array: Option<&'a str>,
     /// Where the results go.
     pub(super) output: Option<&'a Path>,
-    /// Whether both are port codes.
+    /// `true` if both are raw integer values of ports.
     pub(super) codes: bool,
-    /// Whether the floating-point network runs, and the error of the other against it is printed.
+    /// `true` if the floating-point network runs, and the error of the other against it is printed.
     pub(super) float: bool,
 }
 
@@ -141,7 +141,7 @@ fn number(block: &Values, index: usize) -> f64 {
     }
 }
 
-/// How far a network lies from its floating-point form, by output.
+/// Error of a network against its floating-point model, by output.
 pub(super) struct Errors {
     groups: Vec<(Group, Deviation)>,
 }
@@ -185,7 +185,7 @@ pub(super) fn interface(meaning: &dyn Meaning, model: &Model) -> Value {
     let mut inputs = Vec::new();
     let mut first = 0;
     for group in meaning.input_groups() {
-        // Elements that are alike are told once.
+        // Elements with equal values are printed once.
         let elements = &meaning.inputs()[first..first + group.size];
         let mut runs: Vec<(usize, &InputElement)> = Vec::new();
         for element in elements {

@@ -11,7 +11,7 @@ use crate::network::quantise::Quantiser;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// What a file is read with.
+/// Options for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
     /// Type of the input, if the port is not to carry the codes of the first quantiser.
@@ -63,7 +63,7 @@ pub(super) fn read(
     Ok((lowered.model, ReadNetwork { meaning, form, layers: lowered.layers }))
 }
 
-/// Significant bits of a weight from which on it is taken for one that nobody quantised.
+/// Number of significant bits from which a weight counts as not quantised.
 const FLOAT_BITS: u64 = 16;
 
 /// The warning that weights are as training left them, in a file without quantisers.
@@ -80,7 +80,7 @@ fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
     Some(Diagnostic::warning("W0820", Place::Path(printable(&weights.0)), message).with_help(help))
 }
 
-/// What a file that cannot be used holds, as JSON; `None` for one that may be usable.
+/// Returns the contents of an unusable file as JSON; `None` for one that may be usable.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).
@@ -123,8 +123,8 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     }
 }
 
-/// What a file holds (its initialisers one by one if `all`), whether it is supported or not, and whether it can be used
-/// as far as that shows.
+/// Returns the contents of a file (its initialisers one by one if `all`), supported or not, and `true` if the file may
+/// be usable.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).

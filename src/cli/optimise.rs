@@ -23,7 +23,7 @@ pub(super) struct OptimiseArgs {
     retime: Option<RetimeArg>,
 }
 
-/// What slack is used for.
+/// Use of slack by retiming.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum RetimeArg {
     /// Registers stay where the file has them
@@ -35,7 +35,7 @@ enum RetimeArg {
 }
 
 impl OptimiseArgs {
-    /// Says in `spec` what was asked for.
+    /// Stores the options in `spec`.
     pub(super) fn fill(&self, spec: &mut Spec) {
         spec.optimisation = Optimisation {
             passes: match &self.passes {
@@ -52,7 +52,7 @@ impl OptimiseArgs {
     }
 }
 
-/// What each pass did, a line each: operations, and bits of what costs hardware. Empty if none ran.
+/// Returns the effect of each pass, a line each: operations, and bits of what costs hardware. Empty if none ran.
 pub(super) fn savings(stats: &[PassStat]) -> String {
     let mut text = String::new();
     for (k, stat) in stats.iter().enumerate() {
@@ -77,7 +77,7 @@ pub(super) fn savings(stats: &[PassStat]) -> String {
 }
 
 impl OptimiseArgs {
-    /// Whether passes were named one by one.
+    /// Returns `true` if passes were named one by one.
     pub(super) fn names_passes(&self) -> bool {
         self.passes.is_some()
     }

@@ -21,14 +21,14 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }
 
-/// What the output ports show.
+/// Recorder of the output ports' values.
 pub(super) struct Outputs {
     path: PathBuf,
     ports: Vec<OutputPort>,
     /// Everything is written here first, so that nothing is at its place before all is whole.
     folder: Scratch,
     codes: bool,
-    /// Whether what is undefined is NaN; else it is what follows from registers that start as 0.
+    /// `true` if undefined values are NaN; `false` if they follow from registers that start as 0.
     nan: bool,
     /// Values that no cycle before defined.
     undefined: u64,

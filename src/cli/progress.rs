@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often a figure is looked at.
+/// Time between two updates of the figure.
 const EVERY: Duration = Duration::from_millis(250);
 /// Steps of a bar whose share is a fraction.
 const STEPS: u64 = 1_000;
@@ -19,7 +19,7 @@ const SHARE: &str = "{spinner} {msg} {bar:24} {percent:>3} %, {eta} left";
 /// Only how long it has taken.
 const ELAPSED: &str = "{spinner} {msg} {elapsed}";
 
-/// Whether anybody sees it.
+/// Returns `true` if progress is visible to a user.
 fn is_shown(global: Global) -> bool {
     !global.quiet && io::stderr().is_terminal()
 }
@@ -28,7 +28,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or(ProgressStyle::default_spinner())
 }
 
-/// Something that is looked at again and again, beside the work, until it is dropped.
+/// A figure that is read repeatedly, concurrently with the work, until it is dropped.
 struct Repeated {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -122,7 +122,7 @@ pub(super) fn proof(gauge: &Arc<Gauge>, global: Global) -> Option<Bar> {
     Some(Bar { bar, _looking: looking })
 }
 
-/// A text of about so many lines, while it is written.
+/// Progress of an RTL file of about `n` lines, while it is written.
 pub(super) struct Lines<'a> {
     out: &'a mut dyn Write,
     bar: Option<ProgressBar>,

@@ -54,7 +54,7 @@ pub(super) struct Args {
     optimise: OptimiseArgs,
 }
 
-/// What the folder is for.
+/// Options for the folder of the project.
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
     /// Write the project into this folder: new, empty, or of an earlier run
@@ -212,7 +212,7 @@ impl Args {
         }
     }
 
-    /// What is wrong with the streams of a board.
+    /// Returns the problems of a board's streams.
     fn board_problems(&self, spec: &compile::Spec) -> Vec<Diagnostic> {
         let (Some(_), Some(streams)) = (self.folder.board, &spec.wrapper) else { return Vec::new() };
         let refuse = |flag: &str, message: String| Diagnostic::error("E0805", Place::Flag(flag.into()), message);
@@ -228,8 +228,8 @@ impl Args {
         problems
     }
 
-    /// What was asked for, for the device of --device or that of --part; else that of the part that the first flow
-    /// takes.
+    /// Builds the specification from the options, for the device of --device or that of --part; otherwise for the
+    /// default part of the first flow.
     fn spec(&self) -> compile::Spec {
         let mut spec = compile::Spec::default();
         self.optimise.fill(&mut spec);
@@ -256,12 +256,12 @@ impl Args {
     }
 }
 
-/// Runs the sub-command; `words` is what the text says of it.
+/// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     write(args, words, || args.input.read_design(global), global)
 }
 
-/// The same for a program in memory, with nothing printed: for callers that are no command line.
+/// Runs the sub-command for a program in memory without printing: for library callers.
 ///
 /// # Errors
 /// What is wrong with the options or the samples; if the folder cannot be written.
@@ -340,7 +340,7 @@ fn write(
 }
 
 impl Args {
-    /// A note about the part and the clock that nobody named.
+    /// A note about a default part and clock.
     fn assumption(&self) -> Option<Diagnostic> {
         if !self.pipeline.device.is_unnamed() || self.folder.board.is_some() {
             return None;

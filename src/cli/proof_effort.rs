@@ -1,9 +1,9 @@
-//! How long a proof may take: a level, or the numbers behind it.
+//! The budget of a proof: a level, or its individual limits.
 
 use crate::prove::engine::{Limits, WORK};
 use clap::ValueEnum;
 
-/// How much of the machine a proof may use. Budgets are deterministic: the same file has the same verdict everywhere.
+/// Limits on the resources of a proof. Budgets are deterministic: the same file has the same verdict everywhere.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct ProofEffortArgs {
     /// Search for a proof for seconds (fast), minutes (normal) or an hour (max) at most
@@ -39,7 +39,7 @@ pub(super) struct ProofEffort {
 }
 
 impl ProofEffortArgs {
-    /// The budget that was asked for.
+    /// The requested budget.
     pub(super) fn budget(self) -> ProofEffort {
         let scaled = |usual: u64| match self.prove_effort {
             ProofLevel::Fast => usual / 10,

@@ -128,7 +128,7 @@ impl Args {
         }
     }
 
-    /// What makes the solvers that are asked for.
+    /// Returns a constructor of the requested solvers.
     ///
     /// # Errors
     /// If there is no such program (exit code 3), or it is no solver (exit code 2).
@@ -145,7 +145,7 @@ impl Args {
         })
     }
 
-    /// The design in the files, its language, and the text if it was read from one.
+    /// The design in the files, its language, and its source if it was read from one file.
     fn design(&self) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
         if self.via.is_none() {
             let file = self.file()?;
@@ -167,8 +167,8 @@ impl Args {
     }
 }
 
-/// The programs between a model and a text of ours that takes a sample every few clocks: those that the command in the head of the
-/// text makes.
+/// The intermediate programs between a model and a generated time-multiplexed RTL file: those that the command in the
+/// header comment computes.
 fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
     let spec = super::spec(&compile::options_in_head(head)?).ok()?;
     Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
@@ -354,7 +354,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// The text of a file.
+/// The contents of an RTL file.
 ///
 /// # Errors
 /// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
@@ -373,7 +373,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
     rtl::decoded(bytes).map_err(|wrong| in_file(wrong, file))
 }
 
-/// What is wrong with a command line whose model is no model: where the text is one, they were exchanged.
+/// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped.
 fn exchanged(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
     let head = |path: &Path| {
@@ -389,7 +389,7 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
     Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
 }
 
-/// What is wrong with a text.
+/// Builds a failure from problems of an RTL file.
 pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
     Failure::input(wrong.into().in_file(file))
 }
@@ -400,7 +400,7 @@ pub(super) fn other_ports(reason: &str) -> Diagnostic {
         .with_help("give the file of this model; --port names control ports, --top takes another module")
 }
 
-/// Whether a line of a file's head says that the file is not for every input.
+/// Returns `true` if a line of the header comment restricts the file to some inputs.
 fn assumes(line: &str) -> bool {
     line.ends_with(crate::compile::ASSUMPTION)
 }
@@ -415,7 +415,7 @@ fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What stands beside a certificate's files.
+/// README next to the files of a certificate.
 const HOW_TO_CHECK: &str = "\
 How to check this proof again, without the program that made it
 ----------------------------------------------------------------

@@ -1,4 +1,4 @@
-//! What the head of generated text says of its making: the options in one order and without folders, so that the same
+//! The origin that generated RTL records: the options in one order and without folders, so that the same
 //! request gives the same bytes wherever, and in whatever order, it is typed.
 
 use super::paths;
@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Command, parser::ValueSource};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Options that say nothing about the hardware, beside the global ones and those that name results.
+/// Options without effect on the hardware, in addition to the global ones and those that name results.
 const SILENT: &[&str] = &["prove", "timings", "json", "namespace"];
 
 /// The words of a command line that was parsed with `command`: the sub-command, the model, then options in the order of
@@ -61,7 +61,7 @@ pub(super) fn command(matches: &ArgMatches, command: &Command) -> Vec<String> {
     words
 }
 
-/// Whether an option says something about the hardware.
+/// Returns `true` if an option affects the hardware.
 fn speaks(arg: &Arg) -> bool {
     let id = arg.get_id().as_str();
     !arg.is_global_set() && !SILENT.contains(&id) && !paths::is_result(id)

@@ -18,7 +18,8 @@ use alir2hdl_check::program::Program;
 use alir2hdl_check::text::Text;
 use std::path::Path;
 
-/// Adds the files to the batch, and to the report's notes what the checker will be shown, or why there is nothing for it.
+/// Adds the files to the batch, and to the report's notes what the checker will be shown, or why there is nothing for
+/// it.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -34,7 +35,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The same of a state machine.
+/// Like `add`, for a state machine.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -62,7 +63,7 @@ fn added(dir: &Path, made: Result<Made, String>, batch: &mut Batch) -> Result<St
     Ok(note)
 }
 
-/// The bytes of the model, and the text.
+/// The bytes of the model, and the RTL.
 fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
     if args.path().as_os_str() == "-" {
         return Err("the model is no file".into());
@@ -75,7 +76,7 @@ fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
     Ok((bytes, text_of(file).map_err(|_| "the text cannot be read again")?))
 }
 
-/// The text as the checker reads it, and which module of it is meant if that is not the last one.
+/// The RTL as the checker reads it, and the name of its top module if that is not the last one.
 ///
 /// # Errors
 /// What the checker objects to.
@@ -99,7 +100,7 @@ fn retain_named(files: &mut Vec<(String, Vec<u8>)>, certificate: &Certificate) {
     files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
 }
 
-/// What the checker will be shown.
+/// Returns the note about the steps that the checker receives.
 fn note_of(shown: &[bool], what: &str) -> String {
     match shown.iter().filter(|&&shown| shown).count() {
         all if all == shown.len() => "alir2hdl-check can replay the proof of every output from proof.txt".into(),
@@ -153,7 +154,8 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
     }
     let (mut files, mut between) = (Vec::new(), Vec::new());
     for program in programs() {
-        // Without a program that the form cannot say, the step is from the one before it to the one behind it.
+        // Without a program that the format can represent, the step leads from the program before it to the one after
+        // it.
         let Ok(prepared) = formats::prepare(&program, Target::Alir4) else { continue };
         let mut packed = Vec::new();
         prepared.write_gzip(&mut packed).map_err(|why| why.to_string())?;
@@ -168,7 +170,7 @@ fn made(args: &Args, model: &Model, programs: impl FnOnce() -> Vec<Model>, repor
     Ok((note_of(&shown, "outputs"), files))
 }
 
-/// The bits of all inputs of a counterexample, low ones first, one element behind the other.
+/// The bits of all inputs of a counterexample, low ones first, one element after the other.
 fn bits_of(model: &Model, c: &crate::prove::equiv::Counterexample) -> Vec<bool> {
     let elements = c.inputs.iter().zip(model.input_kifs());
     elements.flat_map(|(code, kif)| (0..u64::from(kif.width())).map(move |i| code.bit(i))).collect()

@@ -206,7 +206,7 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     args.check()?;
-    // The process ends with the run: giving a large model back piece by piece would cost as much as a part of reading it.
+    // The process ends with the run: freeing a large model piece by piece would cost as much as a part of reading it.
     let (design, file) = args.model.read_design(global)?;
     if let (Design::Model(model), Some(network)) = (&design, &file.network) {
         return of_network(args, model, network, global);
@@ -400,7 +400,7 @@ fn missed(args: &Args, machine: &Machine, miss: &BlockMiss, cycle: u64) -> Failu
     Failure::input(SampleFault::Miss(miss.miss.clone()).in_cycle(place, cycle).in_file(&args.model.model))
 }
 
-/// Tells people how far a long run is: on a terminal, after the first second, with rate and time left.
+/// Prints the progress of a long run: on a terminal, after the first second, with rate and time left.
 struct Progress {
     bar: Option<ProgressBar>,
     rows: Option<u64>,
@@ -481,7 +481,7 @@ fn no_such_sample(sample: u64, reader: &Reader, samples: u64) -> Failure {
     Failure::input(Diagnostic::error("E0710", Place::Flag("--trace".into()), message))
 }
 
-/// What is worth knowing about a run that worked.
+/// Returns notes about a successful run.
 fn notes(summary: &Summary, name: &str) -> Diagnostics {
     let mut notes = Vec::new();
     if let Some((sample, fault)) = &summary.first_failure {

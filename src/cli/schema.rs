@@ -48,7 +48,7 @@ struct Document<'a, T: Serialize> {
     content: &'a T,
 }
 
-/// The text of a document, readable, with a newline at the end. `schema` is its name with the version.
+/// Serialises a document, indented, with a newline at the end. `schema` is its name with the version.
 pub(super) fn document(schema: &'static str, content: &impl Serialize) -> String {
     serde_json::to_string_pretty(&Document { schema, content }).expect("plain data") + "\n"
 }

@@ -1,7 +1,7 @@
 //! Words that users of other tools type, and what they are called here.
 //!
-//! The parser of options knows which option was not found; this table says which one was meant. An answer that begins with a dash
-//! is given only by commands that have this option; any other answer is a sentence that holds everywhere.
+//! The parser of options knows which option was not found; this table says which one was meant. An answer that begins
+//! with a dash is given only by commands that have this option; any other answer is a sentence that holds everywhere.
 
 /// Options of other tools, and the answers in order of preference.
 pub(super) struct Slip {
@@ -220,7 +220,7 @@ pub(super) fn command(word: &str) -> Option<&'static str> {
     COMMANDS.iter().find(exact).or_else(|| COMMANDS.iter().find(similar)).map(|(_, name)| *name)
 }
 
-/// How each sub-command is called.
+/// Synopsis of each sub-command.
 const SYNOPSES: &[(&str, &str)] = &[
     ("alir2hdl", "MODEL -o FILE.v"),
     ("generate", "generate MODEL -o FILE.v"),
@@ -244,12 +244,12 @@ const SYNOPSES: &[(&str, &str)] = &[
     ("view", "view MODEL"),
 ];
 
-/// How a sub-command is called, without the name of the program.
+/// Returns the synopsis of a sub-command, without the name of the program.
 pub(super) fn synopsis(name: &str) -> Option<&'static str> {
     SYNOPSES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
-/// What a file was for that a sub-command does not take.
+/// Returns help for a file argument that a sub-command does not take.
 pub(super) fn extra_file(command: &str, word: &str) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     let ends = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
@@ -320,7 +320,7 @@ pub(super) fn example(long: &str) -> Option<&'static str> {
     EXAMPLES.iter().find(|(known, _)| *known == long).map(|(_, example)| *example)
 }
 
-/// What a wrong value of an option meant.
+/// Returns the likely intended value for a wrong value of an option.
 pub(super) fn value(long: &str, given: &str) -> Option<&'static str> {
     let given = given.to_ascii_lowercase();
     let is = |words: &[&str]| words.contains(&given.as_str());

@@ -57,7 +57,7 @@ pub(super) struct SourceArgs {
     max_table_bits: u32,
 }
 
-/// What a file holds, if it is a source that becomes a program here.
+/// Format of a file whose contents are lowered to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An IR v2 graph.
@@ -66,9 +66,9 @@ pub(super) enum Kind {
     Onnx,
 }
 
-/// A source beside the program that it became.
+/// A source together with the program that it was lowered to.
 pub(super) struct ReadNetwork {
-    /// What it means.
+    /// Reference semantics of the source.
     pub(super) meaning: Box<dyn Meaning>,
     /// Which form it has, for people.
     pub(super) form: String,
@@ -77,13 +77,13 @@ pub(super) struct ReadNetwork {
 }
 
 impl Kind {
-    /// What a file is: by its content; of what shows nothing, a name that ends in `.onnx` says what was meant.
+    /// Returns the format of a file by its contents; where these are inconclusive, a name that ends in `.onnx` decides.
     pub(super) fn of(head: &[u8], path: &Path) -> Option<Kind> {
         let named = || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")).then_some(Kind::Onnx);
         Kind::detect(head).or_else(named)
     }
 
-    /// What the first bytes of a file show. Nothing where it is a program.
+    /// Returns the format that the first bytes of a file show; `None` for a program.
     pub(super) fn detect(head: &[u8]) -> Option<Kind> {
         let first = head.iter().find(|b| !b" \t\r\n".contains(b) && !b"\xef\xbb\xbf".contains(b));
         if first == Some(&b'{') && shows_graph(head) {
@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// Whether one of the keys at the top of a JSON object is one that graphs have and programs do not.
+/// Returns `true` if one of the keys at the top of a JSON object is one that graphs have and programs do not.
 fn shows_graph(text: &[u8]) -> bool {
     let (mut depth, mut at) = (0u32, 0);
     while at < text.len() {
@@ -137,7 +137,7 @@ impl SourceArgs {
         }
     }
 
-    /// Whether weights are given: without them only the structure can be looked at.
+    /// Returns `true` if weights are given: without them only the structure is available.
     pub(super) fn has_weights(&self) -> bool {
         !self.weights.is_empty()
     }
@@ -242,7 +242,7 @@ impl SourceArgs {
         self.max_adders
     }
 
-    /// Refuses options about networks beside a file that is none.
+    /// Refuses options about networks for a file that is none.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
@@ -254,7 +254,7 @@ impl SourceArgs {
         }
     }
 
-    /// Refuses the options that only networks have beside a file that holds `what`.
+    /// Refuses the options that only networks have for a file that holds `what`.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).

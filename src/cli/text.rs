@@ -1,10 +1,10 @@
-//! The options that say how the text is written, the same wherever text is made.
+//! The options for the style of the RTL, common to all commands that generate it.
 
 use crate::compile::{LookupTables, Spec, Text};
 use crate::emit;
 use clap::ValueEnum;
 
-/// What is asked of synthesis, and how text is cut.
+/// Options for synthesis attributes, and for the division of RTL into files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct TextArgs {
@@ -75,7 +75,7 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// Says in `spec` what was asked for.
+    /// Stores the options in `spec`.
     pub(super) fn fill(&self, spec: &mut Spec) {
         spec.text = Text {
             tables: self.rom_style.tables(),
@@ -88,7 +88,7 @@ impl TextArgs {
 }
 
 impl RomStyleArg {
-    /// What is meant.
+    /// Returns the implementation of look-up tables that the option selects.
     pub(super) fn tables(self) -> LookupTables {
         match self {
             RomStyleArg::Auto => LookupTables::Auto,

@@ -1,7 +1,7 @@
 //! Messages about a wrong command line: one line that says what is wrong, and one that says what would work.
 //!
-//! The parser's own messages end in a synopsis of all options. These end in the option, the value or the whole command that
-//! was probably meant, as in `help: alir2hdl prove m.json.gz FILE.v`.
+//! The parser's own messages end in a synopsis of all options. These end in the option, the value or the whole command
+//! that was probably meant, as in `help: alir2hdl prove m.json.gz FILE.v`.
 
 use super::slips::{self, Slip};
 use crate::diag::{Diagnostic, Place};
@@ -67,7 +67,7 @@ struct Typed<'a> {
 }
 
 impl Typed<'_> {
-    /// What would work.
+    /// Returns a suggestion that would work.
     fn help(&self, error: &clap::Error) -> String {
         let invalid = value(error, ContextKind::InvalidArg).unwrap_or_default();
         match error.kind() {
@@ -101,7 +101,7 @@ impl Typed<'_> {
         self.words.iter().skip(skip).find(looks_like_file).map_or("MODEL", String::as_str)
     }
 
-    /// What an unknown option probably meant.
+    /// Returns the likely intention of an unknown option.
     fn unknown_option(&self, invalid: &str) -> String {
         // The parser names the first letter of `-pipeline`.
         let word = match invalid.starts_with("--") {
@@ -181,7 +181,7 @@ impl Typed<'_> {
         has(self.command, long)
     }
 
-    /// What a word that no argument takes probably meant.
+    /// Returns the likely intention of a word that no argument takes.
     fn extra_word(&self, word: &str) -> String {
         let (name, given) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         if let Some(sub) = self.root.find_subcommand(word) {
@@ -240,7 +240,7 @@ impl Typed<'_> {
         }
     }
 
-    /// What is missing, as a command that has it.
+    /// Returns a complete command with the missing argument.
     fn missing(&self, invalid: &str) -> String {
         let first = invalid.split(", ").next().unwrap_or_default();
         match first.trim_start_matches('<').strip_prefix("--") {
@@ -284,13 +284,13 @@ fn long_of(invalid: &str) -> &str {
     name.split([' ', '=', '[']).next().unwrap_or(name)
 }
 
-/// What stands for the value of an option or argument.
+/// Returns the placeholder for the value of an option or argument.
 fn placeholder(arg: &Arg) -> String {
     let names = arg.get_value_names().unwrap_or_default();
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// How a command is called.
+/// Returns the synopsis of a command.
 fn synopsis(command: &Command) -> String {
     match slips::synopsis(command.get_name()) {
         Some(text) => format!("alir2hdl {text}"),
@@ -324,8 +324,8 @@ fn nearest<'n>(word: &str, names: &[&'n str], most: usize) -> Option<&'n str> {
     near.copied().filter(|_| word.len() > 2)
 }
 
-/// The only option that a word begins, or the one that is a part of the word: `--sys` of `--system`, `--systemverilog` for
-/// `--verilog`.
+/// The only option that a word begins, or the one that is a part of the word: `--sys` of `--system`, `--systemverilog`
+/// for `--verilog`.
 fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut longer = names.iter().filter(|name| word.len() > 2 && name.starts_with(word));
     let only = longer.next().filter(|_| longer.next().is_none());

@@ -70,7 +70,7 @@ struct PageContent {
     registers: Registers,
     /// A picture of the whole, where it is not that of stages.
     chart: Option<String>,
-    /// What should be known about the request.
+    /// Remarks about the request.
     remarks: Vec<Diagnostic>,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     write(args, || args.input.read_design(global), global)
 }
 
-/// The same for a program in memory, with nothing printed: for callers that are no command line.
+/// Runs the sub-command for a program in memory without printing: for library callers.
 ///
 /// # Errors
 /// What is wrong with the options or the samples; if the page cannot be written.
@@ -132,7 +132,7 @@ fn write(
 }
 
 impl Args {
-    /// What was asked for.
+    /// Builds the specification of the hardware from the options.
     fn spec(&self) -> Spec {
         let mut spec = Spec::default();
         self.optimise.fill(&mut spec);

@@ -1,4 +1,4 @@
-//! The file of `--witness`: what the writer of a text knows of it, told to the prover, which believes nothing of it.
+//! The file of `--witness`: hints from the code generator to the prover, which trusts none of them.
 //!
 //! ```json
 //! {"schema": "alir2hdl.witness/1", "programs": [ALIR, ...], "operations": ["v0", ...],
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! `programs` are those between the optimisations. `operations` says what signals of the last program's operations are
-//! called (without any program: the model's); `null` is an operation that only the file's form needs. A signal is its name in the
-//! text, its operation, what follows the operation's name for it, and what it shows. Where signals of a text are renamed, the
-//! first member is to be renamed too.
+//! called (without any program: the model's); `null` is an operation that only the file's form needs. A signal is its
+//! name in the RTL, its operation, what follows the operation's name for it, and what it shows. Where signals of the
+//! RTL are renamed, the first member is to be renamed too.
 
 use super::Failure;
 use crate::compile::{SignalOrigin, Witness};
@@ -37,7 +37,7 @@ pub(super) fn write(witness: &Witness, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(if k == 0 { b"\n" } else { b",\n" })?;
         program.write(out)?;
     }
-    // The names are about the last program; without it they help nobody.
+    // The names are about the last program; without it they are of no use.
     let last = witness.programs.last().map(|last| formats::prepare(last, Target::Alir4));
     let (count, place): (usize, Box<dyn Fn(u32) -> u32>) = match &last {
         None => (witness.names.len(), Box::new(|operation| operation)),
@@ -72,7 +72,7 @@ pub(super) struct Told {
     programs: Vec<Model>,
     /// The operations of the last program by what their signals are called.
     names: FxHashMap<String, u32>,
-    /// What each signal would be called, and what it shows.
+    /// Expected name of each signal, and its value.
     signals: FxHashMap<String, (String, String)>,
 }
 
@@ -101,7 +101,7 @@ fn parse(bytes: &[u8], limits: &Limits) -> Result<Told, Diagnostics> {
     for program in &form.programs {
         programs.push(formats::read(program.get().as_bytes(), limits, Some(Format::Alir))?.0);
     }
-    // Names are as our texts have them: nothing else can be meant.
+    // Names are those of generated RTL: no others are possible.
     let legal = |name: &str| name.starts_with('v') && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let mut names = FxHashMap::default();
     for (operation, name) in (0..).zip(&form.operations) {
@@ -125,7 +125,7 @@ fn parse(bytes: &[u8], limits: &Limits) -> Result<Told, Diagnostics> {
 }
 
 impl Told {
-    /// The text with its signals called as its writer calls them, and with what it says of them.
+    /// The RTL with its signals renamed to the code generator's names, and with its statements about them.
     pub(super) fn annotated(&self, rtl: &Rtl) -> Rtl {
         rtl.annotated(|name| self.signals.get(&name.to_ascii_lowercase()).cloned())
     }

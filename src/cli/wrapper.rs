@@ -1,11 +1,11 @@
-//! The AXI4-Stream wrapper as it is asked for.
+//! The options of the AXI4-Stream wrapper.
 
 use crate::compile::Spec;
 use crate::diag::{Diagnostic, Place};
 use crate::emit::axis::{AxisOptions, Flow, Packing};
 use clap::ValueEnum;
 
-/// What stands around the pipeline.
+/// Options for the wrapper of the pipeline.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct WrapperArgs {
@@ -64,7 +64,7 @@ enum FlowArg {
 }
 
 impl WrapperArgs {
-    /// Whether there is one.
+    /// Returns `true` if a wrapper is requested.
     fn is_asked(&self) -> bool {
         self.wrapper == WrapperArg::Axis
     }
@@ -82,7 +82,7 @@ impl WrapperArgs {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// Options of a wrapper that is not asked for, or of a FIFO that it does not have.
+    /// Options of a wrapper that was not requested, or of a FIFO that it does not have.
     pub(super) fn problems(&self) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: &str, help: &str| {
             vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
@@ -101,7 +101,7 @@ impl WrapperArgs {
         Vec::new()
     }
 
-    /// Says in `spec` what was asked for.
+    /// Stores the options in `spec`.
     pub(super) fn fill(&self, spec: &mut Spec) {
         spec.wrapper = self.is_asked().then(|| self.options());
     }

@@ -1,4 +1,4 @@
-//! The batch engine and the golden interpreter make the same files, with any number of threads.
+//! The batch engine and the reference interpreter write the same files, with any number of threads.
 
 use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::interp::batch::{OnError, Settings, Summary, run, run_golden};
@@ -123,7 +123,7 @@ fn integers_beyond_float64_are_exact_reals() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The same comparison without files, with programs that shrink to the operation that differs.
+    /// Compares both in memory, without files, with programs that shrink to the operation that differs.
     #[test]
     fn engine_and_golden_interpreter_agree_on_shrinking_programs(
         genes in proptest::collection::vec(any::<random::Gene>(), 1..30),

@@ -1,4 +1,5 @@
-//! Programs that are run in a folder, what the checker says there, and certificates and texts that are changed at random.
+//! Programs that are run in a folder, what the checker says there, and certificates and texts that are changed at
+//! random.
 
 use alir2hdl::num::SplitMix;
 use alir2hdl_check::{Answer, check};
@@ -13,18 +14,18 @@ pub(crate) fn run(program: &str, dir: &TempDir, args: &[&str]) -> (i32, String) 
     (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
 }
 
-/// What the checker says in this process, of a text and a certificate that may be other ones.
+/// Returns the checker's answer, in this process, for RTL and a certificate that may not belong together.
 pub(crate) fn answer(dir: &TempDir, model: &str, text: &str, proof: &str) -> Result<Answer, String> {
     let program = |name: &str| std::fs::read(dir.path().join("proof").join(name)).map_err(|why| why.to_string());
     check(&std::fs::read(model).unwrap(), text, proof, &program)
 }
 
-/// The text of a file.
+/// The contents of a file.
 pub(crate) fn read(dir: &TempDir, name: &str) -> String {
     std::fs::read_to_string(dir.path().join(name)).unwrap()
 }
 
-/// What a line of a certificate is.
+/// Returns the kind of a line of a certificate.
 fn kind(line: &str) -> &'static str {
     match line.split(' ').next() {
         Some("step") => "step",
@@ -42,8 +43,8 @@ fn kind(line: &str) -> &'static str {
     }
 }
 
-/// A certificate with numbers, lines or records changed, and what the lines are that were chosen for it. Each kind of line is
-/// chosen as often, however many there are.
+/// A certificate with numbers, lines or records changed, and what the lines are that were chosen for it. Each kind of
+/// line is chosen as often, however many there are.
 pub(crate) fn corrupted(proof: &str, rng: &mut SplitMix) -> (String, Vec<&'static str>) {
     let mut lines: Vec<String> = proof.lines().map(str::to_owned).collect();
     let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
@@ -80,7 +81,7 @@ pub(crate) fn corrupted(proof: &str, rng: &mut SplitMix) -> (String, Vec<&'stati
     (lines.join("\n") + "\n", kinds)
 }
 
-/// A text with an operator, an operand or a constant changed.
+/// RTL with an operator, an operand or a constant changed.
 pub(crate) fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
@@ -114,7 +115,7 @@ pub(crate) fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
             (" < ", " /= "),
         ][pick(10)],
     };
-    // Behind the name of what is driven.
+    // After the name of what is driven.
     let driver = line.find(if line.contains(" <= ") { " <= " } else { " = " })?;
     let places: Vec<usize> = line.match_indices(from).map(|m| m.0).filter(|&place| place >= driver).collect();
     let place = *places.get(pick(places.len()))?;

@@ -31,7 +31,7 @@ fn checker(dir: &TempDir, args: &[&str]) -> (i32, String) {
     run(env!("CARGO_BIN_EXE_alir2hdl-check"), dir, args)
 }
 
-/// A text of a model (`m.v` or `m.vhd`) with its certificate, in a folder.
+/// The RTL of a model (`m.v` or `m.vhd`) with its certificate, in a folder.
 fn certified(model: &str, options: &str, text: &str) -> (TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
     let model = path(model).display().to_string();
@@ -73,7 +73,7 @@ fn certificates_are_replayed_by_a_program_of_its_own() {
             let after = |option| options.split(' ').skip_while(|word| *word != option).nth(1);
             let mut statement = match (after("--pipeline"), after("--ii")) {
                 (_, Some(interval)) => {
-                    // As the head of the text says it.
+                    // As in the header comment of the RTL.
                     let text = read(&dir, text);
                     let (_, latency) = text.split_once("latency ").expect("a latency");
                     let latency: String = latency.chars().take_while(char::is_ascii_digit).collect();
@@ -148,7 +148,7 @@ fn what_is_no_proof_is_never_called_one() {
         std::fs::write(dir.path().join("proof/proof.txt"), wrong).unwrap();
         refused(&[&model, "m.v", "proof"], 2, "certificate");
     }
-    // A gate, a bit and a leaf that are not there.
+    // A gate, a bit and a leaf that do not exist.
     for record in ["all 0 4294967295 5", "all 0 999999 5", "all 999999 4 5", "all 0 4 4294967295", "all 0 4 5 / 9 9"] {
         let proof = format!("alir2hdl-certificate 6\nstep text\nat 9\n{record}\n");
         std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
@@ -159,7 +159,7 @@ fn what_is_no_proof_is_never_called_one() {
     let proof = "alir2hdl-certificate 6\nstep model.json.gz\nstep text\n";
     std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
     refused(&[&model, "m.v", "proof"], 2, "a program that nothing is recorded of");
-    // Said to be one, which makes no gate; and the text as such a program.
+    // Declared as one, which adds no gate; and the RTL as such a program.
     for (word, what) in [("model.json.gz\nstep text", "makes nothing"), ("text", "does not end with the text")] {
         let proof = format!("alir2hdl-certificate 6\nbetween {word}\n");
         std::fs::write(dir.path().join("proof/proof.txt"), proof).unwrap();
@@ -167,7 +167,8 @@ fn what_is_no_proof_is_never_called_one() {
     }
 }
 
-/// What a certificate says of the clocks is what is shown: another interval or latency is not, nor that a sample need not stay.
+/// Asserts that a certificate's timing is checked: another interval or latency is refused, and so is a shorter stable
+/// time of a sample.
 #[test]
 fn a_rhythm_is_that_of_the_text() {
     for (model, options, is_held) in [
@@ -206,8 +207,8 @@ fn a_rhythm_is_that_of_the_text() {
     }
 }
 
-/// Samples that come some elements at a time: the core beside its wrapper. The certificate says the module and the place of each
-/// element, and no other ones hold.
+/// Samples that come some elements at a time: the core next to its wrapper. The certificate gives the module and the
+/// place of each element, and no other ones hold.
 #[test]
 fn samples_in_beats_are_replayed() {
     let all = [
@@ -301,7 +302,7 @@ fn why_there_is_nothing_for_the_checker_is_said() {
     assert!(!dir.path().join("proof/proof.txt").exists());
 }
 
-/// Texts in which every construct that the checker reads stands, each with a mistake: the prover does not prove them, and the
+/// RTL with every construct that the checker reads, each with a defect: the prover does not prove it, and the
 /// checker never says that they hold.
 #[test]
 fn a_mistake_in_any_construct_is_seen() {
@@ -405,7 +406,7 @@ fn a_mistake_in_any_construct_is_seen() {
     );
 }
 
-/// The same in texts of several modules, and in those that take a sample every few clocks.
+/// Plants defects in RTL of several modules, and in RTL that accepts a sample every K cycles.
 #[test]
 fn a_mistake_in_modules_or_clocks_is_seen() {
     planted(
@@ -507,7 +508,7 @@ const LARGE: [(&str, &str, &str); 4] = [
     ("var_mul", "-O2", "m.v"),
 ];
 
-/// What a changed certificate that still shows everything differs in from the right one.
+/// Returns the difference between a changed certificate that is still accepted and the right one.
 fn class(right: &Certificate, other: &Certificate) -> &'static str {
     let programs = |c: &Certificate| c.steps.iter().map(|step| step.program.clone()).collect::<Vec<_>>();
     let places = |c: &Certificate| -> Vec<(usize, usize, Place)> {
@@ -538,9 +539,9 @@ fn class(right: &Certificate, other: &Certificate) -> &'static str {
     }
 }
 
-/// Asserts that what a certificate says is true where it can be seen by simulation: that each bit of a value is the gate that
-/// its record says, and each value in the range that is known of it, for random inputs; where values of the programs are what the
-/// golden interpreter says. How many records there were.
+/// Asserts that what a certificate says is true where it can be seen by simulation: that each bit of a value is the
+/// gate that its record says, and each value in the range that is known of it, for random inputs; where values of the
+/// programs are what the reference interpreter computes. Returns the number of records.
 fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) -> usize {
     let bytes = |name: &str| std::fs::read(dir.path().join("proof").join(name)).unwrap();
     let certificate = Certificate::read(proof).unwrap();
@@ -582,7 +583,7 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
         for &(x, y) in &equal {
             assert_eq!(value(x), value(y), "{what}: {x:?} {y:?}");
         }
-        // One assignment of each round, by the golden interpreter.
+        // One assignment of each round, by the reference interpreter.
         let code = |bits: &[Lit], signed: bool| {
             let mut code = BigInt::ZERO;
             bits.iter().enumerate().for_each(|(i, &bit)| code.set_bit(i as u64, value(bit) >> (round % 64) & 1 == 1));
@@ -609,7 +610,7 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
     equal.len()
 }
 
-/// How often each answer came.
+/// Number of answers of each kind.
 #[derive(Debug, Default)]
 struct Answers {
     /// To a right text, by what was corrupted, if it was one line, and whether the certificate was changed by that.
@@ -618,13 +619,13 @@ struct Answers {
     wrong: BTreeMap<&'static str, u32>,
     /// Certificates that were changed.
     corrupted: u32,
-    /// What those differ in that still show everything, and how many records they have.
+    /// Differences of certificates that are still accepted, and the number of their records.
     accepted: BTreeMap<&'static str, u32>,
     records: usize,
 }
 
-/// A corrupted certificate never makes a wrong text right, or a right one wrong; a wrong text is never called right. What a
-/// corrupted certificate says that is accepted is true.
+/// A corrupted certificate never makes a wrong text right, or a right one wrong; a wrong text is never called right.
+/// What a corrupted certificate says that is accepted is true.
 fn attacks(subjects: &[(&str, &str, &str)], seeds: std::ops::Range<u64>) -> Answers {
     let mut answers = Answers::default();
     for (name, options, file) in subjects {
@@ -716,8 +717,8 @@ fn with_extreme_tokens(file: &str, rng: &mut SplitMix) -> String {
     out
 }
 
-/// Extreme numbers and deep nesting in the model, the RTL or the certificate never stop the checker: each is refused with a
-/// reason, or has no effect on the answer. Overflows would panic here.
+/// Extreme numbers and deep nesting in the model, the RTL or the certificate never stop the checker: each is refused
+/// with a reason, or has no effect on the answer. Overflows would panic here.
 #[test]
 fn extreme_numbers_and_nesting_do_not_stop_the_checker() {
     let mut refused = [0; 3];
@@ -779,8 +780,8 @@ fn ten_thousand_corrupted_certificates_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The certificate of a random program's text is replayed; with another text it is refused, or `prove` proves that text too. A
-    /// program that fails shrinks.
+    /// The certificate of a random program's text is replayed; with another text it is refused, or `prove` proves that
+    /// text too. A program that fails shrinks.
     #[test]
     fn certificates_of_random_programs_are_replayed_and_belong_to_their_text(
         genes in proptest::collection::vec(any::<Gene>(), 1..24),

@@ -54,7 +54,7 @@ fn a_number_of_stages_may_follow_sweep_with_a_blank() {
     assert_eq!(twelve["sweep"].as_array().unwrap().len(), 12);
 }
 
-/// Numbers of a text that have more than four significant digits, counts aside.
+/// Numbers in a string that have more than four significant digits, counts aside.
 fn long_figures(text: &str) -> Vec<String> {
     let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(|n| n.trim_matches('.'));
     let is_long = |number: &&str| {
@@ -106,7 +106,7 @@ fn suggestions_are_close_or_missing() {
         assert_eq!(code, 2, "{words:?}: {err}");
         err.lines().find_map(|line| line.strip_prefix("  help: ")).unwrap_or_default().to_owned()
     };
-    assert_eq!(help(&[&tiny, "--verilog", "x.v", "--systemverilog"]), "did you mean --verilog FILE?");
+    assert_eq!(help(&[&tiny, "--verilog", "x.v", "--systemverilg", "x.sv"]), "did you mean --systemverilog FILE?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--vaild"]), "did you mean --valid?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--clock_period=5"]), "did you mean --clock-period 5?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--qwertyuiop"]), "`alir2hdl generate --help` lists its options");
@@ -132,7 +132,9 @@ fn the_ending_of_a_result_says_what_it_is() {
     assert_eq!(file("a.v"), bare);
     // Verilog-2001 in a file of SystemVerilog, and other mixtures.
     for (option, name, warned) in [
-        ("-o", "x.sv", true),
+        ("-o", "x.sv", false),
+        ("--systemverilog", "x.sv", false),
+        ("--systemverilog", "x.v", true),
         ("--verilog", "x.sv", true),
         ("--verilog", "x.vhd", true),
         ("--vhdl", "y.v", true),
@@ -169,7 +171,7 @@ fn run_takes_samples_behind_the_model_and_writes_to_stdout() {
     assert_eq!(fine(folder.path(), &["run", &tiny, "--input", &inputs, "--output", "-"]).0, rows);
     assert_eq!(fine(folder.path(), &["run", &tiny, &inputs, "-o", "y.csv"]).0, "");
     assert_eq!(fs::read_to_string(folder.path().join("y.csv")).unwrap(), rows);
-    // What prints something else writes no results beside it.
+    // A command that prints something else writes no results as well.
     assert!(fine(folder.path(), &["run", &tiny, &inputs, "--trace", "1"]).0.starts_with("sample 1\n"));
     assert!(
         !fine(folder.path(), &["run", &tiny, &inputs, "--check-intervals"]).0.contains(rows.lines().next().unwrap())

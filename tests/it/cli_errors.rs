@@ -84,7 +84,7 @@ fn models_that_cannot_be_read() {
     }
 }
 
-/// What is said about networks, matrices and kernels where a program, or something else, is read.
+/// Messages about networks, matrices and kernels where a program, or another file, is read.
 #[test]
 fn sources_that_are_something_else() {
     let tiny = model("tiny_ops");
@@ -126,7 +126,7 @@ fn few_rows(path: &str) -> tempfile::TempDir {
     let (rows, after) = shape.split_once(", ").expect("rows");
     let (columns, _) = after.split_once(')').expect("columns");
     let (rows, columns): (usize, usize) = (rows.parse().expect("a number"), columns.parse().expect("a number"));
-    // As long as before: the length of the header stands in front of it.
+    // As long as before: the length of the header precedes it.
     let mut header = format!("{before}'shape': ({}, {after}", rows - 1);
     while header.len() < head - 10 {
         header.insert(header.len() - 1, ' ');
@@ -239,7 +239,7 @@ fn every_error_of_the_main_road_has_a_test() {
             section = title;
         }
         let Some((code, _)) = line.strip_prefix("| ").and_then(|rest| rest.split_once(" | ")) else { continue };
-        // Those are held by message beside what they are about.
+        // Those are compared by message, together with their subjects.
         let of_another_road = matches!(
             section,
             "Stateful designs" | "Proofs" | "Writing a model file" | "LLVLIR programs" | "Networks" | "Matrices"

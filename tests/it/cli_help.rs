@@ -90,7 +90,7 @@ fn a_model_is_equal_to_itself_in_every_form() {
     assert!(code == 1 && said.contains("4 input elements in the first, 16 in the second"), "{said}");
 }
 
-/// A program of two inputs with these operations behind them; its output is the last.
+/// A program of two inputs, followed by these operations; its output is the last.
 fn program(operations: &[&str]) -> String {
     let input = |k: usize, max: i64| format!("[[],-1,[{k}],[-{},{max},1],0,0]", max + 1);
     let all = [vec![input(0, 7), input(1, 7)], operations.iter().map(ToString::to_string).collect()].concat();
@@ -183,8 +183,8 @@ fn csv_is_read_with_tabs_blanks_and_comments() {
     }
 }
 
-/// The commands of README.md and `docs/quick-start.md`, as a new user types them in a clone. (`verify` needs simulators;
-/// `prove` of this model has tests of its own.)
+/// The commands of README.md and `docs/quick-start.md`, as a new user types them in a clone. (`verify` needs
+/// simulators; `prove` of this model has tests of its own.)
 #[cfg(unix)]
 #[test]
 fn the_tour_of_the_readme_runs_with_files_of_the_clone_alone() {

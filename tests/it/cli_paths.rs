@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/models/");
 
-/// A folder with a model, samples and a text of it, and links to them.
+/// A folder with a model, samples and RTL of the model, and links to them.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
@@ -153,7 +153,7 @@ fn no_two_results_share_a_file() {
         std::os::unix::fs::symlink("out.v", folder.join("link.v")).expect("linked");
         refused(folder, &["m.json.gz", "--verilog", "out.v", "--vhdl", "link.v"], "E0802");
         refused(folder, &["m.json.gz", "--verilog", "new.v", "--vhdl", "here/new.v"], "E0802");
-        // Two results that nobody wants.
+        // Two results that are not needed.
         alir2hdl(folder, &["m.json.gz", "--verilog", "/dev/null", "--vhdl", "/dev/null"]).assert().code(0);
     }
 }

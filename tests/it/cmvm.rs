@@ -13,7 +13,7 @@ fn plain() -> Options {
     Options::default()
 }
 
-/// Solves and judges; the judge knows nothing of the solver.
+/// Solves and checks; the checker is independent of the solver.
 fn solved(matrix: &Matrix, inputs: &[Input], options: &Options) -> (AdderGraph, cmvm::Report) {
     let program = cmvm::solve(matrix, inputs, options).unwrap();
     let report = cmvm::check(&program, matrix).unwrap_or_else(|fault| panic!("{fault}: {matrix:?} {program:?}"));
@@ -209,7 +209,7 @@ proptest! {
         solved(&matrix, &inputs, &Options { budget, ..plain() });
     }
 
-    /// What an adder is taken to cost changes the program, not what it computes.
+    /// The cost measure of an adder changes the program, not its function.
     #[test]
     fn any_matrix_is_solved_exactly_by_carries((matrix, inputs) in question(), budget in 0u64..3) {
         solved(&matrix, &inputs, &Options { budget, measure: Measure::Carries, ..plain() });

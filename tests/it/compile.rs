@@ -1,4 +1,4 @@
-//! The library's road from a design to hardware: what the command line makes is what `compile` makes.
+//! The library's flow from a design to hardware: the command line and `compile` generate the same output.
 
 use crate::common::{body, run};
 use alir2hdl::compile::{
@@ -22,7 +22,7 @@ fn model(path: &str) -> Model {
     formats::read_path(path.as_ref(), &Limits::default(), None).expect("a valid model").0
 }
 
-/// What the program writes to stdout.
+/// Returns the program's output on stdout.
 fn written(flag: &str, options: &[&str]) -> String {
     let (code, text, said) = run(Path::new("."), &[&[MODEL, flag, "-", "--quiet"], options].concat());
     assert_eq!(code, 0, "{said}");

@@ -55,7 +55,7 @@ fn every_command(dir: &TempDir, file: &str) -> String {
     fine(dir, &["run", file, "--input", "x.csv", "--output", "-"])
 }
 
-/// What `--format` calls the form of a file here.
+/// Returns the name that `--format` has for the format of a file.
 fn form_of(dir: &TempDir, file: &str) -> &'static str {
     let mut bytes = std::fs::read(dir.path().join(file)).unwrap();
     if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -152,7 +152,8 @@ fn every_form_becomes_every_form_with_the_same_outputs() {
                 let second = format!("again_{name}");
                 fine(&dir, &["convert", from, &second, "--to", form]);
                 if form != "bytecode2" && form != "dais1" || from == "a4.json" {
-                    // The rest is held to the golden interpreter in tests/it/formats_binary.rs; here a choice is enough.
+                    // All other cases are checked against the reference interpreter in tests/it/formats_binary.rs; here
+                    // a choice is enough.
                     assert_eq!(run(&second), rows, "{model}: {from} as {form}");
                 }
                 if from == name && form != "dais1" {

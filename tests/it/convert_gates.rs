@@ -36,7 +36,7 @@ fn converted(dir: &TempDir, name: &str, out: &str, more: &[&str]) -> Vec<u8> {
     std::fs::read(dir.path().join(out)).unwrap()
 }
 
-/// Runs 64 samples through a graph, clock by clock, and judges the outputs `latency` clocks later.
+/// Runs 64 samples through a graph, cycle by cycle, and checks the outputs `latency` cycles later.
 fn judge(graph: &Aig, model: &Model, latency: u32, what: &str) {
     let mut rng = SplitMix::new(u64::from(latency));
     let samples: Vec<Vec<BigInt>> = (0..64).map(|_| random::inputs(model, &mut rng)).collect();

@@ -1,4 +1,4 @@
-//! `--cpp` on the command line: names, refusals, no half file. What the header computes is judged in
+//! `--cpp` on the command line: names, refusals, no half file. The function of the header is checked in
 //! `hdl_tests/cpp.rs`.
 
 use crate::common::{model, run};

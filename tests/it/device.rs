@@ -67,8 +67,9 @@ fn registers_stand_within_products_of_logic() {
         // Adders between parts take tables; parts of squares are smaller than squares.
         assert!(cut.1 <= uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
     }
-    // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the level
-    // decides about nothing but the passes (elsewhere also about sums with constants), so that whole texts can be compared.
+    // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the
+    // level decides about nothing but the passes (elsewhere also about sums with constants), so that whole texts can be
+    // compared.
     let text = |options: &[&str]| {
         let folder = tempfile::tempdir().expect("a folder");
         let fixed = ["--verilog", "m.v", "--use-dsp", "no", "--delay-model", "device", "--device", "ecp5", "-q"];
@@ -131,7 +132,7 @@ fn registers_beside_products_are_those_of_the_blocks() {
         (netlist.register_bits(), netlist.register_bits() - estimate.ff)
     };
     let behind = [1, 1, 1, 2];
-    // Inputs, the product with `x` beside it, the sum.
+    // Inputs, the product with `x`, the sum.
     let all = 24 + 24 + 12 + 25;
     for device in [Device::UltrascalePlus, Device::Series7, Device::Ecp5] {
         // The product and `y`; `x` goes another way too.
@@ -241,7 +242,7 @@ fn adders_of_three_are_counted_and_timed_as_such() {
     }
 }
 
-/// Lines of the text with two additions or subtractions.
+/// Lines of the RTL with two additions or subtractions.
 fn sums_of_three(name: &str, options: &[&str]) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let (code, _, stderr) = run(folder.path(), &[&[&model(name), "--verilog", "m.v"], options].concat());
@@ -503,8 +504,8 @@ fn a_sweep_of_a_device_has_the_estimate_of_each_row_its_proof_and_a_picture() {
     assert!(drawn.contains("ecp5") && drawn.contains("LUT + FF"), "{drawn}");
 }
 
-/// Asserts, for random programs, devices and periods: what `--pipeline N` meets, `auto` meets too, in as many stages or fewer,
-/// and by the same figure; what `auto` returns meets the period.
+/// Asserts, for random programs, devices and periods: what `--pipeline N` meets, `auto` meets too, in as many stages or
+/// fewer, and by the same figure; what `auto` returns meets the period.
 fn assert_auto_is_consistent(seeds: std::ops::Range<u64>) {
     let mut shorter = 0;
     for seed in seeds {

@@ -13,7 +13,7 @@ fn told(folder: &Path, arguments: &[&str]) -> (i32, Value) {
     (code, serde_json::from_str(&said).unwrap_or_else(|e| panic!("{e}: {said}{errors}")))
 }
 
-/// A program of two inputs from -8 to 7 with these operations behind them; its output is the last.
+/// A program of two inputs from -8 to 7, followed by these operations; its output is the last.
 fn program(folder: &Path, name: &str, operations: &[&str]) {
     let input = |k: usize| format!("[[],-1,[{k}],[-8,7,1],0,0]");
     let all = [vec![input(0), input(1)], operations.iter().map(ToString::to_string).collect()].concat();
@@ -104,8 +104,8 @@ fn kernels_machines_and_forms_are_compared() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let model = format!("{DATA}models/tiny_ops/model.json.gz");
-    assert_eq!(run(folder, &["convert", &model, "m.bin", "--to", "bytecode4"]).0, 0);
-    let (code, found) = told(folder, &[&model, "m.bin"]);
+    assert_eq!(run(folder, &["convert", &model, "m.json"]).0, 0);
+    let (code, found) = told(folder, &[&model, "m.json"]);
     assert_eq!((code, &found["proof"]["verdict"], &found["equal"]), (0, &"proved".into(), &true.into()), "{found}");
     let machine = format!("{DATA}models/fsm/biquad/fsm.json.gz");
     let (code, found) = told(folder, &[&machine, &machine]);

@@ -19,7 +19,7 @@ fn rust_files(dir: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether the text starts with a code and a closing quote: `E0104"`.
+/// Returns the code that a string starts with, if a closing quote follows: `E0104"`.
 fn code(text: &str) -> Option<&str> {
     let code = text.get(..5)?;
     let digits = code[1..].bytes().all(|b| b.is_ascii_digit());

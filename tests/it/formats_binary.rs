@@ -50,7 +50,7 @@ fn read(bytes: &[u8], what: &str) -> Model {
     model
 }
 
-/// The same ports, and the same outputs for patterns of the whole types.
+/// Asserts that both models have the same ports, and the same outputs for patterns of the whole types.
 #[track_caller]
 fn assert_same_function(a: &Model, b: &Model, count: usize, what: &str) {
     assert_eq!(a.inp_shifts(), b.inp_shifts(), "{what}");
@@ -240,7 +240,7 @@ fn words(words: &[i32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// One input of -8 to 7 behind a header of six.
+/// One input of -8 to 7 after a header of six.
 fn one_input() -> Vec<i32> {
     vec![2, 0, 1, 1, 1, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 1, 3, 0]
 }

@@ -18,7 +18,7 @@ fn with_table(table: &str) -> String {
     file(r#""spec_version":4"#, &format!("[1,1],[0],[0],[0],[false],[{INPUT},[[0],8,[0],[0,3,1],0,0]],1,-1,[{table}]"))
 }
 
-/// A version 2 file of these operations behind an input.
+/// A version 2 file of an input, followed by these operations.
 fn v2(ops: &str) -> String {
     let input = "[0,-1,-1,0,[-8,7,1],0,0]";
     file(r#""spec_version":2"#, &format!("[1,1],[0],[0],[0],[0],[{input},{ops}],1,-1"))
@@ -299,7 +299,7 @@ fn tables() {
         "model.ops[1].data[0]",
         "17 entries",
     );
-    // The interval starts at -2, the type at -8: 16 entries from -2 on end at 13, behind 7.
+    // The interval starts at -2, the type at -8: 16 entries from -2 on end at 13, beyond 7.
     let shifted = with_table(&table(out, "1,1,1,1,1,1,1,1,1,1,1")).replace("[-8,7,1]", "[-2,7,1]");
     invalid(shifted, "E0216", "model.ops[1].addr[0]", "entries -2 to 8");
     let other_step = with_table(&table(r#"{"min":0,"max":1.5,"step":0.5}"#, "0,1"));

@@ -1,7 +1,7 @@
 //! Damaged and hostile files: 10,000 mutations of the models with a fixed seed. Never a panic, never more memory than a
 //! small multiple of the file, never an output file.
 //!
-//! What is still valid after a mutation goes on through the golden interpreter and the writer.
+//! A mutated file that is still valid also goes through the reference interpreter and the writer.
 
 use crate::hostile::{most_held, mutated};
 use alir_testing::random::{SplitMix, inputs};
@@ -14,7 +14,7 @@ fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models")
 }
 
-/// What is mutated: small models as text and as gzip, and one of a real size.
+/// Returns the files to mutate: small models as text and as gzip, and one of a real size.
 fn originals() -> Vec<Vec<u8>> {
     let mut files = Vec::new();
     for name in

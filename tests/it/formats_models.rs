@@ -82,7 +82,7 @@ fn reread(model: &Model, target: Target) -> Model {
     }
 }
 
-/// The same ports and the same outputs for the same patterns.
+/// Asserts that both models have the same ports and the same outputs for the same patterns.
 #[track_caller]
 fn assert_same_function(a: &Model, b: &Model, count: usize, what: &str) {
     assert_eq!(a.inp_shifts(), b.inp_shifts(), "{what}");

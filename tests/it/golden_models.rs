@@ -1,4 +1,4 @@
-//! The golden interpreter gives the golden vectors of every shipped model, in every version of its file.
+//! The reference interpreter gives the golden vectors of every shipped model, in every version of its file.
 
 use alir2hdl::formats;
 use alir2hdl::interp::LookupMiss;
@@ -105,8 +105,8 @@ fn the_batch_engine_gives_every_golden_vector_of_every_file() {
 
 #[test]
 fn dais_models_give_what_their_library_gave() {
-    // Where da4ml 0.6 takes an unsigned condition's second highest bit for its top bit (`docs/dais.md`, section 3, opcode 6),
-    // its golden values are not those of its hardware, and are left out.
+    // Where da4ml 0.6 takes an unsigned condition's second highest bit for its top bit (`docs/dais.md`, section 3,
+    // opcode 6), its golden values are not those of its hardware, and are left out.
     let mut left_out = 0;
     let files = files(&models().join("dais"), &["model.json", "model.bin"]);
     assert_eq!(files.len(), 14);
@@ -137,7 +137,8 @@ fn dais_models_give_what_their_library_gave() {
     assert_eq!(left_out, 2 * 86);
 }
 
-/// Whether an output is a mux whose unsigned condition, an input, lies above its half of a half, and below its half.
+/// Returns `true` if an output is a mux whose unsigned condition, an input, lies above its half of a half, and below
+/// its half.
 fn misjudged(model: &Model, output: usize, codes: &[BigInt]) -> bool {
     let Some(source) = model.outputs()[output].source else { return false };
     let Op::Mux { cond, .. } = model.node(source).op else { return false };

@@ -39,7 +39,7 @@ fn words(line: &serde_json::Value, name: &str) -> Vec<BigUint> {
     line[name].as_array().unwrap().iter().map(parse).collect()
 }
 
-/// A program from its text, held to its bytes in every direction.
+/// A program from its text form, compared with its byte form in every direction.
 fn both_forms(line: &serde_json::Value) -> Program {
     let name = field(line, "name");
     let program =
@@ -163,7 +163,7 @@ fn every_invalid_program_is_refused_with_its_reason_at_its_place() {
     }
 }
 
-/// What is said of a program with one wrong line, and what would be right. `%0` has 8 bits, `%1` 32, `%x0` four lanes of 8.
+/// Returns the message and the help for a program with one wrong line. `%0` has 8 bits, `%1` 32, `%x0` four lanes of 8.
 fn said_of(line: &str) -> (String, String) {
     let head = "llvlir 0\nin %0 \"a\": i8\nin %1 \"w\": i32\nin %x0 \"v\": v4.i8\nin %m0 \"k\": m4\n";
     let text = format!("{head}{line}\nout \"y\" = %0\n");
@@ -308,7 +308,7 @@ fn real_programs() -> Vec<PathBuf> {
 fn pattern(port: usize, width: u32, row: u64, random: &mut impl FnMut() -> u64) -> BigInt {
     let modulus = BigInt::from(1) << width;
     let corners = [BigInt::ZERO, &modulus - 1, &modulus >> 1u32, (&modulus >> 1u32) - 1, BigInt::from(1)];
-    // Every pair of corners of two ports beside each other.
+    // Every pair of corners of two adjacent ports.
     if row < 25 {
         let which = if port.is_multiple_of(2) { row % 5 } else { row / 5 };
         return &corners[which as usize] % &modulus;
@@ -420,7 +420,7 @@ fn ten_thousand_patterns(share: usize) {
             let inputs: Vec<BigInt> = each.map(|(k, port)| pattern(k, port.width, row, &mut random)).collect();
             let expected = golden::run(&program, &inputs);
             assert_eq!(run_lowered(&model, &inputs), expected, "{}: {inputs:?}", field(line, "name"));
-            // What passes left out of an interval is nobody's, so its promise is not asked for.
+            // Values that passes excluded from an interval are unused, so its promise does not apply.
             let codes: Vec<BigInt> =
                 inputs.iter().zip(model.input_kifs()).map(|(v, kif)| alir2hdl::num::wrap(v, *kif)).collect();
             let found = alir2hdl::interp::golden(&optimised, &codes, LookupMiss::Zero).unwrap();

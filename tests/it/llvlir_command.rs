@@ -174,7 +174,7 @@ fn labels_and_port_names_are_names_of_signals_and_elements() {
     for name in [" crc =", " data_0 =", " signal_3 =", " sum_of_all_2 =", "high_s2"] {
         assert!(text.contains(name), "no{name} in\n{text}");
     }
-    // Names that could be those of others stand behind their number: `crc_s1` is what a register holds of `crc`.
+    // Names that could collide with others follow their number: `crc_s1` is what a register holds of `crc`.
     assert!(text.contains("_v3 =") && text.contains("_crc_s1_s1;"), "{text}");
     // Optimisation keeps them, though what a label names is then done by another operation.
     let mut job = alir2hdl();

@@ -246,7 +246,7 @@ fn random_programs_use_nearly_every_row() {
     assert!(used.len() > 150, "only {} rows are reached", used.len());
 }
 
-/// What an ALIR program says in LLVLIR is what it computes, on every pattern; or it is refused.
+/// Returns `true` if an ALIR program was raised, after a comparison on every pattern; `false` if it was refused.
 fn says_the_same(model: &Model, seed: u64) -> bool {
     let program = match raise(model, Limits::default()) {
         Ok(program) => program,

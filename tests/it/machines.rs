@@ -53,7 +53,7 @@ fn compare(machine: &Machine, sim: &Simulation<'_>, port: SignalId, row: &[f64],
     compared
 }
 
-/// The checked hardware of a machine, its blocks optimised and, if asked for, its pipeline registers placed again.
+/// The checked hardware of a machine, its blocks optimised and, if requested, its pipeline registers placed again.
 fn hardware(machine: &Machine, level: u8, slack: Option<Slack>) -> Netlist {
     let optimise = |model: &Model| passes::run(model, passes::pipeline(level)).0;
     let optimised = machine.clone().with_blocks(optimise);
@@ -142,8 +142,8 @@ fn every_trace_is_reproduced_cycle_by_cycle() {
     assert_eq!(designs, 6);
 }
 
-/// What the hardware of a machine shows, cycle by cycle, beside the golden simulator. Returns how many defined values
-/// other than zero were compared.
+/// Compares the outputs of a machine's hardware with the reference simulator, cycle by cycle. Returns the number of
+/// defined nonzero values that were compared.
 fn same_everywhere(machine: &Machine, level: u8, slack: Option<Slack>, seed: u64) -> usize {
     let netlist = hardware(machine, level, slack);
     let mut hardware = Evaluator::new(&netlist);

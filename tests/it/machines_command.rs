@@ -17,14 +17,14 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What a run that must work writes to stdout.
+/// Returns the stdout of a run that must succeed.
 fn works(arguments: &[&str]) -> String {
     let output = alir2hdl(arguments);
     assert!(output.status.success(), "{arguments:?}: {}", said(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What a run that must be refused says.
+/// Returns the message of a run that must be refused.
 fn refused(arguments: &[&str]) -> String {
     let output = alir2hdl(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", said(&output));

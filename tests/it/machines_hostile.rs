@@ -13,7 +13,7 @@ use alir2hdl::netlist::{Evaluator, lower_machine};
 use num_bigint::BigInt;
 use std::path::Path;
 
-/// What is mutated: each design as gzip and as text.
+/// Returns the files to mutate: each design as gzip and as text.
 fn originals() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models/fsm");
     let names = ["register_file", "select_hold", "leaky_integrator", "biquad", "serial_matvec"];

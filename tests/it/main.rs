@@ -1,4 +1,5 @@
-//! Integration tests that need no simulator: one binary, so that the library is linked once. Simulations are in `hdl_tests`.
+//! Integration tests that need no simulator: one binary, so that the library is linked once. Simulations are in
+//! `hdl_tests`.
 
 mod batch;
 mod certificate_files;

@@ -1,5 +1,5 @@
-//! The netlist means what the program means: lowering and the netlist evaluator against the golden interpreter, on
-//! random programs with random schedules, every kind of port and control signal.
+//! The netlist has the semantics of the program: lowering and the netlist evaluator against the reference interpreter,
+//! on random programs with random schedules, every kind of port and control signal.
 
 use alir_testing::random::{self, Profile, Recipe, SplitMix};
 use alir2hdl::interp::{LookupMiss, golden};
@@ -35,7 +35,7 @@ fn labels(rng: &mut SplitMix) -> Labels {
     labels
 }
 
-/// A legal schedule that nobody would choose.
+/// A legal schedule that no scheduler would choose.
 fn random_schedule(model: &Model, rng: &mut SplitMix) -> Schedule {
     schedule::random(model, rng.below(5) as u32, rng.below(2) == 1, rng.word())
 }
@@ -79,13 +79,13 @@ fn random_options(rng: &mut SplitMix) -> Options {
     }
 }
 
-/// Feeds a new sample every clock and compares each result with the golden interpreter's.
+/// Feeds a new sample every cycle and compares each result with the reference interpreter's.
 fn compare_fast(model: &Model, schedule: &Schedule, options: &Options, rng: &mut SplitMix, samples: usize) {
     let netlist = lowered(model, schedule, options);
     compare_with(Evaluator::new(&netlist), model, rng, samples);
 }
 
-/// The same with both roads of the evaluator.
+/// Compares both paths of the evaluator with the reference interpreter.
 fn compare(model: &Model, schedule: &Schedule, options: &Options, rng: &mut SplitMix, samples: usize) {
     let netlist = lowered(model, schedule, options);
     let mut same = SplitMix::new(rng.word());
@@ -155,7 +155,8 @@ fn square(x: Interval, frac: i32, width: u32, signed: bool) -> Model {
     builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
 }
 
-/// Holds a product in rows of adders, in a chain of them and in a tree, to the golden interpreter for all codes.
+/// Compares a product in rows of adders, in a chain of them and in a tree, with the reference interpreter for all
+/// codes.
 fn product_in_rows(model: &Model, codes: &[Vec<BigInt>], what: &str) {
     for table_inputs in [4, 6] {
         let schedule = Schedule::combinational(model.nodes().len());
@@ -211,7 +212,7 @@ fn products_in_rows_are_products() {
     }
 }
 
-/// How many adders of two and of three operands a combinational netlist has.
+/// Returns the numbers of adders of two and of three operands in a combinational netlist.
 fn adders(netlist: &Netlist) -> (usize, usize) {
     let count = |is: fn(&Cell) -> bool| netlist.nets().iter().filter(|net| is(&net.cell)).count();
     (count(|c| matches!(c, Cell::Add { .. } | Cell::Sub { .. })), count(|c| matches!(c, Cell::Three { .. })))

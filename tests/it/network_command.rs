@@ -27,7 +27,7 @@ fn strs(all: &[String]) -> Vec<&str> {
     all.iter().map(String::as_str).collect()
 }
 
-/// What each broken input is refused for, in words of the message.
+/// Expected messages for broken inputs: the input, and words of its message.
 const REASONS: [(&str, &str); 42] = [
     ("ir_version", "version 3 is not known"),
     ("ir_dim_unknown", "\"embedd\""),
@@ -207,8 +207,8 @@ fn what_is_written_is_proved_from_the_networks_own_meaning() {
     assert!(out.contains("the network by its own meaning is the lowered program"), "{out}");
 }
 
-/// A limit that no matrix meets is answered with the least that all of them meet; under that limit the program still has
-/// the network's golden outputs.
+/// A limit that no matrix meets is answered with the least that all of them meet; under that limit the program still
+/// has the network's golden outputs.
 #[test]
 fn the_least_latency_that_all_matrices_meet_is_told_and_taken() {
     let gated = texts(&json(&data("ir/swiglu_padded").join("meta.json"))["arguments"]);

@@ -141,7 +141,7 @@ fn write_weights(folder: &Path) {
     }
 }
 
-/// What [`Structure::read`] and binding the weights say about a changed model.
+/// Returns the result of [`Structure::read`] and of binding the weights for a changed model.
 fn outcome(net: &Value, quant: &Value, tokens: u64, offset: u64, nodes: Option<&str>) -> Result<(), String> {
     let folder = TempDir::new().unwrap();
     let weights = folder.path().join("weights");
@@ -179,7 +179,7 @@ fn a_whole_model_is_accepted_for_several_tokens() {
 #[test]
 fn conditions_and_entries_that_do_not_matter_are_no_errors() {
     let (mut net, mut quant) = model();
-    // A cache and a scratch buffer of attention, over names that nobody knows.
+    // A cache and a scratch buffer of attention, over names that are unknown elsewhere.
     let condition = json!("some_flag>1");
     let scores =
         json!({ "name": "scores", "scope": "layer", "role": "activation", "shape": [], "condition": condition });

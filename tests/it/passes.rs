@@ -76,7 +76,7 @@ fn product(factors: [(bool, u32, i32); 2], square: bool, (below, above): (i32, i
     builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
 }
 
-/// Whether a factor has a sign, its bits, and how many of them are fractional.
+/// Generates a factor: `true` for one with a sign, its bits, and the number of fractional ones.
 fn factor() -> impl Strategy<Value = (bool, u32, i32)> {
     (any::<bool>(), 2u32..70, -6i32..6)
 }
@@ -161,7 +161,7 @@ proptest! {
 }
 
 /// A lookup of a straight line that was rounded down, `(a x + b) >> drop`, with as many of its words changed by one as
-/// said; read by the sum of an input of so many bits and a constant, or by the sum of two.
+/// given; read by the sum of an input of `n` bits and a constant, or by the sum of two.
 fn straight_lookup(
     bits: u32,
     of_sum: bool,
@@ -297,7 +297,7 @@ fn what_cancels_is_not_counted_twice() {
     assert_eq!((width(&before), width(&after)), (6, 4));
 }
 
-/// `max(a - b, 0) + b` or `a - max(a - b, 0)`, whose difference and ReLU have the types asked for.
+/// `max(a - b, 0) + b` or `a - max(a - b, 0)`, whose difference and ReLU have the requested types.
 fn extreme(smaller: bool, swapped: bool, difference: Interval, relu: Interval, out: Interval) -> Model {
     let mut builder = Builder::new(vec![0; 2]);
     let a = builder.op(Op::Input { input: 0 }, Interval::new(-8, 7, 0));
@@ -418,7 +418,7 @@ fn many_seeded_programs_keep_their_meaning() {
 #[test]
 fn passes_find_something_to_do() {
     // A test that compares programs with themselves would notice nothing.
-    // Random programs have few one-bit inputs; the test beside `bitsums` counts what it changes.
+    // Random programs have few one-bit inputs; the test next to `bitsums` counts what it changes.
     for pass in PASSES.iter().filter(|pass| pass.name != "bitsums") {
         let changed = (0..400).filter(|&seed| {
             let changes = |before: Model| pass.apply(&before, Trust::Types) != before;

@@ -19,7 +19,7 @@ fn alir2hdl(dir: &TempDir, args: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Writes both languages with these options and judges each with those.
+/// Writes both languages with these options and checks each with those.
 #[track_caller]
 fn judged(dir: &TempDir, model: &str, write: &str, judge: &str) -> Vec<(i32, String)> {
     let model = path(model);
@@ -476,7 +476,7 @@ fn tables_of_straight_lines_that_became_sums_are_proved() {
     }
 }
 
-/// The programs between are found in the head of what was written, and the last is the one that the text computes.
+/// The intermediate programs follow from the header comment of the RTL, and the last is the one that the RTL computes.
 #[test]
 fn the_head_of_a_text_tells_the_programs_between() {
     let dir = tempfile::tempdir().unwrap();
@@ -492,7 +492,7 @@ fn the_head_of_a_text_tells_the_programs_between() {
         let last = steps.programs.last().expect(write);
         assert_ne!(last, &model, "{write}");
         assert_eq!(steps.names.len(), last.nodes().len(), "{write}");
-        // A head that does not say how many operations there are, or another number of them, tells nothing.
+        // A header comment without the number of operations, or with another number, gives no information.
         for other in ["", ": 3 operations,"] {
             let count = format!(": {} operations,", last.nodes().len());
             let changed: Vec<String> = rtl.head.iter().map(|line| line.replace(&count, other)).collect();
@@ -503,7 +503,7 @@ fn the_head_of_a_text_tells_the_programs_between() {
     }
 }
 
-/// A text and its witness with every internal signal called otherwise, and without comments.
+/// RTL and its witness with every internal signal renamed, and without comments.
 fn renamed(text: &str, witness: &mut serde_json::Value) -> String {
     let mut names = std::collections::HashMap::new();
     for (k, signal) in witness["signals"].as_array_mut().unwrap().iter_mut().enumerate() {
@@ -527,17 +527,17 @@ fn renamed(text: &str, witness: &mut serde_json::Value) -> String {
     out
 }
 
-/// The witness of a text: parsed.
+/// The witness of an RTL file: parsed.
 fn witness(dir: &TempDir) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(dir.path().join("w.json")).unwrap()).unwrap()
 }
 
-/// What the verdict says beside its time.
+/// Returns the verdict without its time.
 fn without_seconds(said: &str) -> String {
     said.lines().map(|line| line.rsplit_once(" (").map_or(line, |(before, _)| before)).collect::<Vec<_>>().join("\n")
 }
 
-/// With the renamed witness the proof of a text with other names goes the same way as that of the text as it was written.
+/// With the renamed witness the proof of RTL with other names takes the same path as that of the RTL as it was written.
 #[test]
 fn with_a_witness_the_names_in_a_text_do_not_matter() {
     let dir = tempfile::tempdir().unwrap();
@@ -559,7 +559,7 @@ fn with_a_witness_the_names_in_a_text_do_not_matter() {
     }
 }
 
-/// What a command says that was given before: the same bytes of the witness come with it.
+/// Returns the output of a command that was run before; it must write the same bytes of the witness.
 fn args_said(dir: &TempDir, args: &[&str]) -> String {
     let before = std::fs::read(dir.path().join("w.json")).unwrap();
     let (_, said) = alir2hdl(dir, args);
@@ -622,7 +622,7 @@ fn corrupted_witnesses(seeds: std::ops::Range<u64>) -> [u32; 4] {
         args.extend(options.split(' '));
         assert_eq!(alir2hdl(&dir, &args).0, 0);
         let (known, text) = (witness(&dir), std::fs::read_to_string(dir.path().join("m.v")).unwrap());
-        // The last sum, or conjunction, of the text is another one.
+        // The last sum, or conjunction, of the RTL is another one.
         let (from, to) = if model.ends_with("bit_logic/model.json.gz") { (" & ", " | ") } else { (" + {", " - {") };
         let at = text.rfind(from).expect("an operator");
         let wrong = format!("{}{to}{}", &text[..at], &text[at + from.len()..]);

@@ -47,7 +47,7 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
     }
     for class in uses.classes() {
         let readers = uses.readers(class);
-        // Nobody reads before the bits are there. Of operations that is said above.
+        // No operation reads before the bits exist. Operations are covered above.
         for &reader in readers {
             let root = match class.root {
                 Root::Op(v) => Some(stage[v.index()]),
@@ -95,7 +95,7 @@ fn oracle(model: &Model, delay: &dyn Delay, uses: &Uses, stages: u32, bound: f64
     solved.into_solution().expect("no limit was set").objective() + constant
 }
 
-/// Who has to be so many stages behind whom, `(u, v, by)`, with descending `u`. One more than there are operations is
+/// Returns the minimal distances in stages, `(u, v, by)`, with descending `u`. One more than there are operations is
 /// in the last stage.
 fn inequalities(model: &Model, delay: &dyn Delay, bound: f64) -> Vec<(usize, usize, u32)> {
     let n = model.nodes().len();
@@ -193,7 +193,7 @@ fn read(name: &str) -> Model {
     formats::read_path(&path, &Limits::default(), None).unwrap().0
 }
 
-/// All programs of the shared models with so many operations, by path.
+/// All programs of the shared models with `n` operations, by path.
 fn real_programs(operations: std::ops::Range<usize>) -> Vec<(String, Model)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/models");
     let mut found = Vec::new();

@@ -288,8 +288,9 @@ fn utilisation(state: &str, luts: u32) -> String {
     )
 }
 
-/// Vivado's project flow reports area after placement and timing after routing. A table for people has both in the row of the
-/// build and names the stage of the area; JSON keeps each figure in the row of its stage. Area after synthesis stays there.
+/// Vivado's project flow reports area after placement and timing after routing. A table for people has both in the row
+/// of the build and names the stage of the area; JSON keeps each figure in the row of its stage. Area after synthesis
+/// stays there.
 #[test]
 fn area_after_placement_is_marked_and_that_after_synthesis_is_not_taken() {
     let timing = CLOCKS.replace("STATE", "| Design State : Routed");

@@ -97,7 +97,7 @@ fn ports(words: &[&str]) -> String {
     )
 }
 
-/// What a tool says of a file, and whether it takes it.
+/// Returns a tool's output for a file, and `true` if the tool accepts the file.
 fn tool(folder: &Path, program: &str, arguments: &[&str]) -> Option<(bool, String)> {
     let output = Command::new(program).current_dir(folder).args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

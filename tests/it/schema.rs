@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What `value` breaks of a schema: the part of JSON Schema 2020-12 that `docs/schema` uses. A keyword that is not
-/// known here is a mistake of the schema.
+/// Returns the rules of a schema that `value` breaks: the part of JSON Schema 2020-12 that `docs/schema` uses. A
+/// keyword that is not known here is a mistake of the schema.
 pub(crate) fn broken(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let Some(rules) = schema.as_object() else { return vec![format!("{place}: the schema is no object")] };
     let mut found = Vec::new();

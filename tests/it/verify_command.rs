@@ -1,4 +1,4 @@
-//! `alir2hdl verify` from outside: what is refused, what is missing, what is left behind.
+//! `alir2hdl verify` from outside: what is refused, what is missing, what remains.
 
 use alir_testing::tools::tool;
 use assert_cmd::Command;

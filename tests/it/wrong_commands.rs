@@ -322,7 +322,7 @@ fn wrong_command_lines_end_as_documented() {
         let code = words.next().expect("a code");
         let mut arguments = vec!["--error-format=json"];
         arguments.extend(words);
-        // A main job's options and a sub-command's both stand before the global one here.
+        // A main job's options and a sub-command's both precede the global one here.
         arguments.rotate_left(1);
         let output = alir2hdl(folder, &arguments).output().expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! The judge: what a program computes and takes, in exact numbers, from the program alone.
+//! The checker: function and cost of a program, in exact numbers, from the program alone.
 //!
 //! It shares no code with the solvers but the plain data of [`super::program`]. Every number is an integer of any size.
 
@@ -8,7 +8,7 @@ use num_bigint::BigInt;
 use num_traits::{CheckedAdd, CheckedMul, CheckedSub, Signed, Zero};
 use std::fmt;
 
-/// What a program takes, and the exact interval of each of its values.
+/// Cost of a program, and the exact interval of each of its values.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Number of adders, those that take no hardware among them.
@@ -25,7 +25,7 @@ pub struct Report {
     pub costs: Vec<u64>,
 }
 
-/// What is wrong with a program.
+/// Defect of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Numbers of inputs or outputs differ from the matrix.
@@ -65,7 +65,7 @@ pub fn check(program: &AdderGraph, matrix: &Matrix) -> Result<Report, Fault> {
         return Err(Fault::Shape);
     }
     operands_exist(program)?;
-    // Nearly all programs stay below 127 bits; the others are judged again in integers of any size.
+    // Nearly all programs stay below 127 bits; the others are checked again in integers of any size.
     match Judge::<i128>::new(program, matrix).run() {
         Some(report) => report,
         None => Judge::<BigInt>::new(program, matrix).run().expect("integers of any size do not overflow"),
@@ -241,7 +241,7 @@ impl<'a, T: Exact> Judge<'a, T> {
     }
 }
 
-/// How often each value is read.
+/// Returns the number of reads of each value.
 fn readers(program: &AdderGraph) -> Vec<u32> {
     let mut readers = vec![0u32; program.inputs.len() + program.adders.len()];
     let operands = program.adders.iter().flat_map(|x| [x.a, x.b]);

@@ -8,7 +8,7 @@
 
 use super::problem::Problem;
 
-/// How a column is made.
+/// Construction of a column from another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The column.
@@ -88,7 +88,7 @@ pub(crate) fn tree(columns: &[Vec<i64>], max_depth: u32, mut is_possible: impl F
     Tree { links, digits_alone, digits_linked }
 }
 
-/// What a column lacks beside its parent.
+/// Returns the difference of a column and its parent.
 pub(crate) fn difference(columns: &[Vec<i64>], row: usize, (parent, minus): (usize, bool)) -> Vec<i64> {
     columns[row].iter().zip(&columns[parent]).map(|(&c, &p)| if minus { c + p } else { c - p }).collect()
 }

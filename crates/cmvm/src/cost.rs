@@ -1,6 +1,6 @@
 //! What an adder costs and how long it takes (`docs/cmvm.md`, "Cost and delay").
 
-/// What an adder is taken to cost. Delays are those of the contract in either case.
+/// Cost measure of an adder. Delays are those of the contract in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Bits from the lowest of either operand to the highest, nothing where the operands lie apart: the count that
@@ -30,7 +30,7 @@ impl Span {
         Span { low: self.low + by, top: self.top + by }
     }
 
-    /// Whether no bit of one lies beside a bit of the other.
+    /// Returns `true` if no bit position is in both.
     pub(crate) fn is_apart(self, other: Span) -> bool {
         other.low >= self.top || self.low >= other.top
     }

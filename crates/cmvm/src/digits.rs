@@ -1,7 +1,7 @@
 //! Signed digits of an integer.
 
 /// Canonical signed digits (G. W. Reitwiesner, 1960): the two sets of positions that make `plus - minus` the number, no
-/// two digits beside each other.
+/// two digits adjacent.
 pub(crate) fn canonical(number: i128) -> (u128, u128) {
     let magnitude = number.unsigned_abs();
     let (half, triple) = (magnitude >> 1, magnitude + (magnitude >> 1));

@@ -1,10 +1,10 @@
 //! Constant matrices as shifts and adds: `y = x W` with as few adder bits as can be found, within a latency.
 //!
 //! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives an [`AdderGraph`];
-//! [`check`] judges one, from the graph alone. Nothing here knows of files, networks or ALIR. Same question, same graph:
-//! nothing depends on time, threads or hash order.
+//! [`check`] checks one, from the graph alone. Nothing here depends on files, networks or ALIR. Same question, same
+//! graph: nothing depends on time, threads or hash order.
 //!
-//! The road: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
+//! The flow: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
 //! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.
 
 #![forbid(unsafe_code)]
@@ -31,14 +31,14 @@ use share::{Cell, Mask, Sharing, Taste};
 use std::fmt;
 use values::{Coefficient, Values};
 
-/// What a solver is to keep to.
+/// Options of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
     /// Longest path from an input to an output, in units of the delay model; arrivals count. None: no limit.
     pub latency: Option<f64>,
-    /// Units of work (about a millisecond each) that a search may take beyond the plain solution.
+    /// Ticks (about a millisecond each) that a search may take beyond the plain solution.
     pub budget: u64,
-    /// What an adder is taken to cost.
+    /// Cost measure of an adder.
     pub measure: Measure,
 }
 

@@ -18,9 +18,9 @@ pub(crate) struct Fundamental {
     pub(crate) parts: [usize; 2],
     /// Left shifts of both.
     pub(crate) ups: [u32; 2],
-    /// Whether the second is subtracted from the first, or, if `turned`, the first from the second.
+    /// `true` if the second is subtracted from the first, or, if `turned`, the first from the second.
     pub(crate) subtract: bool,
-    /// Whether the difference was negative.
+    /// `true` if the difference was negative.
     pub(crate) turned: bool,
     /// Right shift of the result.
     pub(crate) down: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Fundamental {
 /// A constant of at most this many bits is searched for.
 pub(crate) const MOST_BITS: u32 = 40;
 
-/// How deep a fundamental stands in the graph.
+/// Depth of a fundamental in the graph.
 type Depth = u32;
 
 /// Grows a graph that has all targets (odd, above 1); deterministic for a seed. `steps` counts the work.
@@ -62,7 +62,7 @@ pub(crate) fn grow(targets: &[u64], seed: u64, most: usize, steps: &mut u64) -> 
 struct Graph {
     made: Vec<Fundamental>,
     depths: Vec<Depth>,
-    /// What one more adder makes, and how.
+    /// Values that one more adder can compute, each with its adder.
     reach: FxHashMap<u64, Fundamental>,
     /// Values are below this.
     bound: u64,

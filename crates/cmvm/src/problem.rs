@@ -19,7 +19,7 @@ pub(crate) struct Problem {
     input_exponents: Vec<i32>,
     /// The different columns that are not zero: `(input, coefficient)`, all of which have no power of two in common.
     pub(crate) rows: Vec<Vec<(u32, i128)>>,
-    /// Of each output: its row, power of two, sign. `None` is constant zero.
+    /// For each output: its row, power of two, sign. `None` is constant zero.
     outputs: Vec<Option<(u32, i32, bool)>>,
     /// Bits that digits of any row may take, and bits of any partial sum.
     digit_bits: u32,
@@ -118,7 +118,7 @@ impl Problem {
         }
     }
 
-    /// Whether 64 bits hold all digits, coefficients and ranges.
+    /// Returns `true` if 64 bits hold all digits, coefficients and ranges.
     pub(crate) fn is_narrow(&self) -> bool {
         self.value_bits <= 62 && self.digit_bits <= 62
     }

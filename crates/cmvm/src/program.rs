@@ -71,7 +71,7 @@ impl Matrix {
         self.n_out
     }
 
-    /// What output `o` takes of input `i`.
+    /// Returns the weight of input `i` in output `o`.
     pub fn weight(&self, i: usize, o: usize) -> Weight {
         self.weights[i * self.n_out + o]
     }
@@ -102,7 +102,7 @@ pub struct Adder {
     pub b: u32,
     /// Power of two that `b` is multiplied with; may be negative.
     pub shift: i32,
-    /// Whether `b` is subtracted.
+    /// `true` if `b` is subtracted.
     pub subtract: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct Output {
     pub value: u32,
     /// Power of two.
     pub shift: i32,
-    /// Whether it is negated.
+    /// `true` if it is negated.
     pub negative: bool,
 }
 

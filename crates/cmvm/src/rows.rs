@@ -36,7 +36,7 @@ impl Deadline {
         cost::adder_in_place(Span { low: self.low, top: self.top }, Span { low: self.low, top: self.top }).1
     }
 
-    /// The same, with time for so many further levels of adders.
+    /// Returns the deadline with time for `levels` further levels of adders.
     pub(crate) fn earlier_by(self, levels: u32) -> Deadline {
         Deadline { limit: self.limit.saturating_sub(levels * self.longest_adder()), ..self }
     }
@@ -49,7 +49,8 @@ impl Deadline {
         }
     }
 
-    /// Whether the digits can be added up in time, together with further digits of a value that does not exist yet.
+    /// Returns `true` if the digits can be added up in time, together with further digits of a value that does not
+    /// exist yet.
     pub(crate) fn is_met<C: Coefficient, M: Mask>(
         &self,
         values: &Values<C>,

@@ -1,12 +1,12 @@
 //! Sharing of two-term sums, greedily by weight.
 //!
 //! The rows are sums of signed, shifted digits of values. A *pattern* is two digits at a fixed distance; making its sum
-//! once and putting it wherever the two stand saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43,
+//! once and putting it wherever the two occur saves an adder in all places but one (R. I. Hartley, IEEE TCAS-II 43,
 //! 1996). The most profitable pattern is taken again and again.
 //!
 //! What makes it fast: digits of one value in one row are two machine words of positions, so that the places of a
 //! pattern in a row are an `and` and a shift. Counts are never updated: a pattern's count can only fall after its two
-//! values exist, so the count at its making is an upper bound, and a pattern that reaches the head of the queue is
+//! values exist, so the count at its creation is an upper bound, and a pattern that reaches the front of the queue is
 //! counted again and put back if it has fallen.
 
 use super::rows::Deadline;
@@ -46,7 +46,7 @@ struct Place {
     cell: u32,
 }
 
-/// Two digits: one of `a`, and one of `b` that stands `shift` positions higher, of the other sign if `differ`.
+/// Two digits: one of `a`, and one of `b` that is `shift` positions higher, of the other sign if `differ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern {
     a: u32,
@@ -58,7 +58,7 @@ struct Pattern {
     weight: u32,
 }
 
-/// How patterns are weighed against each other. All are integers, so that every machine decides alike.
+/// Weights for the choice between patterns. All are integers, so that every machine decides alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taste {
     /// Weight of any adder saved.
@@ -112,7 +112,7 @@ impl Queue {
 pub(crate) struct Sharing<'a, C, M> {
     pub(crate) values: &'a mut Values<C>,
     pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
-    /// How late each row may be; nothing where no row has a limit.
+    /// Deadline of each row; `None` where no row has a limit.
     pub(crate) deadlines: Option<&'a [Deadline]>,
     pub(crate) taste: Taste,
     places: Vec<Vec<Place>>,
@@ -197,7 +197,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Shares until no pattern stands twice; returns the steps of work.
+    /// Shares until no pattern occurs twice; returns the number of steps.
     pub(crate) fn run(&mut self) -> u64 {
         for value in 0..self.values.len() as u32 {
             self.enter(value);
@@ -263,7 +263,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         }
     }
 
-    /// Queues the patterns of this value and those made before it, as far as they stand twice.
+    /// Queues the patterns of this value and those made before it, if they occur twice.
     fn enter(&mut self, value: u32) {
         let mut counter = std::mem::replace(&mut self.counter, Counter { slots: Vec::new(), touched: Vec::new() });
         for place in &self.places[value as usize] {
@@ -322,7 +322,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         self.counter = counter;
     }
 
-    /// Where the pattern stands now: both places in a row, and the positions of `a` where `a` is positive, and
+    /// Where the pattern occurs now: both places in a row, and the positions of `a` where `a` is positive, and
     /// negative.
     fn count(&self, pattern: &Pattern, found: &mut Vec<(Place, Place, M, M)>) -> u32 {
         found.clear();

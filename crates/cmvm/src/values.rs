@@ -194,7 +194,7 @@ impl<C: Coefficient> Values<C> {
         (self.enter(range, low, ticks), turned)
     }
 
-    /// Appends the terms of the sum; tells whether no input is in both.
+    /// Appends the terms of the sum; returns `true` if no input is in both.
     fn push_form(&mut self, x: Part, y: Part, subtract: bool) -> bool {
         let (mut i, mut j) = (self.starts[x.value as usize] as usize, self.starts[y.value as usize] as usize);
         let (end_i, end_j) = (self.starts[x.value as usize + 1] as usize, self.starts[y.value as usize + 1] as usize);

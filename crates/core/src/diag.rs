@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::path::Path;
 
-/// How bad a diagnostic is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -32,7 +32,7 @@ pub enum Place {
     Path(String),
     /// A byte offset in a binary file.
     Byte(u64),
-    /// A line and column, both from 1, in a text.
+    /// A line and column, both from 1, in a file.
     Line {
         /// Line, from 1.
         line: u64,
@@ -79,9 +79,9 @@ impl fmt::Display for Place {
 pub struct Diagnostic {
     /// Stable code such as `E0104`, for programs and for searching.
     pub code: &'static str,
-    /// How bad it is.
+    /// Severity of the diagnostic.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// Message, in one sentence without a full stop.
     pub message: String,
     /// The file that it is about, as its path was given; `stdin` for standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ pub struct Diagnostic {
     /// Lines that belong to the message, such as the end of a tool's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Box<String>>,
-    /// What would be right, if that can be said.
+    /// Suggested correction, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Note, ..Diagnostic::error(code, place, message) }
     }
 
-    /// The same about a file; `-` is standard input. What is about a file already stays, and what is about an option.
+    /// Returns the diagnostic with a file; `-` is standard input. One that has a file or an option already keeps it.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Diagnostic {
         if self.file.is_none() && !matches!(self.place, Place::Flag(_)) {
@@ -136,14 +136,14 @@ impl Diagnostic {
         self.in_file(if path.as_os_str() == "-" { "stdout".as_ref() } else { path })
     }
 
-    /// The same with lines below the message.
+    /// Returns the diagnostic with lines below the message.
     #[must_use]
     pub fn with_detail(mut self, lines: impl Into<String>) -> Diagnostic {
         self.detail = Some(Box::new(lines.into()));
         self
     }
 
-    /// The same with a help line.
+    /// Returns the diagnostic with a help line.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
@@ -183,7 +183,7 @@ impl fmt::Display for Diagnostic {
 }
 
 /// Returns text from a file as one harmless line for a terminal: line breaks, other control characters and characters
-/// that change the direction of the text are escaped.
+/// that change the direction of writing are escaped.
 pub fn printable(text: &str) -> String {
     let breaks = |c: char| {
         c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
@@ -217,8 +217,8 @@ pub fn four_digits_up(value: f64) -> String {
     four_digits(nearest + unit * 0.001)
 }
 
-/// What is wrong with a text in UTF-16, which its first bytes show: a byte order mark, or every second byte NUL beside
-/// printable ASCII. Everything that is read as text is UTF-8, with or without a byte order mark.
+/// Returns the diagnostic of a file in UTF-16, which its first bytes show: a byte order mark, or NUL as every second
+/// byte, between printable ASCII. All text input is UTF-8, with or without a byte order mark.
 pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
     let text = |c: u8| c.is_ascii_graphic() || c.is_ascii_whitespace();
     let (body, marked) = match head {
@@ -259,12 +259,12 @@ impl Diagnostics {
         self
     }
 
-    /// Whether any of them makes the result unusable.
+    /// Returns `true` if any of them makes the result unusable.
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(|d| matches!(d.severity, Severity::Error | Severity::Bug))
     }
 
-    /// The same about a file, as [`Diagnostic::in_file`].
+    /// Returns the diagnostics with a file, as [`Diagnostic::in_file`].
     #[must_use]
     pub fn in_file(self, path: &Path) -> Diagnostics {
         Diagnostics(self.0.into_iter().map(|diagnostic| diagnostic.in_file(path)).collect())

@@ -233,7 +233,7 @@ pub fn spooled(stream: &mut dyn io::Read) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// Temporary files and folders that a killed process would leave behind.
+/// Temporary files and folders that a killed process would leave.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// An entry of [`UNFINISHED`], gone with this value.
@@ -256,7 +256,7 @@ impl Drop for Unfinished {
 /// running destructors, on Ctrl-C.
 pub fn delete_unfinished() {
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // Nobody is left to tell if that fails.
+        // If that fails, no output is possible.
         let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }
@@ -346,8 +346,8 @@ pub enum Identity {
 }
 
 impl Identity {
-    /// Of a path, `-` being standard output. Nothing for folders, and for a terminal and other devices, which any
-    /// number of results may go to.
+    /// Returns the identity of a path, `-` being standard output. `None` for folders, and for a terminal and other
+    /// devices, which can receive several results.
     pub fn of_output(path: &Path) -> Option<Identity> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));
@@ -355,7 +355,7 @@ impl Identity {
         Identity::of(path)
     }
 
-    /// Of a path, `-` being standard input. Nothing for what is no file.
+    /// Returns the identity of a path, `-` being standard input. `None` if it is no file.
     pub fn of_input(path: &Path) -> Option<Identity> {
         if path == Path::new("-") { standard_stream(Stream::Input) } else { Identity::of(path) }
     }
@@ -407,7 +407,7 @@ fn standard_stream(stream: Stream) -> Option<Identity> {
 #[derive(Debug)]
 pub struct Protected(Vec<Identity>);
 
-/// What is protected, with the places without links, for deletions of folders.
+/// Protected files, with their paths without links, for deletions of folders.
 static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 impl Protected {
@@ -467,7 +467,7 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(folder)
 }
 
-/// A temporary file beside `path`, readable like an ordinary new file once it is renamed.
+/// A temporary file in the folder of `path`, readable like an ordinary new file once it is renamed.
 ///
 /// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
 ///
@@ -486,7 +486,7 @@ pub fn temp_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         // The default of temporary files is 0600; the user's umask still applies to this.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    // The name that tempfile puts into its errors is nobody's and another one each time.
+    // The name that tempfile puts into its errors is of no use and another one each time.
     builder.tempfile_in(dir).map_err(|error| {
         let said = error.to_string();
         io::Error::new(error.kind(), said.split(" at path \"").next().unwrap_or_default().to_owned())
@@ -503,7 +503,7 @@ mod tests {
         std::fs::write(dir.path().join("file"), "").unwrap();
         let mut files = FileSet::default();
         files.add("a/b/one", "1");
-        // A file stands where a folder is needed.
+        // A file exists where a folder is needed.
         files.add("a/../file/two", "2");
         let root = dir.path().join("new/root");
         let mut blocked = files.clone();

@@ -1,4 +1,4 @@
-//! What an operation's record means, whatever file it stands in: opcode, operands and data of version 2 and older, and
+//! Decoding of an operation's record, whatever file it is in: opcode, operands and data of version 2 and older, and
 //! of versions 3 and 4.
 //!
 //! This is the hot part of reading: nothing here allocates for an operation that is right, sums aside.
@@ -7,7 +7,7 @@ use super::place::Field;
 use alir_core::ir::{BinaryBits, Op, TableId, Term, UnaryBits, ValueId};
 use alir_core::num::Code;
 
-/// What the opcodes of the version 2 layout mean (`docs/dais.md`, section 3).
+/// Semantics of the opcodes of the version 2 layout (`docs/dais.md`, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Era {
     /// Before spec version 2: opcodes -2, -3, -6, -9 and the flags of opcode 10 negate an operand first; opcode 4 adds

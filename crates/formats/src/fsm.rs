@@ -1,8 +1,8 @@
 //! Reading stateful designs: the `ALIRFSM` JSON of `docs/fsm.md`.
 //!
 //! The file says everything about a signal again wherever it names it; here a signal is collected once, by name, and
-//! each mention is held to the first. Blocks are programs of version 4 and go through the same reader as a file of
-//! their own, their places put below `fsm.logic["name"]`.
+//! each mention is checked against the first. Blocks are programs of version 4 and go through the same reader as a file
+//! of their own, their places put below `fsm.logic["name"]`.
 
 use super::{Format, source::Source};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -202,8 +202,8 @@ const AHEAD: usize = 1 << 16;
 /// Bytes of an unpacked file that are looked at first.
 const FIRST_AHEAD: usize = 1 << 9;
 
-/// Takes the first bytes of `reader` and tells whether they are those of a stateful design, plain or gzip. Beside that
-/// it returns them: they are to be read again.
+/// Takes the first bytes of `reader` and returns `true` if they are those of a stateful design, plain or gzip; and the
+/// bytes: they are to be read again.
 ///
 /// # Errors
 /// Those of the reader.
@@ -222,14 +222,14 @@ pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// What the first bytes of a file hold, unpacked if they are gzip: as far as they go, and no more than are read of
+/// Returns the first bytes of a file, unpacked if they are gzip: as far as they go, and no more than are read of
 /// others.
 pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     unpacked_until(head, AHEAD)
 }
 
-/// Whether the first byte of a file that is no white space begins a value of JSON, unpacked if it is gzip. Less is unpacked
-/// for it than by [`unpacked`], which takes as long as the smallest models.
+/// Returns `true` if the first byte of a file that is no white space begins a value of JSON, unpacked if it is gzip.
+/// Less is unpacked for it than by [`unpacked`], which takes as long as the smallest models.
 pub fn begins_json(head: &[u8]) -> bool {
     let text = unpacked_until(head, FIRST_AHEAD);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
@@ -245,13 +245,13 @@ fn unpacked_until(head: &[u8], end: usize) -> std::borrow::Cow<'_, [u8]> {
     text.into()
 }
 
-/// Whether the first bytes of a file show a stateful design.
+/// Returns `true` if the first bytes of a file show a stateful design.
 pub fn is_machine(head: &[u8]) -> bool {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return shows_machine(head) == Some(true);
     }
-    // The head of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few words say it,
-    // and unpacking is not free: so little at first.
+    // The beginning of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few
+    // words decide, and unpacking is not free: so little at first.
     let mut text = Vec::with_capacity(FIRST_AHEAD);
     let mut packed = flate2::bufread::MultiGzDecoder::new(head);
     let mut verdict = None;
@@ -270,8 +270,8 @@ pub fn is_machine(head: &[u8]) -> bool {
     verdict == Some(true)
 }
 
-/// Whether the keys and values at the top of an object say that it is a stateful design: whichever of them stands first
-/// does. What begins with the key `model`, as models do, is none. `None` where the text ends before it says either.
+/// Returns `true` if the keys and values at the top of an object are those of a stateful design: the first of them
+/// decides. What begins with the key `model`, as models do, is none. `None` where the input ends before that.
 fn shows_machine(text: &[u8]) -> Option<bool> {
     let (mut depth, mut at) = (0u32, 0);
     let mut key: &[u8] = b"";
@@ -504,7 +504,7 @@ impl Conn {
 }
 
 impl Mention {
-    /// Whether both describe the same object; view, index and direction may differ.
+    /// Returns `true` if both describe the same object; view, index and direction may differ.
     fn same_signal(&self, other: &Mention) -> bool {
         let reset = |m: &Mention| m.3.as_ref().map(|r| (r.0.clone(), r.9));
         self.1 == other.1

@@ -1,7 +1,7 @@
 //! A pull parser for JSON that keeps numbers as they are spelt.
 //!
 //! The reader of a model needs three things at once that `serde_json` does not give together: integers of any length
-//! exactly, a stream that never holds more than one token, and the place of every fault while reading goes on behind
+//! exactly, a stream that never holds more than one token, and the place of every fault while reading goes on after
 //! it. So this is a small parser of its own: the caller asks for the value it expects, looks at [`Json::kind`] where
 //! several are possible, and calls [`Json::skip`] to get past one that is wrong.
 //!
@@ -22,7 +22,7 @@ const MAX_NUMBER: usize = 1 << 17;
 /// Deepest nesting that is skipped over. A model needs six levels.
 const MAX_DEPTH: usize = 256;
 
-/// What the next value is, judged by its first byte.
+/// Kind of the next value, by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Object,
@@ -55,7 +55,7 @@ impl Kind {
 pub(super) struct Number<'a> {
     /// Sign, digits, fraction and exponent; ASCII.
     bytes: &'a [u8],
-    /// Whether there is neither a fraction nor an exponent.
+    /// `true` if there is neither a fraction nor an exponent.
     pub(super) is_integer: bool,
     /// Its value, where that is `±mantissa * 10^-places` with at most 18 digits, as nearly all numbers are.
     pub(super) short: Option<Short>,
@@ -67,7 +67,7 @@ pub(super) struct Short {
     pub(super) negative: bool,
     /// Below 10^18.
     pub(super) mantissa: i64,
-    /// Digits behind the point, at most 18.
+    /// Digits after the point, at most 18.
     pub(super) places: u8,
 }
 
@@ -107,7 +107,7 @@ impl<R: Read> Json<R> {
     /// Those of the source; `E0106` if there is nothing in it.
     pub(super) fn new(source: Source<R>) -> Result<Json<R>, Stop> {
         let mut json = Json { source, buf: vec![0; CHUNK], pos: 0, end: 0, base: 0, line: 1, line_start: 0 };
-        // The name of the first member of a zip archive tells what kind of file it is.
+        // The name of the first member of a zip archive shows the kind of the file.
         while json.end < 80 && json.more()? {}
         if let Some(problem) = alir_core::diag::utf16(&json.buf[..json.end]) {
             return Err(Box::new(problem));
@@ -129,8 +129,8 @@ impl<R: Read> Json<R> {
         &self.buf[self.pos..self.end]
     }
 
-    /// Whether the next value starts with `n` opening brackets in a row. White space between them is passed over up to
-    /// a bound; nothing is consumed.
+    /// Returns `true` if the next value starts with `n` opening brackets in a row. White space between them is passed
+    /// over up to a bound; nothing is consumed.
     ///
     /// # Errors
     /// Those of the source.
@@ -155,13 +155,13 @@ impl<R: Read> Json<R> {
         self.pos += bytes;
     }
 
-    /// Where the parser stands.
+    /// Position of the parser.
     pub(super) fn place(&self) -> Place {
         let offset = self.base + self.pos as u64;
         Place::Line { line: self.line, column: offset - self.line_start + 1 }
     }
 
-    /// What the next value is.
+    /// Returns the kind of the next value.
     ///
     /// # Errors
     /// `E0110` if no value can start here, `E0111` at the end of the file.
@@ -190,7 +190,7 @@ impl<R: Read> Json<R> {
         self.punctuation(b'[', "'['")
     }
 
-    /// Moves to the next element of the array that was entered, past the comma; `false` behind its end. `first`
+    /// Moves to the next element of the array that was entered, past the comma; `false` after its end. `first`
     /// says whether none was read yet, and is updated.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl<R: Read> Json<R> {
         self.punctuation(b'{', "'{'")
     }
 
-    /// The next key of the object that was entered, its value being the next token; `None` behind its end.
+    /// The next key of the object that was entered, its value being the next token; `None` after its end.
     ///
     /// # Errors
     /// `E0110`, `E0111`.
@@ -501,7 +501,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// The byte at `at`, which lies in or just behind the token that starts at `pos`; `None` at the end of the file.
+    /// The byte at `at`, which lies in or just after the token that starts at `pos`; `None` at the end of the file.
     /// Reading on moves the token to the front of the buffer, and `at` with it.
     #[inline]
     fn byte_at(&mut self, at: &mut usize) -> Result<Option<u8>, Stop> {
@@ -565,7 +565,7 @@ impl<R: Read> Json<R> {
         Ok(())
     }
 
-    /// Reads more behind what is there, after moving that to the front; `false` at the end of the file.
+    /// Reads more after the buffered bytes, after moving these to the front; `false` at the end of the file.
     #[cold]
     fn more(&mut self) -> Result<bool, Stop> {
         self.buf.copy_within(self.pos..self.end, 0);
@@ -586,7 +586,7 @@ impl<R: Read> Json<R> {
 /// integer, its value. `None` for every other text, right or wrong.
 #[inline]
 pub(super) fn short_number(bytes: &[u8]) -> Option<(usize, bool, Short)> {
-    /// Adds the digits from `at` on; where they end, and what stands there.
+    /// Adds the digits from `at` on; returns their end, and the byte there.
     #[inline]
     fn digits(bytes: &[u8], mut at: usize, mantissa: &mut i64) -> Option<(usize, u8)> {
         loop {
@@ -699,7 +699,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_spelling_across_buffers() {
-        // Whatever the length of what stands in front, a number is whole.
+        // Whatever the length of what precedes it, a number is whole.
         let long = "9".repeat(100);
         for gap in CHUNK - 105..CHUNK + 3 {
             let text = format!("[{}{long},1.5e3]", " ".repeat(gap));

@@ -1,8 +1,9 @@
 //! Model files: recognising, reading and writing them.
 //!
 //! Reading is streaming and bounded by [`Limits`]: no file, however hostile, makes it panic, hang, or take more memory
-//! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module adds
-//! what a *file* can get wrong, and the places. All problems of a file are collected, up to [`Limits::max_problems`].
+//! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module
+//! adds what a *file* can get wrong, and the places. All problems of a file are collected, up to
+//! [`Limits::max_problems`].
 
 #![forbid(unsafe_code)]
 
@@ -38,11 +39,11 @@ pub enum Format {
     Alir,
     /// DAIS JSON without a header, opcodes as before version 2; also the stages of a pipeline.
     Dais,
-    /// The same, opcodes as in version 2.
+    /// Byte code with the opcodes of version 2.
     Dais2,
-    /// 32-bit words behind a header of six: DAIS 0 and 1, byte code of ALIR 2.
+    /// 32-bit words after a header of six: DAIS 0 and 1, byte code of ALIR 2.
     Words,
-    /// 32-bit words behind a header of three: DAIS before version 0.
+    /// 32-bit words after a header of three: DAIS before version 0.
     Words3,
     /// Either of the two, recognised by the length of the file.
     AnyWords,
@@ -68,22 +69,22 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether it is text, which has intervals, latencies and costs.
+    /// Returns `true` if it is text, which has intervals, latencies and costs.
     fn is_json(self) -> bool {
         matches!(self, Target::Alir2 | Target::Alir3 | Target::Alir4)
     }
 
-    /// Whether it has types only: no intervals, latencies and costs.
+    /// Returns `true` if it has types only: no intervals, latencies and costs.
     pub fn is_byte_code(self) -> bool {
         matches!(self, Target::Bytecode2 | Target::Bytecode4 | Target::Dais1)
     }
 
-    /// Whether it has sums of more than two terms.
+    /// Returns `true` if it has sums of more than two terms.
     fn has_sums(self) -> bool {
         !matches!(self, Target::Alir2 | Target::Bytecode2 | Target::Dais1)
     }
 
-    /// Whether a quantise may shift.
+    /// Returns `true` if a quantise may shift.
     fn has_relative_shift(self) -> bool {
         self.has_sums() && self != Target::Alir3
     }
@@ -95,7 +96,7 @@ impl Target {
 #[derive(Clone, Debug)]
 pub struct Prepared<'m> {
     model: Cow<'m, Model>,
-    /// Where each value of the model stands, if that is not its own place.
+    /// Index of each value of the model, if that is not its own.
     places: Option<Vec<ValueId>>,
     target: Target,
 }
@@ -171,7 +172,7 @@ pub fn write_named(
     }
 }
 
-/// Reads a model, plain or gzip, in the given format or the one that its content shows. Beside the model come notes
+/// Reads a model, plain or gzip, in the given format or the one that its content shows. Also returns notes
 /// about what the file does unusually.
 ///
 /// # Errors
@@ -271,14 +272,14 @@ pub fn read_path(path: &Path, limits: &Limits, format: Option<Format>) -> Result
     read(open(path)?, limits, format)
 }
 
-/// What the interface file states of the bytes of a model file: `crc32:` and the CRC-32 in eight hexadecimal digits.
+/// Returns the checksum of a model file for the interface file: `crc32:` and the CRC-32 in eight hexadecimal digits.
 pub fn checksum(bytes: &[u8]) -> String {
     let mut crc = flate2::Crc::new();
     crc.update(bytes);
     format!("crc32:{:08x}", crc.sum())
 }
 
-/// What the head of generated text states of the bytes of a model file: SHA-256 in hexadecimal digits.
+/// Returns the checksum of a model file for the header comment of RTL: SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -317,7 +318,7 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
 }
 
-/// The hardware language that the beginning of a text shows.
+/// The hardware language that the beginning of a file shows.
 fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1 << 12)]);
     let code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with("--");
@@ -330,7 +331,7 @@ fn shows_hdl(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether the first bytes of a file show a model of any form rather than text of a hardware language.
+/// Returns `true` if the first bytes of a file show a model of any format rather than a hardware language.
 pub fn shows_model(head: &[u8]) -> bool {
     let head = unpacked(head);
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
@@ -347,7 +348,7 @@ fn framework_file(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     const TFLITE: &str = "convert it to QONNX, with quantisers for all types, and give that file";
     match bytes {
         [b'P', b'K', 3, 4, rest @ ..] => {
-            // The name of the first member stands behind the fixed part of its header, of 30 bytes.
+            // The name of the first member follows the fixed part of its header, of 30 bytes.
             let length = usize::from(*rest.get(22)?) + 256 * usize::from(*rest.get(23)?);
             let name = rest.get(26..)?;
             let name = std::str::from_utf8(&name[..length.min(name.len())]).ok()?;

@@ -1,4 +1,4 @@
-//! Where something stands in an ALIR file, spelt with the names that its positional arrays have in the specification.
+//! Locations in an ALIR file, spelt with the names that its positional arrays have in the specification.
 
 use alir_core::ir::{Part, Site};
 use std::fmt;

@@ -33,7 +33,8 @@ pub(super) fn rewrite(model: &Model, target: Target) -> Result<Rewritten<'_>, Di
     })
 }
 
-/// A program, and where it has the value of each operation of the one that it was rewritten from: if that is not its own place.
+/// A program, and where it has the value of each operation of the one that it was rewritten from: if that is not its
+/// own place.
 pub(super) type Rewritten<'m> = (Cow<'m, Model>, Option<Vec<ValueId>>);
 
 /// The program rewritten, and where it has each value; `None` if the target can say it as it is.
@@ -96,7 +97,7 @@ fn shortened(value: &Code, shift: i32) -> Option<(Code, i32)> {
     (shift.unsigned_abs() <= Limits::default().max_shift).then(|| (Code::from(i64::from(short)), shift))
 }
 
-/// Whether a reader of the bare program derives the port types that the model has.
+/// Returns `true` if a reader of the bare program derives the port types that the model has.
 fn ports_follow(model: &Model) -> bool {
     let (inputs, outputs) = model.derived_ports();
     inputs == model.input_kifs()

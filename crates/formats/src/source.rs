@@ -31,7 +31,7 @@ enum Inner<R: Read> {
     Plain(Counted<R>),
     /// Inside a member.
     Gzip(Box<GzDecoder<Counted<R>>>),
-    /// Behind the last member.
+    /// After the last member.
     Ended,
 }
 
@@ -61,7 +61,7 @@ impl<R: Read> BufRead for Counted<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// Whether the bytes come out of gzip. To be asked before anything is read.
+    /// Returns `true` if the bytes come out of gzip. To be called before anything is read.
     pub(super) fn is_gzip(&self) -> bool {
         matches!(self.inner, Inner::Gzip(_))
     }
@@ -94,7 +94,7 @@ impl<R: Read> Source<R> {
         self.fill(buf)
     }
 
-    /// The first bytes of what is left, `n` of them if there are so many. They stay unread.
+    /// The first bytes of the rest, `n` of them if there are as many. They stay unread.
     ///
     /// # Errors
     /// As [`Source::read`].
@@ -116,7 +116,7 @@ impl<R: Read> Source<R> {
     /// As [`Source::read`].
     pub(super) fn read_to_end(&mut self) -> Result<Vec<u8>, Stop> {
         let mut all = std::mem::take(&mut self.head);
-        // What is not compressed stands in the reader's buffer already.
+        // What is not compressed is in the reader's buffer already.
         while let Inner::Plain(reader) = &mut self.inner {
             let piece = retrying(|| reader.fill_buf().map(<[u8]>::len)).map_err(|e| failed(&e))?;
             if piece == 0 {
@@ -184,7 +184,7 @@ impl<R: Read> Source<R> {
     }
 }
 
-/// Whether the next two bytes are gzip's. They stay unread.
+/// Returns `true` if the next two bytes are gzip's. They stay unread.
 fn starts_with_magic<R: Read>(reader: &mut Counted<R>) -> Result<bool, Stop> {
     // A pipe may deliver one byte at a time: one byte of the magic alone decides nothing, but JSON never begins so.
     let first = retrying(|| reader.fill_buf().map(|b| b.first().copied())).map_err(|e| failed(&e))?;

@@ -71,7 +71,7 @@ impl Negations {
     }
 }
 
-/// Whether quantising `-x` to this type is no more than negating `x`: nothing of the interval is lost.
+/// Returns `true` if quantising `-x` to this type is no more than negating `x`: nothing of the interval is lost.
 fn holds_negation(result: &Interval, x: &Interval) -> bool {
     let (kif, x) = (result.kif(), x.negated());
     let at = |code: &Code| align(&code.to_big(), i64::from(x.frac), i64::from(kif.frac));

@@ -10,7 +10,7 @@ use super::rows::{ROWS, Row};
 use alir_core::diag::Place;
 use num_bigint::BigInt;
 
-/// What the byte form starts with.
+/// Magic bytes of the byte form.
 pub const MAGIC: &[u8] = b"LLVLIR";
 
 /// Most bytes of an immediate.
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
                 let message = "edition 1, the later llvlir.md of 2022 and 2023, is known and not read";
                 return Err(problem(Reason::Edition, self.at - 1, message));
             }
-            // A blank: somebody wrote the header of a text in capitals.
+            // A blank: the header of the text form in capitals.
             b' ' => {
                 let stop = problem(Reason::Edition, self.at - 1, "edition 32 is not known");
                 return Err(Problem { help: Some("a text starts with `llvlir 0`, in small letters".into()), ..stop });
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         Ok(Arg::imm(&value))
     }
 
-    /// That many bytes behind their length.
+    /// That many bytes after their length.
     fn string(&mut self) -> Result<&'a [u8], Problem> {
         let len = usize::try_from(self.number()?).map_err(|_| self.truncated())?;
         let end = self.at.checked_add(len).filter(|end| *end <= self.bytes.len()).ok_or_else(|| self.truncated())?;
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// A name: its length is judged before its bytes.
+    /// A name: its length is checked before its bytes.
     fn name(&mut self) -> Result<&'a [u8], Problem> {
         let start = self.at;
         let len = self.number()?;

@@ -110,7 +110,7 @@ impl Reason {
     }
 }
 
-/// Which part of an item is wrong. Readers know where it stands.
+/// Wrong part of an item. Readers add its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The row of an operation; the word.
@@ -134,7 +134,7 @@ pub struct Fault {
     pub field: Field,
     /// In words.
     pub message: String,
-    /// What would be right.
+    /// Suggested correction.
     pub help: Option<String>,
 }
 
@@ -158,14 +158,14 @@ pub struct Problem {
     pub place: Place,
     /// In words.
     pub message: String,
-    /// What would be right.
+    /// Suggested correction.
     pub help: Option<String>,
-    /// The line of a text with a caret below the place.
+    /// The line of the source with a caret below the place.
     pub excerpt: Option<String>,
 }
 
 impl Problem {
-    /// The problem as people and programs are told it.
+    /// The problem as a diagnostic.
     pub fn diagnostic(self) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.reason.code(), self.place, self.message);
         diagnostic.detail = self.excerpt.map(Box::new);

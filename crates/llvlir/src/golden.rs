@@ -1,4 +1,4 @@
-//! The golden interpreter: sections 5 and 6 of `docs/llvlir.md`, line by line, in integers of any size.
+//! The reference interpreter: sections 5 and 6 of `docs/llvlir.md`, line by line, in integers of any size.
 //!
 //! It knows neither ALIR nor the lowering. A value is its bit pattern, a natural number below `2^W`.
 
@@ -75,7 +75,7 @@ pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
 /// Bits of the widest element that [`run_doubles`] takes: doubles hold all integers of that size.
 const DOUBLE_BITS: u32 = 53;
 
-/// Samples of doubles, one behind the other, and their results likewise: for callers that have no larger integers. What
+/// Samples of doubles, one after the other, and their results likewise: for callers that have no larger integers. What
 /// is larger than its type wraps.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String
     Ok(outputs)
 }
 
-/// Samples of integers, one behind the other, and their results as doubles. What is larger than its type wraps.
+/// Samples of integers, one after the other, and their results as doubles. What is larger than its type wraps.
 ///
 /// # Errors
 /// An output element that doubles do not hold, and numbers that are no whole samples, in words.
@@ -387,7 +387,7 @@ fn lane_by_lane(op: &Operation, lane: Lane, args: &[Arg], values: &Values) -> Va
     }
 }
 
-/// Whether a comparison holds: the code's bit of the relation that does.
+/// Returns `true` if a comparison holds: the code's bit for the relation of the operands.
 fn compares(code: u8, width: u32, a: &BigUint, b: &BigUint) -> bool {
     let sign = if code & 8 == 0 { Sign::Signed } else { Sign::Unsigned };
     let relation = match read(a, width, sign).cmp(&read(b, width, sign)) {

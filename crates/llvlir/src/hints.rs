@@ -2,7 +2,7 @@
 
 use super::rows::{ROWS, Row, rows_of};
 
-/// What other languages call an operation, and the name of the row that does it.
+/// Names of operations in other languages, each with the name of the equivalent row.
 const ELSEWHERE: [(&str, &str); 41] = [
     ("andn", "andc"),
     ("ashr", "sra"),
@@ -50,7 +50,7 @@ const ELSEWHERE: [(&str, &str); 41] = [
 /// Longest name that others are compared with letter by letter.
 const LONGEST: usize = 20;
 
-/// What an operand of a letter is.
+/// Returns a description of the operand that a letter denotes.
 pub(super) fn kind(letter: u8) -> &'static str {
     match letter {
         b'r' => "an integer",
@@ -87,7 +87,7 @@ fn read_rows(rows: &[u16]) -> impl Iterator<Item = &'static Row> {
     rows.iter().map(|code| &ROWS[usize::from(*code)]).filter(|row| !row.is_refused())
 }
 
-/// How operations of one name are written; those that are read, if there are any.
+/// Returns the spellings of operations of one name; only those that are supported, if there are any.
 pub(super) fn spellings(rows: &[u16]) -> String {
     let read: Vec<String> = read_rows(rows).map(spelling).collect();
     if read.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn spellings(rows: &[u16]) -> String {
     format!("it is written {}", read.join(" or "))
 }
 
-/// What a word that names no operation may mean.
+/// Returns a suggestion for a word that names no operation.
 pub(super) fn for_word(word: &str) -> Option<String> {
     let name = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
     if matches!(name.as_str(), "input" | "inp" | "output" | "in" | "out") {
@@ -117,7 +117,7 @@ pub(super) fn for_word(word: &str) -> Option<String> {
     Some(format!("perhaps {} is meant", spelt.join(" or ")))
 }
 
-/// Whether two names are one, or differ in one letter that is wrong, missing or too much.
+/// Returns `true` if two names are equal, or differ in one letter that is wrong, missing or too much.
 fn is_near(theirs: &str, ours: &str) -> bool {
     let (short, long) = if theirs.len() <= ours.len() { (theirs, ours) } else { (ours, theirs) };
     if short.len() < 3 || long.len() > LONGEST || long.len() - short.len() > 1 {
@@ -129,7 +129,7 @@ fn is_near(theirs: &str, ours: &str) -> bool {
     short.get(behind..).unwrap_or_default() == &long[long.len().min(same + 1)..]
 }
 
-/// A number stands where operand `k` is a register.
+/// A number in place of operand `k`, which is a register.
 pub(super) fn for_number(row: &Row, k: usize) -> Option<String> {
     let immediate = format!("{}i", row.name);
     let takes = |other: &&Row| other.suffix == row.suffix && other.operands().get(k) == Some(&b'i');
@@ -142,7 +142,7 @@ pub(super) fn for_number(row: &Row, k: usize) -> Option<String> {
     }
 }
 
-/// A register stands where operand `k` is a number.
+/// A register in place of operand `k`, which is a number.
 pub(super) fn for_register(row: &Row, k: usize) -> Option<String> {
     let plain = row.name.strip_suffix('i')?;
     let takes = |other: &&Row| other.suffix == row.suffix && other.operands().get(k) == Some(&b'r');

@@ -32,7 +32,7 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Whether the beginning of a file shows an LLVLIR program.
+/// Returns `true` if the beginning of a file shows an LLVLIR program.
 pub fn is_program(head: &[u8]) -> bool {
     let head = unmarked(head);
     // VHDL in capitals begins with an L as well.
@@ -40,7 +40,7 @@ pub fn is_program(head: &[u8]) -> bool {
     (head.first() == Some(&b'L') && !is_vhdl) || text::is_text(head)
 }
 
-/// A text without the byte order mark of UTF-8.
+/// A string without the byte order mark of UTF-8.
 fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

@@ -15,7 +15,7 @@ pub const MAX_WIDTH: u64 = 1024;
 /// Most lanes of a mask.
 pub const MAX_MASK: u64 = 1024;
 
-/// What a program may ask for at most.
+/// Limits on a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Operations.
@@ -57,7 +57,7 @@ impl File {
         }
     }
 
-    /// What a register of it starts with in text.
+    /// Returns the first letters of its registers in the text form.
     pub fn prefix(self) -> &'static str {
         match self {
             File::R => "%",
@@ -73,7 +73,7 @@ impl File {
 pub struct IntType {
     /// Bits.
     pub width: u16,
-    /// Whether it is written by a code of its own (`i32`), not as `iv` and a width.
+    /// `true` if it is written by a code of its own (`i32`), not as `iv` and a width.
     pub coded: bool,
 }
 
@@ -84,7 +84,7 @@ impl IntType {
     /// Widths that have a code, from code 1.
     pub const CODED: [u16; 6] = [1, 8, 16, 32, 64, 128];
 
-    /// The type of so many bits in its short spelling.
+    /// The type of `n` bits in its short spelling.
     pub fn of(width: u16) -> IntType {
         IntType { width, coded: IntType::CODED.contains(&width) }
     }
@@ -243,7 +243,7 @@ impl Params {
     /// None at all.
     pub(super) const NONE: Params = Params { lanes: 0, types: [IntType::NONE; 2], scope: 0, number: 0 };
 
-    /// Those that the row has: what it has not is no part of the program.
+    /// Returns the parameters that the row has; others are no part of the program.
     fn of_row(self, row: &Row) -> Params {
         let has = |letter: u8| row.suffix.bytes().any(|own| own == letter);
         let types = row.suffix.bytes().filter(|letter| *letter == b'I').count();
@@ -338,7 +338,7 @@ impl Table {
         self.bytes.len() / self.unit()
     }
 
-    /// Whether it has no elements: strings may be empty.
+    /// Returns `true` if it has no elements: strings may be empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -439,7 +439,7 @@ impl Program {
         value_type(input.ty)
     }
 
-    /// How many values a file holds.
+    /// Returns the number of values in a register file.
     pub fn count(&self, file: File) -> usize {
         self.values.count(file)
     }
@@ -475,7 +475,7 @@ pub struct Element {
     pub name: String,
     /// Bits.
     pub width: u32,
-    /// Whether it is read as two's complement: all but bits of masks.
+    /// `true` if it is read as two's complement: all but bits of masks.
     pub signed: bool,
 }
 
@@ -500,13 +500,13 @@ fn value_type(port: PortType) -> ValueType {
     }
 }
 
-/// What a label names.
+/// Facts about the item that a label names.
 struct LabelFacts {
     scope: u8,
     table: Option<u32>,
 }
 
-/// What stands directly before the next operation.
+/// Item directly before the next operation.
 #[derive(Clone, Copy)]
 enum Before {
     /// A label: the operation.
@@ -550,7 +550,7 @@ impl Builder {
         }
     }
 
-    /// How many values a file holds so far.
+    /// Returns the number of values in a register file so far.
     pub fn count(&self, file: File) -> usize {
         self.program.values.count(file)
     }
@@ -906,7 +906,7 @@ fn check_params(row: &Row, params: &Params) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether each operand is of its letter's kind: what readers see to.
+/// Checks that each operand is of its letter's kind, as readers ensure.
 fn check_letters(row: &Row, args: &[Arg]) -> Result<(), Fault> {
     if args.len() != row.operands().len() {
         return Err(Fault::new(Reason::Count, Field::Row, format!("{} operands", args.len())));
@@ -947,7 +947,7 @@ fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
     }
 }
 
-/// What makes a value of `needed` bits of one of `has`, as text.
+/// Returns an operation in text form that converts a value of `has` bits to `needed` bits.
 fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
     let parameters = format!("{lanes}{}.{} {operands}", IntType::of(needed), IntType::of(has));
     if has < needed {
@@ -1093,7 +1093,7 @@ fn data_bytes(row: &Row, params: &Params, args: &[Arg]) -> Result<(u32, Vec<u8>)
     }
 }
 
-/// What a row asks of its types beyond each alone: for the builder, after parameters and before operands.
+/// Checks a row's constraints between its types: for the builder, after parameters and before operands.
 fn check_shape(row: &Row, params: &Params, limits: &Limits) -> Result<(), Fault> {
     let [first, second] = params.types.map(|ty| ty.width);
     let at = usize::from(row.suffix.starts_with('V'));

@@ -2,8 +2,8 @@
 //!
 //! Every value is held as the pattern of its own type, and what ALIR computes exactly before it wraps is computed
 //! modulo just as many bits as the result needs: `w` bits, and as many more as the result drops below its step. Steps
-//! inside a program may be fractions; the ports are integers, since LLVLIR knows no others. What ALIR means stands in
-//! `docs/alir.md`, section 3, and `interp::golden` judges this file.
+//! inside a program may be fractions; the ports are integers, since LLVLIR has no others. The semantics of ALIR is
+//! in `docs/alir.md`, section 3, and `interp::golden` checks this file.
 
 use super::program::{Arg, Builder, File, IntType, Limits, MAX_WIDTH, Params, PortType, Program};
 use super::rows::{self, ROWS};
@@ -87,7 +87,8 @@ struct Data {
     signed: bool,
 }
 
-/// How an exact value becomes a code: it is computed in `width` bits, `right` of which are dropped at the low end.
+/// Conversion of an exact value to a raw value: it is computed in `width` bits, `right` of which are dropped at the low
+/// end.
 #[derive(Clone, Copy)]
 struct Shape {
     width: u32,
@@ -101,10 +102,10 @@ struct Raising<'m> {
     values: Vec<Value>,
     /// Registers of constants by width and pattern.
     constants: FxHashMap<(u32, BigInt), u32>,
-    /// Rows of the table by their titles, as far as they were asked for.
+    /// Rows of the table by their titles, for those that were used.
     rows: FxHashMap<&'static str, u16>,
     tables: FxHashMap<TableId, Data>,
-    /// What is being said.
+    /// Name of the part that is being written.
     part: String,
 }
 
@@ -115,7 +116,7 @@ impl Raising<'_> {
         Refusal(format!("{}: {why}", self.part))
     }
 
-    /// Whether the type is one of LLVLIR's ports.
+    /// Checks that LLVLIR has ports of this type.
     fn port(&self, kif: Kif) -> Raised<()> {
         match (kif.frac, kif.width()) {
             (_, 0) => Err(self.refused("it has no bits, a port of LLVLIR has at least one")),
@@ -199,7 +200,7 @@ impl Raising<'_> {
         }
     }
 
-    /// How a value with `from` fractional bits becomes a code with `to` of them in `width` bits.
+    /// Returns the conversion of a value with `from` fractional bits to a raw value with `to` of them in `width` bits.
     fn shape(&self, from: i64, to: i64, width: u32) -> Raised<Shape> {
         let right = (from - to).max(0);
         Ok(Shape {

@@ -1,13 +1,13 @@
 //! The operation table of the seed text: 281 rows, in its order; the index of a row is its op code.
 //!
-//! Slips of the text are mended here as `docs/llvlir.md` says: row 47 is `addc.I`, rows 49 and 53 take a borrow. What a
-//! row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by themselves what
-//! that is.
+//! Slips of the specification are fixed here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53 take a
+//! borrow. What a row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by
+//! themselves what that is.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How a pattern of bits is read.
+/// Interpretation of a pattern of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// As two's complement.
@@ -27,7 +27,7 @@ pub enum Direction {
     Left,
 }
 
-/// What is computed of scalars, and of each lane of vectors. Operands stand in the order of the template.
+/// Operation on scalars, and on each lane of vectors. Operands are in the order of the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// The operand.
@@ -102,12 +102,12 @@ pub enum Lane {
     Truncate,
 }
 
-/// What a row computes.
+/// Operation of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Known, and not part of straight-line integer logic.
     Refused,
-    /// The same in each lane, or once for scalars.
+    /// A scalar operation, applied to each lane, or once to scalars.
     Lanes(Lane),
     /// Bit k of a scalar is lane k of the mask.
     MaskFromBits,
@@ -117,15 +117,15 @@ pub enum Meaning {
     ReadFirstLane,
     /// Whole products, in lanes of twice the width.
     WideMul(Sign),
-    /// Lanes chosen by fields of so many bits of a scalar.
+    /// Lanes chosen by fields of a scalar, each of this number of bits.
     PermutePacked(u32),
     /// Lanes chosen by lanes of a vector.
     Permute,
     /// Lanes moved by lane 0 of the second operand.
     LaneShift {
-        /// Whether they move towards lane 0.
+        /// `true` if they move towards lane 0.
         towards_zero: bool,
-        /// Whether what leaves comes in at the other end.
+        /// `true` for a rotation, in which lanes that leave re-enter at the other end.
         round: bool,
     },
     /// Lanes of two vectors alternating: lane `step * k + at` is the first's lane k, the next one the second's, others
@@ -133,10 +133,10 @@ pub enum Meaning {
     Zip {
         /// Lanes of the result for each lane of an operand.
         step: usize,
-        /// Where the pair stands.
+        /// Position of the pair.
         at: usize,
     },
-    /// Of the lanes of two vectors one after another those whose number mod `step` is `at`.
+    /// Lanes of two concatenated vectors whose number mod `step` is `at`.
     Unzip {
         /// Lanes of the operands for each lane of the result.
         step: usize,
@@ -147,7 +147,7 @@ pub enum Meaning {
     PairSwap,
     /// Neighbours are added or subtracted.
     PairSum {
-        /// Whether the second one is subtracted.
+        /// `true` if the second one is subtracted.
         subtract: bool,
     },
     /// Lane k is the sum of lanes 0 to k.
@@ -158,7 +158,7 @@ pub enum Meaning {
     Load,
     /// An address a number of elements further.
     MovePointer {
-        /// Whether it moves towards element 0.
+        /// `true` if it moves towards element 0.
         back: bool,
     },
     /// The address of a table.
@@ -171,7 +171,7 @@ pub enum Meaning {
     Text {
         /// Bytes of an element.
         unit: usize,
-        /// Whether a zero follows.
+        /// `true` if a zero follows.
         zero: bool,
     },
     /// One element of a table.
@@ -189,7 +189,7 @@ pub struct Row {
     pub suffix: &'static str,
     /// A letter for each operand, the result first (`v`: none).
     pub template: &'static str,
-    /// What it computes.
+    /// Operation of the row.
     pub meaning: Meaning,
 }
 
@@ -209,17 +209,17 @@ impl Row {
         if self.suffix.is_empty() { self.name.to_owned() } else { format!("{}.{}", self.name, self.suffix) }
     }
 
-    /// Whether the row is part of the format and not of what is read here.
+    /// Returns `true` if the row is part of the format but not supported here.
     pub fn is_refused(&self) -> bool {
         self.meaning == Meaning::Refused
     }
 
-    /// Whether immediates are written with a sign.
+    /// Returns `true` if immediates are written with a sign.
     pub fn has_signed_immediate(&self) -> bool {
         matches!(self.name, "const" | "word" | "addi" | "subi" | "splati" | "ld" | "ldu")
     }
 
-    /// Whether it adds to a table.
+    /// Returns `true` if it adds to a table.
     pub fn is_data(&self) -> bool {
         matches!(self.meaning, Meaning::Word | Meaning::Array | Meaning::Text { .. })
     }

@@ -13,7 +13,7 @@ use alir_core::diag::Place;
 use num_bigint::BigInt;
 use std::fmt::Write as _;
 
-/// What the text form starts with, after blank lines and comments.
+/// Header of the text form, after blank lines and comments.
 const HEADER: &str = "llvlir";
 
 /// Most digits of a number that are read; longer ones are outside every range.
@@ -48,8 +48,8 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Whether the bytes are the beginning of a text, if perhaps of one without its header: a comment, or what looks like an
-/// item. No other file that is read begins so, and a forgotten header is then what is reported.
+/// Returns `true` if the bytes are the beginning of the text form, possibly without its header: a comment, or what
+/// looks like an item. No other file that is read begins so, and a forgotten header is then what is reported.
 pub fn is_text(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
     let Some(line) = first else { return false };
@@ -107,7 +107,7 @@ fn excerpt(line_number: u64, line: &str, column: usize) -> String {
     format!("  {number} | {}\n  {gutter} | {}^", part.trim_end(), " ".repeat(column - from))
 }
 
-/// What a line is made of.
+/// Kind of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind<'a> {
     Register(File, u64),
@@ -121,7 +121,7 @@ enum Kind<'a> {
 #[derive(Clone, Debug)]
 struct Token<'a> {
     kind: Kind<'a>,
-    /// First byte, and the byte behind it.
+    /// First byte, and the byte after it.
     from: usize,
     to: usize,
 }
@@ -263,7 +263,7 @@ fn hex_bytes(digits: &[u8]) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(hex_digit(pair[0])? << 4 | hex_digit(pair[1])?)).collect()
 }
 
-/// The string that starts with the quote at `at`, and the byte behind it.
+/// The string that starts with the quote at `at`, and the byte after it.
 fn string(bytes: &[u8], at: usize) -> Result<(Vec<u8>, usize), &'static str> {
     let mut text = Vec::new();
     let mut at = at + 1;
@@ -321,7 +321,7 @@ impl<'t, 'a> Line<'t, 'a> {
         self.tokens.get(self.at)
     }
 
-    /// Behind the last token.
+    /// After the last token.
     fn end(&self) -> usize {
         self.tokens.last().map_or(0, |token| token.to)
     }
@@ -436,7 +436,7 @@ impl Reader {
         })
     }
 
-    /// Whether a register that is written has the next number of its file.
+    /// Checks that a register that is written has the next number of its file.
     fn check_next(&self, file: File, value: u64, at: usize) -> Checked<()> {
         let next = self.builder.count(file) as u64;
         if value == next {
@@ -630,7 +630,7 @@ fn lookup(word: &str, at: usize) -> Checked<u16> {
     })
 }
 
-/// Whether parameters, each behind a dot, are of the shapes of a suffix.
+/// Returns `true` if parameters, each after a dot, are of the shapes of a suffix.
 fn has_shape(suffix: &str, rest: &str) -> bool {
     let mut params = rest.split('.').skip(1);
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -645,7 +645,7 @@ fn has_shape(suffix: &str, rest: &str) -> bool {
     suffix.bytes().all(|letter| params.next().is_some_and(|param| fits(letter, param))) && params.next().is_none()
 }
 
-/// The parameters of a word whose shapes are those of the row, and where each stands.
+/// The parameters of a word whose shapes are those of the row, and the location of each.
 fn params(row: &Row, word: &str, word_at: usize, places: &mut [usize; 4]) -> Checked<Params> {
     let mut params = Params::NONE;
     let mut types = 0;

@@ -7,7 +7,7 @@ use num_traits::Signed;
 /// The digits -1 and 1 of a number in non-adjacent form, from the lowest: its place, and whether it is -1. No number
 /// has a form with fewer.
 pub(crate) fn signed(number: &BigInt) -> Vec<(u32, bool)> {
-    // Where the bits of 3n and n differ stands a digit of 2n = 3n - n.
+    // Where the bits of 3n and n differ, 2n = 3n - n has a digit.
     let magnitude = number.magnitude();
     let triple = magnitude * 3u32;
     let place = |bit: u64| u32::try_from(bit - 1).expect("numbers of fewer than 2^32 bits");

@@ -132,22 +132,22 @@ impl Rational {
         })
     }
 
-    /// Whether the value is zero.
+    /// Returns `true` if the value is zero.
     pub fn is_zero(&self) -> bool {
         self.num.is_zero()
     }
 
-    /// Whether the value is below zero.
+    /// Returns `true` if the value is below zero.
     pub fn is_negative(&self) -> bool {
         self.num.is_negative()
     }
 
-    /// Whether the value is a whole number.
+    /// Returns `true` if the value is a whole number.
     pub fn is_integer(&self) -> bool {
         self.den.is_one() && self.exp >= 0
     }
 
-    /// Whether some power of two times the value is a whole number.
+    /// Returns `true` if some power of two times the value is a whole number.
     pub fn is_dyadic(&self) -> bool {
         self.den.is_one()
     }

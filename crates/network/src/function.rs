@@ -129,8 +129,8 @@ impl Functions {
         Functions::default()
     }
 
-    /// What `step` gives for `function(x)`. `step` is a step function of its argument, rising or falling as it likes as
-    /// long as it does so everywhere, so that equal results at both ends are the result between.
+    /// Returns `step` of `function(x)`. `step` is a step function of its argument, monotone in either direction, so
+    /// that equal results at both ends are the result between.
     ///
     /// # Errors
     /// If 16,384 bits do not decide, in words.
@@ -343,7 +343,7 @@ impl Functions {
 }
 
 /// Arguments of the exponential function go to this on either side. Below, a result is under 2^-23,000, as is that of
-/// the limit: no step at a number with a denominator of fewer bits tells the two from one another.
+/// the limit: no step at a number with a denominator of fewer bits distinguishes the two.
 const LARGEST_ARGUMENT: i32 = 1 << 14;
 
 fn brief(x: &Rational) -> String {
@@ -365,7 +365,8 @@ fn inverse_series(n: u32, work: u32, alternating: bool) -> Fixed {
         power /= &square;
         k += 1;
     }
-    // Each power is too small by less than 2 (n >= 2), each term so by less than 3; what is behind the last by less than 1.
+    // Each power is too small by less than 2 (n >= 2), each term so by less than 3; the remaining terms sum to less
+    // than 1.
     let slack = BigInt::from(3 * k + 3);
     Fixed { low: &sum - &slack, high: sum + slack, work }
 }
@@ -482,8 +483,8 @@ fn exp_at(x: &BigInt, work: u32) -> (BigInt, BigInt) {
         term = ((&term * x) >> work) / k;
         sum += &term;
     }
-    // |x| < 1: the errors of the terms are below 3 each (at most 2 new and what the term before had, over k), and the rest of the
-    // series below twice the last term, which is at most 1 and its error.
+    // |x| < 1: the errors of the terms are below 3 each (at most 2 new and that of the previous term, over k), and the
+    // rest of the series is below twice the last term, which is at most 1 and its error.
     let slack = BigInt::from(4 * k + 12);
     (&sum - &slack, sum + slack)
 }

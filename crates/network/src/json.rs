@@ -1,7 +1,7 @@
 //! A small JSON reader that keeps numbers as they are written and objects in their order.
 //!
-//! For files of moderate size that are held whole: graphs, quantisation files, headers of weights. Depth and number of
-//! values are bounded, so that memory is in proportion to the text; a key given twice is refused.
+//! For files of moderate size that are kept in memory: graphs, quantisation files, headers of weights. Depth and number
+//! of values are bounded, so that memory is in proportion to the input; a key given twice is refused.
 
 use super::exact::Rational;
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub enum Value {
     String(String),
     /// An array.
     Array(Vec<Value>),
-    /// An object in the order of the text; keys are unique.
+    /// An object in the order of the input; keys are unique.
     Object(Vec<(String, Value)>),
 }
 
@@ -42,7 +42,7 @@ impl Value {
         if let Value::Array(elements) = self { Some(elements) } else { None }
     }
 
-    /// The text of a string.
+    /// The contents of a string.
     pub fn text(&self) -> Option<&str> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
@@ -65,7 +65,7 @@ impl Value {
         }
     }
 
-    /// What it is, with the article, for messages.
+    /// Returns the name of the kind of value, with the article, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -113,21 +113,21 @@ impl Value {
     }
 }
 
-/// Why a text is no JSON that is read.
+/// Reason why an input is no valid JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     /// Line, from 1.
     pub line: u64,
     /// Column in bytes, from 1.
     pub column: u64,
-    /// What is wrong, in words.
+    /// Description of the problem.
     pub what: String,
 }
 
 /// Reads one JSON value of at most `max_values` values.
 ///
 /// # Errors
-/// The first place where the text is none.
+/// The first place where the input is no JSON.
 pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
     let mut parser = Parser { bytes, at: 0, left: max_values };
     if bytes.starts_with(b"\xef\xbb\xbf") {
@@ -289,7 +289,7 @@ impl Parser<'_> {
         Ok(Value::Number(text))
     }
 
-    /// A string; the parser stands at its opening quote.
+    /// A string; the parser is at its opening quote.
     fn string(&mut self) -> Result<String, String> {
         self.at += 1;
         let mut text = Vec::new();

@@ -7,7 +7,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     names: Vec<String>,
-    /// For each name the operation behind its last one.
+    /// For each name the operation after its last one.
     ends: Vec<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! A constant matrix as a network of one layer: `y = x W`, exactly.
 //!
 //! `matrix.npy` has two axes, inputs and outputs; the inputs' type comes with the request. The product is made by
-//! [`alir_cmvm`], which also judges it: no program leaves here that was not compared with the matrix.
+//! [`alir_cmvm`], which also checks it: each returned program was compared with the matrix.
 
 use super::digits;
 use super::exact::Rational;
@@ -113,7 +113,7 @@ impl Product {
     /// These adders as a program, every value in the type of its exact range.
     ///
     /// # Errors
-    /// A mistake of ours if they do not compute the product; `E1504` for what `limits` do not allow.
+    /// An internal error if they do not compute the product; `E1504` for what `limits` do not allow.
     pub fn model(&self, program: &AdderGraph, limits: Limits) -> Result<Model, Diagnostics> {
         model(program, &self.report(program)?, limits)
     }
@@ -121,7 +121,7 @@ impl Product {
     /// Costs, times and intervals of these adders, which were compared with the matrix.
     ///
     /// # Errors
-    /// A mistake of ours if they do not compute the product.
+    /// An internal error if they do not compute the product.
     pub fn report(&self, program: &AdderGraph) -> Result<Report, Diagnostic> {
         alir_cmvm::check(program, &self.matrix).map_err(|fault| mistake(&fault.to_string()))
     }
@@ -137,7 +137,7 @@ fn refused(error: &SolveError) -> Diagnostic {
     }
 }
 
-/// What is told of a program that is not the matrix.
+/// Builds the internal error for a program that differs from the matrix.
 fn mistake(what: &str) -> Diagnostic {
     let message = format!("the program made of a matrix was found wrong: {what}");
     Diagnostic { severity: alir_core::diag::Severity::Bug, ..Diagnostic::error("E1507", Place::Whole, message) }

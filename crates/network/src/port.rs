@@ -1,4 +1,4 @@
-//! What a network's ports carry, and what stands outside of them: encoders of real inputs, scales of outputs.
+//! Values on a network's ports, and the conversions outside of them: encoders of real inputs, scales of outputs.
 //!
 //! Hardware ports carry codes. What a real input becomes is its [`Encoder`], done exactly by `run` and described in the
 //! interface JSON; what a code means is `code * 2^-frac * scale + offset` ([`Unit`]).
@@ -11,12 +11,12 @@ use alir_interp::samples::Values;
 use num_bigint::BigInt;
 use std::fmt;
 
-/// How the code of an input element follows from a real number.
+/// Conversion from a real number to the raw value of an input element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Encoder {
     /// The number is quantised.
     Quantise(Quantiser),
-    /// `round(min(max(gain * x + bias, low), high))`: scale, zero point and what stands before a quantiser.
+    /// `round(min(max(gain * x + bias, low), high))`: scale, zero point and the operations before a quantiser.
     Affine {
         /// Factor.
         gain: Rational,
@@ -82,7 +82,7 @@ impl fmt::Display for Encoder {
     }
 }
 
-/// What the codes of a port element mean: `code * 2^-frac * scale + offset`, `frac` being that of the element's type.
+/// Unit of a port element's raw values: `code * 2^-frac * scale + offset`, `frac` being that of the element's type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
     /// Factor; one where the type says it all.
@@ -92,7 +92,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Of codes that mean what their type says.
+    /// Returns the unit of raw values that are scaled by their type only.
     pub fn plain() -> Unit {
         Unit { scale: Rational::one(), offset: Rational::zero() }
     }
@@ -113,9 +113,9 @@ impl Unit {
 pub struct InputElement {
     /// Its type.
     pub kif: Kif,
-    /// What its codes mean.
+    /// Unit of its raw values.
     pub unit: Unit,
-    /// What a real number becomes.
+    /// Encoder of real numbers.
     pub encoder: Encoder,
 }
 
@@ -124,13 +124,13 @@ pub struct InputElement {
 pub struct Group {
     /// The name in the source; any characters.
     pub name: String,
-    /// How many elements.
+    /// Number of elements.
     pub size: usize,
 }
 
-/// What a network means, apart from how it is made: the golden evaluator, and the same in doubles.
+/// Reference semantics of a network, independent of its lowering: the golden evaluator, and the same in doubles.
 ///
-/// `run` prints what this says; `verify` holds simulators to it.
+/// `run` prints its results; `verify` checks simulators against it.
 pub trait Meaning: Send + Sync {
     /// Elements of the input port, in order.
     fn inputs(&self) -> &[InputElement];
@@ -138,7 +138,7 @@ pub trait Meaning: Send + Sync {
     /// Names of the inputs: groups of consecutive elements.
     fn input_groups(&self) -> &[Group];
 
-    /// What the codes of each output element mean.
+    /// Returns the units of the output elements' raw values.
     fn output_units(&self) -> &[Unit];
 
     /// Names of the outputs.
@@ -147,9 +147,9 @@ pub trait Meaning: Send + Sync {
     /// The exact real value of every output for the codes of the inputs.
     fn evaluate(&self, codes: &[BigInt]) -> Vec<Rational>;
 
-    /// The same function as a plain program: its inputs are the codes of the input port, each output has a code with
-    /// the smallest number of bits that the network promises. For proofs: made straight from the network, by a road of
-    /// its own that shares nothing with the lowering.
+    /// Returns the function as a plain program: its inputs are the raw values of the input port, each output has a
+    /// value with the smallest number of bits that the network promises. For proofs: built directly from the network,
+    /// by an implementation of its own that shares nothing with the lowering.
     ///
     /// # Errors
     /// Where a limit of programs is broken, in words.

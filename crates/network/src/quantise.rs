@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 /// Largest magnitude of integer and fractional bits of a type that is read: what ALIR programs may have too.
 const MAX_BITS_APART: i32 = 4096;
 
-/// How a real number becomes a whole one.
+/// Rounding mode from real to whole numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Round {
     /// Toward minus infinity (`TRN`; QONNX `FLOOR`).
@@ -56,7 +56,7 @@ impl Round {
         }
     }
 
-    /// How the negative of a number is rounded to the negative of what this mode makes of the number.
+    /// Returns the mode that rounds the negative of a number to the negative of this mode's result.
     pub(super) fn mirrored(self) -> Round {
         match self {
             Round::Floor => Round::Ceil,
@@ -78,7 +78,8 @@ impl Round {
         }
     }
 
-    /// What is added before the last `dropped` bits, one or more, are cut off: to a code below zero, and to any other.
+    /// Returns the summands before the last `dropped` bits, one or more, are dropped: for a negative raw value, and
+    /// otherwise.
     /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
         let half = BigInt::from(1) << (dropped - 1);
@@ -97,7 +98,7 @@ impl Round {
     }
 }
 
-/// What becomes of a code beyond its type.
+/// Overflow mode for a raw value beyond its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overflow {
     /// Low bits, two's complement if signed.
@@ -135,9 +136,9 @@ impl Overflow {
 pub struct Quantiser {
     /// The type.
     pub kif: Kif,
-    /// What happens below its step.
+    /// Rounding of what is below its step.
     pub round: Round,
-    /// What happens beyond its ends.
+    /// Handling of values beyond its ends.
     pub overflow: Overflow,
 }
 
@@ -151,7 +152,7 @@ impl Quantiser {
         }
     }
 
-    /// What becomes of a code that may lie beyond the type.
+    /// Applies the overflow mode to a raw value that may be beyond the type.
     pub fn overflow(&self, code: BigInt) -> BigInt {
         let (low, high) = self.codes();
         if low <= code && code <= high {

@@ -1,7 +1,7 @@
 //! Codes of `1/x` and `1/sqrt(x)`, decided in exact integers.
 //!
-//! The values can be dyadic, so that ties exist: each code is found by comparing whole numbers. Where the value does not
-//! exist (`1/0`, the root of a number that is not positive) the code is the largest one of the type, whatever the
+//! The values can be dyadic, so that ties exist: each code is found by comparing whole numbers. Where the value does
+//! not exist (`1/0`, the root of a number that is not positive) the code is the largest one of the type, whatever the
 //! type's overflow.
 
 use super::exact::Rational;
@@ -47,7 +47,8 @@ pub fn dyadic_inverse_root(n: u64) -> Option<Rational> {
     (n.is_power_of_two() && bits.is_multiple_of(2)).then(|| Rational::one().shifted(-i64::from(bits / 2)))
 }
 
-/// A division by a constant as a product: `floor(w / n) = floor((w * factor + offset) / 2^shift)` for every whole `w` of a range.
+/// A division by a constant as a product: `floor(w / n) = floor((w * factor + offset) / 2^shift)` for every whole `w`
+/// of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Division {
     /// Constant factor.

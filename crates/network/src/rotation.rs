@@ -149,7 +149,8 @@ fn logarithm(functions: &mut Functions, x: &Rational, work: u32) -> Range {
     Range { low, high, work }.by(&exp.into()).plus(&series)
 }
 
-/// Cosine and sine of a narrow interval within -1 to 1, by Taylor's series at its lower end: neither changes faster than its argument.
+/// Cosine and sine of a narrow interval within -1 to 1, by Taylor's series at its lower end: neither changes faster
+/// than its argument.
 fn cos_sin(x: &Range) -> (Range, Range) {
     let (work, one) = (x.work, BigInt::one() << x.work);
     let (mut cos, mut sin, mut term, mut k) = (BigInt::ZERO, BigInt::ZERO, one, 0u32);

@@ -24,12 +24,14 @@ pub struct Missed {
 }
 
 impl MatrixSolver {
-    /// A solver that keeps to `options` for each matrix; what counts is the hardware, not the contract's count of adder bits.
+    /// A solver that keeps to `options` for each matrix; what counts is the hardware, not the contract's count of adder
+    /// bits.
     pub fn new(options: Options) -> MatrixSolver {
         MatrixSolver { options: Options { measure: Measure::Carries, ..options }, missed: None }
     }
 
-    /// Adders for a matrix, compared with it by [`alir_cmvm::check`]; `None` if its numbers are too wide for the solver.
+    /// Adders for a matrix, compared with it by [`alir_cmvm::check`]; `None` if its numbers are too wide for the
+    /// solver.
     ///
     /// # Errors
     /// A program that is not the matrix: a mistake of the solver, in words.
@@ -56,7 +58,7 @@ impl MatrixSolver {
         }
     }
 
-    /// What could not meet the limit, if anything.
+    /// Returns the matrix that exceeds the limit by the most, if one does.
     pub fn missed(&self) -> Option<&Missed> {
         self.missed.as_ref()
     }

@@ -1,6 +1,6 @@
 //! Weights in files: safetensors, npz, npy, folders of npy. Nothing of a file is trusted.
 //!
-//! Opening a file reads its directory; a tensor is read when it is asked for, and only up to the size that its reader
+//! Opening a file reads its directory; a tensor is read at its first use, and only up to the size that its reader
 //! allows. Pickles are never read.
 
 use super::json::{self, Value};
@@ -31,12 +31,12 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Whether its elements are integers in the file.
+    /// Returns `true` if its elements are integers in the file.
     pub fn is_integer(&self) -> bool {
         !matches!(self.numbers, Numbers::Floats(_))
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match &self.numbers {
             Numbers::Floats(v) => v.len(),
@@ -45,7 +45,7 @@ impl Tensor {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -126,7 +126,7 @@ fn wrong(file: impl AsRef<Path>, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2005", Place::Whole, message).in_file(file.as_ref())
 }
 
-/// What is wrong with one tensor of a file; the place names both.
+/// Builds the problem of one tensor of a file; the place names both.
 fn wrong_tensor(file: impl AsRef<Path>, tensor: &str, message: impl Into<String>) -> Diagnostic {
     let place = Place::Path(format!("{}: {tensor}", file.as_ref().display()));
     Diagnostic { place, ..wrong(file, message) }
@@ -164,7 +164,7 @@ impl Weights {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// Whether there is a tensor of this name.
+    /// Returns `true` if a tensor has this name.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
@@ -198,7 +198,8 @@ impl Weights {
             }
             return Ok(());
         }
-        // A header of 384 or 640 bytes makes a safetensors file begin as a pickle does; what follows the size tells.
+        // A header of 384 or 640 bytes makes a safetensors file begin as a pickle does; the bytes after the size
+        // decide.
         let sized = head.get(4..) == Some(b"\0\0\0\0{");
         if !sized && (head.first() == Some(&0x80) || head.starts_with(b"\x1f\x8b")) {
             return Err(wrong(shown, "this is no safetensors, npz or npy file; pickles are never read")

@@ -42,18 +42,18 @@ impl Wire {
         self.interval.max.to_big()
     }
 
-    /// What it can be when it is rounded to fewer fractional bits.
+    /// Returns the range of the value after it is rounded to fewer fractional bits.
     fn rounded_interval(&self, frac: i32, round: Round) -> Interval {
         let end = |code: BigInt| Rational::of_code(&code, i64::from(self.frac()) - i64::from(frac)).round(round);
         Interval::new(end(self.min()), end(self.max()), frac)
     }
 
-    /// Whether it is always zero.
+    /// Returns `true` if it is always zero.
     pub fn is_zero(&self) -> bool {
         self.interval.min.is_zero() && self.interval.max.is_zero()
     }
 
-    /// Whether it may be below zero.
+    /// Returns `true` if it may be below zero.
     pub fn may_be_negative(&self) -> bool {
         self.interval.min.is_negative()
     }
@@ -83,7 +83,7 @@ impl Wires {
         self.builder.nodes().len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no operations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -229,7 +229,7 @@ impl Wires {
         self.mux(&difference, b, a, min, max)
     }
 
-    /// The same bits as a value of a narrower range; every value has to lie in it.
+    /// Returns the wire with a narrower declared range; every value has to be in it.
     pub fn narrowed(&mut self, x: &Wire, min: BigInt, max: BigInt) -> Wire {
         let (min, max) = (min.max(x.min()), max.min(x.max()));
         if (&min, &max) == (&x.min(), &x.max()) {
@@ -238,7 +238,7 @@ impl Wires {
         self.op(Op::Quantise { x: x.id, shift: 0 }, Interval::new(min, max, x.frac()))
     }
 
-    /// What a quantiser makes of `x / n`, `n` at least 1.
+    /// Quantises `x / n`, `n` at least 1.
     pub fn quotient(&mut self, x: &Wire, n: &BigInt, quantiser: &Quantiser) -> Wire {
         let twos = n.trailing_zeros().unwrap_or(0);
         let (odd, x) = (n >> twos, self.shifted(x, -(twos as i32)));
@@ -347,7 +347,7 @@ impl Wires {
         self.op(Op::Quantise { x: x.id, shift: 0 }, interval)
     }
 
-    /// What a quantiser makes of a value.
+    /// Quantises a value.
     pub fn quantised(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let rounded = self.rounded(x, quantiser.kif.frac, quantiser.round);
         self.overflowed(&rounded, quantiser)
@@ -407,7 +407,7 @@ impl Wires {
         self.op(op, x.rounded_interval(frac, Round::HalfEven))
     }
 
-    /// What a quantiser makes of `max(x, 0)`. Modes are monotone and keep zero, so that the number is rounded before
+    /// Quantises `max(x, 0)`. Modes are monotone and keep zero, so that the number is rounded before
     /// its sign is looked at: the constant that rounds meets the bias, and less is chosen. What becomes of numbers
     /// below zero does not matter as long as it is not positive: the mode is taken as it is for others.
     pub fn rectified(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
@@ -481,7 +481,7 @@ impl Wires {
         self.mux(&below, &with, rest, min, max)
     }
 
-    /// Whether a value that is never negative is above zero, as one bit.
+    /// Returns one bit, 1 if a value that is never negative is above zero.
     fn any(&mut self, x: &Wire) -> Wire {
         self.op(Op::Unary { op: UnaryBits::Any, x: x.id }, Interval::new(0, 1, 0))
     }

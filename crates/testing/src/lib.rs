@@ -32,7 +32,8 @@ pub fn is_nightly() -> bool {
     std::env::var_os("ALIR2HDL_NIGHTLY").is_some_and(|value| !value.is_empty())
 }
 
-/// Returns the first `count` of `all`, or all of them in the nightly run: lists begin with the smallest ones that show the thing.
+/// Returns the first `count` of `all`, or all of them in the nightly run: lists begin with the smallest ones that show
+/// the thing.
 pub fn first_or_all<T>(all: &[T], count: usize) -> &[T] {
     if is_nightly() { all } else { &all[..count.min(all.len())] }
 }

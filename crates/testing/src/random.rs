@@ -28,11 +28,11 @@ pub fn gene(rng: &mut SplitMix) -> Gene {
     std::array::from_fn(|_| rng.word() as u16)
 }
 
-/// What one operation is made from: kind, three operand selectors, shift, interval, output and delay, value.
+/// Words that determine one operation: kind, three operand selectors, shift, interval, output and delay, value.
 /// Every combination of words is meaningful.
 pub type Gene = [u16; 8];
 
-/// What a gene can become.
+/// Kind of operation that a gene can become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the operations")]
 pub enum Kind {
@@ -58,10 +58,10 @@ pub enum Kind {
     Repeat,
 }
 
-/// What programs look like.
+/// Profile of random programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Kinds of operations; one that stands here twice comes twice as often.
+    /// Kinds of operations; one that is listed twice is twice as frequent.
     pub kinds: &'static [Kind],
     /// Input elements at most.
     pub inputs: u16,
@@ -75,7 +75,7 @@ pub struct Profile {
     pub max_shift: i32,
     /// Absolute value of the rare large shifts.
     pub large_shift: i32,
-    /// Whether some intervals are too narrow for their values, so that wrapping acts and tables are missed.
+    /// `true` if some intervals are too narrow for their values, so that wrapping acts and tables are missed.
     pub broken: bool,
 }
 
@@ -154,8 +154,8 @@ impl Profile {
         ("logic", Profile::LOGIC),
     ];
 
-    /// The same with true intervals only: no operation that does not quantise ever wraps while its inputs keep their
-    /// intervals.
+    /// Returns the profile with true intervals only: no operation that does not quantise ever wraps while its inputs
+    /// keep their intervals.
     #[must_use]
     pub fn honest(self) -> Profile {
         Profile { broken: false, ..self }
@@ -194,7 +194,7 @@ pub fn with_a_sum_for_a_difference(model: &Model) -> Option<Model> {
     other.finish().ok()
 }
 
-/// Copies of a program beside each other, each with inputs and outputs of its own.
+/// Parallel copies of a program, each with inputs and outputs of its own.
 ///
 /// # Panics
 /// If there are more inputs then than a program can have.
@@ -226,7 +226,7 @@ pub fn side_by_side(model: &Model, times: u32) -> Model {
 /// Words from which a program is made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Recipe {
-    /// What the program looks like.
+    /// Profile of the program.
     pub profile: Profile,
     /// One an operation, about: some genes make several.
     pub genes: Vec<Gene>,
@@ -311,7 +311,7 @@ impl Range {
     }
 }
 
-/// How freely an interval may be chosen.
+/// Degree of freedom in the choice of an interval.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Freedom {
     /// Any step.
@@ -326,7 +326,7 @@ struct Generator<'a> {
     inp_shifts: Vec<i32>,
     nodes: Vec<Node>,
     tables: Vec<Table>,
-    /// Whether an operation reads the value.
+    /// `true` if an operation reads the value.
     used: Vec<bool>,
     /// Values chosen as outputs, with shift and negation.
     marked: Vec<(ValueId, i32, bool)>,
@@ -386,7 +386,7 @@ impl<'a> Generator<'a> {
             Kind::Repeat => self.repeat(gene),
             _ => self.single(kind, gene),
         };
-        // Word 6: one value in eight is an output beside those that nothing uses.
+        // Word 6: one value in eight is an output in addition to those that no operation uses.
         if gene[6] % 8 == 7 {
             self.marked.push((id, self.shift(gene[6] / 8), gene[6] & 0x100 != 0));
         }
@@ -408,8 +408,8 @@ impl<'a> Generator<'a> {
         ValueId(origin)
     }
 
-    /// Appends an operation whose result lies in `exact`. Where an honest profile has no room for that, a quantise of
-    /// the first operand, which may wrap, takes its place.
+    /// Appends an operation whose result lies in `exact`. Where a well-typed profile has no room for that, a quantise
+    /// of the first operand, which may wrap, takes its place.
     fn push_declared(&mut self, op: Op, exact: Range, freedom: Freedom, gene: Gene) -> ValueId {
         let interval = self.declared(exact.clone(), freedom, gene);
         // A type without bits has no step of its own: section 2 gives it no fraction, whatever the interval says.

@@ -1,4 +1,4 @@
-//! Tools that tests start, and the one rule about those that are not there: a test says which and is counted as
+//! Tools that tests start, and the one rule about missing ones: a test reports which and is counted as
 //! skipped, unless `ALIR2HDL_REQUIRE` lists the tool (`scripts/test.sh` lists all that `scripts/setup.sh` brings).
 
 use std::io::Write;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::repository;
 
-/// Says that something is skipped because of a tool that is not there.
+/// Reports that something is skipped because of a missing tool.
 ///
 /// # Panics
-/// If the tool has to be there.
+/// If the tool is required.
 pub fn skip(tool: &str, why: &str) {
     let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
     assert!(!required.split_whitespace().any(|r| r == tool), "{tool} has to be there and cannot be used: {why}");

@@ -86,7 +86,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// What was asked for.
+    /// Builds the specification of the hardware from the options.
     fn spec(&self) -> Spec {
         let mut spec = Spec::default();
         self.optimise.fill(&mut spec);
@@ -105,12 +105,12 @@ struct Facts {
     form: String,
     inputs: Elements,
     outputs: Elements,
-    /// Of an integer kernel.
+    /// Facts about the integer kernel, if the file holds one.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<KernelFacts>,
     operations: usize,
     operations_after_optimisation: usize,
-    /// What each optimisation did, in order.
+    /// Statistics of each optimisation pass, in order.
     passes: Vec<PassStat>,
     kinds: Vec<Kind>,
     tables: usize,
@@ -121,7 +121,7 @@ struct Facts {
     delay_unit: &'static str,
     delay_source: &'static str,
     cost: f64,
-    /// What the hardware would take of the device: with the pipeline, if there is one.
+    /// Estimated resources on the device, with those of the pipeline if there is one.
     estimate: Estimate,
     pipeline: Option<PipelineTable>,
     sweep: Option<Vec<sweep::Row>>,
@@ -232,7 +232,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     print(text.as_bytes())
 }
 
-/// What a sample every K clocks takes; nothing if the program is constant, which takes no clock.
+/// Estimates each initiation interval; `None` if the program is constant, which takes no cycle.
 fn of_intervals(
     args: &Args,
     (model, design): (&Model, &Design),

@@ -15,16 +15,17 @@ use std::fmt::Write;
 #[derive(Serialize)]
 pub(super) struct PipelineTable {
     pub(super) latency: u32,
-    /// What delays are counted in, and where they come from.
+    /// Unit of delays, and their source.
     delay_unit: &'static str,
     #[serde(skip)]
     delay_source: &'static str,
     /// Delay of the critical stage: on a device the clock period of the finished netlist.
     stage_delay: f64,
-    /// The smallest delay that this number of stages allows, proved; `null` on a device, whose delays depend on the schedule.
+    /// The smallest delay that this number of stages allows, proved; `null` on a device, whose delays depend on the
+    /// schedule.
     smallest_stage_delay: Option<f64>,
     register_bits: u64,
-    /// Those that the schedule places within multiplier blocks.
+    /// Register bits that the schedule places within DSPs.
     register_bits_in_blocks: u64,
     /// No pipeline of these stages and this delay has fewer, where each within a block counts as a
     /// [`crate::schedule::Outcome::weight`]-th.
@@ -211,7 +212,7 @@ impl PipelineTable {
 }
 
 impl WholeValues {
-    /// The same question where a register holds a whole value or nothing of it: the plain linear program.
+    /// Solves the same problem with registers that hold a whole value or nothing of it: the plain linear program.
     fn new(scheduled: &Scheduled<'_>, spec: &Spec) -> Result<WholeValues, Failure> {
         let outcome = scheduled.whole_values(spec)?;
         Ok(WholeValues { register_bits: outcome.register_bits, register_bits_at_least: outcome.lower_bound })

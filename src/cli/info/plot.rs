@@ -27,7 +27,7 @@ struct Panel<'a> {
     bars: bool,
 }
 
-/// What is drawn above one mark of the axis.
+/// Column of a plot, above one mark of the axis.
 pub(in crate::cli) struct Column {
     /// The mark.
     pub(in crate::cli) label: String,
@@ -50,7 +50,7 @@ pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> Str
     draw(title, [&format!("longest path ({unit})"), "register bits behind the stage", "stage"], columns, true)
 }
 
-/// The head of a picture of this height, with its title.
+/// The head element of a picture of this height, with its title.
 pub(super) fn page(title: &str, height: f64) -> String {
     let mut out = String::new();
     let _ = writeln!(
@@ -99,7 +99,7 @@ fn x(index: usize, columns: usize) -> f64 {
     LEFT + (WIDTH - LEFT - RIGHT) * (index as f64 + 0.5) / columns as f64
 }
 
-/// Whether a column has room for figures: every one of up to 16, else every so many.
+/// Returns `true` if a column has space for figures: each of up to 16, otherwise every n-th.
 fn is_labelled(index: usize, columns: usize) -> bool {
     index.is_multiple_of(columns.div_ceil(16))
 }
@@ -163,7 +163,7 @@ pub(super) fn scale(largest: f64) -> (f64, f64) {
     (step, (largest * 1.08 / step).ceil() * step)
 }
 
-/// Three digits are enough beside a point.
+/// Three digits are enough next to a point.
 fn three_digits(value: f64) -> String {
     match value {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -172,7 +172,7 @@ fn three_digits(value: f64) -> String {
     }
 }
 
-/// The text, or its beginning and `…` if it has more characters than this.
+/// The string, or its beginning and `…` if it has more characters than this.
 pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     match text.chars().count() {
         n if n <= most => text.to_owned(),

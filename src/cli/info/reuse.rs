@@ -1,5 +1,5 @@
-//! What a sample every K clocks takes: who shares hardware, multiplexers, registers, and all that beside a sample every
-//! clock.
+//! Cost of an initiation interval of K: shared hardware, multiplexers, registers, each compared with a design that
+//! accepts a sample every cycle.
 
 use super::super::{Failure, schema};
 use crate::compile::{self, Hardware, Planned, Spec};
@@ -18,7 +18,7 @@ const GROUPS: usize = 8;
 #[derive(Serialize)]
 pub(super) struct ReuseTable {
     operations: usize,
-    /// What the same options take with a sample every clock.
+    /// Estimate for the same options with an initiation interval of 1.
     every_clock: Estimate,
     intervals: Vec<Interval>,
 }
@@ -32,17 +32,17 @@ struct Interval {
     latency: u32,
     latency_at_least: u32,
     shared_percent: f64,
-    /// Those of the netlist.
+    /// Register bits of the netlist.
     register_bits: u64,
     estimate: Estimate,
     #[serde(flatten)]
     made: Made,
-    /// From which interval on values can go through bit by bit, where this one is smaller.
+    /// Smallest initiation interval for bit-serial arithmetic, where this one is smaller.
     #[serde(skip)]
     serial_from: Option<u32>,
 }
 
-/// What it is made of.
+/// Structure of the hardware.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Made {
@@ -59,16 +59,17 @@ struct FoldFigures {
     /// Logic of the copies in per cent of that of all blocks, without multiplexers.
     left_percent: f64,
     multiplexer_bits: u64,
-    /// Those of the plan: where whole values are held.
+    /// Register bits of the plan, in which registers hold whole values.
     planned_register_bits: u64,
     planned_register_bits_at_least: u64,
-    /// Those that hold inputs and values, plain ones aside, and what no starts at the same phases have less than.
+    /// Bits of registers that hold inputs and values, plain ones aside, and a lower bound over all starts at the same
+    /// phases.
     held_bits: u64,
     held_bits_at_least: u64,
     captured_bits: u64,
     result_bits: u64,
     groups: Vec<GroupTable>,
-    /// Parts that go through bit by bit.
+    /// Parts with bit-serial arithmetic.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     regions: Vec<RegionTable>,
 }
@@ -225,8 +226,8 @@ impl ReuseTable {
         schema::document("alir2hdl.info-reuse/1", self)
     }
 
-    /// Of those that share copies, the one that shares the least of the logic: its interval, the share, and from which
-    /// interval on values can go through bit by bit.
+    /// Returns the interval at which the least of the logic is shared, among those that share hardware: the interval,
+    /// the share, and the smallest interval for bit-serial arithmetic.
     pub(super) fn least_shared(&self) -> Option<(u32, f64, Option<u32>)> {
         let fold = self.intervals.iter().filter(|row| matches!(row.made, Made::Fold(_)));
         let least = fold.min_by(|a, b| a.shared_percent.total_cmp(&b.shared_percent));
@@ -296,7 +297,7 @@ impl ReuseTable {
     }
 }
 
-/// What bit-serial hardware is made of.
+/// Appends a description of the parts of bit-serial hardware.
 fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
     let bits = if figures.bits_per_clock == 1 { "bit" } else { "bits" };
     let _ = writeln!(

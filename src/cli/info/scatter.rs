@@ -19,7 +19,7 @@ const BEST: &str = "#b04a2f";
 
 /// A panel of points.
 pub(in crate::cli) struct Panel {
-    /// What stands above it.
+    /// Title above the plot.
     pub(in crate::cli) title: String,
     /// Its points.
     pub(in crate::cli) points: Vec<Point>,
@@ -27,11 +27,11 @@ pub(in crate::cli) struct Panel {
 
 /// A point of a panel: further left is better, and so is further up.
 pub(in crate::cli) struct Point {
-    /// What grows to the right.
+    /// Value on the horizontal axis, growing to the right.
     pub(in crate::cli) x: f64,
-    /// What grows upwards.
+    /// Value on the vertical axis, growing upwards.
     pub(in crate::cli) y: f64,
-    /// Whether no other point beats it.
+    /// `true` if no other point is better in both values.
     pub(in crate::cli) best: bool,
     /// Its name.
     pub(in crate::cli) label: String,
@@ -104,8 +104,8 @@ fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
     let _ = writeln!(out, "<line x1=\"{x1:.2}\" y1=\"{y1:.2}\" x2=\"{x2:.2}\" y2=\"{y2:.2}\" stroke=\"{colour}\"/>");
 }
 
-/// The names beside the points, those of the best first, where they cover neither another name nor a point. A name that
-/// has no such place is left to the tooltip.
+/// The names next to the points, those of the best first, where they cover neither another name nor a point. A name
+/// that has no such place is left to the tooltip.
 fn labels(out: &mut String, placed: &[(&Point, (f64, f64))], (top, bottom): (f64, f64)) {
     let mut taken: Vec<[f64; 4]> = placed.iter().map(|(_, (x, y))| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]).collect();
     let (best, others): (Vec<_>, Vec<_>) = placed.iter().partition(|(point, _)| point.best);

@@ -27,7 +27,7 @@ struct MachineShape {
     /// Bits of the hardware if no register moved.
     register_bits_without_retiming: u64,
     pipelines: Vec<RetimedPipeline>,
-    /// What the hardware would take of the device.
+    /// Estimated resources on the device.
     estimate: Estimate,
 }
 

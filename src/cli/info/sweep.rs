@@ -1,5 +1,5 @@
 //! The trade-off at a glance: stage delay, latency and register bits by the number of stages; of a named device also
-//! clock, area, and whether the text of each row was proved.
+//! clock, area, and whether the RTL of each row was proved.
 
 use super::super::{ExitStatus, Failure};
 use super::short;
@@ -26,14 +26,14 @@ pub(super) struct Row {
     pub(super) delay_in_all: f64,
     /// Register bits of the hardware.
     pub(super) register_bits: u64,
-    /// Those that the schedule places within multiplier blocks.
+    /// Register bits that the schedule places within DSPs.
     pub(super) register_bits_in_blocks: u64,
     /// No pipeline of these stages and this delay has fewer, those within blocks counted as less.
     pub(super) register_bits_at_least: u64,
-    /// What the hardware would take of the device, if one was named.
+    /// Estimated resources on the device, if one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) on_device: Option<OnDevice>,
-    /// Whether the Verilog of this row is the design for every input, if that was asked for.
+    /// Verdict of the proof that the row's Verilog equals the design for every input, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<RowProof>,
     #[serde(skip)]
@@ -51,7 +51,7 @@ pub(super) struct OnDevice {
     pub(super) clock_mhz: f64,
     /// Time from input to result at that clock, in nanoseconds.
     pub(super) latency_ns: f64,
-    /// Whether no row has a clock as fast for less look-up tables and flip-flops, or a faster one for as much.
+    /// `true` if no other row is as fast for fewer LUTs and flip-flops, or faster for as many.
     pub(super) best: bool,
 }
 
@@ -62,7 +62,7 @@ impl OnDevice {
     }
 }
 
-/// What a proof of a row said.
+/// Verdict of the proof of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RowProof {
@@ -109,7 +109,8 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
     Ok(rows)
 }
 
-/// How many rows are made at once: none needs another, but each holds schedules and netlists of its own.
+/// Returns the number of rows that are built at once: they are independent, but each keeps its own schedule and netlist
+/// in memory.
 fn threads(program: &Optimised<'_>) -> usize {
     let by_memory = OPERATIONS_AT_ONCE / program.program.nodes().len().max(1);
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -119,7 +120,7 @@ fn threads(program: &Optimised<'_>) -> usize {
 /// Operations of all rows that are made at once; one takes about a kilobyte.
 const OPERATIONS_AT_ONCE: usize = 500_000;
 
-/// What `work` gives for 1 to `last`, in this order, with up to so many threads.
+/// Returns the results of `work` for 1 to `last`, in this order, computed by at most `threads` threads.
 fn side_by_side<T: Send>(last: u32, threads: usize, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let next = AtomicU32::new(1);
     let some = || {
@@ -138,7 +139,7 @@ fn side_by_side<T: Send>(last: u32, threads: usize, work: impl Fn(u32) -> T + Sy
     all.into_iter().map(|(_, made)| made).collect()
 }
 
-/// The wishes for so many stages.
+/// The options for `n` stages.
 fn in_stages(spec: &Spec, stages: u32) -> Spec {
     let mut spec = spec.clone();
     spec.pipeline.stages = Some(Stages::Exactly(stages));

@@ -13,7 +13,7 @@ pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// Intervals of the operands, which are inputs.
     operands: Vec<Interval>,
-    /// Whether all operands read the same input, each in its own type.
+    /// `true` if all operands read the same input, each in its own type.
     one_input: bool,
     inp_shift: i32,
     op: fn(&[ValueId]) -> Op,

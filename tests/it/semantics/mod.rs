@@ -1,5 +1,5 @@
-//! One suite of meaning, for everything here that runs a program: the golden interpreter, the batch engine in every
-//! instruction set, the netlist at several depths, and what the optimisation passes make of the program.
+//! One suite of semantics, for every component that runs a program: the reference interpreter, the batch engine in
+//! every instruction set, the netlist at several depths, and the program after the optimisation passes.
 //! `hdl_tests/semantics.rs` runs the same cases in the simulators.
 
 mod cases;

@@ -5,7 +5,7 @@ use super::model::{Model, Node, Output, Table};
 use super::{Op, TableId, ValueId};
 use crate::num::{Interval, Kif};
 
-/// What a model may ask for at most. Each is an option of the command line; hostile files stop here.
+/// Limits on a model. Each is an option of the command line; hostile files stop here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a file after decompression.
@@ -55,7 +55,7 @@ pub struct Builder {
     parts: Model,
     /// Port types taken over from an earlier form of the program.
     ports: Option<(Vec<Kif>, Vec<Interval>)>,
-    /// What is known of the operations that were checked while they came.
+    /// Results of the checks of operations so far.
     along: Along,
 }
 
@@ -95,7 +95,7 @@ impl Builder {
     /// Other limits than the default ones.
     pub fn limits(&mut self, limits: Limits) -> &mut Builder {
         self.limits = limits;
-        // What was judged by others is judged again.
+        // Operations that were checked under other limits are checked again.
         self.along = Along::default();
         self
     }
@@ -177,7 +177,7 @@ impl Builder {
         &self.parts.outputs
     }
 
-    /// What [`Builder::finish`] would object to.
+    /// Returns the problems that [`Builder::finish`] would report.
     pub fn check(&self) -> Vec<Problem> {
         check::check(&self.parts, &self.limits, self.ports.as_ref()).problems
     }

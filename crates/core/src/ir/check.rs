@@ -78,9 +78,9 @@ pub struct Problem {
     pub code: &'static str,
     /// Where.
     pub site: Site,
-    /// What is wrong.
+    /// Message of the problem.
     pub message: String,
-    /// What would be right.
+    /// Suggested correction.
     pub help: String,
 }
 
@@ -90,7 +90,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a check found, and the types that it worked out on the way.
+/// Result of a check, and the types that were computed for it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Checked {
     /// Every broken rule, up to the limit.
@@ -167,9 +167,9 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     parts.outputs.iter().map(interval).collect()
 }
 
-/// A check that goes along with the building: operations are judged while they are at hand, those that are right beyond
-/// doubt by a few comparisons, others by [`check`]'s own rules. It only says that all is well; what is wrong, [`check`]
-/// tells.
+/// An incremental check while a program is built: each operation is checked when it is appended. A few comparisons
+/// decide the common valid cases, [`check`]'s own rules all others. It only decides that the program is valid; problems
+/// are reported by [`check`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct Along {
     /// Types of the operations, which were all right so far.
@@ -178,7 +178,7 @@ pub(super) struct Along {
     most: (u64, u64),
     /// The types of the input ports as far as they are known.
     input_kifs: Vec<Kif>,
-    /// Whether anything was wrong.
+    /// `true` if any problem was detected.
     wrong: bool,
 }
 
@@ -188,7 +188,7 @@ impl Along {
         self.kifs.reserve_exact(operations);
     }
 
-    /// Whether the operation that is appended next is right beyond doubt; it is noted then.
+    /// Returns `true` if the operation that is appended next is valid by the fast rules; it is recorded then.
     #[inline(always)]
     pub(super) fn surely_right(&mut self, parts: &Model, limits: &Limits, node: &Node) -> bool {
         let index = parts.nodes.len();
@@ -223,7 +223,7 @@ impl Along {
         true
     }
 
-    /// Judges the operation that was appended last by every rule.
+    /// Checks the operation that was appended last by every rule.
     #[cold]
     pub(super) fn judge(&mut self, parts: &Model, limits: &Limits) {
         let Some(index) = parts.nodes.len().checked_sub(1) else { return };
@@ -255,8 +255,8 @@ impl Along {
         self.kifs.push(kif);
     }
 
-    /// What [`check`] would say of a program whose operations were all judged right: only the rest is looked at.
-    /// Nothing where [`check`] has to be asked.
+    /// Returns the result of [`check`] for a program whose operations were all checked: only the rest is examined.
+    /// `None` if [`check`] has to run.
     pub(super) fn conclude(
         mut self,
         parts: &Model,
@@ -288,7 +288,7 @@ impl Along {
     }
 }
 
-/// Whether an operation is within the limit of bits whatever its operands are: `most` are the most bits and fractional
+/// Returns `true` if an operation is within the limit of bits for all operands: `most` are the most bits and fractional
 /// bits of any operand and of the result, `more` those of a constant.
 #[inline]
 fn narrow(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
@@ -303,7 +303,7 @@ struct Checker<'a> {
     /// Types of the operations checked so far.
     kifs: Vec<Kif>,
     /// The most bits and fractional bits (or, below the point, missing ones) of these types and that of the operation
-    /// at hand.
+    /// of the operation.
     most: (u64, u64),
 }
 
@@ -494,7 +494,7 @@ impl Checker<'_> {
         terms.map(|(v, s)| self.aligned(v, i64::from(s), frac)).max().unwrap_or(0) + finer
     }
 
-    /// Whether an operation is within the limit whatever its operands are: nearly all are.
+    /// Returns `true` if an operation is within the limit for all operands: nearly all are.
     fn surely_narrow(&self, op: &Op) -> bool {
         let (shift, more) = match op {
             Op::Add { shift, .. } | Op::Sub { shift, .. } | Op::Quantise { shift, .. } => (*shift, 0),
@@ -636,7 +636,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `len` codes from `base` on are all codes of the type.
+/// Returns `true` if `len` codes from `base` on are all codes of the type.
 fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
     match base.to_i64() {
         Some(base) if kif.width() <= 100 => {
@@ -726,7 +726,7 @@ mod tests {
             b.op(op(x), Interval::new(0, 0, 0));
             codes(&b).is_empty()
         };
-        // Four bits beside four bits moved up by ten.
+        // Four bits next to four bits moved up by ten.
         let add = |x| Op::Add { a: x, b: x, shift: 10 };
         assert!(needs(&add, 14) && !needs(&add, 13));
         let mul = |x| Op::Mul { a: x, b: x };

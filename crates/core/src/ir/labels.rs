@@ -1,13 +1,13 @@
-//! Names that a source has for elements and values, beside the program: they change no meaning, only what people read.
+//! Names of a source for elements and values, in addition to the program: they do not change its semantics.
 
 use super::ValueId;
 
 /// Names from the file that a program was lowered from. Empty for programs that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
-    /// Of the input elements, in their order; empty: they have none.
+    /// Names of the input elements, in their order; empty: they have none.
     pub inputs: Vec<String>,
-    /// Of the output elements, in their order; empty: they have none.
+    /// Names of the output elements, in their order; empty: they have none.
     pub outputs: Vec<String>,
     /// Values by the operation that they stem from ([`super::Node::origin`]). Of several names of one operation the
     /// first counts.
@@ -15,7 +15,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Whether nothing has a name.
+    /// Returns `true` if there is no name.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.outputs.is_empty() && self.values.is_empty()
     }

@@ -32,16 +32,16 @@ impl BlockId {
     }
 }
 
-/// What a signal is.
+/// Kind of a signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignalKind {
     /// An input port.
     Input,
     /// A wire inside.
     Wire,
-    /// What a block reads.
+    /// An input of a block.
     BlockInput(BlockId),
-    /// What a block computes.
+    /// An output of a block.
     BlockOutput(BlockId),
     /// A register on the rising edge of the clock.
     Register,
@@ -52,9 +52,9 @@ pub enum SignalKind {
 pub struct Signal {
     /// The file's name.
     pub name: String,
-    /// What it is.
+    /// Kind of the signal.
     pub kind: SignalKind,
-    /// Whether it is an output port as well. Inputs never are.
+    /// `true` if it is an output port as well. Inputs never are.
     pub output: bool,
     /// Types of its elements.
     pub elements: Vec<Kif>,
@@ -62,7 +62,7 @@ pub struct Signal {
     pub reset_to: Option<Vec<BigInt>>,
     /// The one-bit element that resets the register when it is 1.
     pub reset_if: Option<Access>,
-    /// The modulo schedule: toggles and period. It tells readers of the design when the signal means something.
+    /// The modulo schedule: toggles and period. It documents in which cycles the signal is valid.
     pub schedule: Option<(Vec<i64>, i64)>,
 }
 
@@ -85,7 +85,7 @@ impl Access {
         self.hi - self.lo
     }
 
-    /// Whether the view shows no element.
+    /// Returns `true` if the view has no element.
     pub fn is_empty(&self) -> bool {
         self.lo == self.hi
     }
@@ -100,7 +100,7 @@ pub struct Connection {
     pub dst: Access,
     /// A one-bit element; while it is 0, `alternative` is taken, and without one a register holds.
     pub enable_if: Option<Access>,
-    /// What is taken while not enabled.
+    /// Value while not enabled.
     pub alternative: Option<Access>,
 }
 
@@ -118,7 +118,7 @@ pub enum Settle {
 pub struct Block {
     /// The file's name.
     pub name: String,
-    /// What it computes.
+    /// Program of the block.
     pub model: Model,
     /// The signal that it reads.
     pub input: Option<SignalId>,
@@ -182,7 +182,7 @@ impl Machine {
         registers.flat_map(|s| &s.elements).map(|k| u64::from(k.width())).sum()
     }
 
-    /// The same machine with each block's program replaced; ports of the programs must stay the same.
+    /// Returns the machine with each block's program replaced; ports of the programs must stay the same.
     ///
     /// # Panics
     /// If a replacement has other port types than the block it replaces.
@@ -205,9 +205,9 @@ pub struct MachineProblem {
     pub code: &'static str,
     /// Where: a signal, connection or block of the design.
     pub site: MachineSite,
-    /// What is wrong.
+    /// Message of the problem.
     pub message: String,
-    /// What would be right.
+    /// Suggested correction.
     pub help: &'static str,
 }
 
@@ -340,7 +340,7 @@ struct Checker<'a> {
     problems: &'a mut Vec<MachineProblem>,
 }
 
-/// Who drives each element: a connection or, for a block's outputs, the block.
+/// Drivers of each element: a connection or, for a block's outputs, the block.
 struct Drivers {
     /// For each signal and element, the connection that drives it.
     by: Vec<Vec<Option<usize>>>,

@@ -6,7 +6,7 @@ use crate::num::{Interval, Kif};
 /// One operation with what the file says about its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it computes.
+    /// Operation that computes its result.
     pub op: Op,
     /// The interval that its result stays in while the inputs keep theirs; gives its type.
     pub interval: Interval,
@@ -26,7 +26,7 @@ pub struct Output {
     pub source: Option<ValueId>,
     /// The real value is scaled by `2^shift`; the code is not touched.
     pub shift: i32,
-    /// Whether the code is negated.
+    /// `true` if the code is negated.
     pub neg: bool,
 }
 
@@ -86,7 +86,7 @@ impl Model {
         (0..self.nodes.len() as u32).map(ValueId)
     }
 
-    /// How often operations and outputs read each value.
+    /// Returns the number of reads of each value by operations and outputs.
     pub fn reader_counts(&self) -> Vec<u32> {
         let mut readers = vec![0; self.nodes.len()];
         let mut read = |v: ValueId| readers[v.index()] += 1;
@@ -152,7 +152,7 @@ impl Model {
         self.adder_size
     }
 
-    /// Whether the latency fields say anything: a file whose latencies are all equal has no delays.
+    /// Returns `true` if the latency fields carry information: a file whose latencies are all equal has no delays.
     pub fn has_delays(&self) -> bool {
         self.nodes.windows(2).any(|w| w[0].latency != w[1].latency)
     }

@@ -66,14 +66,14 @@ pub struct Term {
     pub value: ValueId,
     /// Its weight's exponent.
     pub shift: i32,
-    /// Whether it is subtracted.
+    /// `true` if it is subtracted.
     pub neg: bool,
 }
 
-/// What an operation computes. The exact meaning is section 3 of the specification; every result is
+/// Operation on values. The exact semantics is section 3 of the specification; every result is
 /// wrapped to the node's own type.
 ///
-/// A field `shift` scales the operand it stands beside by `2^shift`.
+/// A field `shift` scales the operand it follows by `2^shift`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     /// Opcode -1: the external input, quantised.
@@ -287,7 +287,7 @@ impl Op {
         }
     }
 
-    /// Whether the operation may lawfully wrap inside its operands' intervals: inputs, ReLU, quantise, mux.
+    /// Returns `true` if the operation may lawfully wrap inside its operands' intervals: inputs, ReLU, quantise, mux.
     /// For every other one a valid file promises that wrapping changes nothing while intervals hold.
     pub fn quantises(&self) -> bool {
         matches!(self, Op::Input { .. } | Op::Relu { .. } | Op::Quantise { .. } | Op::Mux { .. })

@@ -25,7 +25,7 @@ impl Code {
     /// Zero.
     pub const ZERO: Code = Code(Repr::Small(0));
 
-    /// The integer of 128 bits. No [`From`]: beside that of `i64` a bare number would be of either type.
+    /// The integer of 128 bits. No [`From`]: with that of `i64` as well, a bare number would be of either type.
     #[inline]
     pub fn of_i128(v: i128) -> Code {
         match i64::try_from(v) {
@@ -59,7 +59,7 @@ impl Code {
         }
     }
 
-    /// Whether the integer is below zero.
+    /// Returns `true` if the integer is below zero.
     #[inline]
     pub fn is_negative(&self) -> bool {
         match &self.0 {
@@ -68,7 +68,7 @@ impl Code {
         }
     }
 
-    /// Whether the integer is zero.
+    /// Returns `true` if the integer is zero.
     #[inline]
     pub fn is_zero(&self) -> bool {
         matches!(self.0, Repr::Small(0))

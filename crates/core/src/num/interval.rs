@@ -21,7 +21,7 @@ impl Interval {
     /// The interval from `min` to `max` in steps of `2^-frac`.
     ///
     /// # Panics
-    /// If `min > max`: whoever computes an interval knows its order.
+    /// If `min > max`: the caller computes an interval in order.
     pub fn new(min: impl Into<Code>, max: impl Into<Code>, frac: i32) -> Interval {
         let (min, max) = (min.into(), max.into());
         assert!(min <= max, "interval with min {min} above max {max}");
@@ -75,7 +75,7 @@ impl Interval {
         Interval::new(end(&self.min, &other.min), end(&self.max, &other.max), frac)
     }
 
-    /// Whether `code` (in units of this interval's step) lies inside.
+    /// Returns `true` if `code` (in units of this interval's step) lies inside.
     pub fn contains(&self, code: &BigInt) -> bool {
         self.min.to_big() <= *code && *code <= self.max.to_big()
     }

@@ -9,7 +9,7 @@ use std::fmt;
 /// The real value of a code `v` of this type is `v * 2^-frac`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kif {
-    /// Whether codes are two's complement.
+    /// `true` if codes are two's complement.
     pub signed: bool,
     /// Integer bits without the sign bit; negative where the type starts below the binary point.
     pub int: i32,
@@ -35,7 +35,7 @@ impl Kif {
         (i64::from(self.signed) + i64::from(self.int) + i64::from(self.frac)).max(0) as u32
     }
 
-    /// Whether the type has no bits, so that its only value is zero.
+    /// Returns `true` if the type has no bits, so that its only value is zero.
     #[inline]
     pub fn is_zero(self) -> bool {
         self.width() == 0
@@ -54,7 +54,7 @@ impl Kif {
         }
     }
 
-    /// Whether `code` is a code of this type, so that wrapping leaves it as it is.
+    /// Returns `true` if `code` is a code of this type, so that wrapping leaves it as it is.
     pub fn holds(self, code: &BigInt) -> bool {
         self.min_code() <= *code && *code <= self.max_code()
     }

@@ -152,7 +152,7 @@ pub(super) fn parse_i64(number: Number<'_>) -> Option<i64> {
     }
 }
 
-/// What is wrong with an interval, by part.
+/// Invalid part of an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BadInterval {
     Step(String),
@@ -184,7 +184,7 @@ mod tests {
     use super::super::super::source::Source;
     use super::*;
 
-    /// What the parser makes of a literal.
+    /// Passes the parsed form of a literal to a function.
     fn with_number<T>(text: &str, then: impl FnOnce(Number<'_>) -> T) -> T {
         let text = format!("[{text}]");
         let mut json = Json::new(Source::new(text.as_bytes(), 1 << 20).unwrap()).unwrap();

@@ -15,7 +15,7 @@ use std::io::Read;
 /// Spec versions of `ALIRModel` files that are known.
 const KNOWN_VERSIONS: &str = "2, 3 and 4";
 
-/// What the one JSON value of a file is.
+/// Structure of the one JSON value of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Frame {
     /// An object with a header.
@@ -24,7 +24,7 @@ pub(in super::super) enum Frame {
     Bare(Era),
 }
 
-/// Reads the one JSON value of a file as a model. What is worth knowing comes beside the model; `form` becomes what the
+/// Reads the one JSON value of a file as a model. Notes are returned with the model; `form` becomes what the
 /// file is called.
 ///
 /// # Errors
@@ -66,9 +66,9 @@ pub(super) struct Reader<'l, R: Read> {
     pub(super) draft: Draft,
 }
 
-/// What was read of the model.
+/// Parts of the model that have been read.
 pub(super) struct Draft {
-    /// Whether all parts were there, so that what they say together can be judged.
+    /// `true` if all parts were present, so that they can be checked together.
     complete: bool,
     shape: Option<(i64, i64)>,
     pub(super) builder: Builder,
@@ -82,7 +82,7 @@ pub(super) struct Draft {
     /// Tables that are not what the file meant, in order.
     bad_tables: Vec<usize>,
     tables_known: bool,
-    /// What old opcodes negate first.
+    /// Operands that old opcodes negate first.
     pub(super) negations: Negations,
     /// Where the layout of the records changes, and to what.
     layouts: Vec<(usize, Layout)>,
@@ -141,7 +141,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// What the opcodes mean.
+    /// Returns the semantics of the opcodes.
     pub(super) fn era(&self) -> Era {
         match self.frame {
             Frame::Object => Era::Two,
@@ -149,7 +149,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Whether the file states what its opcodes mean.
+    /// Returns `true` if the file states the semantics of its opcodes.
     pub(super) fn has_header(&self) -> bool {
         self.frame == Frame::Object
     }
@@ -216,7 +216,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.json.finish()
     }
 
-    /// What a valid file of this header is called.
+    /// Returns the name of the format of a valid file with this header.
     fn form(&self) -> String {
         let language = match (self.frame, self.meta.as_deref()) {
             (Frame::Object, Some(meta)) if meta.starts_with("DAIS") => "DAIS",
@@ -402,7 +402,7 @@ impl<'l, R: Read> Reader<'l, R> {
             if (self.earlier_ops + index) as u64 >= self.limits.max_ops {
                 return Err(self.too_many_ops());
             }
-            // Behind the last problem that is shown only the syntax matters: the version may still come.
+            // After the last problem that is shown only the syntax matters: the version may still come.
             if self.full() {
                 self.json.skip()?;
             } else {
@@ -567,7 +567,7 @@ impl<'l, R: Read> Reader<'l, R> {
 
     // Values, each with a place for what is wrong with it. `None` says that a problem was noted.
 
-    /// Whether the next value is of this kind; if not it is reported and passed over.
+    /// Returns `true` if the next value is of this kind; otherwise it is reported and skipped.
     pub(super) fn expect(&mut self, at: At, wanted: Kind) -> Result<bool, Stop> {
         let found = self.json.kind()?;
         if found == wanted {
@@ -770,7 +770,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Err(Box::new(Diagnostic::error("E0104", self.json.place(), message).with_help("raise --max-bytes")))
     }
 
-    /// Everything was read, or could not be: judge it as a whole.
+    /// Everything was read, or could not be: check it as a whole.
     fn conclude(mut self, outcome: Result<(), Stop>) -> Result<(Model, Diagnostics), Diagnostics> {
         let header = self.header_problems();
         if !header.is_empty() {
@@ -793,7 +793,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// What was read of a model, judged as a whole; `None` if something is wrong with it.
+    /// Returns the model after a check of the whole; `None` if a problem was reported.
     fn judged(&mut self) -> Result<Option<Model>, Stop> {
         self.version_problems();
         self.outputs();
@@ -865,7 +865,7 @@ impl<'l, R: Read> Reader<'l, R> {
         found
     }
 
-    /// What is wrong for the version that the file states, which may have come last.
+    /// Reports the problems that depend on the file's version, which may have come last.
     fn version_problems(&mut self) {
         // Files without a header, and pipelines, are older than the second layout.
         let version = if self.has_header() && self.stage.is_none() { self.version } else { Some(2) };
@@ -924,7 +924,8 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Whether a problem of the model's own checks comes from the file and not from what replaced a bad part of it.
+    /// Returns `true` if a problem of the model's own checks comes from the file and not from what replaced a bad part
+    /// of it.
     fn believable(&self, problem: &Problem) -> bool {
         let draft = &self.draft;
         let Site::Op(index, part) = problem.site else {
@@ -948,7 +949,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.problem(problem.code, at, &problem.message, &problem.help);
     }
 
-    /// What a valid file does that its user may want to know.
+    /// Returns notes about unusual properties of a valid file.
     fn notes(&self, stages: usize) -> Diagnostics {
         let mut notes = Vec::new();
         if stages > 1 {

@@ -13,7 +13,7 @@ use alir_core::ir::{Node, Op};
 use alir_core::num::{Code, Interval};
 use std::io::Read;
 
-/// What every record ends with.
+/// Fields at the end of every record.
 struct Tail {
     interval: Option<Interval>,
     latency: Option<f64>,
@@ -154,7 +154,7 @@ impl<R: Read> Reader<'_, R> {
         self.any_record(index)
     }
 
-    /// What a plain record means: as in [`Reader::record_v3`], in the same order.
+    /// Decodes a plain record: as in [`Reader::record_v3`], in the same order.
     fn plain(&mut self, index: usize, plain: &Plain) -> Result<Option<Node>, Stop> {
         let Plain { addr, opcode, data, bounds, latency, cost } = plain;
         let interval = self.interval_of(index, bounds)?;
@@ -249,7 +249,7 @@ impl<R: Read> Reader<'_, R> {
         Ok(node)
     }
 
-    /// Reads interval, latency and cost behind the first `k` elements, and the end of the record.
+    /// Reads interval, latency and cost after the first `k` elements, and the end of the record.
     fn tail(&mut self, index: usize, k: usize, first: &mut bool) -> Result<Option<Tail>, Stop> {
         let mut tail = Tail { interval: None, latency: None, cost: None };
         for part in 0..3 {

@@ -8,7 +8,7 @@ use alir_core::ir::{Limits, Model, Node, Op, Output, Site, ValueId};
 use alir_core::num::Code;
 use std::io::{self, Write};
 
-/// How a file starts.
+/// Magic bytes of a file.
 pub(in super::super) const MAGIC: &[u8; 4] = b"ALIR";
 
 /// Bytes of an operation without operands and data.
@@ -54,7 +54,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Where the parts of an operation stand.
+/// Byte offsets of the parts of an operation.
 #[derive(Clone, Copy)]
 struct Offsets {
     start: usize,
@@ -95,7 +95,7 @@ pub(in super::super) fn read(
         return Err(Diagnostic::error("E0154", Place::Byte(4), message).with_help("known in bytes: 3 and 4").into());
     }
     *form = format!("byte code of ALIR {spec}");
-    // The sizes stand together; each is checked as soon as it is known what it counts.
+    // The sizes come first, together; each is checked as soon as it is known what it counts.
     let n_in = cursor.count(4)?;
     let n_out = cursor.count(9)?;
     let n_ops = cursor.count(ROW)?;
@@ -203,7 +203,7 @@ pub(in super::super) fn read(
     assembly.finish(outputs, op_byte, port_byte).map(|model| (model, Diagnostics::default()))
 }
 
-/// What of a program the narrow fields have no room for.
+/// Returns the properties of a program that the narrow fields cannot represent.
 pub(in super::super) fn unsayable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {

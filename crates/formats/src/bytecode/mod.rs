@@ -21,7 +21,7 @@ use alir_core::ir::{
 use alir_core::num::{Code, Interval, Kif};
 use rustc_hash::FxHashMap;
 
-/// A program being put together from byte code.
+/// A program being built from byte code.
 struct Assembly<'l> {
     limits: &'l Limits,
     builder: Builder,
@@ -49,11 +49,11 @@ struct Row {
     op: Option<Op>,
     negated: Negated,
     interval: Option<Interval>,
-    /// Of a lookup: the codes of the operand's type below the table's first entry.
+    /// For a lookup: number of codes of the operand's type below the table's first entry.
     pad: i64,
 }
 
-/// Notes what is wrong with one operation, by the bytes where it stands.
+/// Notes what is wrong with one operation, by its byte offset.
 struct AtRow<'a, 'l, F> {
     assembly: &'a mut Assembly<'l>,
     index: usize,
@@ -217,7 +217,7 @@ impl<'l> Assembly<'l> {
         }
     }
 
-    /// Checks the whole; `byte_of` tells where a part of an operation stands.
+    /// Checks the whole; `byte_of` returns the byte offset of a part of an operation.
     fn finish(
         mut self,
         outputs: Vec<Output>,
@@ -258,7 +258,8 @@ impl<'l> Assembly<'l> {
         })
     }
 
-    /// Whether a problem of the model's own checks comes from the file and not from what replaced a bad part of it.
+    /// Returns `true` if a problem of the model's own checks comes from the file and not from what replaced a bad part
+    /// of it.
     fn believable(&self, site: Site) -> bool {
         let Site::Op(index, _) = site else { return true };
         let bad = |i: usize| self.bad_ops.binary_search(&i).is_ok();

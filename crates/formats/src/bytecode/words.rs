@@ -189,7 +189,7 @@ pub(in super::super) fn read(
     program(&words, limits, sizes)
 }
 
-/// Reads what stands behind a header that fits.
+/// Reads the words after a header that fits.
 fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, Diagnostics), Diagnostics> {
     if sizes.n_ops as u64 > limits.max_ops {
         let message = format!("more than {} operations", limits.max_ops);
@@ -269,7 +269,7 @@ fn column(field: Field) -> usize {
     }
 }
 
-/// What of a program, already in the operations of the target, 32-bit words have no room for.
+/// Returns the properties of a program, already in the operations of the target, that 32-bit words cannot represent.
 pub(in super::super) fn unsayable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {

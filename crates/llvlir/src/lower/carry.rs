@@ -1,8 +1,8 @@
 //! The carry of sums and the borrow of differences, which programs ask for by comparing.
 //!
-//! LLVLIR has no carry out: `cmps ltu` of a sum with one of its terms gives it, and the same of two values is the borrow of
-//! their difference. Taken as it is written, that is a comparator beside the adder. Where both are there, the adder is made
-//! one bit wider, of natural numbers, and the bit above the result is the answer.
+//! LLVLIR has no carry out: `cmps ltu` of a sum with one of its terms gives it, and the same of two values is the
+//! borrow of their difference. Taken as it is written, that is a comparator in addition to the adder. Where both exist,
+//! the adder is built one bit wider, of natural numbers, and the bit above the result is the answer.
 
 use super::{Lowering, Operand};
 use crate::program::{File, Operation, Program};
@@ -10,7 +10,7 @@ use crate::rows::{Lane, Meaning};
 use alir_core::ir::ValueId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Which sums and differences of integers have their carry asked for, and those sums as far as they are there.
+/// The sums and differences of integers whose carry is used, and those sums that exist so far.
 pub(super) struct Carries {
     /// Numbers of results.
     asked: FxHashSet<u32>,
@@ -18,7 +18,7 @@ pub(super) struct Carries {
     sums: FxHashMap<u32, (ValueId, [u32; 2])>,
 }
 
-/// What an operation of two integers has: the lane, and the numbers of both.
+/// Returns the lane of an operation of two integers, and the numbers of both.
 fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
     let Meaning::Lanes(lane) = op.row().meaning else { return None };
     let args = program.args(op);

@@ -35,8 +35,8 @@ impl Lowering<'_> {
         self.logic.choose(negative, negated, v, width)
     }
 
-    /// Of natural numbers, by restoring division: a row of subtracters for each bit of the quotient, each only as wide
-    /// as what is left of the dividend can be.
+    /// Divides natural numbers by restoring division: a row of subtracters for each bit of the quotient, each only as
+    /// wide as the remaining dividend can be.
     fn restoring(&mut self, a: ValueId, b: ValueId, width: u32) -> (ValueId, ValueId) {
         let mut rest = self.logic.zero();
         let mut quotient = Vec::with_capacity(width as usize);

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 
 /// Bits whose ones one table counts: inputs of a look-up table on AMD's and Intel's devices.
 const COUNTED: u32 = 6;
-/// Bits of values whose ones tables count. Wider ones stay sums of bits, which are proved by linear forms at once; tables
-/// are compared for all their values (128 bits take 11 s).
+/// Bits of values whose ones tables count. Wider ones stay sums of bits, which are proved by linear forms at once;
+/// tables are compared for all their values (128 bits take 11 s).
 const COUNTED_WIDTHS: RangeInclusive<u32> = 10..=32;
 
 impl Lowering<'_> {
@@ -109,12 +109,12 @@ impl Lowering<'_> {
         self.logic.within(exact, width)
     }
 
-    /// How many bits are set: the sum of what tables say of six bits each.
+    /// Counts the bits that are set: the sum of look-up tables for six bits each.
     ///
-    /// A look-up table of six inputs says a bit of the number of ones among six, which adders of single bits do in three
-    /// levels; synthesisers merge such adders, but do not find the tables (LUT of Yosys, UltraScale+: 16 bits 15 for 26, 32
-    /// bits 49 for 85; in a text by hand on ECP5 32 bits 88 for 96 LUT4, on iCE40 68 for 56). Two tables and an adder are more
-    /// than what Yosys makes of up to nine single bits.
+    /// A look-up table of six inputs says a bit of the number of ones among six, which adders of single bits do in
+    /// three levels; synthesisers merge such adders, but do not find the tables (LUT of Yosys, UltraScale+: 16 bits 15
+    /// for 26, 32 bits 49 for 85; in RTL by hand on ECP5 32 bits 88 for 96 LUT4, on iCE40 68 for 56). Two tables and an
+    /// adder are more than what Yosys makes of up to nine single bits.
     fn ones(&mut self, v: ValueId, width: u32) -> ValueId {
         let mut counts = Vec::new();
         for low in (0..width).step_by(COUNTED as usize) {
@@ -156,7 +156,7 @@ impl Lowering<'_> {
         Operand { v: self.logic.not(v), width }
     }
 
-    /// Whether a comparison holds: the code's bit of the relation that does.
+    /// Returns a bit that is 1 if a comparison holds: the code's bit for the relation of the operands.
     fn compared(&mut self, code: u8, a: ValueId, b: ValueId, width: u32) -> ValueId {
         let sign = if code & 8 == 0 { Sign::Signed } else { Sign::Unsigned };
         let (x, y) = (self.read(a, width, sign), self.read(b, width, sign));
@@ -185,14 +185,14 @@ impl Lowering<'_> {
     fn zeros(&mut self, v: ValueId, width: u32, leading: bool) -> ValueId {
         let bits: Vec<ValueId> =
             (0..width).map(|k| self.logic.bit(v, if leading { width - 1 - k } else { k })).collect();
-        // Ones behind the end stop the count there.
+        // Ones after the end stop the count there.
         let mut padded = bits;
         let one = self.logic.constant(1);
         padded.resize((width as usize + 1).next_power_of_two(), one);
         self.first_one(&padded).1
     }
 
-    /// Whether there is a one, and how many zeros come before it.
+    /// Returns a bit that is 1 if there is a one, and the number of zeros before it.
     fn first_one(&mut self, bits: &[ValueId]) -> (ValueId, ValueId) {
         if let [bit] = bits {
             return (*bit, self.logic.zero());

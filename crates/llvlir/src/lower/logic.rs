@@ -57,7 +57,7 @@ impl Logic {
         let op = match code.to_i64() {
             Some(_) => Op::Const { value: code.clone() },
             None => {
-                // The files of ALIR hold constants of 64 bits: a wider one is put together from parts.
+                // The files of ALIR hold constants of 64 bits: a wider one is composed from parts.
                 let low = self.constant(&value & (power(PART) - 1));
                 let high = self.constant(&value >> PART);
                 Op::Add { a: low, b: high, shift: PART as i32 }
@@ -262,7 +262,7 @@ impl Logic {
         self.mux(bit, a, b)
     }
 
-    /// Whether the value is not 0.
+    /// Returns a bit that is 1 if the value is not 0.
     pub(super) fn any(&mut self, v: ValueId) -> ValueId {
         let (min, max) = self.range(v);
         if min > BigInt::ZERO || max < BigInt::ZERO {
@@ -274,7 +274,7 @@ impl Logic {
         self.push(Op::Unary { op: UnaryBits::Any, x: v }, BigInt::ZERO, BigInt::one())
     }
 
-    /// Whether `a < b`.
+    /// Returns a bit that is 1 if `a < b`.
     pub(super) fn less(&mut self, a: ValueId, b: ValueId) -> ValueId {
         let difference = self.sub(a, b);
         let (min, max) = self.range(difference);
@@ -288,7 +288,7 @@ impl Logic {
         self.slice(difference, sign, 1)
     }
 
-    /// Whether `a != b`, of values whose bits count modulo `2^width`.
+    /// Returns a bit that is 1 if `a != b`, for values whose bits count modulo `2^width`.
     pub(super) fn differ(&mut self, a: ValueId, b: ValueId, width: u32) -> ValueId {
         let (a, b) = self.alike(a, b, width);
         let bits = self.bitwise(BinaryBits::Xor, a, b);
@@ -365,7 +365,7 @@ impl Logic {
         if constant.is_zero() { sum } else { self.plus(sum, &constant) }
     }
 
-    /// Natural numbers that stand beside one another: each with the place of its lowest bit, from below.
+    /// Concatenated natural numbers: each with the position of its lowest bit, from below.
     pub(super) fn concatenated(&mut self, pieces: &[(ValueId, u32)]) -> ValueId {
         match pieces {
             [] => self.zero(),
@@ -402,7 +402,7 @@ impl Logic {
     }
 }
 
-/// Whether a number is below zero.
+/// Sign test of a number.
 pub(super) trait Negative {
     fn is_negative_number(&self) -> bool;
 }

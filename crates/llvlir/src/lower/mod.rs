@@ -1,8 +1,8 @@
 //! From LLVLIR to ALIR.
 //!
 //! A pattern of W bits is an integer that equals it modulo `2^W` and has no more than W bits: of natural numbers and of
-//! two's complement whichever came out, since changing one into the other is a matter of wires. What a row means stands
-//! in `docs/llvlir.md`, section 6; the golden interpreter judges this file.
+//! two's complement, whichever resulted, since changing one into the other is a matter of wires. The semantics of a row
+//! is in `docs/llvlir.md`, section 6; the reference interpreter checks this file.
 
 mod carry;
 mod divide;
@@ -101,7 +101,7 @@ struct Lowering<'p> {
     tables: FxHashMap<(u32, u32, usize), TableEntry>,
     /// Tables of the number of ones by bits of the address.
     counters: FxHashMap<u32, TableId>,
-    /// Sums and differences whose carry is asked for.
+    /// Sums and differences whose carry is used.
     carries: Carries,
     labels: Labels,
     /// Operations whose results have names, in order, and the first that is not reached.
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Names the result of operation `at`, if a label stands before it.
+    /// Names the result of operation `at`, if a label precedes it.
     fn hint(&mut self, at: usize, op: &Operation) {
         while let Some((_, name)) = self.hints.get(self.next_hint).filter(|(hinted, _)| *hinted == at) {
             if let Some((file, value)) = op.result() {

@@ -27,7 +27,7 @@ pub struct Constants {
     pub codes: Vec<Code>,
     /// Their fractional bits.
     pub frac: i64,
-    /// The same constants without quantisation, for the floating-point network.
+    /// The constants without quantisation, for the floating-point network.
     pub floats: Vec<f64>,
     /// The name of their buffer, `LAYER:NAME` or `NAME`.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Input {
     pub slot: usize,
     /// Elements.
     pub elements: usize,
-    /// What real numbers become.
+    /// Quantiser of real numbers.
     pub quantiser: Quantiser,
 }
 
@@ -105,7 +105,7 @@ pub struct EmbeddingRows {
     pub positions: Option<Arc<Constants>>,
 }
 
-/// What a step computes, before it is quantised. Operations with an [`Operand`] act on each token alike.
+/// Computation of a step, before quantisation. Operations with an [`Operand`] act on each token alike.
 #[derive(Clone, Debug)]
 pub enum Operation {
     /// Matrix times vector, plus constants.
@@ -264,11 +264,11 @@ pub struct Step {
     pub elements: usize,
     /// Layout of the result.
     pub layout: Layout,
-    /// How the result is quantised; `None` keeps it.
+    /// Quantiser of the result; `None` keeps it.
     pub quantiser: Option<Quantiser>,
     /// Name of an intermediate value in the quantisation file; `None` for a buffer.
     pub record: Option<&'static str>,
-    /// What is computed.
+    /// Computation of the step.
     pub operation: Operation,
 }
 
@@ -302,7 +302,7 @@ pub struct BoundNetwork {
     pub steps: Vec<Step>,
     /// Slots of the outputs in order.
     pub outputs: Vec<usize>,
-    /// How many slots there are.
+    /// Number of slots.
     pub slots: usize,
     /// The name of each slot's buffer, `LAYER:NAME` or `NAME`, and its elements.
     pub names: Vec<Group>,
@@ -350,7 +350,7 @@ impl WeightMap {
         let mut all = Vec::new();
         for key in [format!("{layer}:{name}"), name.to_owned()] {
             if let Some(names) = self.0.get(&key) {
-                // What is said to be there has to be there.
+                // A declared tensor has to exist.
                 return vec![Candidate { names: names.clone(), required: true }];
             }
         }

@@ -2,7 +2,7 @@
 //! network lies near the floating-point one.
 //!
 //! It starts with the contract's baseline rule: for each buffer a sign if any value is negative, the fewest integer
-//! bits that hold every value, all other bits behind the binary point. Then the point of each buffer and of each weight
+//! bits that hold every value, all other bits after the binary point. Then the point of each buffer and of each weight
 //! is moved, one at a time, as long as the mean error over the samples gets smaller: a few values saturate, all others
 //! get finer. A move that makes any output worse than the baseline is not taken.
 //!
@@ -28,23 +28,23 @@ const SEARCHED: usize = 512;
 /// Times that every type is looked at.
 const SWEEPS: usize = 3;
 
-/// How many bits.
+/// Widths in bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits {
-    /// Of buffers.
+    /// Width of buffers.
     pub activations: u32,
-    /// Of weights.
+    /// Width of weights.
     pub weights: u32,
 }
 
-/// How far one buffer lies from its floating-point values.
+/// Error of one buffer against its floating-point values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferError {
     /// `LAYER:NAME` or `NAME`.
     pub name: String,
     /// Its type; `None` where it is kept exact.
     pub kif: Option<Kif>,
-    /// Whether it is an output of the network.
+    /// `true` if it is an output of the network.
     pub output: bool,
     /// Least and largest floating-point value.
     pub range: (f64, f64),
@@ -58,7 +58,7 @@ pub struct BufferError {
     pub ratio: Option<f64>,
 }
 
-/// What calibration found.
+/// Result of calibration.
 #[derive(Clone, Debug)]
 pub struct Calibration {
     /// The quantisation file.
@@ -120,7 +120,7 @@ struct Search<'a> {
     tables: BTreeMap<String, (f64, f64)>,
 }
 
-/// Whether the table of a step is one inside of a node, and its key in the quantisation file.
+/// Returns the key in the quantisation file of a step's table, if the table is inside of a node.
 fn table_key(graph: &Graph, step: &Step) -> Option<String> {
     let node = graph.nodes.get(step.node)?;
     matches!(step.operation, Operation::Swiglu { .. }).then(|| format!("{}:{}:{}", node.layer, node.op, node.nth))
@@ -139,7 +139,7 @@ fn integer_bits(x: f64) -> i32 {
     bits
 }
 
-/// The baseline rule: a sign if any value is negative, the fewest integer bits, all others behind the point.
+/// The baseline rule: a sign if any value is negative, the fewest integer bits, all others after the binary point.
 fn type_of((low, high): (f64, f64), bits: u32) -> Kif {
     let most = low.abs().max(high.abs());
     if most == 0.0 {
@@ -403,7 +403,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// The same types with the point of one of them moved; none where it holds nothing but zero.
+    /// Returns the types with the point of one of them moved; `None` where it holds only zeros.
     fn moved(&self, types: &Types, key: &Key, by: i32) -> Option<Types> {
         let mut types = types.clone();
         let kif = match key {

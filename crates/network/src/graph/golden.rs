@@ -1,6 +1,6 @@
 //! What a network means: section 2 of the contract, line by line, in exact rational numbers.
 //!
-//! Slow and plain. Everything else is held to this; it names no lowering.
+//! Slow and plain. Everything else is checked against it; it uses no lowering.
 
 use super::bind::{BoundNetwork, Constants, Operation, Step, TableFunction};
 use super::calibrate::computed;

@@ -17,7 +17,7 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use std::collections::HashMap;
 
-/// What lowering may make at most.
+/// Limits of lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bits of a table's input.
@@ -26,7 +26,7 @@ pub struct Limits {
     pub max_table_entries: u64,
     /// Operations.
     pub max_ops: u64,
-    /// How matrices are solved, each for itself.
+    /// Options for the solver of each single matrix.
     pub cmvm: alir_cmvm::Options,
 }
 
@@ -99,8 +99,8 @@ fn too_large(what: String) -> Diagnostic {
     Diagnostic::error("E2009", Place::Path("nodes".into()), format!("the program goes beyond a limit: {what}"))
 }
 
-/// What each output element promises: every code of its type, or where it is exact the range that follows from the
-/// types before it. The lowering often knows of a narrower one, but a port is no place for surprises.
+/// Returns the declared range of each output element: every raw value of its type, or where it is exact the range
+/// that follows from the types before it. The lowering often derives a narrower one, but ports should be predictable.
 fn ports(program: &BoundNetwork) -> Result<Vec<Interval>, String> {
     let made = |slot: usize| program.steps.iter().rev().find(|step| step.slot == slot);
     let typed = |slot: usize| made(slot).and_then(|step| Some((step.quantiser?, step.elements)));

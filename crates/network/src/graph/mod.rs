@@ -49,7 +49,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of a graph, a quantisation file or a weight map at most.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// What stands beside a graph.
+/// Options for reading a graph, in addition to the file.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Files and folders of weights.
@@ -102,7 +102,7 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Checks a graph's bytes with the options beside it; `file` is the graph's name. The size is not judged.
+    /// Checks a graph's bytes with its options; `file` is the graph's name. The size is not checked.
     ///
     /// # Errors
     /// What is wrong with the graph, the quantisation file, the selection.
@@ -162,7 +162,8 @@ impl Structure {
     /// What is wrong with the graph or the quantisation file.
     pub fn read_graph(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
         let mut window = Window { tokens: options.tokens, offset: options.position_offset, has_positions: false };
-        // The weights matter to the structure by one condition only: without it they are opened after the size is checked.
+        // The weights matter to the structure by one condition only: without it they are opened after the size is
+        // checked.
         if !options.weights.is_empty() && bytes.windows(CONDITION.len()).any(|word| word == CONDITION) {
             let graph = Graph::read_window(bytes, file, window.clone())?;
             let weights = super::weights::Weights::open(&options.weights)?;
@@ -176,7 +177,7 @@ impl Structure {
         Ok((graph, quant))
     }
 
-    /// Reads the weights: the network as a whole. The size is judged before.
+    /// Reads the weights: the network as a whole. The size is checked before.
     ///
     /// # Errors
     /// A size beyond the limit; what is wrong with the weights.

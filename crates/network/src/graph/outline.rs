@@ -47,9 +47,9 @@ pub struct Slot {
 pub struct Call {
     /// Index of the node.
     pub node: usize,
-    /// What it reads.
+    /// Slots that it reads.
     pub reads: Vec<usize>,
-    /// What it makes.
+    /// Slots that it writes.
     pub writes: Vec<usize>,
 }
 
@@ -108,7 +108,7 @@ fn width(setting: &Setting) -> u32 {
 pub struct Multipliers {
     /// Name of the products, for people.
     pub name: &'static str,
-    /// How many.
+    /// Number of operations.
     pub count: u128,
     /// Bits of the first operand.
     pub a: u32,
@@ -121,7 +121,7 @@ pub struct Multipliers {
 pub struct Tables {
     /// Name of the table, for people.
     pub name: &'static str,
-    /// How many.
+    /// Number of tables.
     pub count: u128,
     /// Bits of the input.
     pub address: u32,
@@ -147,7 +147,7 @@ pub fn times(graph: &Graph, node: &Node) -> u64 {
     if has_axis { graph.window.tokens } else { 1 }
 }
 
-/// Heads of an attention; a buffer's shape beside tokens is heads, then elements of a head.
+/// Heads of an attention; a buffer's shape in addition to tokens is heads, then elements of a head.
 pub fn heads(graph: &Graph, node: &Node) -> Option<Heads> {
     let Kind::Attention { q, k, v, y, causal } = &node.kind else { return None };
     let shape = |arg: &Arg| match graph.buffers[arg.buffer].shape()[..] {
@@ -363,7 +363,7 @@ struct Maker<'a> {
     current: HashMap<Instance, usize>,
     /// Instances in the order of their first writing.
     written: Vec<Instance>,
-    /// Of each instance that was written: when last, and whether it was read since.
+    /// State of each instance that was written: slot of the last write, and `true` if it was read since.
     state: HashMap<Instance, (usize, bool)>,
 }
 
@@ -791,7 +791,7 @@ pub fn weights(kind: &Kind) -> Vec<Arg> {
     }
 }
 
-/// What a node reads and writes, in the order of its arguments.
+/// Returns the arguments that a node reads and those that it writes, in order.
 pub fn arguments(kind: &Kind) -> (Vec<Arg>, Vec<Arg>) {
     match kind {
         Kind::Products(all) => (vec![all[0].x], all.iter().map(|p| p.y).collect()),

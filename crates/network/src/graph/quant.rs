@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 /// Values of a file at most.
 pub(super) const MAX_VALUES: usize = 1 << 22;
 
-/// What an entry is about, which decides what its missing keys are.
+/// Purpose of an entry, which determines the defaults of its missing keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A matrix or factors.
     Weight,
-    /// What is added; missing keys come from weights.
+    /// A summand; missing keys come from weights.
     Bias,
     /// A value between nodes.
     Activation,
@@ -115,7 +115,7 @@ impl NodeEntry {
 pub enum RootSetting {
     /// Nothing is given.
     Missing,
-    /// A constant, and the constant mean beside it.
+    /// A constant, and its constant mean.
     Constant {
         /// Reciprocal of the root.
         rstd: Rational,
@@ -171,7 +171,8 @@ impl QuantFile {
         QuantFile::read_any(bytes, Some(graph))
     }
 
-    /// Reads a file for a network that has the types of its values itself: records of nodes count, `buffers` is refused.
+    /// Reads a file for a network that has the types of its values itself: records of nodes count, `buffers` is
+    /// refused.
     ///
     /// # Errors
     /// The first problem, with its place.
@@ -290,7 +291,7 @@ impl QuantFile {
         Ok(())
     }
 
-    /// Whether the file has an entry for this very instance, `LAYER:NAME`.
+    /// Returns `true` if the file has an entry for exactly this instance, `LAYER:NAME`.
     pub fn has_instance(&self, layer: i64, name: &str) -> bool {
         self.buffers.contains_key(&format!("{layer}:{name}"))
     }
@@ -528,7 +529,7 @@ pub(super) fn node_keys(node: &Node) -> [String; 3] {
     [op.clone(), format!("{layer}:{op}"), format!("{layer}:{op}:{nth}")]
 }
 
-/// Whether a number is written the one way: `01:x` is not `1:x`.
+/// Returns `true` if a number is in its canonical spelling: `01:x` is not `1:x`.
 fn plain_number(text: &str) -> bool {
     text.parse::<i64>().is_ok_and(|n| n.to_string() == text)
 }

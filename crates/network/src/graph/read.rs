@@ -48,18 +48,18 @@ pub struct Dimension {
     pub value: u64,
 }
 
-/// What a buffer is for.
+/// Purpose of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Constants.
     Weight,
     /// Values between nodes.
     Activation,
-    /// Of training; as an activation.
+    /// A gradient, for training; treated as an activation.
     Grad,
-    /// What comes from outside.
+    /// An input of the network.
     Input,
-    /// What is made for outside.
+    /// An output of the network.
     Output,
     /// Room that kernels use; never an output.
     Scratch,
@@ -68,7 +68,7 @@ pub enum Role {
 /// One axis of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// How many blocks lie one behind the other.
+    /// Number of consecutive blocks.
     pub blocks: u64,
     /// Elements of a block that mean something.
     pub real: u64,
@@ -93,9 +93,9 @@ impl Axis {
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// Whether each layer has its own.
+    /// `true` if each layer has its own.
     pub layered: bool,
-    /// What it is for.
+    /// Purpose of the buffer.
     pub role: Role,
     /// The type that the graph gives to it; it means nothing here.
     pub dtype: String,
@@ -109,7 +109,7 @@ pub struct Buffer {
     pub scales_tokens: bool,
     /// The buffer whose storage this is: the end of its chain of aliases, or itself.
     pub root: usize,
-    /// Whether its condition holds.
+    /// `true` if its condition holds.
     pub present: bool,
     /// The error of a condition that cannot be evaluated, for nodes that use the buffer.
     pub unclear: Option<Diagnostic>,
@@ -184,7 +184,7 @@ pub struct Product {
     pub y: Arg,
 }
 
-/// What a node computes.
+/// Operation of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// Products of one vector, each to its own output.
@@ -283,9 +283,9 @@ pub enum Kind {
         /// The result.
         y: Arg,
     },
-    /// What combinational logic cannot do or is not known, and why.
+    /// An operation that is unknown or impossible in combinational logic, with the reason.
     Unsupported(String),
-    /// What is supported with arguments that it has not.
+    /// A supported operation with invalid arguments, with the reason.
     Faulty(String),
 }
 
@@ -300,15 +300,15 @@ pub struct Node {
     pub op: String,
     /// The kernel.
     pub kernel: String,
-    /// How many nodes of the same layer and operation stand before it.
+    /// Number of earlier nodes of the same layer and operation.
     pub nth: usize,
-    /// Whether its condition holds.
+    /// `true` if its condition holds.
     pub runs: bool,
     /// The error of a condition that cannot be evaluated, for a selection with this node.
     pub unclear: Option<Diagnostic>,
     /// Arguments and buffers in the order of the file.
     pub bindings: Vec<(String, usize)>,
-    /// What it computes.
+    /// Operation of the node.
     pub kind: Kind,
 }
 
@@ -422,7 +422,7 @@ struct Reader {
     problems: Vec<Diagnostic>,
 }
 
-/// Problems that are counted; the rest of a file that is wrong throughout tells nothing more.
+/// Limit on counted problems; further problems of a file that is wrong throughout add no information.
 const MAX_PROBLEMS: usize = alir_core::diag::COUNTED;
 
 impl Reader {

@@ -9,7 +9,7 @@ pub struct Selection {
     alternatives: Vec<Alternative>,
 }
 
-/// What must hold together.
+/// Conditions that must hold together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Alternative {
     layer: Option<(i64, i64)>,
@@ -19,7 +19,7 @@ struct Alternative {
 }
 
 impl Selection {
-    /// Reads the text of `--nodes`.
+    /// Parses the value of `--nodes`.
     ///
     /// # Errors
     /// What is wrong.
@@ -70,7 +70,7 @@ impl Selection {
         Ok(Selection { alternatives })
     }
 
-    /// Whether a node is selected.
+    /// Returns `true` if a node is selected.
     pub fn holds(&self, node: &Node) -> bool {
         self.alternatives.is_empty() || self.alternatives.iter().any(|a| a.holds(node))
     }
@@ -88,7 +88,7 @@ impl Alternative {
     }
 }
 
-/// Whether a name matches a pattern of `*` and `?`; linear memory, no recursion.
+/// Returns `true` if a name matches a pattern of `*` and `?`; linear memory, no recursion.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);

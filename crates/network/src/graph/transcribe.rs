@@ -16,10 +16,10 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-/// Bits of a table's input at most; whoever asks for a proof has lowered the network with a limit below.
+/// Maximal number of input bits of a table; a caller that needs a proof has lowered the network with a lower limit.
 const MAX_TABLE_BITS: u32 = 24;
 
-/// A value: its operation, and the ends of its range as codes with so many fractional bits.
+/// A value: its operation, and the ends of its range as raw integer values with the given number of fractional bits.
 #[derive(Clone)]
 struct Value {
     id: ValueId,
@@ -555,8 +555,8 @@ impl Writer {
         self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
-    /// The nearest, the upper one at halves; there, where all bits that go are zero once a half was added, the even number
-    /// of the two: the one without its last bit.
+    /// The nearest, the upper one at halves; there, where all bits that go are zero once a half was added, the even
+    /// number of the two: the one without its last bit.
     fn round_to_even(&mut self, x: &Value, frac: i32, dropped: u32) -> Value {
         let moved = self.plus(x, &(BigInt::one() << (dropped - 1)));
         let floor = |code: &BigInt, by: u32| code >> by;

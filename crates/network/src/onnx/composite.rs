@@ -12,7 +12,7 @@ use num_bigint::BigInt;
 /// A mask drops elements that are below this: -2^15.
 const DROPPED: i64 = -(1 << 15);
 
-/// What a stage reads.
+/// Input of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source {
     /// A tensor of the network.
@@ -302,7 +302,7 @@ impl Equation {
         let result = match right {
             Some(right) => right.chars().collect(),
             None => {
-                // Labels that stand once, in order of the alphabet.
+                // Labels that occur once, in order of the alphabet.
                 let all = operands.concat();
                 let mut once: Vec<char> =
                     all.iter().copied().filter(|c| all.iter().filter(|d| *d == c).count() == 1).collect();

@@ -1,7 +1,7 @@
 //! What the input port carries.
 //!
-//! Without a type from the user the port carries the codes of the quantiser that the input meets on every path; what
-//! stands before it (moves, and sums and products with constants) becomes the encoder, exactly. With a type the
+//! Without a type from the user the port carries the raw values of the quantiser that the input meets on every path;
+//! everything before it (moves, and sums and products with constants) becomes the encoder, exactly. With a type the
 //! hardware begins at the input itself.
 
 use super::kernel::{Binary, Codes, Kernel, Quant};
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
             .with_help("give the type of the input: --input-type s16.10[,ROUND][,OVERFLOW]")
     }
 
-    /// The elements behind a step that only moves them or combines them with constants.
+    /// The elements after a step that only moves them or combines them with constants.
     fn passed(&self, kernel: &Kernel, inputs: &[usize]) -> Option<Vec<Before>> {
         let operand = |input: usize| -> Option<Vec<Before>> {
             if let Some(before) = self.before.get(&inputs[input]) {
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a quantiser makes of elements of the input: all elements of the port get their encoders.
+    /// Applies a quantiser to elements of the input: all elements of the port get their encoders.
     fn quantised(&mut self, quant: &Quant, operand: usize) -> Result<Vec<Start>, ()> {
         let elements = &self.before[&operand];
         let mut starts = Vec::with_capacity(quant.operand.len());
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
                     let encoder = Encoder::Affine { gain, bias, low, high, round: *round, zero };
                     (encoder, range, step.scale.clone(), Rational::zero())
                 }
-                // A quantiser of ours stands after a difference or a sum, never at the input.
+                // A generated quantiser follows a difference or a sum, never the input.
                 Codes::Type(_) => return Err(()),
                 Codes::Sign => {
                     let lower = step.value(&BigInt::from(-1));

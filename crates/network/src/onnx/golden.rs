@@ -1,5 +1,5 @@
 //! The golden evaluator: the contract, line by line, in exact rational numbers. Slow, plain, and what everything else
-//! is held to.
+//! is checked against.
 
 use super::front::{Front, Start};
 use super::kernel::{Binary, Codes, Dot, Kernel, Quant, Step, Trunc, TruncStep, Unary};
@@ -24,7 +24,7 @@ pub fn run(network: &Network, inputs: &[Rational]) -> Result<Vec<Rational>, Refu
     run_from(network, [(network.input.tensor, inputs.to_vec())].into())
 }
 
-/// The outputs of a network for the codes on its port: what stands before the port is not computed.
+/// The outputs of a network for the raw values on its port: operations before the port are not computed.
 ///
 /// # Errors
 /// As [`run`].
@@ -77,7 +77,7 @@ impl Network {
 }
 
 /// The result of a node for the values of its operands. `pending` is a function that is still to be applied to the
-/// first operand: a real function has no exact values, only the quantiser behind it has.
+/// first operand: a real function has no exact values, only the quantiser after it has.
 ///
 /// # Errors
 /// Why there is none, in words.
@@ -159,7 +159,7 @@ fn unary(operation: &Unary, x: &Rational) -> Result<Rational, String> {
             let root = x.sqrt_to_f64().ok_or("the root of a negative number")?;
             Rational::of_f64(root).ok_or("a root beyond binary64")?
         }
-        // Its argument goes on; the quantiser behind it applies it.
+        // Its argument is passed on; the quantiser after it applies it.
         Unary::Function(_) => x.clone(),
     })
 }

@@ -22,7 +22,7 @@ pub enum Kernel {
     Binary(Binary, Vec<Element>, Vec<Element>),
     /// The smallest or largest of all operands.
     Extreme {
-        /// Whether the largest.
+        /// `true` for the largest, `false` for the smallest.
         max: bool,
         /// For each input its elements.
         parts: Vec<Vec<Element>>,
@@ -78,7 +78,7 @@ pub enum Unary {
     Power(u32),
     /// The binary64 nearest to the root. Constants only.
     Root,
-    /// A real function, which the quantiser behind it decides.
+    /// A real function, which the quantiser after it decides.
     Function(Function),
 }
 
@@ -126,7 +126,7 @@ pub struct Quant {
     pub step: Vec<u32>,
     /// The different scales and zero points.
     pub steps: Vec<Step>,
-    /// How `x/s + z` becomes a code.
+    /// Conversion of `x/s + z` to a raw value.
     pub codes: Codes,
 }
 
@@ -139,7 +139,7 @@ pub struct Step {
     pub zero: BigInt,
 }
 
-/// How a number becomes a code.
+/// Rule that converts a number to a raw value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Codes {
     /// 1 if it is not negative, else -1.
@@ -175,7 +175,7 @@ pub struct Trunc {
 pub struct TruncStep {
     /// Scale and zero point of the operand.
     pub from: Step,
-    /// What the code is divided by, a power of two.
+    /// Divisor of the raw value, a power of two.
     pub ratio: Rational,
     /// Smallest and largest quotient.
     pub clamp: Option<(BigInt, BigInt)>,

@@ -29,7 +29,7 @@ use num_traits::ToPrimitive;
 use stairs::{Stair, Stairs};
 use sums::Sums;
 
-/// What to keep to.
+/// Options of the lowering.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bits of a table's input at most.
@@ -49,7 +49,7 @@ impl Default for Options {
 pub struct Lowered {
     /// The program: input elements in the order of the network's input, output elements likewise.
     pub model: Model,
-    /// What the codes of each output element mean.
+    /// Units of the output elements' raw values.
     pub units: Vec<Unit>,
     /// Which node each operation was made for.
     pub layers: Layers,
@@ -142,7 +142,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Whether a step lies before the hardware: something that it reads has no elements here.
+    /// Returns `true` if a step precedes the hardware: an operand of it has no elements here.
     fn before_front(&self, inputs: &[usize]) -> bool {
         inputs.iter().any(|&t| self.elements[t].is_none() && self.network.constant(t).is_none())
     }
@@ -263,7 +263,7 @@ impl<'a> Lowering<'a> {
                 Ok(power)
             }
             Unary::Root => Err("roots of constants only are supported".to_owned()),
-            // The quantiser behind it makes the table.
+            // The quantiser after it builds the table.
             Unary::Function(_) => Ok(x),
         }
     }

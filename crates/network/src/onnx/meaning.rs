@@ -72,7 +72,7 @@ impl Meaning for OnnxMeaning {
     }
 }
 
-/// The network without the quantisers behind its input, in binary64.
+/// The network without the quantisers after its input, in binary64.
 fn float(network: &Network, reals: &[f64]) -> Vec<f64> {
     let constants = |t: usize| network.constant(t).map(|c| c.values.iter().map(Rational::to_f64).collect::<Vec<f64>>());
     let mut values: Vec<Option<Vec<f64>>> = (0..network.tensors.len()).map(constants).collect();

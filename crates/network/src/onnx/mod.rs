@@ -29,14 +29,14 @@ use super::function::Function;
 use kernel::Kernel;
 use tensor::Tensor;
 
-/// What is wrong with a file, or with what was asked of it.
+/// Problem of a file, or of the request about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Where: `graph.input`, `node NAME (OP)`, `node INDEX (OP)`; empty for the file as a whole.
     pub place: String,
-    /// What, in one sentence.
+    /// Message, in one sentence.
     pub message: String,
-    /// What would work, if that can be said.
+    /// Suggested remedy, if there is one.
     pub help: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Refusal {
         Refusal { place: place.into(), message: message.into(), help: None }
     }
 
-    /// The same with a remedy.
+    /// Returns the refusal with a remedy.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Refusal {
         self.help = Some(help.into());
@@ -66,17 +66,17 @@ impl std::fmt::Display for Refusal {
 /// A checked network: all that its output needs, in the order of use, with every constant evaluated.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What comes in.
+    /// Input port.
     pub input: Port,
-    /// What goes out.
+    /// Output port.
     pub output: Port,
-    /// The operator that was cut off behind the output, if one was.
+    /// The operator that was removed after the output, if there was one.
     pub cut: Option<String>,
     /// All values.
     pub tensors: Vec<Value>,
     /// The computations, each after those it reads.
     pub steps: Vec<Step>,
-    /// What the matrices cost.
+    /// Size of the matrices.
     pub size: Size,
 }
 
@@ -107,7 +107,7 @@ pub struct Value {
     pub shape: Vec<usize>,
     /// Where its elements come from.
     pub source: ValueSource,
-    /// The elements are arguments of this function: the quantiser behind applies it.
+    /// The elements are arguments of this function: the quantiser after it applies it.
     pub pending: Option<Function>,
     /// The last step that reads it.
     last_use: Option<usize>,
@@ -129,7 +129,7 @@ pub struct Step {
     pub place: String,
     /// The operator's name.
     pub operator: String,
-    /// What it computes.
+    /// Operation of the node.
     pub kernel: Kernel,
     /// Tensors that it reads.
     pub inputs: Vec<usize>,
@@ -152,7 +152,7 @@ impl Network {
     }
 }
 
-/// What the matrices of a network cost, judged before any weight is read.
+/// Size of a network's matrices, checked before any weight is read.
 #[derive(Clone, Debug, Default)]
 pub struct Size {
     /// Matrices with products of weights: place, `in * out * positions`, bits of a weight.
@@ -182,7 +182,7 @@ fn expected_thirds(weights: u64, bits: u32) -> u128 {
     u128::from(weights) * u128::from((bits + 1).max(3))
 }
 
-/// What to do with a file.
+/// Options for reading a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Expected adders at most.

@@ -1,6 +1,6 @@
 //! The operators: attributes, shapes, and the kernel of each.
 //!
-//! Two steps, because sizes are judged before any weight is read: [`resolve`] looks at attributes, shapes and small
+//! Two steps, because sizes are checked before any weight is read: [`resolve`] looks at attributes, shapes and small
 //! constants only and gives the shape of the result; the [`Build`] that comes with it makes the kernel once all
 //! constants are there.
 
@@ -22,7 +22,7 @@ const QUANT_DOMAINS: [&str; 5] =
 /// Elements that windows and sums may read altogether, in one node.
 const MAX_TAPS: usize = 1 << 26;
 
-/// What stands behind an input of a node: its shape and, if it is small and constant, its value.
+/// Input of a node: its shape and, if it is small and constant, its value.
 pub(super) struct Operand<'a> {
     pub(super) shape: &'a [usize],
     pub(super) known: Option<&'a Tensor>,
@@ -49,7 +49,7 @@ pub(super) enum Outcome {
     Value(Tensor),
 }
 
-/// Whether we know the operator at all.
+/// Returns `true` if the operator is supported.
 pub(super) fn supported(node: &NodeProto) -> bool {
     let operator = node.op_type.as_deref().unwrap_or("");
     match operator {
@@ -60,7 +60,7 @@ pub(super) fn supported(node: &NodeProto) -> bool {
     }
 }
 
-/// Whether the node is of ONNX's own operators.
+/// Returns `true` if the node's operator is in ONNX's own domain.
 pub(super) fn is_standard(node: &NodeProto) -> bool {
     matches!(node.domain.as_deref().unwrap_or(""), "" | "ai.onnx")
 }
@@ -116,7 +116,7 @@ const STANDARD: [&str; 47] = [
     "Where",
 ];
 
-/// A node with what stands behind its inputs; `None` where an optional input is left out.
+/// A node with its inputs; `None` where an optional input is left out.
 pub(super) struct Node<'a> {
     pub(super) proto: &'a NodeProto,
     pub(super) operands: Vec<Option<Operand<'a>>>,
@@ -344,7 +344,7 @@ fn bit_width(bits: &Tensor, what: &str) -> Result<u32, String> {
     whole.ok_or_else(|| format!("{what} is {}; it must be a whole number from 1 to 64", bits.to_f64()))
 }
 
-/// Smallest and largest code of so many bits.
+/// Smallest and largest raw value of `n` bits.
 fn codes_of(bits: u32, signed: bool, narrow: bool) -> (BigInt, BigInt) {
     let narrow = i64::from(narrow);
     if signed {
@@ -989,7 +989,7 @@ fn flatten(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
     let x = node.shape(0)?;
     let axis = node.integer("axis", 1)?;
-    // The axis may lie behind the last one.
+    // The axis may follow the last one.
     let axis = if axis == x.len() as i64 { x.len() } else { axis_of(axis, x.len())? };
     move_all(node, vec![x[..axis].iter().product(), x[axis..].iter().product()])
 }

@@ -197,8 +197,8 @@ fn split_outputs(graph: &mut GraphProto) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to where they are
-/// cut off.
+/// Returns `true` if the first bytes of a file are those of an ONNX file: fields of a model up to its graph, or to the
+/// end of the bytes.
 pub fn recognised(head: &[u8]) -> bool {
     let mut rest = head;
     let mut fields = 0;

@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 const MAX_PORT: usize = 1 << 20;
 /// Elements of all tensors together at most.
 const MAX_ALL_ELEMENTS: usize = 1 << 26;
-/// Constants of so many elements are looked at before the size of the network is judged: shapes, axes, bit widths.
+/// Constants up to this number of elements are read before the size of the network is checked: shapes, axes, bit
+/// widths.
 const SMALL: usize = 256;
 
 /// The network of a file.
@@ -49,7 +50,7 @@ pub fn read_with(bytes: &[u8], options: &Options, quant: &QuantFile) -> Result<N
     reader.network(options)
 }
 
-/// What `info` says of a file, whether it is supported or not.
+/// Facts about a file that `info` prints, supported or not.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Each operator, how many nodes there are of it, and whether it is supported.
@@ -68,13 +69,13 @@ pub struct Summary {
 pub struct NodeSummary {
     /// `node NAME (OP)`.
     pub place: String,
-    /// Whether the output needs it.
+    /// `true` if the output depends on it.
     pub needed: bool,
-    /// Whether its operator is supported.
+    /// `true` if its operator is supported.
     pub supported: bool,
 }
 
-/// What a file holds: works on every file that is ONNX at all.
+/// Returns the contents of a file: works on every ONNX file, supported or not.
 ///
 /// # Errors
 /// If the bytes are no ONNX file.
@@ -361,7 +362,7 @@ impl<'a> Reader<'a> {
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
-    /// The index of a tensor; those of the file are entered when they are first asked for.
+    /// The index of a tensor; those of the file are entered at their first use.
     fn tensor(&mut self, name: &'a str) -> Result<usize, String> {
         if let Some(&known) = self.names.get(name) {
             return Ok(known);
@@ -555,7 +556,7 @@ impl<'a> Reader<'a> {
         Ok(planned)
     }
 
-    /// The constant mask that stands directly before a softmax.
+    /// The constant mask directly before a softmax.
     fn mask(&mut self, input: &'a str) -> Result<Mask, String> {
         let Some(&Origin::Node(index, 0)) = self.origins.get(input) else { return Ok(Mask::None) };
         let node = &self.graph.node[index];

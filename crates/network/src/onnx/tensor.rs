@@ -177,7 +177,7 @@ impl DataType {
         }
     }
 
-    /// The number in so many little-endian bytes; `None` for NaN and infinity.
+    /// The number in these little-endian bytes; `None` for NaN and infinity.
     fn number(self, bytes: &[u8]) -> Option<Rational> {
         match self {
             DataType::Float => finite_or_mask(f32::from_le_bytes(bytes.try_into().ok()?).into()),

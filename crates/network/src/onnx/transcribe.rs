@@ -26,7 +26,8 @@ const TABLE_BITS: u64 = 10;
 const FEW_STEPS: u32 = 8;
 /// Comparisons of a quantiser at most.
 const MAX_COMPARISONS: u32 = 65_536;
-/// Entries of a function's table at most; whoever asks for a proof has lowered the network with a limit below.
+/// Maximal number of entries of a function's table; a caller that needs a proof has lowered the network with a lower
+/// limit.
 const MAX_ENTRIES: u64 = 1 << 24;
 /// Bits of a value at most.
 const MAX_WIDTH: u64 = 4096;
@@ -664,7 +665,8 @@ impl Writer<'_> {
         Ok(self.op(op, least.into(), most.into(), 0))
     }
 
-    /// How many codes lie between the first one and that of the integer: one more, or more, at each threshold.
+    /// Returns the distance in raw values from the first one to that of the integer: it grows by one or more at each
+    /// threshold.
     fn comparisons(
         &mut self,
         whole: &Whole,
@@ -692,9 +694,9 @@ impl Writer<'_> {
         self.whole_sum(&bits, &BigInt::ZERO)
     }
 
-    /// The same as a floor within its ends, where `t` has a fixed number of fractional bits; and whether it counts from
-    /// the last code, down. An odd code is reached from an even one by the same rule as from zero, so that codes are
-    /// counted from an even one where halves go to even codes.
+    /// Computes the distance as a floor within its ends, where `t` has a fixed number of fractional bits; also returns
+    /// `true` if it counts from the last raw value, down. An odd one is reached from an even one by the same rule as
+    /// from zero, so that values are counted from an even one where halves go to even values.
     fn by_shift(
         &mut self,
         x: &Number,
@@ -716,7 +718,8 @@ impl Writer<'_> {
         let from_last = *round == Round::HalfEven && first.is_odd() && last.is_even();
         let mut start = if from_last { last } else { first }.clone();
         let (mut round, dropped) = (*round, frac as u32);
-        // Counted is what rises: `round((whole * factor + summand) / 2^dropped) - start`, of the negative by the mode's mirror image.
+        // Counted is what rises: `round((whole * factor + summand) / 2^dropped) - start`, of the negative by the mode's
+        // mirror image.
         if factor.is_negative() != from_last {
             (factor, summand, start, round) = (-factor, -summand, -start, round.mirrored());
         }

@@ -2,7 +2,7 @@
 //!
 //! One [`Gene`] a part: a port, a register, a wire, a block. What a part reads is driven before it, or is a register,
 //! so that there is no combinational loop; registers are driven at the end, from anything, so that there is feedback.
-//! Some registers have no first value, some elements are driven by nobody, some views move with an index that leads
+//! Some registers have no first value, some elements have no driver, some views move with an index that leads
 //! past the end, and some names are words of a language or differ only in case.
 
 use super::{Gene, Profile, SplitMix};
@@ -68,7 +68,7 @@ pub fn stimulus(machine: &Machine, port: SignalId, rng: &mut SplitMix) -> Vec<Bi
 
 const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 
-/// Names that a text cannot use as they are, or not twice.
+/// Names that RTL cannot use as they are, or not twice.
 const AWKWARD: [&str; 8] = ["signal", "reg", "x y", "Clk", "clk", "b_v1", "B_V1", "\u{e4}//*/"];
 
 /// Takes words one after the other; zeros when they are used up.
@@ -286,7 +286,7 @@ impl Generator {
         found.expect("every signal shows one element")
     }
 
-    /// A view of `len` elements, if there is a signal with so many.
+    /// A view of `len` elements, if a signal has that many.
     fn view_of(&self, words: &mut Words<'_>, len: usize) -> Option<Access> {
         let elements = |id: SignalId| &self.builder.signals()[id.index()].elements;
         let long: Vec<SignalId> = self.readable.iter().copied().filter(|&id| elements(id).len() >= len).collect();
@@ -370,7 +370,7 @@ impl Generator {
             let src = self.view(words, n - lo);
             let hi = lo + src.len();
             if words.once_in(6) {
-                // Nobody drives these.
+                // These have no driver.
                 lo = hi;
                 continue;
             }
@@ -380,7 +380,7 @@ impl Generator {
                 _ => None,
             };
             let dynamic = if words.once_in(2) { self.index(words, id, lo) } else { None };
-            // By index, anything behind may be written.
+            // By index, any later element may be written.
             let end = if dynamic.is_some() { n } else { hi };
             let dst = Access { signal: id, lo, hi, dynamic };
             self.builder.connection(Connection { src, dst, enable_if, alternative });

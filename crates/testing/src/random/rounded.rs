@@ -1,4 +1,4 @@
-//! Programs that round the result of a ReLU: a few exact or wrapping steps before it, a constant behind it, one or two
+//! Programs that round the result of a ReLU: a few exact or wrapping steps before it, a constant after it, one or two
 //! quantisers that read that.
 
 use super::SplitMix;

@@ -39,7 +39,7 @@ pub fn program(seed: u64) -> Model {
     builder.finish().expect("a valid program")
 }
 
-/// What the words of a table follow.
+/// Parameters of a table's words.
 struct Shape {
     kind: u64,
     seed: u64,

@@ -40,7 +40,7 @@ struct Atom {
 }
 
 impl Atoms {
-    /// No operations yet, for a port of so many elements.
+    /// No operations yet, for a port of `n` elements.
     pub(super) fn new(inputs: usize) -> Atoms {
         let mut builder = Builder::new(vec![0; inputs]);
         builder.limits(Limits::derived());

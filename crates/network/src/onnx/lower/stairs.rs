@@ -31,7 +31,7 @@ pub(super) struct Stair<'a> {
     pub(super) codes: &'a Codes,
 }
 
-/// What a plan depends on.
+/// Key of a plan.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     /// `x/s + z` of the integer: factor and summand, then the ends.
@@ -61,7 +61,7 @@ enum Method {
         shift: u32,
         most: BigInt,
     },
-    /// The same, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
+    /// Like `Shift`, but where the sum is a multiple of `2^shift`, the result is made even by taking one away, or odd.
     Tie {
         sum: Sum,
         shift: u32,
@@ -322,7 +322,8 @@ impl Line {
         let exponent = self.gain.abs().log2()?;
         let shift = u32::try_from(-exponent).ok()?;
         let Codes::Round { round, .. } = &self.codes else { return None };
-        // Where the i-th threshold lies beside i * 2^shift depends on the sign and on the parity of its code alone.
+        // The position of the i-th threshold relative to i * 2^shift depends on the sign and on the parity of its code
+        // alone.
         let beside = |i: &BigInt| threshold(i) - (i << shift);
         let zero_at = if descending { first + 1u32 } else { -first };
         let mut samples: Vec<BigInt> = vec![BigInt::one(), BigInt::from(2), count.clone(), count - 1];
@@ -583,7 +584,7 @@ fn search(atoms: &mut Atoms, v: u32, thresholds: &[BigInt]) -> Result<u32, Strin
     Ok(passed)
 }
 
-/// The entry of that number; entries of more than 31 bits are put together from several tables.
+/// The entry of that number; entries of more than 31 bits are composed from several tables.
 fn chosen(atoms: &mut Atoms, number: u32, entries: &[BigInt]) -> Result<u32, String> {
     const PART: u32 = 30;
     // A comparison before may have only one outcome, so that fewer entries can be chosen.

@@ -165,7 +165,7 @@ fn build(program: &Program, atoms: &mut Atoms, columns: &[u32]) -> Result<Vec<Op
     Ok(program.outputs.iter().map(|o| o.as_ref().map(output)).collect())
 }
 
-/// The program of the solver of constant matrices, judged; `None` if the numbers are too wide for it.
+/// The checked program of the solver of constant matrices; `None` if the numbers are too wide for it.
 fn solved(question: &Question, solver: &mut MatrixSolver) -> Result<Option<Program>, String> {
     let (n_in, n_out) = (question.inputs.len(), question.rows.len());
     let mut weights = Vec::with_capacity(n_in * n_out);
