@@ -105,7 +105,7 @@ impl<'a> Body<'a> {
                 }
             });
         }
-        for index in 0..self.nets.len() {
+        for (index, &is_extended) in extended.iter().enumerate() {
             if self.typed.get(index) == Some(&true) {
                 continue;
             }
@@ -123,7 +123,7 @@ impl<'a> Body<'a> {
                 Cell::Mul { signed, .. } => signed,
                 _ => false,
             };
-            self.nets[index].signed = extended[index] || is_signed;
+            self.nets[index].signed = is_extended || is_signed;
         }
     }
 
