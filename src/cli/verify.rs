@@ -94,12 +94,9 @@ struct SimulationArgs {
 enum LangArg {
     /// Verilog
     Verilog,
-    /// SystemVerilog (Verilator, Icarus)
-    #[value(name = "systemverilog")]
-    SystemVerilog,
     /// VHDL
     Vhdl,
-    /// Verilog and VHDL, one after the other
+    /// One after the other
     Both,
 }
 
@@ -120,7 +117,6 @@ impl LangArg {
     fn languages(self) -> &'static [Language] {
         match self {
             LangArg::Verilog => &[Language::Verilog],
-            LangArg::SystemVerilog => &[Language::SystemVerilog],
             LangArg::Vhdl => &[Language::Vhdl],
             LangArg::Both => &[Language::Verilog, Language::Vhdl],
         }

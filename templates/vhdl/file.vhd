@@ -72,15 +72,7 @@ architecture rtl of {{ entity.name() }} is
     attribute rom_style of {{ rom.name() }} : constant is "block";
     attribute syn_romstyle of {{ rom.name() }} : constant is "block_rom";
 {%- endfor %}
-{%- if entity.has_links() %}
-
-    -- Between the stages
-{%- for net in entity.links() %}
-    signal {{ net.name() }} : {{ net.net_type() }};
-{%- endfor %}
-{%- endif %}
-{%- for section in entity.sections() %}
-{%- for rom in section.functions() %}
+{%- for rom in entity.functions() %}
 
     type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
     constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
@@ -89,6 +81,14 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
     );
 {%- endfor %}
+{%- if entity.has_links() %}
+
+    -- Between the stages
+{%- for net in entity.links() %}
+    signal {{ net.name() }} : {{ net.net_type() }};
+{%- endfor %}
+{%- endif %}
+{%- for section in entity.sections() %}
 {%- if section.has_signals() %}
 
     -- {{ section.heading() }}

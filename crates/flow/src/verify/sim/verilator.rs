@@ -36,7 +36,7 @@ impl Simulator for Verilator {
     }
 
     fn languages(&self) -> &'static [Language] {
-        &[Language::Verilog, Language::SystemVerilog]
+        &[Language::Verilog]
     }
 
     fn version_argument(&self) -> &'static str {
