@@ -291,9 +291,9 @@ fn beats_go_into_the_core_as_they_come() {
             let wrong = right.replacen(second, &line.expect("it says so"), 1);
             assert_ne!(wrong, right);
             fs::write(folder.path().join("w.v"), wrong).expect("written");
-            let (code, said, _) = ran(&["prove", &file, "w.v", "--top", "b_core"]);
+            let (code, said, err) = ran(&["prove", &file, "w.v", "--top", "b_core"]);
             // A place that leaves no port for the element is no wrong value.
-            assert!(code == 1 || code == 2 && said.contains("E0930"), "{other}: {said}");
+            assert!(code == 1 || code == 2 && err.contains("E0930"), "{other}: {said}{err}");
         }
     }
     for with in [
