@@ -21,7 +21,7 @@ module op_const (
     assign model_out[7:0] = v0;  // out[0] s8.3
     assign model_out[11:8] = 4'b1011;  // out[1] s4.1
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, model_inp[12:8]};
 
 endmodule

@@ -29,7 +29,7 @@ module op_quantise (
     assign model_out[7:5] = v3;  // out[1] s3.2
     assign model_out[15:8] = {v4, 3'd0};  // out[2] u8.2
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, model_inp[0]};
 
 endmodule

@@ -25,7 +25,7 @@ module op_relu (
     assign model_out[6:0] = v2;  // out[0] u7.3
     assign model_out[9:7] = v3;  // out[1] u3.1
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, model_inp[12:8]};
 
 endmodule

@@ -43,7 +43,7 @@ module split_ports (
     assign out_0 = out0_s1;  // out[0] s12.0
     assign out_2 = v2_s1;  // out[2] s10.3
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, v3};
 
 endmodule

@@ -53,7 +53,7 @@ module stage_modules_stage_2 (
         end
     end
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, v3};
 
 endmodule

@@ -80,7 +80,7 @@ module valid_enable_reset (
     assign model_out[11:0] = out0_s2;  // out[0] s12.0
     assign model_out[21:12] = v2_s2;  // out[2] s10.3
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, v3};
 
 endmodule

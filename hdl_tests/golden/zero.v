@@ -12,7 +12,7 @@ module zero (
     input  wire [12:0] model_inp
 );
 
-    // What has bits that nothing reads
+    // Signals with bits that nothing reads
     wire unused_bits = &{1'b0, model_inp};
 
 endmodule
