@@ -435,7 +435,7 @@ pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
 /// for callers that take options by name and are no command line.
 ///
 /// # Errors
-/// What is wrong with the options, and what the sub-command fails for.
+/// Returns an error if an option is invalid, or the failure of the sub-command.
 pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Result<Option<Verification>, Failure> {
     let name = match what {
         InMemory::Verify => "verify",
@@ -474,7 +474,7 @@ thread_local! {
 /// `words`: the program's name and its arguments.
 ///
 /// # Errors
-/// What the command fails for.
+/// Returns the failure of the command.
 pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     let named = |name: &str| words.iter().any(|word| word == name);
     let mut command = command_for(named, Detail::All);
@@ -550,7 +550,7 @@ fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) 
 /// The command line that these words are, for callers that take options by name and have no command line of their own.
 ///
 /// # Errors
-/// What is wrong with them (`E0002`).
+/// Returns an error if a word is invalid (`E0002`).
 fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     let whole = command();
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
@@ -776,10 +776,6 @@ mod tests {
             for arg in sub.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set()) {
                 // The purpose of a sub-command comes first, without a heading.
                 let (Some(long), Some(heading)) = (arg.get_long(), arg.get_help_heading()) else { continue };
-                // RTL is what `verify` simulates, and a hint to `prove`.
-                if long == "rtl" {
-                    continue;
-                }
                 let heading = heading.to_owned();
                 let (first, name) =
                     headings.entry(long.to_owned()).or_insert_with(|| (heading.clone(), sub.get_name().to_owned()));

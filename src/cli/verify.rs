@@ -70,7 +70,8 @@ struct SimulationArgs {
     #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
     /// Simulate these files instead of generated RTL
-    #[arg(long, value_name = "FILE", num_args = 1.., value_delimiter = ',', conflicts_with = "lang")]
+    #[arg(long, value_name = "FILE", help_heading = "RTL files", num_args = 1.., value_delimiter = ',',
+        conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
     /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]

@@ -256,6 +256,6 @@ fn options_of_prove_have_their_own_heading() {
     let lines = said.lines().skip_while(|line| *line != "Ports:").skip(1);
     let ports: Vec<&str> = lines.take_while(|line| line.is_empty() || line.starts_with(' ')).collect();
     let ports = ports.join("\n");
-    assert!(ports.contains("--port"), "{ports}");
+    assert!(ports.contains("--port <ROLE=NAME>") && ports.contains("--port-style"), "{ports}");
     assert!(code == 0 && !ports.contains("--certificate") && !ports.contains("--json"), "{ports}");
 }

@@ -217,5 +217,6 @@ fn conditions_of_real_graphs_are_known() {
         fs::write(folder.path().join("net.json"), changed).expect("written");
         let (found, _, stderr) = run(folder.path(), &["info", "net.json"]);
         assert_eq!(found, status, "{condition}: {stderr}");
+        assert_eq!(stderr.contains("warning[W2001]"), condition == "no_such_thing", "{condition}: {stderr}");
     }
 }

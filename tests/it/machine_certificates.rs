@@ -351,7 +351,7 @@ fn no_certificate_makes_a_wrong_text_right() {
         }
     }
     eprintln!("{answers:?}");
-    assert!(answers["refuted"] >= 40, "{answers:?}");
+    assert!(answers["refuted"] > 50, "{answers:?}");
 }
 
 /// Certificates with lines changed: none makes a right text wrong, or a wrong one right.
