@@ -59,6 +59,14 @@ macro_rules! sliced {
     };
 }
 
+/// Replaces the content of a vector by numbers that its element type holds exactly.
+macro_rules! convert {
+    ($from:ident => $into:ident: $number:ty) => {{
+        $into.clear();
+        $into.extend($from.iter().map(|&x| x as $number));
+    }};
+}
+
 impl<'a> Numbers<'a> {
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
@@ -105,23 +113,17 @@ impl<'a> Numbers<'a> {
     {
         /// Every integer up to this magnitude is a float64.
         const EXACT: u64 = 1 << 53;
-        macro_rules! converted {
-            ($v:expr) => {{
-                scratch.clear();
-                scratch.extend($v.iter().map(|&x| x as f64));
-            }};
-        }
         match *self {
             Numbers::F64(v) => return Some(v),
-            Numbers::F32(v) => converted!(v),
-            Numbers::I8(v) => converted!(v),
-            Numbers::I16(v) => converted!(v),
-            Numbers::I32(v) => converted!(v),
-            Numbers::U8(v) => converted!(v),
-            Numbers::U16(v) => converted!(v),
-            Numbers::U32(v) => converted!(v),
-            Numbers::I64(v) if v.iter().all(|x| x.unsigned_abs() <= EXACT) => converted!(v),
-            Numbers::U64(v) if v.iter().all(|&x| x <= EXACT) => converted!(v),
+            Numbers::F32(v) => convert!(v => scratch: f64),
+            Numbers::I8(v) => convert!(v => scratch: f64),
+            Numbers::I16(v) => convert!(v => scratch: f64),
+            Numbers::I32(v) => convert!(v => scratch: f64),
+            Numbers::U8(v) => convert!(v => scratch: f64),
+            Numbers::U16(v) => convert!(v => scratch: f64),
+            Numbers::U32(v) => convert!(v => scratch: f64),
+            Numbers::I64(v) if v.iter().all(|x| x.unsigned_abs() <= EXACT) => convert!(v => scratch: f64),
+            Numbers::U64(v) if v.iter().all(|&x| x <= EXACT) => convert!(v => scratch: f64),
             Numbers::I64(_) | Numbers::U64(_) | Numbers::Wide(_) => return None,
         }
         Some(scratch)
@@ -132,21 +134,15 @@ impl<'a> Numbers<'a> {
     where
         'a: 's,
     {
-        macro_rules! converted {
-            ($v:expr) => {{
-                scratch.clear();
-                scratch.extend($v.iter().map(|&x| x as i64));
-            }};
-        }
         match *self {
             Numbers::I64(v) => return Some(v),
-            Numbers::I8(v) => converted!(v),
-            Numbers::I16(v) => converted!(v),
-            Numbers::I32(v) => converted!(v),
-            Numbers::U8(v) => converted!(v),
-            Numbers::U16(v) => converted!(v),
-            Numbers::U32(v) => converted!(v),
-            Numbers::U64(v) if v.iter().all(|&x| i64::try_from(x).is_ok()) => converted!(v),
+            Numbers::I8(v) => convert!(v => scratch: i64),
+            Numbers::I16(v) => convert!(v => scratch: i64),
+            Numbers::I32(v) => convert!(v => scratch: i64),
+            Numbers::U8(v) => convert!(v => scratch: i64),
+            Numbers::U16(v) => convert!(v => scratch: i64),
+            Numbers::U32(v) => convert!(v => scratch: i64),
+            Numbers::U64(v) if v.iter().all(|&x| i64::try_from(x).is_ok()) => convert!(v => scratch: i64),
             Numbers::F64(_) | Numbers::F32(_) | Numbers::U64(_) | Numbers::Wide(_) => return None,
         }
         Some(scratch)
@@ -386,15 +382,20 @@ impl ArrayEngine {
         let (n_in, n_out) = (self.engine.inputs.len(), self.engine.outputs.len());
         assert_eq!(numbers.len(), rows * n_in, "whole samples");
         assert_eq!(results.len(), rows * n_out, "a result for each sample");
-        let wished = (rows.saturating_mul(self.row_work) / THREAD_WORK).clamp(1, run.threads.max(1));
+        let threads_used = (rows.saturating_mul(self.row_work) / THREAD_WORK).clamp(1, run.threads.max(1));
         // A block that is evaluated by other means takes much longer.
-        let wished = if run.evaluator.is_some() { run.threads.clamp(1, rows.div_ceil(16).max(1)) } else { wished };
+        let threads_used =
+            if run.evaluator.is_some() { run.threads.clamp(1, rows.div_ceil(16).max(1)) } else { threads_used };
         let block = match run.evaluator {
-            Some(_) => 256.min(rows.div_ceil(wished)).max(1),
+            Some(_) => 256.min(rows.div_ceil(threads_used)).max(1),
             None => self.engine.rows_at_once().min((STOP_WORK / self.row_work).max(Plan::CHUNK)),
         };
         // A last thread may find nothing to do where the blocks are few: smaller ones then.
-        let block = if wished > 1 { block.min(rows.div_ceil(4 * wished).next_multiple_of(Plan::CHUNK)) } else { block };
+        let block = if threads_used > 1 {
+            block.min(rows.div_ceil(4 * threads_used).next_multiple_of(Plan::CHUNK))
+        } else {
+            block
+        };
         let work = Mutex::new(Work { next: 0, results, fault: None });
         let take_blocks = |stop: Option<&dyn Fn() -> bool>| {
             let mut worker =
@@ -440,11 +441,11 @@ impl ArrayEngine {
                 }
             }
         };
-        if wished == 1 {
+        if threads_used == 1 {
             take_blocks(Some(run.stop));
         } else {
             std::thread::scope(|scope| {
-                for _ in 1..wished {
+                for _ in 1..threads_used {
                     // Where the system gives no more threads, those that exist do the work.
                     let spawned = std::thread::Builder::new().spawn_scoped(scope, || take_blocks(None));
                     if spawned.is_err() {
