@@ -20,8 +20,8 @@ BUDGETS = {
     "Results": 700,
 }
 TOTAL = 33000
-# Not prose: the table of `explain`, rows by number, and a page that a test generates from the writer.
-DATA = {"errors.md", "llvlir-rows.md", "rtl-style.md"}
+# Not prose: the table of `explain`, and rows by number.
+DATA = {"errors.md", "llvlir-rows.md"}
 
 
 def words(path):
