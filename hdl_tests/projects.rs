@@ -250,7 +250,7 @@ fn sim_makefile_of_a_project_judges_tables() {
 }
 
 #[test]
-#[ignore = "long: tables and wrappers are judged alone too, scripts/nightly.sh runs it"]
+#[ignore = "long: tables and wrappers are also linted separately, scripts/nightly.sh runs it"]
 fn sim_makefile_of_a_project_judges_tables_in_a_wrapper() {
     judges(&Project::new(KINDS[6].0, KINDS[6].1), &["iverilog", "ghdl", "verilator"]);
 }
@@ -261,7 +261,7 @@ fn sim_makefile_of_a_project_judges_a_network() {
 }
 
 #[test]
-#[ignore = "long: networks and wrappers are judged alone too, scripts/nightly.sh runs it"]
+#[ignore = "long: networks and wrappers are also linted separately, scripts/nightly.sh runs it"]
 fn sim_makefile_of_a_project_judges_a_network_in_a_wrapper() {
     judges(&Project::new(KINDS[8].0, KINDS[8].1), &["iverilog", "ghdl"]);
 }

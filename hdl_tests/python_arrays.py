@@ -47,7 +47,7 @@ for rows in (0, 1, 3, 1000):
             x = rng.integers(facts.min, facts.max, (rows, 2), dtype=np.dtype(dtype).newbyteorder("="), endpoint=True).astype(dtype)
         else:
             x = rng.uniform(-300, 300, (rows, 2)).astype(dtype)
-        wish = expected(x)
+        reference = expected(x)
         layouts = [x, np.asfortranarray(x), np.repeat(x, 2, axis=0)[::2], np.hstack([x, x])[:, 1:3][:, ::-1], x[::-1][::-1]]
         fixed = x.copy()
         fixed.flags.writeable = False
@@ -57,20 +57,20 @@ for rows in (0, 1, 3, 1000):
                 before = one.copy()
                 y = model.predict(one, threads=threads)
                 assert y.dtype == np.float64 and y.shape == (rows, 2), (dtype, y)
-                assert np.array_equal(y, wish), (rows, dtype, threads)
+                assert np.array_equal(y, reference), (rows, dtype, threads)
                 assert np.array_equal(one, before)
         if rows:
-            assert np.array_equal(model.predict(x[0]), wish[0])
+            assert np.array_equal(model.predict(x[0]), reference[0])
 
 # Results into arrays that are given: contiguous, strided, the input itself.
 x = rng.uniform(-50, 50, (1000, 2))
-wish = expected(x)
+reference = expected(x)
 out = np.empty((1000, 2))
-assert model.predict(x, out=out) is out and np.array_equal(out, wish)
+assert model.predict(x, out=out) is out and np.array_equal(out, reference)
 strided = np.zeros((1000, 4))[:, ::2]
-assert model.predict(x, out=strided) is strided and np.array_equal(strided, wish)
+assert model.predict(x, out=strided) is strided and np.array_equal(strided, reference)
 same = x.copy()
-assert np.array_equal(model.predict(same, out=same), wish)
+assert np.array_equal(model.predict(same, out=same), reference)
 refused(lambda: model.predict(x, out=np.empty((999, 2))), "out")
 refused(lambda: model.predict(x, out=np.empty((1000, 2), np.float32)), "float64")
 refused(lambda: model.predict(x, threads=0), "threads")
@@ -115,14 +115,14 @@ refused(lambda: kernel.predict([[1, 2]]), "64 bits", "codes=True")
 
 # From several Python threads, and after a fork.
 x = rng.uniform(-50, 50, (50_000, 2))
-wish = model.predict(x)
+reference = model.predict(x)
 wrong = []
-workers = [threading.Thread(target=lambda: wrong.append(not np.array_equal(model.predict(x), wish))) for _ in range(8)]
+workers = [threading.Thread(target=lambda: wrong.append(not np.array_equal(model.predict(x), reference))) for _ in range(8)]
 [worker.start() for worker in workers], [worker.join() for worker in workers]
 assert wrong == [False] * 8
 child = os.fork()
 if child == 0:
-    os._exit(0 if np.array_equal(model.predict(x, threads=2), wish) else 1)
+    os._exit(0 if np.array_equal(model.predict(x, threads=2), reference) else 1)
 assert os.waitpid(child, 0)[1] == 0
 
 # Ctrl-C ends a long run at once.

@@ -24,7 +24,7 @@ def tracked():
 
 
 def prose(text):
-    """The text without code blocks and code spans."""
+    """Returns Markdown without code blocks and code spans."""
     text = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.S | re.M)
     text = re.sub(r"^(?:    |\t)(?![-*\d ]).*$", "", text, flags=re.M)
     return re.sub(r"(`+)(?:(?!\1).)+?\1", "", text, flags=re.S)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares figures of `alir2hdl report --json` with the text of reports, by regular expressions of its own.
+"""Compares figures of `alir2hdl report --json` with the reports, by separate regular expressions.
 
 usage: check_reports.py ALIR2HDL FILE...      each file is copied into an empty folder and read alone
 """
@@ -114,7 +114,7 @@ def quartus_timing(text):
 
 
 def others(name, text):
-    """Figures of the tools beside Vivado; the first lines of the file state the tool."""
+    """Figures of tools other than Vivado; the first lines of the file state the tool."""
     head = text[:3000]
     if name.endswith(".sta.rpt") and re.search(r"^(TimeQuest )?Timing Analyzer report for", head, re.M):
         return quartus_timing(text)

@@ -3,7 +3,7 @@
 
 usage: module_cycles.py            fails if a group of files depends on itself that scripts/module_cycles.txt does not list,
                                    or if a listed group has become smaller
-       module_cycles.py --record   writes the list anew
+       module_cycles.py --record   writes the list again
 
 A parent module that re-exports its children (`mod.rs`, `lib.rs`) is not part of a cycle: only paths below it count.
 """
@@ -27,7 +27,7 @@ def modules(src):
 
 
 def code(text):
-    """The text without comments, strings and unit tests at its end."""
+    """Returns Rust code without comments, strings and the unit tests at its end."""
     text = re.split(r"^#\[cfg\(test\)\]\s*\nmod tests", text, flags=re.M)[0]
     text = re.sub(r"//[^\n]*", "", text)
     return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
@@ -68,7 +68,7 @@ def targets(own, text, known):
                 at, rest = at[:-1], rest[1:]
         while rest and at + (rest[0],) in known:
             at, rest = at + (rest[0],), rest[1:]
-        # A name of a parent is an item of its own or one that it re-exports; neither leads to a file beside.
+        # A name of a parent is an item of its own or one that it re-exports; neither leads to a sibling file.
         if at in known and at != own and at != own[: len(at)]:
             yield at
 

@@ -31,7 +31,7 @@ cargo nextest run --locked --workspace --exclude alir2hdl-python --profile night
     tee "$kept/log.txt"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 cp "${CARGO_TARGET_DIR:-target}/nextest/nightly/junit.xml" "$kept/" 2>/dev/null
-# Failing cases of property tests: proptest writes them beside the tests.
+# Failing cases of property tests: proptest writes them into the folder of the tests.
 git status --porcelain -- '*proptest-regressions*' | awk '{ print $2 }' | xargs -r cp -r -t "$kept"
 [ -z "$left_out" ] || echo "nightly: left out without ALIR2HDL_LARGE_MODELS: $left_out"
 if [ $# = 0 ]; then

@@ -15,7 +15,7 @@ declare -A flow=(
     [xilinx]="synth_xilinx -flatten -noiopad" [xcup]="synth_xilinx -family xcup -flatten -noiopad" [ecp5]="synth_ecp5"
     [ice40]="synth_ice40" [gowin]="synth_gowin -noiopads" [intel_alm]="synth_intel_alm -noiopad"
 )
-declare -A text=([0]=proved [1]=differs [5]=undecided [2]=refused [124]=timeout)
+declare -A verdict=([0]=proved [1]=differs [5]=undecided [2]=refused [124]=timeout)
 for model in "$@"; do
     name=$(basename "${model%/model.json.gz}" .json.gz)
     for level in ${LEVELS:-1 2}; do
@@ -30,7 +30,7 @@ for model in "$@"; do
                 TIMEFORMAT=%U
                 { time timeout "${TIMEOUT:-60}" "$alir2hdl" prove "$model" "$dir/net.v" --top dut --rtl "$dir/out.v" --work "${WORK:-1000000000}" > "$dir/said" 2>&1; echo $? > "$dir/code"; } 2> "$dir/seconds"
                 code=$(cat "$dir/code")
-                echo "| $name | -O$level | $stages | $family | ${text[$code]:-$code} | $(tail -1 "$dir/seconds") | $cells |"
+                echo "| $name | -O$level | $stages | $family | ${verdict[$code]:-$code} | $(tail -1 "$dir/seconds") | $cells |"
                 [ -z "${KEEP:-}" ] || [ "$code" = 0 ] || cp "$dir/net.v" "$KEEP/$name.$level.$stages.$family.v"
                 [ "$code" != 2 ] || head -3 "$dir/said"
             done

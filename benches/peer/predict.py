@@ -52,7 +52,7 @@ def main():
         samples = int(min(max(chosen.work / operations, 1000), 1e9 / 8 / columns))
         x = np.random.default_rng(1).uniform(-8, 8, (samples, model.n_inputs))
         try:
-            theirs, wish = best(lambda: comb.predict(x, n_threads=chosen.threads), 2)
+            theirs, reference = best(lambda: comb.predict(x, n_threads=chosen.threads), 2)
         except Exception as error:
             print(f"{file.parent.name}: alkaid does not run it: {type(error).__name__} {error}", file=sys.stderr)
             continue
@@ -61,8 +61,8 @@ def main():
         except alir2hdl.InputError as error:
             print(f"{file.parent.name}: refused: {error}", file=sys.stderr)
             continue
-        if not np.array_equal(y, wish):
-            print(f"{file.parent.name}: {np.count_nonzero((y != wish).any(1))} samples differ", file=sys.stderr)
+        if not np.array_equal(y, reference):
+            print(f"{file.parent.name}: {np.count_nonzero((y != reference).any(1))} samples differ", file=sys.stderr)
             continue
         copied, _ = best(lambda: (x.copy(), y.copy()))
         ratio = theirs / ours

@@ -1,7 +1,7 @@
 """A small transformer that tags jets: trained here, with nothing but the standard library, so that it is the same everywhere.
 
 A jet is four particles with four features each. One decoder layer (norm, two heads of attention with rotary embeddings, residual) has random
-projections; the linear read-out behind it is trained by ridge regression on the layer's outputs at the last particle, which has attended to
+projections; the linear read-out after it is trained by ridge regression on the layer's outputs at the last particle, which has attended to
 all others. Usage: make_model.py FOLDER writes net.json, weights, samples and labels.
 """
 
@@ -46,7 +46,7 @@ def product(matrix, vector):
 
 
 def layer(weights, x):
-    """The layer in binary64, for the training; quantised hardware is held to it by `run --float`."""
+    """The layer in binary64, for the training; `run --float` compares quantised hardware with it."""
     normed = []
     for row in x:
         rstd = 1 / math.sqrt(sum(a * a for a in row) / EMBED + 1e-5)
@@ -180,7 +180,7 @@ def main(folder):
     for name, (shape, numbers) in tensors.items():
         write_npy(folder / "weights" / f"{name}.npy", shape, numbers)
     (folder / "net.json").write_text(json.dumps(graph(), indent=1) + "\n")
-    # Types are chosen on jets of the training, judged on others.
+    # Types are chosen on jets of the training, tested on others.
     for name, part in (("train", slice(0, 64)), ("test", slice(400, 600)), ("few", slice(400, 412))):
         flat = [a for x in jets[part] for row in x for a in row]
         write_npy(folder / f"{name}.npy", [len(labels[part]), TOKENS * EMBED], flat)

@@ -19,7 +19,7 @@ for bits in 6 8 10; do
     python3 accuracy.py "$out/y_$bits.npy" "$out/test_labels.json" | sed 's/^/  /'
 done
 
-# 3. Eight bits: hardware of six stages behind an AXI4-Stream wrapper, simulated with a few jets.
+# 3. Eight bits: hardware of six stages with an AXI4-Stream wrapper, simulated with a few jets.
 set -- "$@" --quant "$out/quant_8.json"
 "$alir2hdl" "$@" --verilog "$out/tagger.v" --pipeline 6 --wrapper axis --quiet
 "$alir2hdl" verify "$@" --input "$out/few.npy" --pipeline 6 --lang verilog --sim iverilog | sed 's/ in [0-9]* cycles.*//'

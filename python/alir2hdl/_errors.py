@@ -69,7 +69,7 @@ class UndecidedError(Error, RuntimeError):
 
 
 class InternalError(Error, RuntimeError):
-    """A mistake of alir2hdl itself."""
+    """An internal error of alir2hdl."""
 
 
 class Alir2hdlWarning(UserWarning):

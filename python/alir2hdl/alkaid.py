@@ -208,7 +208,7 @@ class RTLModel:
         return "model/fsm.json.gz" if self._stateful else "model/comb.json.gz"
 
     def _legal_name(self) -> str:
-        """The default name, or one near it that the languages take: nobody chose it."""
+        """Returns the default name, changed where a language reserves it: the user did not choose it."""
         for name in (self._prj_name, f"{self._prj_name}_top", "model"):
             try:
                 self._generated([], name)

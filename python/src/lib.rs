@@ -47,7 +47,7 @@ fn not_made(error: compile::Error) -> PyErr {
     raised(kind, &error.diagnostics)
 }
 
-/// The same for what a sub-command reports.
+/// Converts the failure of a sub-command into a Python exception.
 fn failed(failure: cli::Failure) -> PyErr {
     let kind = match failure.status {
         ExitStatus::Input | ExitStatus::Mismatch => "InputError",
@@ -159,7 +159,7 @@ fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResu
         let flag = Arc::clone(&cancel);
         let work = move || {
             let done = std::panic::catch_unwind(AssertUnwindSafe(|| gauge::cancellable(flag, job)));
-            // Nobody waits any more after a signal.
+            // The caller no longer waits after a signal.
             let _ = sender.send(done);
         };
         std::thread::Builder::new().stack_size(STACK).spawn(work)?;

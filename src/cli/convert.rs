@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// The new file; its ending says the form, .gz packs it; - for stdout
     #[arg(value_name = "OUT", required_unless_present = "output_file")]
     output: Option<PathBuf>,
-    /// The same as OUT
+    /// Write to this file, like OUT
     #[arg(
         id = "output_file",
         short = 'o',
@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// Write this form, whatever the name of OUT says
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
-    /// Put this many registers behind each output bit of a graph of gates
+    /// Add this many registers after each output bit of a gate graph
     #[arg(long, visible_alias = "stages", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
     pipeline: Option<u32>,
     /// Read gates of an Aignet array whose register flag is set as exclusive ors

@@ -225,7 +225,7 @@ const LONG: usize = 10_000;
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
-        // A model that is not there comes first: the word may be a mistyped command.
+        // A missing model is reported first: the word may be a mistyped command.
         if args.input.model.as_os_str() != "-" {
             formats::open(&args.input.model).map_err(Failure::input)?;
         }

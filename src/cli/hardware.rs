@@ -82,7 +82,7 @@ pub(super) struct PipelineArgs {
     /// Expect inputs this long after the clock edge
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) input_delay: f64,
-    /// Leave this much time behind the last stage
+    /// Leave this much time after the last stage
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
     /// Minimise the longest stage (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)

@@ -60,7 +60,7 @@ pub(super) struct Args {
     /// Expect input registers in front of the first stage
     #[arg(long, requires = "pipeline", hide_short_help = true)]
     pub(super) register_inputs: bool,
-    /// Expect output registers behind the last stage
+    /// Expect output registers after the last stage
     #[arg(long, requires = "pipeline", hide_short_help = true)]
     pub(super) register_outputs: bool,
     /// Expect a sample every K clocks [default: what the header comment says, or 1]

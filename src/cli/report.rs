@@ -96,7 +96,7 @@ enum ReportFormat {
 }
 
 impl ReportFormat {
-    fn of_file(path: &Path) -> Result<ReportFormat, Failure> {
+    fn by_extension(path: &Path) -> Result<ReportFormat, Failure> {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
             "html" | "htm" => Ok(ReportFormat::Html),
@@ -138,7 +138,7 @@ fn projects(folders: &[PathBuf]) -> Vec<(String, serde_json::Value)> {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let format = match (&args.output, args) {
-        (Some(path), _) => ReportFormat::of_file(path)?,
+        (Some(path), _) => ReportFormat::by_extension(path)?,
         (None, Args { json: true, .. }) => ReportFormat::Json,
         (None, Args { csv: true, .. }) => ReportFormat::Values(Separated::Commas),
         (None, Args { markdown: true, .. }) => ReportFormat::Markdown,

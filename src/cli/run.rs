@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// Samples, a row each: .npy, .npz, .csv, - for stdin; for a state machine an array for each input port
     #[arg(value_name = "SAMPLES")]
     samples: Option<PathBuf>,
-    /// The same as SAMPLES
+    /// Read samples from this file, like SAMPLES
     #[arg(short, long, value_name = "FILE", conflicts_with = "samples", hide_short_help = true)]
     input: Option<PathBuf>,
     /// Run a state machine for at most this many cycles
@@ -332,7 +332,7 @@ fn of_network(
 
 fn no_input() -> Failure {
     let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
-    Failure::input(error.with_help("name a file of samples behind the model: alir2hdl run MODEL SAMPLES.npy"))
+    Failure::input(error.with_help("name a file of samples after the model: alir2hdl run MODEL SAMPLES.npy"))
 }
 
 /// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied,

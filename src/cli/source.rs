@@ -159,7 +159,7 @@ impl SourceArgs {
         structure.map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
-    /// Whether a quantisation file is given.
+    /// Returns `true` if a quantisation file is given.
     pub(super) fn has_quant(&self) -> bool {
         self.quant.is_some()
     }

@@ -160,7 +160,7 @@ fn version_and_devices_are_sub_commands() {
 }
 
 #[test]
-fn run_takes_samples_behind_the_model_and_writes_to_stdout() {
+fn run_takes_samples_after_the_model_and_writes_to_stdout() {
     let folder = tempfile::tempdir().unwrap();
     let (tiny, machine) = (model("tiny_ops"), model("fsm/biquad").replace("model.json", "fsm.json"));
     let inputs = tiny.replace("model.json.gz", "inputs.npy");

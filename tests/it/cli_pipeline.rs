@@ -47,7 +47,7 @@ fn a_clock_period_is_a_stage_delay_in_nanoseconds() {
 }
 
 #[test]
-fn a_clock_period_is_a_time_whatever_stands_beside_it() {
+fn a_clock_period_is_a_time_with_all_other_options() {
     let by_period = written(&["--clock-period", "4"]);
     assert_eq!(by_period, written(&["--clock-period", "4", "--pipeline", "auto"]));
     for same in [["--clock-period", "4ns"], ["--clock-period", "250MHz"], ["--freq", "250"], ["--freq", "0.25GHz"]] {

@@ -96,7 +96,7 @@ fn what_a_target_cannot_say_names_the_operation() {
     for target in [Alir2, Alir3, Alir4, Bytecode2, Bytecode4, Dais1] {
         cannot(&constant, target, "E1102", "71 bits");
     }
-    // A bound of 60 bits behind 10 fractional ones is no double.
+    // A bound of 60 bits and 10 fractional bits is no double.
     let odd = one_output(1, |b| {
         b.op(Op::Input { input: 0 }, Interval::new(0, (1i64 << 60) + 1, 10));
     });

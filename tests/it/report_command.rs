@@ -133,7 +133,7 @@ fn tables_have_every_form() {
 }
 
 #[test]
-fn several_folders_stand_side_by_side() {
+fn several_folders_give_one_table() {
     let (code, text, _) = run(&["reports/open", "reports/quartus"]);
     assert!(code == 0 && text.lines().count() == 3 && text.contains("reports/quartus"), "{text}");
 }
@@ -221,7 +221,7 @@ fn one_file(name: &str, text: &str) -> Vec<BuildRow> {
 }
 
 #[test]
-fn figures_of_one_clock_stand_together_and_the_worst_path_beside_them() {
+fn figures_of_a_row_are_of_one_clock_and_the_worst_path_is_separate() {
     let rows = one_file("t.rpt", CLOCKS);
     let row = &rows[0];
     assert_eq!((row.clock.as_deref(), row.period_ns, row.slack_ns), (Some("half"), Some(10.0), Some(-0.75)));

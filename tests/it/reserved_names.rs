@@ -62,7 +62,7 @@ fn a_name_is_refused_in_the_languages_of_the_call() {
 fn a_name_from_a_file_is_changed_with_a_word() {
     let folder = folder();
     let module = |file: &str| {
-        let text = fs::read_to_string(folder.path().join(file)).expect("the text");
+        let text = fs::read_to_string(folder.path().join(file)).expect("the file");
         let line =
             text.lines().find(|line| line.starts_with("module ") || line.starts_with("entity ")).expect("a module");
         line.split(' ').nth(1).expect("a name").to_owned()

@@ -46,7 +46,7 @@ impl<'a> Reader<'_, 'a> {
         self.table(name, (count, width), &words, Some(other))
     }
 
-    /// `[0:last]; initial begin name[0] = word; ... end` behind the name of a memory, with one or several blocks.
+    /// `[0:last]; initial begin name[0] = word; ... end` after the name of a memory, with one or several blocks.
     fn memory(&mut self, name: &'a str, width: usize) -> Result<()> {
         let last = self.within("[ 0 :", Self::number, "] ;")?;
         let mut words = HashMap::new();

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_stays_one_line_whatever_names_stand_in_it() {
+    fn a_message_stays_one_line_with_any_name_in_it() {
         let evil = "a\nerror[E9999]: b\u{2028}c\u{202e}d\r";
         let d = Diagnostic::error("E0820", Place::Path(evil.into()), evil).with_help(evil).in_file(Path::new(evil));
         let text = d.to_string();

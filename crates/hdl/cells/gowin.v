@@ -1,6 +1,6 @@
 // Cells of Gowin FPGAs.
 //
-// Written from SUG283 (primitives), SUG285 (block memory) and SUG287 (DSP). A port `must_be_zero` says when a cell is used in a way
+// Written from SUG283 (primitives), SUG285 (BSRAM) and SUG287 (DSP). A port `must_be_zero` says when a cell is used in a way
 // that is not modelled.
 module LUT1 (output F, input I0);
     parameter [1:0] INIT = 0;

@@ -213,7 +213,7 @@ module ICESTORM_LC (output LO, O, COUT, input I0, I1, I2, I3, CIN, CLK, CEN, SR)
     endgenerate
 endmodule
 
-// Block memory is read only: writes are not modelled.
+// BRAM is used as ROM: writes are not modelled.
 module SB_RAM40_4K (output [15:0] RDATA, output must_be_zero, input RCLK, RCLKE, RE, input [10:0] RADDR, input WCLK, WCLKE, WE,
     input [10:0] WADDR, input [15:0] MASK, WDATA);
     parameter integer READ_MODE = 0;

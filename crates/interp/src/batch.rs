@@ -369,7 +369,7 @@ impl Engine {
         ((1 << 19) / row_bytes).clamp(Plan::CHUNK, 1 << 14).next_multiple_of(Plan::CHUNK)
     }
 
-    /// Runs a block; `spare` is reusable memory for its outputs, which may be empty.
+    /// Runs a block; `spare` is a buffer for its outputs, which may be empty.
     fn block(&self, runner: &mut Runner<'_>, block: &Values, rows: usize, spare: &mut Vec<f64>) -> Outputs {
         let size = rows * self.outputs.len();
         let mut run = |reals: &[f64]| {
@@ -564,7 +564,9 @@ impl Golden<'_> {
                     real
                 })),
                 Values::Wide(wide) => wide.extend(codes),
-                Values::Integers(_) | Values::Numbers(_) => unreachable!("the golden interpreter makes wide codes"),
+                Values::Integers(_) | Values::Numbers(_) => {
+                    unreachable!("the reference interpreter gives raw values of any size")
+                }
             }
         }
         outputs

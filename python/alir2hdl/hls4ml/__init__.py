@@ -337,7 +337,7 @@ def _constant(layer, kind: str, value: float) -> float:
 
 
 def _along(layer, numbers):
-    """Numbers of a normalisation for every element: one for each of its axis, which is the last one unless Keras was told another."""
+    """Numbers of a normalisation for every element: one for each of its axis, the last one unless the Keras layer states another."""
     shape = tuple(int(n) for n in layer.get_output_variable().shape)
     axis, numbers = layer.get_attr("keras_axis", None), np.asarray(numbers)
     if numbers.size == int(np.prod(shape)):

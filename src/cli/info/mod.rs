@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Find the fewest register bits for whole values too
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
-    /// Make look-up tables of logic, block memory, searched functions (lut), or as synthesis does (auto)
+    /// Make look-up tables of logic, BRAM, searched functions (lut), or as synthesis does (auto)
     #[arg(
         long,
         value_enum,

@@ -38,7 +38,7 @@ pub(super) fn flatten(text: &str, netlist: &Netlist<'_>, cells: &mut Cells, top:
         if !is_zero(&f.rtl, *value) {
             let message =
                 format!("the cell {kind} (instance {path}) is used in a way that its description does not have");
-            let help = "block memory is read as ROM only: its write enables are constant 0";
+            let help = "BRAM is supported as ROM only: its write enables are constant 0";
             return Err(Diagnostic::error("E0914", place(text, *at), message).with_help(help));
         }
     }

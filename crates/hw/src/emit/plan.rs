@@ -25,7 +25,7 @@ pub(super) struct Module {
     pub(super) instances: Vec<usize>,
     /// Nets of instantiated modules.
     pub(super) links: Vec<NetId>,
-    /// Bits that nobody reads, in groups of at most [`UNREAD_GROUP`] signals of one section.
+    /// Unread bits, in groups of at most [`UNREAD_GROUP`] signals of one section.
     pub(super) unread: Vec<UnreadGroup>,
     /// Memories that its nets read.
     pub(super) roms: Vec<u32>,

@@ -311,7 +311,7 @@ impl<'a> ModuleView<'a, Verilog> {
         !self.module.unread.is_empty()
     }
 
-    /// The sink if one reduction is enough: one bit made of the ports' bits that nobody reads and of the nets that have
+    /// The sink if one reduction is enough: one bit made of the unread bits of ports and of the nets that have
     /// such bits.
     fn unread_bits(&self) -> Option<Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>>> {
         match &self.module.unread[..] {

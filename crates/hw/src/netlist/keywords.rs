@@ -46,7 +46,7 @@ impl Default for Languages {
     }
 }
 
-/// What a name is for.
+/// Kind of the object that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
     /// A module, an entity, and the file that holds it.
@@ -62,9 +62,9 @@ pub struct Reservation {
     pub by: &'static str,
     /// Languages in whose files the words are refused.
     pub languages: Languages,
-    /// Whether the words are refused for modules only.
+    /// `true` if only names of modules are checked.
     pub is_module_only: bool,
-    /// Whether only the very spelling is refused.
+    /// `true` if upper and lower case are distinguished.
     pub is_exact: bool,
     /// The words.
     pub words: &'static [&'static str],

@@ -383,7 +383,7 @@ impl<'a> Maker<'a> {
                     .with_help("cut it out with --nodes, which selects the nodes that become hardware"));
             }
             Kind::Faulty(message) => {
-                return Err(at_node(node, &**message).with_help("mend the node, or cut it out with --nodes"));
+                return Err(at_node(node, &**message).with_help("fix the node, or exclude it with --nodes"));
             }
             _ => {}
         }
@@ -491,7 +491,11 @@ impl<'a> Maker<'a> {
         let place = || Place::Path(format!("buffer {}", buffer.name));
         let limit = |n: &u64| *n <= 1 << 32;
         let own = own.filter(limit).ok_or_else(|| {
-            Diagnostic::error("E2007", place(), format!("{:?} has too many elements for so many tokens", buffer.name))
+            Diagnostic::error(
+                "E2007",
+                place(),
+                format!("{:?} has too many elements for this number of tokens", buffer.name),
+            )
         })?;
         if Some(own) != stored {
             let message =
@@ -626,7 +630,7 @@ impl<'a> Maker<'a> {
                         .map(|arg| format!("{:?} {:?}", name(*arg), self.graph.buffers[arg.buffer].shape()))
                         .to_vec();
                     let message = format!(
-                        "the shapes beside tokens are {}; they are heads and head_dim: q and k agree in head_dim, k and v in heads, the result has q's heads and v's head_dim",
+                        "the shapes without tokens are {}; they are heads and head_dim: q and k agree in head_dim, k and v in heads, the result has q's heads and v's head_dim",
                         shapes.join(", ")
                     );
                     return Err(at_node(node, message));

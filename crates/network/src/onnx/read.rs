@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
         }
         let output = self.tensor(self.output).map_err(|message| vec![Refusal::new("graph.output", message)])?;
         if self.tensors[output].pending.is_some() {
-            return Err(vec![Refusal::new("graph.output", "a real function needs a Quant or BipolarQuant behind it")]);
+            return Err(vec![Refusal::new("graph.output", "a real function needs a Quant or BipolarQuant after it")]);
         }
         if !matches!(self.tensors[output].state, State::Computed) {
             return Err(vec![Refusal::new("graph.output", "the output does not depend on the input")]);
@@ -477,7 +477,7 @@ impl<'a> Reader<'a> {
         let x = inputs.first().copied().flatten().ok_or("input 0 is missing")?;
         let shape = self.tensors[x].shape.clone();
         if inputs.iter().flatten().any(|&t| self.tensors[t].pending.is_some()) {
-            return Err("a real function needs a Quant or BipolarQuant behind it".to_owned());
+            return Err("a real function needs a Quant or BipolarQuant after it".to_owned());
         }
         let quant = self.quant.clone();
         let keys = [operator.to_owned(), node.name.clone().unwrap_or_default()];
@@ -687,7 +687,7 @@ impl<'a> Reader<'a> {
             })
             .collect();
         if values.iter().flatten().any(|value| value.has_infinity()) && !self.may_read_infinity(plan.node) {
-            return Err("NaN or infinity: minus infinity is for masks that stand directly before a Softmax".to_owned());
+            return Err("NaN or infinity: minus infinity is for masks directly before a Softmax".to_owned());
         }
         let kernel = build(&values)?;
         let constants: Option<Vec<&Tensor>> = values.into_iter().collect();

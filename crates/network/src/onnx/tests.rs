@@ -558,7 +558,8 @@ impl Maker {
     }
 }
 
-/// What a network of a typed input computes of the numbers 0, 1, 2, ..., or why it is refused; held to its program.
+/// Returns the outputs of a network with a typed input for the inputs 0, 1, 2, ..., or the reason of its rejection. The
+/// network is compared with its program.
 fn computed(input: &[i64], make: impl FnOnce(&mut Maker)) -> Result<Vec<f64>, String> {
     let mut maker = Maker { last: "x".into(), shape: input.to_vec(), ..Maker::default() };
     make(&mut maker);

@@ -116,7 +116,7 @@ impl Polynomial {
     }
 
     /// The polynomial of a truth table over leaves.
-    fn of_table(table: &[u64], leaves: &[u32]) -> Polynomial {
+    fn from_table(table: &[u64], leaves: &[u32]) -> Polynomial {
         let size = 1usize << leaves.len();
         let mut factors: Vec<i64> = (0..size).map(|i| (table[i / 64] >> (i % 64) & 1) as i64).collect();
         // From values to coefficients of products, variable by variable.
@@ -239,8 +239,8 @@ fn cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
 fn cell_polynomial(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
     let (leaves, tables) = tables(sweep, &[link.half, link.start])?;
     let other: Vec<u64> = tables[0].iter().zip(&tables[1]).map(|(half, start)| half ^ start).collect();
-    let mut out = Polynomial::of_table(&tables[1], &leaves);
-    out.add_all(&Polynomial::of_table(&other, &leaves), 1);
+    let mut out = Polynomial::from_table(&tables[1], &leaves);
+    out.add_all(&Polynomial::from_table(&other, &leaves), 1);
     Some(out)
 }
 
@@ -267,7 +267,7 @@ fn is_variable(sweep: &Sweep<'_>, node: u32) -> bool {
 
 fn bit_polynomial(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Polynomial> {
     let (leaves, tables) = tables(sweep, &[lit])?;
-    Some(Polynomial::of_table(&tables[0], &leaves))
+    Some(Polynomial::from_table(&tables[0], &leaves))
 }
 
 /// Polynomial of a node over what its gates are made of.
@@ -279,7 +279,7 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
         return None;
     }
     let tables = sweep.tables(&window, &[Lit::new(node, false)]);
-    Some(Polynomial::of_table(&tables[0], Sweep::leaves(&window)))
+    Some(Polynomial::from_table(&tables[0], Sweep::leaves(&window)))
 }
 
 /// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of, the

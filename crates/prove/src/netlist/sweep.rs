@@ -29,7 +29,7 @@ const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
 const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
-/// Pairs of an unequal signature that are given up after so many failures in all, so that false candidates cost little.
+/// Number of failed comparisons after which pairs of unequal signatures are no longer tried: false candidates cost little.
 const FAILURES: usize = 2_000;
 
 /// Graph of both designs with what is known of it.

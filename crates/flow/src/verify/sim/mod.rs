@@ -174,16 +174,16 @@ impl Cause {
             "panicked at",
         ];
         let log = log.to_ascii_lowercase();
-        let tells = |words: &[&str]| words.iter().any(|word| log.contains(word));
+        let mentions = |words: &[&str]| words.iter().any(|word| log.contains(word));
         // A shell reports the signal of its command as 128 and the signal.
         let signal =
             status.signal().or_else(|| status.code().filter(|code| (129..160).contains(code)).map(|c| c - 128));
         match signal {
             _ if status.success() => None,
-            // The kernel ends what exhausts the memory by KILL.
-            _ if tells(MEMORY) || signal == Some(9) => Some(Cause::Memory(signal)),
+            // The kernel ends a process that exhausts the memory with the signal KILL.
+            _ if mentions(MEMORY) || signal == Some(9) => Some(Cause::Memory(signal)),
             Some(signal) => Some(Cause::Signal(signal)),
-            None if tells(INTERNAL) => Some(Cause::Internal(status.code().unwrap_or_default())),
+            None if mentions(INTERNAL) => Some(Cause::Internal(status.code().unwrap_or_default())),
             None => None,
         }
     }
