@@ -29,7 +29,7 @@ use gates::{Pins, Side, SideGates};
 use num_bigint::BigInt;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
-use sweep::Sweep;
+use sweep::{PatternIndex, Sweep};
 
 /// RTL that a netlist is compared with.
 pub(super) struct Hint<'a> {
@@ -118,7 +118,7 @@ pub(super) fn compare(
         if sweep.are_equal(&found, expected) {
             outcome.outputs.insert(j);
         } else if let Some(pattern) = sweep.difference(&found, expected) {
-            let witness = witness(model, &sweep, j, &found, &pattern);
+            let witness = witness(model, &sweep, j, &found, pattern);
             let verdict = explain(model, latency, j, witness);
             if matches!(verdict, Verdict::Differs { .. }) {
                 outcome.verdict = Some(verdict);
@@ -138,12 +138,11 @@ pub(super) fn compare(
 }
 
 /// Inputs and the output of a simulated pattern.
-fn witness(model: &Model, sweep: &Sweep<'_>, output: usize, found: &[Lit], pattern: &[bool]) -> Witness {
-    let values = sweep.evaluate(pattern);
+fn witness(model: &Model, sweep: &Sweep<'_>, output: usize, found: &[Lit], pattern: PatternIndex) -> Witness {
     let code = |word: &[Lit], kif: Kif| {
         let mut raw = BigInt::ZERO;
         for (i, lit) in word.iter().enumerate() {
-            raw.set_bit(i as u64, values[lit.node() as usize] != lit.is_negated());
+            raw.set_bit(i as u64, sweep.simulated(*lit, pattern));
         }
         wrap(&raw, kif)
     };

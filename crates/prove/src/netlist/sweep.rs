@@ -8,7 +8,7 @@ use super::super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
 use super::super::engine::{CLAUSES, Counts, GATE, Limits, STEP};
 use super::super::sat::{Answer, Problem, Solver};
-use super::sums::{Link, Sums};
+use super::sums::{self, Link, Sums};
 use alir_core::ir::Model;
 use alir_core::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -83,12 +83,19 @@ impl<'m> Patterns<'m> {
         p
     }
 
-    fn of(&mut self, gate: Gate) -> [u64; WORDS] {
+    fn values(&mut self, gate: Gate) -> [u64; WORDS] {
         match gate {
             Gate::Input(n) if (n as usize) < self.known.len() => self.known[n as usize],
             _ => std::array::from_fn(|_| self.random.word()),
         }
     }
+}
+
+/// Place of a simulated pattern: a word of 64 patterns and a bit of it.
+#[derive(Clone, Copy)]
+pub(super) struct PatternIndex {
+    word: usize,
+    bit: u32,
 }
 
 /// Gates between some literals and leaves, in topological order.
@@ -164,7 +171,7 @@ impl<'m> Sweep<'m> {
 
     fn simulate(&mut self) {
         let patterns = &mut self.patterns;
-        self.sim.extend(&self.words.aig, |gate| patterns.of(gate));
+        self.sim.extend(&self.words.aig, |gate| patterns.values(gate));
     }
 
     /// Hash of the simulated values up to complement, and `true` for the complement.
@@ -249,30 +256,19 @@ impl<'m> Sweep<'m> {
         })
     }
 
-    /// The first simulated pattern for which words differ, as values of all inputs of the graph.
-    pub(super) fn difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<Vec<bool>> {
+    /// Returns the first simulated pattern for which words differ.
+    pub(super) fn difference(&mut self, a: &[Lit], b: &[Lit]) -> Option<PatternIndex> {
         self.simulate();
         a.iter().zip(b).find_map(|(&x, &y)| {
             let (p, q) = (self.sim.value(x), self.sim.value(y));
             let word = (0..WORDS).find(|&w| p[w] != q[w])?;
-            let bit = (p[word] ^ q[word]).trailing_zeros();
-            Some(self.words.aig.inputs().iter().map(|pin| self.sim.value(pin.lit)[word] >> bit & 1 == 1).collect())
+            Some(PatternIndex { word, bit: (p[word] ^ q[word]).trailing_zeros() })
         })
     }
 
-    /// Values of all nodes for values of all inputs.
-    pub(super) fn evaluate(&self, pattern: &[bool]) -> Vec<bool> {
-        let aig = &self.words.aig;
-        let mut values = vec![false; aig.len()];
-        for node in 1..aig.len() as u32 {
-            let of = |lit: Lit, values: &[bool]| values[lit.node() as usize] != lit.is_negated();
-            values[node as usize] = match aig.gate(node) {
-                Gate::Input(n) => pattern.get(n as usize).copied().unwrap_or_default(),
-                Gate::And(a, b) => of(a, &values) && of(b, &values),
-                Gate::False | Gate::Latch(_) => false,
-            };
-        }
-        values
+    /// Returns the value of a literal in a simulated pattern.
+    pub(super) fn simulated(&self, lit: Lit, at: PatternIndex) -> bool {
+        self.sim.value(lit)[at.word] >> at.bit & 1 == 1
     }
 
     /// Returns `true` if literals depend on inputs that are not those of the sample.
@@ -325,7 +321,7 @@ impl<'m> Sweep<'m> {
         if self.begin == u32::MAX {
             return self.is_equal_by_sat(x, y, false);
         }
-        if sums_prove(self, x, y) {
+        if sums::prove(self, x, y) {
             self.counts.affine += 1;
             return true;
         }
@@ -527,8 +523,4 @@ impl<'m> Sweep<'m> {
     pub(super) fn begin(&self) -> u32 {
         self.begin
     }
-}
-
-fn sums_prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
-    super::sums::prove(sweep, x, y)
 }
