@@ -6,6 +6,7 @@
 mod browser;
 mod calibrate;
 mod check;
+mod complete;
 mod convert;
 mod device;
 mod devices;
@@ -301,12 +302,7 @@ enum Command {
     Project(Box<project::Args>),
     /// List the optimisation passes
     Passes,
-    /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
+    Completions(complete::Args),
     Man(man::Args),
     /// Print the version
     Version,
@@ -358,6 +354,9 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
+    if complete::answer(&words) {
+        return ExitStatus::Ok as u8;
+    }
     if words.len() < 2 {
         let _ = write!(std::io::stderr(), "{}", command_for(|_| false, Detail::Common).render_help());
         return ExitStatus::Input as u8;
@@ -690,11 +689,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::View(args)) => view::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
-        Some(Command::Completions { shell }) => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut command(), "alir2hdl", &mut text);
-            print(&text)
-        }
+        Some(Command::Completions(args)) => complete::run(&args),
         Some(Command::Man(args)) => man::run(&args, command()),
         // The words were turned into `--help` before they were parsed.
         Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),

@@ -88,6 +88,11 @@ fn named_port(text: &str) -> Result<(PortRole, String), String> {
     }
 }
 
+/// Returns the roles that `--port` takes.
+pub(super) fn port_roles() -> impl Iterator<Item = &'static str> {
+    PortRole::ALL.into_iter().map(|(_, names, _)| names[0])
+}
+
 /// Sets of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum PortStyle {
