@@ -49,11 +49,8 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
 pub(super) fn answer(words: &[OsString]) -> bool {
     let folder = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(|| with_values(super::command())).var(VARIABLE);
-    match asked.try_complete(words.iter().cloned(), folder.as_deref()) {
-        Ok(answered) => answered,
-        // A shell shows nothing of an error while a word is typed.
-        Err(_) => true,
-    }
+    // A shell shows nothing of an error while a word is typed.
+    asked.try_complete(words.iter().cloned(), folder.as_deref()).unwrap_or(true)
 }
 
 /// A command whose arguments offer the names that they take.
@@ -129,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Names of earlier versions still work, but nobody should type them again.
+    /// Names of earlier versions work, but are deprecated.
     #[test]
     fn deprecated_options_are_not_offered() {
         let words = offered("alir2hdl generate m --c");
