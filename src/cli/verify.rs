@@ -189,8 +189,11 @@ impl Args {
 }
 
 /// A design with what is known of its file, and the command line: everything that decides the result.
+///
+/// With `prints`, the line of each simulator goes to stdout when it ends.
 fn verified(
     args: &Args,
+    prints: bool,
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<Verification, Failure> {
@@ -206,7 +209,7 @@ fn verified(
     let mut spec = args.spec();
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
-    let progress = Progress::new(&parts, global);
+    let progress = Progress::new(&parts, prints, global);
     let watch = |event: Event<'_>| progress.tell(event);
     let request = VerifyRequest {
         own: args.own.files(matches!(design, Design::Machine(_)))?,
@@ -238,6 +241,7 @@ fn verified(
             verification::of_machine(machine, &spec, request, &watch)?
         }
     };
+    progress.printed()?;
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
     if matches!(design, Design::Model(_)) {
@@ -250,12 +254,12 @@ fn verified(
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
-    let found = verified(args, || args.input.read_design(global), global)?;
+    let found = verified(args, !args.simulation.json, || args.input.read_design(global), global)?;
     report(found.notes(), global);
     report(&found.errors(), global);
     let text = match args.simulation.json {
         true => schema::document("alir2hdl.verify/1", &found.json()),
-        false => found.text(),
+        false => found.dissents(),
     };
     print(text.as_bytes())?;
     Ok(match found.verdict() {
@@ -274,7 +278,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 /// What is wrong with the options, the samples or the tools.
 pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    let found = verified(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
+    let found = verified(args, false, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
         Outcomes::Refused | Outcomes::Unwritable => Err(Failure::input(found.errors())),
@@ -290,17 +294,27 @@ pub(super) fn stem(path: &Path) -> &str {
     name.split('.').next().filter(|s| !s.is_empty() && *s != "-").unwrap_or("model")
 }
 
-/// Tells people which simulators are at work; nothing where stderr is no terminal.
+/// Progress of the simulations: bars where stderr is a terminal, and the line of each simulator when it ends.
 struct Progress {
     bars: Bars,
     names: Vec<String>,
     running: Mutex<Vec<(usize, Option<Bar>)>>,
+    /// `true` if the lines are printed.
+    prints: bool,
+    /// The first line that could not be printed.
+    failure: Mutex<Option<Failure>>,
 }
 
 impl Progress {
-    fn new(parts: &[Part], global: Global) -> Progress {
+    fn new(parts: &[Part], prints: bool, global: Global) -> Progress {
         let name = |part: &Part| format!("{} ({})", part.simulator.name(), part.language.name());
-        Progress { bars: Bars::new(global), names: parts.iter().map(name).collect(), running: Mutex::new(Vec::new()) }
+        Progress {
+            bars: Bars::new(global),
+            names: parts.iter().map(name).collect(),
+            running: Mutex::default(),
+            prints,
+            failure: Mutex::default(),
+        }
     }
 
     fn tell(&self, event: Event<'_>) {
@@ -309,7 +323,19 @@ impl Progress {
             Event::Begun(at, folder) => {
                 running.push((at, self.bars.simulation(&self.names[at], folder.to_owned())));
             }
-            Event::Ended(at) => running.retain(|(part, _)| *part != at),
+            Event::Ended(at, line) => {
+                running.retain(|(part, _)| *part != at);
+                if let Some(line) = line.filter(|_| self.prints)
+                    && let Err(failure) = self.bars.suspended(|| print(line.as_bytes()))
+                {
+                    self.failure.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(failure);
+                }
+            }
         }
+    }
+
+    /// Returns an error if a line could not be printed.
+    fn printed(self) -> Result<(), Failure> {
+        self.failure.into_inner().unwrap_or_else(|broken| broken.into_inner()).map_or(Ok(()), Err)
     }
 }
