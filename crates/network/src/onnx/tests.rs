@@ -1037,7 +1037,7 @@ fn records_masks_and_equations_are_refused_with_reasons() {
 
 /// Moves the data of all initialisers of a file into `weights/all.bin` of a folder; `place` changes where they are said
 /// to be.
-fn moved_out(bytes: &[u8], folder: &std::path::Path, place: impl Fn(&mut Vec<(&str, String)>)) -> Vec<u8> {
+fn moved_out(bytes: &[u8], folder: &std::path::Path, place: impl Fn(&mut Vec<(&'static str, String)>)) -> Vec<u8> {
     let mut model = ModelProto::decode(bytes).unwrap();
     let graph = model.graph.as_mut().unwrap();
     let constants = graph.node.iter_mut().flat_map(|node| &mut node.attribute).filter_map(|a| a.t.as_mut());
@@ -1078,19 +1078,22 @@ fn data_in_other_files_is_that_of_the_file_itself() {
     assert!(compared > 5);
 }
 
+/// Changes the entries of a tensor's external data.
+type Placing = dyn Fn(&mut Vec<(&'static str, String)>);
+
 #[test]
 fn data_elsewhere_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let below = folder.path().join("below");
     let inside = network_of(0, false, &[]);
     let set = |key: &'static str, value: &'static str| {
-        move |entries: &mut Vec<(&str, String)>| {
+        move |entries: &mut Vec<(&'static str, String)>| {
             entries.retain(|(name, _)| *name != key);
             entries.push((key, value.to_owned()));
         }
     };
     std::fs::write(folder.path().join("secret"), [0; 64]).unwrap();
-    let moved = |place: &dyn Fn(&mut Vec<(&str, String)>)| moved_out(&inside, &below, place);
+    let moved = |place: &Placing| moved_out(&inside, &below, place);
     let cases: [(Vec<u8>, &str); 8] = [
         (moved(&set("location", "../secret")), "not in the network's folder"),
         (moved(&set("location", "weights/../../secret")), "not in the network's folder"),
