@@ -1,6 +1,7 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::device::{DeviceArgs, NamedDevice, any_device};
+use super::emit::renamed;
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
@@ -330,6 +331,7 @@ fn write(
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     report(&made.notes, global);
+    report(&renamed(made.renamed.iter().cloned()), global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;

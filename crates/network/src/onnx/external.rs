@@ -17,7 +17,7 @@ fn is_external(tensor: &TensorProto) -> bool {
     tensor.data_location.unwrap_or(0) != 0 || !tensor.external_data.is_empty()
 }
 
-/// Returns the stated length in bytes of a tensor's data in another file; zero if none, or more than is read, is stated.
+/// Returns the stated length in bytes of a tensor's data in another file; zero if none is stated, or more than is read.
 pub(super) fn stated_length(tensor: &TensorProto) -> u64 {
     entry(tensor, "length").and_then(|text| text.parse().ok()).filter(|&length| length <= MAX_BYTES).unwrap_or(0)
 }
