@@ -23,16 +23,35 @@ ROOT = Path(__file__).resolve().parent.parent
 JET = "examples/jet_mlp.json.gz"
 # Longest time of an example.
 SECONDS = 30
+# Longest line of a JSON file.
+WIDTH = 90
 CONV = "examples/convolution_stream/conv.json.gz"
 FSM = "examples/moving_average/moving_average.json"
 INPUT = [[], -1, [0], [-8, 7.5, 0.5], 0, 0]
 RELU = [[0], 2, [], [0, 7.5, 0.5], 1, 4]
 
 
+def document(value, indent=""):
+    """JSON in lines of up to 90 characters where its parts allow that."""
+    line = json.dumps(value)
+    if len(indent + line) <= WIDTH or not isinstance(value, (list, dict)):
+        return line
+    pairs = [(f"{json.dumps(key)}: ", part) for key, part in value.items()] if isinstance(value, dict) else [("", part) for part in value]
+    lines = [""]
+    for number, (key, part) in enumerate(pairs):
+        text = key + document(part, indent + " ") + ("," if number + 1 < len(pairs) else "")
+        is_free = "\n" not in lines[-1] + text and len(indent + lines[-1] + text) < WIDTH
+        if lines[-1] and not is_free:
+            lines.append("")
+        lines[-1] += f" {text}" if lines[-1] else text
+    ends = "{}" if isinstance(value, dict) else "[]"
+    return ends[0] + f"\n{indent} ".join(lines) + ends[1]
+
+
 def alir(ops=(INPUT, RELU), shape=(1, 1), out=(1,), shifts=(0,), version=4, meta="ALIRModel", tables=None, negs=(0,)):
     """A model file of a few operations."""
     model = [list(shape), list(shifts), list(out), [0] * len(out), list(negs), list(ops), 1, 1, tables]
-    return json.dumps({"meta": meta, "spec_version": version, "model": model})
+    return document({"meta": meta, "spec_version": version, "model": model})
 
 
 def op(of=RELU, **changed):
@@ -78,7 +97,7 @@ def dais(ops=(), shape=(1, 1), version=2, meta="DAISModel", out=0):
     first = [[number, -1, -1, 0, [-8, 7, 1], 0, 0] for number in range(shape[0])]
     ports = [[out] * shape[1], [0] * shape[1], [0] * shape[1]]
     model = [list(shape), [0] * shape[0], *ports, first + list(ops), 1, 1]
-    return json.dumps(model if version is None else {"meta": meta, "spec_version": version, "model": model})
+    return document(model if version is None else {"meta": meta, "spec_version": version, "model": model})
 
 
 def words(*values):
@@ -105,7 +124,7 @@ def lut(table, out=(0, 7, 1), interval=None, x=(0, 3, 1)):
 
 def pipeline(*stages):
     """A file of the stages of a pipeline, each with these numbers of inputs and outputs."""
-    return json.dumps([[json.loads(dais(shape=shape, version=None)) for shape in stages]])
+    return document([[json.loads(dais(shape=shape, version=None)) for shape in stages]])
 
 
 def signal(name, types=((True, 7, 0),), port=False, rst=None, to=None, reg=False, view=None, index=None):
@@ -116,7 +135,7 @@ def signal(name, types=((True, 7, 0),), port=False, rst=None, to=None, reg=False
 def design(*connections, logic=None):
     """A stateful design: connections of source, destination and, if it has one, enable."""
     conns = [dict(zip(("src", "dst", "enable_if", "alt_src"), (*connection, None, None))) for connection in connections]
-    return check(json.dumps({"meta": "ALIRFSM", "spec_version": 4, "fsm": {"logic": logic or {}, "conns": conns}}))
+    return check(document({"meta": "ALIRFSM", "spec_version": 4, "fsm": {"logic": logic or {}, "conns": conns}}))
 
 
 def raw_kernel(data):
@@ -160,7 +179,7 @@ def net(op="linear", kernel="gemm_naive", more=(), **changed):
     graph = {"version": 2, "config": {}, "dimensions": [{"id": 16, "name": "n", "value": 2}], "buffers": buffers, "nodes": nodes}
     types = {"format": "alir2hdl-quant", "version": 1, "default": {"weight": {"type": "s8.0"}, "table": {"type": "s8.7"}},
              "buffers": {"x": {"type": "s8.0"}, "y": {"type": "s16.7"}}}
-    return {"net.json": json.dumps(graph), "q.json": json.dumps(types), "w.npy": MATRIX, **changed}
+    return {"net.json": document(graph), "q.json": document(types), "w.npy": MATRIX, **changed}
 
 
 NET = "alir2hdl generate net.json --quant q.json --weights w.npy -o out.v"
@@ -432,7 +451,7 @@ EXAMPLES = {
 CORRECTED = {
     "E0138": [("4294967296", "4")],
     "E0141": [(" --max-width 64", "")],
-    "E0143": [("[3, 1], [0, 0, 0], [0], [0], [0], ", "[2, 1], [0, 0], [0], [0], [0], "), (", [2, -1, -1, 0, [-8, 7, 1], 0, 0]", "")],
+    "E0143": [{"m.json": pipeline((1, 2), (2, 1))}],
     "E0150": [{"m.bin": words(*ONE_INPUT)}],
     "E0151": [{"m.bin": words(*ONE_INPUT)}],
     "E0153": [{"m.bin": words(*ONE_INPUT)}],
@@ -450,14 +469,14 @@ CORRECTED = {
     "E0216": [("[0, 1, 2]", "[0, 1]")],
     "E0302": [(" --assume-intervals", "")],
     "E0401": [(", [true, 7, 0]", ""), ("[0, 2]", "[0, 1]"), (", [true, 7, 0]", ""), ("[0, 2]", "[0, 1]")],
-    "E0402": [('"conns": [', '"conns": [' + json.dumps(dict(src=X, dst=F_IN, enable_if=None, alt_src=None)) + ", ")],
+    "E0402": [{"m.json": design((X, F_IN), (F_OUT, Y), logic=BLOCK)[0]["m.json"]}],
     "E0404": [("[1, 2]", "[1]")] * 2,
-    "E0405": [("[0, 1], null], null, true", "[0, 1], null], [0], true")] * 2,
+    "E0405": [{"m.json": design((X, signal("q", reg=True, rst=RST, to=[0])), (signal("q", reg=True, rst=RST, to=[0]), Y))[0]["m.json"]}],
     "E0406": [("[1, 3]", "[0, 2]")],
     "E0407": [("true, 1, 0", "false, 1, 0")],
     "E0408": [('"en", true, [[true, 7, 0]]', '"en", true, [[false, 1, 0]]')],
     "E0409": [("[0, 2]", "[0, 1]")],
-    "E0410": [(json.dumps(dict(src=X, dst=F_OUT, enable_if=None, alt_src=None)) + ", ", "")],
+    "E0410": [{"m.json": design((X, F_IN), (F_OUT, Y), logic=BLOCK)[0]["m.json"]}],
     "E0411": [('"alt_src": null', '"alt_src": ' + json.dumps(signal("z", port=True)))],
     "E0412": [('"dst": ["y"', '"dst": ["v"')],
     "E0414": [('"src": ["w"', '"src": ["x"'), ("false", "true")],
@@ -534,7 +553,7 @@ CORRECTED = {
     "E0136": [("[8, 7.5", "[-8, 7.5")],
     "E0137": [("7.3", "7.5")],
     "E0139": [("[[-1], 2", "[[0], 2")],
-    "E0140": [("[2], [[[", "[0], [[[")],
+    "E0140": [("[2],", "[0],")],
     "E0142": [("[-8, 7.5]", "[-8, 7.5, 0.5]")],
     "E0201": [(" --max-ops 100", "")],
     "E0202": [(" --max-table-entries 10", "")],
