@@ -44,6 +44,8 @@ def example(code, program):
     if code in error_examples.NO_EXAMPLE:
         return ["", f"*No example:* {error_examples.NO_EXAMPLE[code]}"]
     files, command, output, other = error_examples.run(code, program)
+    if error_examples.lacks_tool(code, other):
+        return ["", "*No example:* a tool that it runs was not installed when this page was built."]
     if output is None:
         sys.exit(f"{code}: {command} prints something else: {other}")
     commands = [f"$ {line}" for line in command.splitlines()]
