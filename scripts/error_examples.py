@@ -809,7 +809,9 @@ def main():
     program, named = Path(sys.argv[1]).resolve(), sys.argv[2:]
     for code in named:
         for title, example in (("example", EXAMPLES[code]), ("corrected", corrected(code))):
-            files, text, *_ = example or ({}, "true")
+            if example is None:
+                continue
+            files, text, *_ = example
             shown = [line for name, content in files.items() for line in dump(name, content)]
             print(f"--- {code}, {title}:", *shown, f"$ {text}", execute(files, text, program)[1], sep="\n")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
