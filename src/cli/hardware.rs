@@ -280,7 +280,12 @@ impl PipelineArgs {
             },
             arrival: self.ii_input.arrival(),
         };
-        spec.clock = Clock { period: self.period(), delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
+        spec.clock = Clock {
+            period: self.period(),
+            delay_unit: self.delay_unit,
+            uncertainty: self.clock_uncertainty,
+            is_frequency: self.freq.is_some(),
+        };
         spec.target = Target {
             device: self.device.figures(),
             fallback: None,

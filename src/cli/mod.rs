@@ -323,6 +323,11 @@ fn command() -> clap::Command {
 fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
+        // A negative value has a message of its own; as an option it would be an unknown one.
+        let command = command.mut_args(|arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        });
         let command = help::with_detail(input::with_reading_options(command), detail);
         match closing {
             Some(closing) => command.after_help(help::closing(&closing, detail)),

@@ -132,6 +132,9 @@ impl FolderArgs {
     fn problems(&self, devices: &DeviceArgs) -> Vec<Diagnostic> {
         let refuse = |flag: &str, message: String| Diagnostic::error("E0805", Place::Flag(flag.into()), message);
         let mut problems = Vec::new();
+        let flows = self.flows();
+        let with_parts: Vec<Flow> =
+            flows.iter().copied().filter(|flow| !matches!(flow, Flow::Fusesoc | Flow::Plain)).collect();
         let mut of_flows: Vec<(Flow, &str)> = Vec::new();
         for named in devices.named() {
             let name = &named.text;
@@ -142,6 +145,14 @@ impl FolderArgs {
                 let help =
                     format!("{guess}known part numbers begin with {known}; `alir2hdl devices` lists families too");
                 problems.push(refuse("--device", format!("no known part begins like {name:?}")).with_help(help));
+            } else if let Some(flow) = named.part().and_then(|part| project::find(part).ok()).map(|part| part.flow)
+                && !with_parts.is_empty()
+                && !with_parts.contains(&flow)
+            {
+                let flow = super::devices::tool(flow);
+                let message = format!("{name} is a device of --flow {flow}, which this folder is not for");
+                let help = format!("add --flow {flow}, or name a device of the flows (`alir2hdl devices`)");
+                problems.push(refuse("--device", message).with_help(help));
             } else if let Ok(part) = project::find(name) {
                 match of_flows.iter().find(|(flow, _)| *flow == part.flow) {
                     Some((_, first)) => {

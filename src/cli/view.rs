@@ -9,7 +9,7 @@ use super::optimise::OptimiseArgs;
 use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec, Top};
-use crate::diag::{Diagnostic, four_digits};
+use crate::diag::{Diagnostic, Place, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -19,7 +19,8 @@ use crate::netlist;
 use crate::network::layers::Layers;
 use crate::verify::arrays::{Arrays, Side};
 use crate::view::{self, Column, Drawing, ScheduledModel};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 /// Samples that are looked at unless told otherwise.
 const SAMPLES: u32 = 200;
@@ -30,8 +31,8 @@ const SAMPLES: u32 = 200;
 Examples:
   alir2hdl view model.json.gz --stages 5 --open           writes model.html
   alir2hdl view model.json.gz --stages 5 --input x.npy    values, histograms
-  alir2hdl view model.json.gz --stages 5 --svg s.svg      the stages alone
-  alir2hdl view model.json.gz --ii 8 --svg copies.svg     sharing over time
+  alir2hdl view model.json.gz --stages 5 -o s.svg         the stages alone
+  alir2hdl view model.json.gz --ii 8 -o copies.svg        sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
 an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
@@ -41,13 +42,13 @@ For delay and registers over the number of stages: alir2hdl info MODEL --sweep -
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Write the page to this file [default: the model's name with .html, in the current folder]
-    #[arg(short, long, value_name = "FILE.html")]
+    /// Write the page (.html) or the stages alone (.svg) [default: the model's name with .html, in the current folder]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Write the chart of the stages to this file
+    /// Write the chart of the stages to this file, without -o and --open no page
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
     /// Show what each operation was on these samples, as `run` reads them
@@ -95,6 +96,7 @@ fn write(
 ) -> Result<ExitStatus, Failure> {
     // Before there is a page: who asks to see it would not look for it elsewhere.
     let browser = args.open.then(Browser::find).transpose()?;
+    let (page_path, chart_path) = args.paths()?;
     let (design, file) = design()?;
     let shown = match &design {
         Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?,
@@ -116,22 +118,48 @@ fn write(
         plot::stages(&format!("Stages of {name}"), drawing.unit(), &columns)
     };
     let chart = chart.unwrap_or_else(stages);
-    let page = view::page(name, &facts, &chart, &drawing);
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     let mut batch = Batch::default();
-    batch.add(&output, page.as_bytes()).map_err(|e| Failure::io(&output, "write", &e))?;
-    if let Some(path) = &args.svg {
-        batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
+    let page = page_path.as_ref().map(|path| (path, view::page(name, &facts, &chart, &drawing)));
+    for (path, text) in page.into_iter().chain(chart_path.map(|path| (path, chart))) {
+        batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
     super::commit(batch)?;
-    say(&format!("{}: {facts}", output.display()), global);
-    if let Some(browser) = browser {
-        browser.open(&output)?;
+    let written: Vec<String> = page_path.iter().chain(chart_path).map(|path| path.display().to_string()).collect();
+    say(&format!("{}: {facts}", written.join(", ")), global);
+    if let (Some(browser), Some(page)) = (browser, &page_path) {
+        browser.open(page)?;
     }
     Ok(ExitStatus::Ok)
 }
 
 impl Args {
+    /// Returns the paths of the page and of the chart, as far as they are written.
+    ///
+    /// # Errors
+    /// If the ending of a name is that of another kind of file.
+    fn paths(&self) -> Result<(Option<PathBuf>, Option<&PathBuf>), Failure> {
+        let ending = |path: &Path| path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+        if let Some(path) = &self.output
+            && self.svg.is_none()
+            && !self.open
+            && ending(path) == "svg"
+        {
+            return Ok((None, Some(path)));
+        }
+        if let Some(path) = self.output.as_ref().filter(|path| !matches!(ending(path).as_str(), "html" | "htm" | "")) {
+            let message = format!("the ending of {} is not that of a page", path.display());
+            let error = Diagnostic::error("E0802", Place::Flag("--output".into()), message);
+            return Err(Failure::input(error.with_help("end it in .html for the page, .svg for the stages alone")));
+        }
+        let default = || PathBuf::from(format!("{}.html", super::verify::stem(&self.input.model)));
+        let page = match (&self.output, &self.svg) {
+            (Some(path), _) => Some(path.clone()),
+            (None, Some(_)) if !self.open => None,
+            (None, _) => Some(default()),
+        };
+        Ok((page, self.svg.as_ref()))
+    }
+
     /// Builds the specification of the hardware from the options.
     fn spec(&self) -> Spec {
         let mut spec = Spec::default();

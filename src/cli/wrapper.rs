@@ -87,18 +87,15 @@ impl WrapperArgs {
         let refuse = |flag: &str, message: &str, help: &str| {
             vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
         };
-        let has_options = self.axis_width.is_some()
-            || self.axis_depth.is_some()
-            || self.axis_flow != FlowArg::Fifo
-            || self.axis_user != AxisOptions::default().user
-            || self.packing != PackingArg::Auto;
         if self.is_asked() && self.axis_flow == FlowArg::Stall && self.axis_depth.is_some() {
             return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");
         }
-        if !self.is_asked() && has_options {
-            return refuse("--wrapper", "options of a wrapper that is not asked for", "add --wrapper axis");
+        if self.is_asked() {
+            return Vec::new();
         }
-        Vec::new()
+        self.given()
+            .flat_map(|flag| refuse(flag, "an option of a wrapper that is not required", "add --wrapper axis"))
+            .collect()
     }
 
     /// Stores the options in `spec`.

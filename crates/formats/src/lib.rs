@@ -245,7 +245,14 @@ fn read_into(
         _ => None,
     });
     match frame {
-        Some(frame) => alir::read(json, limits, frame, form),
+        Some(frame) => {
+            let (model, mut notes) = alir::read(json, limits, frame, form)?;
+            // The note is about a file whose version nothing states.
+            if matches!(format, Some(Format::Dais | Format::Dais2)) {
+                notes.0.retain(|note| note.code != "N0103");
+            }
+            Ok((model, notes))
+        }
         None => Err(unknown(json.ahead()).into()),
     }
 }
