@@ -586,9 +586,10 @@ fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<
     let word = word.to_ascii_lowercase();
     let allowed = if word.len() < 4 { 1 } else { 2 };
     let distance = |name: &&str| crate::project::edits(word.as_bytes(), name.as_bytes());
-    let nearest = names.clone().min_by_key(distance).filter(|name| distance(name) <= allowed);
-    let mut longer = names.filter(|name| word.len() > 2 && name.starts_with(&word));
-    nearest.or_else(|| longer.next().filter(|_| longer.next().is_none()))
+    let within = |most: usize| names.clone().min_by_key(distance).filter(|name| distance(name) <= most);
+    let mut longer = names.clone().filter(|name| word.len() > 2 && name.starts_with(&word));
+    let only_longer = longer.next().filter(|_| longer.next().is_none());
+    within(1).or(only_longer).or_else(|| within(allowed))
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.

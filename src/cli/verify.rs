@@ -9,7 +9,7 @@ use super::progress::{Bar, Bars};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, on_interrupt, print, report, schema};
-use crate::compile::Spec;
+use crate::compile::{self, Spec};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::verify::foreign::Foreign;
@@ -163,6 +163,26 @@ impl Args {
         spec
     }
 
+    /// Returns the options that the header comment of a generated file states, with the number of its stages; `None` if
+    /// the command line has options about them, which count instead.
+    fn stated(&self, foreign: &Foreign) -> Option<Spec> {
+        let mut given = self.pipeline.given().into_iter().chain(self.ports.given()).chain(self.wrapper.given());
+        if given.next().is_some() {
+            return None;
+        }
+        let head = foreign.head();
+        let mut spec = super::spec(&compile::options_in_head(&head)?).ok()?;
+        // Which clocks a sample takes at the ports is a result of sharing, which is not repeated here.
+        if spec.interval().is_some() {
+            return None;
+        }
+        let stages = head.iter().find_map(|line| line.trim_start().split_once(" pipeline stage")?.0.parse().ok());
+        spec.clock = compile::Clock::default();
+        spec.pipeline.max_stage_delay = None;
+        spec.pipeline.stages = stages.map(compile::Stages::Exactly);
+        Some(spec)
+    }
+
     /// The files of `--rtl` and the name of their module.
     fn foreign(&self) -> Result<Option<(Foreign, String)>, Failure> {
         if self.simulation.rtl.is_empty() {
@@ -206,7 +226,7 @@ fn verified(
     let (parts, notes) = runner::parts(languages, &args.simulation.simulators(), &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
-    let mut spec = args.spec();
+    let mut spec = foreign.as_ref().and_then(|(foreign, _)| args.stated(foreign)).unwrap_or_else(|| args.spec());
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
     let progress = Progress::new(&parts, prints, global);

@@ -36,6 +36,15 @@ struct Wanted {
 }
 
 impl Foreign {
+    /// Returns the lines of the comment at the top of the first file.
+    pub fn head(&self) -> Vec<String> {
+        let comment = |line: &str| {
+            let line = line.trim_start();
+            line.strip_prefix("//").or_else(|| line.strip_prefix("--")).map(str::to_owned)
+        };
+        self.text.lines().map_while(comment).collect()
+    }
+
     /// Reads files. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` tell the language, else the content does.
     ///
     /// # Errors
