@@ -84,11 +84,23 @@ pub(super) enum DelayModelArg {
     Width,
 }
 
+/// Returns the devices that a word which is none probably means: those of a family or a board.
+pub(super) fn meant(text: &str) -> Option<String> {
+    if let Some(board) = project::BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text)) {
+        return Some(format!("{} is a board (project --board); its device is {}", board.name, board.part));
+    }
+    let parts = project::of_family(text);
+    (!parts.is_empty()).then(|| format!("part numbers of {text} begin with {}", parts.join(", ")))
+}
+
 /// A device that is known.
 pub(super) fn known_device(text: &str) -> Result<NamedDevice, String> {
     let named = NamedDevice { text: text.to_owned() };
     if named.figures().is_some() {
         return Ok(named);
+    }
+    if let Some(meant) = meant(text) {
+        return Err(format!("no such device; {meant}"));
     }
     let names = Device::ALL.map(Device::name);
     let nearest = super::near(text, names.into_iter()).or_else(|| project::find(text).err().flatten());

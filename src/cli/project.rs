@@ -1,6 +1,6 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
-use super::device::{DeviceArgs, NamedDevice, any_device};
+use super::device::{DeviceArgs, NamedDevice, any_device, meant};
 use super::emit::renamed;
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
@@ -139,6 +139,10 @@ impl FolderArgs {
         for named in devices.named() {
             let name = &named.text;
             if named.figures().is_none() {
+                if let Some(meant) = meant(name) {
+                    problems.push(refuse("--device", format!("{name:?} is no device")).with_help(meant));
+                    continue;
+                }
                 let nearest = project::find(name).err().flatten();
                 let guess = nearest.map(|device| format!("did you mean one that begins with {device}? "));
                 let (guess, known) = (guess.unwrap_or_default(), project::families().join(", "));
@@ -342,6 +346,7 @@ fn write(
     let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     report(&made.notes, global);
+    report(&args.parts_without_package(), global);
     report(&renamed(made.renamed.iter().cloned()), global);
     settled(&made.dissents)?;
     let folder = &args.folder.output;
@@ -353,6 +358,20 @@ fn write(
 }
 
 impl Args {
+    /// Returns warnings about devices without a package, which the vendors' tools refuse.
+    fn parts_without_package(&self) -> Diagnostics {
+        let flows = self.folder.flows();
+        let lacks = |part: &&str| {
+            project::find(part).is_ok_and(|family| flows.contains(&family.flow) && !family.has_package(part))
+        };
+        let warning = |part: &str| {
+            let message = format!("{part} names no package and speed grade, which the tool of its vendor requires");
+            let help = "give the whole part number, such as xc7z020clg400-1";
+            Diagnostic::warning("W0805", Place::Flag("--device".into()), message).with_help(help)
+        };
+        Diagnostics(self.parts().into_iter().filter(lacks).map(warning).collect())
+    }
+
     /// A note about a default part and clock.
     fn assumption(&self) -> Option<Diagnostic> {
         if !self.pipeline.device.is_unnamed() || self.folder.board.is_some() {

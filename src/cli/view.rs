@@ -43,7 +43,7 @@ pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
     /// Write the page (.html) or the stages alone (.svg) [default: the model's name with .html, in the current folder]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
     /// Open the page in the browser
     #[arg(long)]

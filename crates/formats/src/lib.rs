@@ -209,6 +209,7 @@ fn read_into(
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
     *is_gzip = source.is_gzip();
+    let is_stated = format.is_some();
     let format = match format {
         Some(format) => Some(format),
         None => detect(source.peek(8).map_err(fatal)?),
@@ -248,7 +249,7 @@ fn read_into(
         Some(frame) => {
             let (model, mut notes) = alir::read(json, limits, frame, form)?;
             // The note is about a file whose version nothing states.
-            if matches!(format, Some(Format::Dais | Format::Dais2)) {
+            if is_stated {
                 notes.0.retain(|note| note.code != "N0103");
             }
             Ok((model, notes))
