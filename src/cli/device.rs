@@ -24,8 +24,8 @@ pub(super) struct DeviceArgs {
 impl DeviceArgs {
     /// The device whose figures count: the first family that is named, else that of the first part.
     pub(super) fn figures(&self) -> Option<Device> {
-        let of_family = self.devices.iter().find_map(|named| Device::by_name(&named.text));
-        of_family.or_else(|| self.devices.iter().find_map(NamedDevice::figures))
+        let family_prefixes = self.devices.iter().find_map(|named| Device::by_name(&named.text));
+        family_prefixes.or_else(|| self.devices.iter().find_map(NamedDevice::figures))
     }
 
     /// Returns `true` if no device is named.
@@ -89,7 +89,7 @@ pub(super) fn meant(text: &str) -> Option<String> {
     if let Some(board) = project::BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text)) {
         return Some(format!("{} is a board (project --board); its device is {}", board.name, board.part));
     }
-    let parts = project::of_family(text);
+    let parts = project::family_prefixes(text);
     (!parts.is_empty()).then(|| format!("part numbers of {text} begin with {}", parts.join(", ")))
 }
 

@@ -198,7 +198,7 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let whole = if has_device { String::new() } else { format!("{:>15}", "delay in all") };
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{whole}{:>15}{device}   {period}{proof}fewest register bits for this delay; delays in {unit}",
+        "\n{:<8}{:>12}{:>9}{whole}{:>15}{device}   {period}{proof}fewest register bits at this delay, in {unit}",
         "stages", "stage delay", "latency", "register bits"
     );
     for row in rows {

@@ -6,7 +6,7 @@
 pub mod build;
 mod parts;
 
-pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find, of_family};
+pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_prefixes, find};
 
 use crate::compile::Provenance;
 use crate::verify::{MachineRun, Rows, Testbench, Vectors};

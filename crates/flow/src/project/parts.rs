@@ -174,7 +174,7 @@ pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
 
 /// Returns the beginnings of the part numbers of a family that is called as its vendor calls it, whatever its case and
 /// spacing; of `zynq` those of every family with the word. Empty if there is none.
-pub fn of_family(name: &str) -> Vec<&'static str> {
+pub fn family_prefixes(name: &str) -> Vec<&'static str> {
     let plain =
         |name: &str| name.chars().filter(|c| c.is_alphanumeric() || *c == '+').collect::<String>().to_ascii_lowercase();
     let name = plain(name);

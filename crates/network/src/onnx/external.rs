@@ -49,7 +49,7 @@ pub(super) fn load(model: &mut ModelProto, folder: Option<&Path>) -> Result<(), 
             Err(message) => {
                 let name = node.or_else(|| tensor.name.clone()).unwrap_or_default();
                 let refusal = Refusal::new(format!("initialiser {name}"), message);
-                refusals.push(refusal.with_help("keep the data files beside the network, or save it in one file"));
+                refusals.push(refusal.with_help("keep the data files in the network's folder, or save it in one file"));
             }
         }
     }
