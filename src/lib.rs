@@ -25,7 +25,7 @@ pub mod cli;
 
 pub use alir_cmvm as cmvm;
 pub use alir_core::{diag, files, ir, num};
-pub use alir_flow::{compile, explore, project, report, verify, view};
+pub use alir_flow::{compile, explore, options, project, report, verify, view};
 pub use alir_formats as formats;
 pub use alir_hdl as rtl;
 pub use alir_hw::{device, emit, netlist, retime, reuse};

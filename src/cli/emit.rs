@@ -17,6 +17,7 @@ use crate::files::Batch;
 use crate::formats;
 use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use crate::netlist::Languages;
+use crate::options::HardwareOptions;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -236,7 +237,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let (design, file) = args.input.read_design(global)?;
     let mut laps = Laps(vec![("read", start.elapsed())]);
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
-    let mut spec = Spec { provenance: Some(file.provenance(words)), ..args.spec(&stems[0]) };
+    let options = args.options();
+    let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = languages_of((&spec, &design), targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
@@ -246,7 +248,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     };
     let first = match &design {
         Design::Model(model) => {
-            let problems = [args.ports.problems(), args.wrapper.problems()].concat();
+            let problems = options.problems();
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
@@ -256,17 +258,17 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }
         }
         Design::Machine(machine) => {
-            machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
+            machine::refuse(&options)?;
             compile::machine(machine, &spec)?
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
+    let asked = GivenOptions::of(&options);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {
         idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));
-        idle.0.extend(args.pipeline.assumption(&spec));
+        idle.0.extend(options.assumption(&spec));
     }
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
@@ -398,24 +400,15 @@ impl Args {
         self.output.namespace.clone().unwrap_or_else(|| cpp_namespace::from_stem(stem).0)
     }
 
-    /// What was asked for, if nothing in it contradicts.
-    ///
-    /// # Errors
-    /// All that does.
-    pub(super) fn wanted(&self) -> Result<Spec, Diagnostics> {
-        let problems = [self.ports.problems(), self.wrapper.problems()].concat();
-        if problems.is_empty() { Ok(self.spec("model")) } else { Err(Diagnostics(problems)) }
-    }
-
-    /// What was asked for; `stem` is what the module is called like if no name was given.
-    fn spec(&self, stem: &str) -> Spec {
-        let mut spec = Spec { prove: self.output.prove, ..Spec::default() };
-        self.optimise.fill(&mut spec);
-        self.pipeline.fill(&mut spec);
-        self.ports.fill(&mut spec, stem);
-        self.wrapper.fill(&mut spec);
-        self.text.fill(&mut spec);
-        spec
+    /// Returns the options of the hardware.
+    fn options(&self) -> HardwareOptions {
+        let mut options = HardwareOptions { prove: self.output.prove, ..HardwareOptions::default() };
+        self.optimise.fill(&mut options);
+        self.pipeline.fill(&mut options);
+        self.ports.fill(&mut options);
+        self.wrapper.fill(&mut options);
+        self.text.fill(&mut options);
+        options
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         ("--ii", args.ii.is_some()),
         ("--ii-input", args.ii_input.is_some()),
     ];
-    machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
+    machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let file = args.file()?;
     let source = super::prove::text_of(file)?;
     let language = rtl::Language::of(file, &source);

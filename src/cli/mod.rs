@@ -14,6 +14,7 @@ mod diff_proof;
 mod emit;
 mod explain;
 mod explore;
+mod facts;
 mod graphs;
 mod hardware;
 mod held;
@@ -24,6 +25,7 @@ mod input;
 mod kernel;
 mod machine;
 mod machine_proof;
+pub mod machine_run;
 mod man;
 mod matrix;
 mod names;
@@ -55,8 +57,9 @@ mod wrapper;
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::files::Batch;
-use crate::verify::runner::Verification;
+use crate::options::near;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, port_types};
 pub use held::HeldProgram;
 use help::Detail;
 pub use prove::ProofOptions;
@@ -417,43 +420,6 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// Returns the specification for options of the main job, as they are typed (`--pipeline=3`): for library callers that
-/// take options by name.
-///
-/// # Errors
-/// What is wrong with them.
-pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
-    let words: Vec<String> = ["alir2hdl", "-"].map(str::to_owned).into_iter().chain(options.iter().cloned()).collect();
-    let (cli, _) = parsed(&words)?;
-    match cli.main_job.0 {
-        Some(args) => args.wanted(),
-        None => Err(Diagnostic::error("E0002", Place::Whole, "these are options of a sub-command").into()),
-    }
-}
-
-/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed:
-/// for callers that take options by name and are no command line.
-///
-/// # Errors
-/// Returns an error if an option is invalid, or the failure of the sub-command.
-pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Result<Option<Verification>, Failure> {
-    let name = match what {
-        InMemory::Verify => "verify",
-        InMemory::Project => "project",
-        InMemory::View => "view",
-    };
-    let words = ["alir2hdl", name, &held.name].map(str::to_owned).into_iter().chain(options.iter().cloned());
-    let (cli, matches) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
-    let _protected = paths::check(&matches, command)?;
-    let words = provenance::command(&matches, &command());
-    match (what, cli.command) {
-        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, held).map(Some),
-        (InMemory::Project, Some(Command::Project(args))) => project::in_memory(&args, words, held).map(|_| None),
-        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held).map(|_| None),
-        _ => unreachable!("the words name the sub-command"),
-    }
-}
-
 /// The result of a command that ran inside of another process.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
@@ -521,17 +487,6 @@ pub fn prove_in_memory(
     prove::in_memory(held, source, language, top, options)
 }
 
-/// Action of [`on_model`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InMemory {
-    /// Simulates.
-    Verify,
-    /// Writes a folder.
-    Project,
-    /// Writes a page.
-    View,
-}
-
 /// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
 fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
     if error.use_stderr() {
@@ -575,16 +530,6 @@ fn missing_file(path: &Path) -> String {
         }
         None => "give the path of a file".to_owned(),
     }
-}
-
-/// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
-fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    let word = word.to_ascii_lowercase();
-    let allowed = if word.len() < 4 { 1 } else { 2 };
-    let distance = |name: &&str| crate::project::edits(word.as_bytes(), name.as_bytes());
-    let nearest = names.clone().min_by_key(distance).filter(|name| distance(name) <= allowed);
-    let mut longer = names.filter(|name| word.len() > 2 && name.starts_with(&word));
-    nearest.or_else(|| longer.next().filter(|_| longer.next().is_none()))
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.

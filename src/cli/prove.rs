@@ -170,7 +170,7 @@ impl Args {
 /// The intermediate programs between a model and a generated time-multiplexed RTL file: those that the command in the
 /// header comment computes.
 fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
-    let spec = super::spec(&compile::options_in_head(head)?).ok()?;
+    let spec = compile::spec_of_text(head)?;
     Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
 }
 
@@ -235,6 +235,9 @@ pub(super) fn in_memory(
         return Err(in_file(Diagnostic::error("E0911", Place::Whole, message), name));
     }
     every_input(name, source)?;
+    let Some(model) = held.model() else {
+        return Err(Failure::bug("a state machine has its own proof"));
+    };
     let rtl = rtl::read(language, source, top).map_err(|wrong| in_file(wrong, name))?;
     let limits = Limits::default();
     let request = Request {
@@ -246,9 +249,9 @@ pub(super) fn in_memory(
         source: Some(source.into()),
         ..Request::default()
     };
-    equiv::check_ports(held.model(), &rtl, &request).map_err(|reason| in_file(other_ports(&reason), name))?;
+    equiv::check_ports(model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), name))?;
     let solvers = || -> Box<dyn Solver> { Box::new(Embedded) };
-    let (mut report, ..) = Origin::new(held.model(), &rtl, None).prove(&rtl, request, &solvers);
+    let (mut report, ..) = Origin::new(model, &rtl, None).prove(&rtl, request, &solvers);
     held.add_lowering(&mut report, &solvers).map_err(Failure::bug)?;
     Ok(report)
 }
@@ -279,7 +282,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            machine::refuse(args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")))?;
+            machine::refuse_flags(
+                args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
+            )?;
             return machine_proof::run(args, &machine, global);
         }
     };
@@ -302,7 +307,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         // Yosys gives gates, where forms find nothing.
         gates_only: args.gates_only || args.via.is_some(),
         all_rules: false,
-        names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
+        names: args.names.options().control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
         source,
         gauge: Some(Arc::clone(&gauge)),
     };

@@ -121,8 +121,7 @@ fn made_of_machine(args: &Args, machine: &Machine, head: &[String], report: &Mac
     }
     let why = "registers are equal only where the machine defines them, or were moved and wait for an enable";
     let found = report.correspondence.as_ref().ok_or(why)?;
-    let spec = compile::options_in_head(head).and_then(|options| super::spec(&options).ok());
-    let between = spec.map(|spec| compile::machines_between(machine, &spec)).unwrap_or_default();
+    let between = compile::spec_of_text(head).map(|spec| compile::machines_between(machine, &spec)).unwrap_or_default();
     let (beside, packed): (Vec<_>, Vec<_>) = machine::beside(&read, &between, found).into_iter().unzip();
     let Recorded { mut certificate, shown, .. } = machine::record(&read, &beside, &text, found)?;
     let mut files: Vec<(String, Vec<u8>)> = beside.into_iter().map(|beside| beside.0).zip(packed).collect();

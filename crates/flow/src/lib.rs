@@ -4,6 +4,7 @@
 
 pub mod compile;
 pub mod explore;
+pub mod options;
 pub mod project;
 pub mod report;
 pub mod verify;
