@@ -33,4 +33,9 @@ pub use alir_interp as interp;
 pub use alir_llvlir as llvlir;
 pub use alir_network as network;
 pub use alir_opt::{passes, schedule};
-pub use alir_prove as prove;
+
+/// The prover, and the entry points to it for every caller.
+pub mod prove {
+    pub use alir_flow::prove::*;
+    pub use alir_prove::*;
+}

@@ -1,25 +1,23 @@
 """Fixed-point models as hardware: load, run, write as Verilog or VHDL, simulate, prove, package.
 
+A model comes from a file (`Model.load`), from alkaid (`Model.from_comb`), from a network (`Model.from_onnx`, `Model.from_network`) or
+from a constant matrix:
+
     >>> from alir2hdl import Model
-    >>> model = Model.load("model.json.gz")
-    >>> y = model.predict(x)                       # bit for bit what the hardware computes
-    >>> text = model.emit("verilog", pipeline=3)
-    >>> model.verify(pipeline=3).passed            # in every simulator that is installed
-    >>> model.prove(text).verdict                  # for every input
-    >>> model.project("build", flow=["vivado"], part="xcvu13p-flga2577-2-e", pipeline="auto", clock_period=5)
-
-Networks and constant matrices become models too:
-
-    >>> Model.from_onnx("model.onnx")                                   # QONNX, also an onnx.ModelProto
-    >>> Model.from_network("net.json", weights={"w": w}, quant="q.json")    # IR v2
-    >>> Model.from_matrix(W, "s8.5")
+    >>> model = Model.from_matrix([[1, 2], [3, 4]], "s8.2")
+    >>> model.predict([[1, 0.25]])                  # bit for bit what the hardware computes
+    array([[1.75, 3.  ]])
+    >>> hardware = model.compile(pipeline=1, device="xcku5p")
+    >>> hardware.latency
+    1
+    >>> hardware.prove().verdict                    # for every input
+    'proved'
 """
 
 import io
 import json
 import math
 import os
-import tempfile
 import time
 from functools import lru_cache
 from dataclasses import dataclass, field
@@ -231,6 +229,14 @@ class Estimate:
     clock_error: float | None
 
 
+def _folder():
+    """A temporary folder, for a with statement."""
+    # Importing it takes as long as all else that this module imports.
+    import tempfile
+
+    return tempfile.TemporaryDirectory()
+
+
 def _progress(items, total: int, title: str, progress: bool):
     """The items; with a bar of tqdm.auto if `progress` is set and tqdm is installed."""
     if progress:
@@ -354,7 +360,7 @@ def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
 @lru_cache(maxsize=8)
 def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[str, ...]) -> "Model":
     """The model that some files make, with options about reading in which `{}` stands for their folder."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         for file, content in files:
             path = Path(folder, file)
             (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
@@ -465,7 +471,7 @@ class Model:
         if not hasattr(comb, "save"):
             raise InputError(f"{type(comb).__name__} is no program of alkaid; for a Keras model: inputs, outputs = "
                              "alkaid.converter.trace_model(model); Model.from_comb((inputs, outputs))")
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             path = Path(folder) / "model.json"
             comb.save(str(path))
             return cls.from_bytes(path.read_bytes())
@@ -563,7 +569,7 @@ class Model:
         Examples
         --------
         >>> Model.from_matrix([[1], [3]], "s8.2").graph()[-1]
-        (4, 'out[0]')
+        (3, 'out[0]')
         """
         nodes, outputs = self._graph()
         edges: list[tuple[int | str, int | str]] = [(a, b) for b, (_, operands, *_) in enumerate(nodes) for a in operands]
@@ -615,7 +621,7 @@ class Model:
         pathlib.Path
             The file.
         """
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             _called(["convert", "-q", self._saved(folder), f"--output={os.path.abspath(path)}", *_flags(options, "convert")])
         return Path(path)
 
@@ -668,7 +674,7 @@ class Model:
         array([[ 4. ,  6. ],
                [-0.5, -0.5]])
         >>> model.predict([[4, 4]], codes=True)
-        array([[16, 24]])
+        array([[16, 12]])
         """
         # Here and not above: the program itself starts without it.
         import numpy as np
@@ -779,19 +785,45 @@ class Model:
 
     def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, input=None, expect=None, codes: bool = False,
                rtl=None, **hardware) -> Verification:
-        """Simulates the text in every simulator that is installed and compares every clock with the model.
+        """Simulates generated RTL in every simulator that is installed and compares every cycle with the model.
 
-        samples: how many, corners first. timeout: seconds. RuntimeError if a simulator refuses or takes too long.
-        input: own samples instead, an array of a row a sample or a file as `alir2hdl run` reads it. expect: what must come
-        out, likewise; else what the golden interpreter says. codes: both hold codes, not reals. rtl: a file, or several, of
-        Verilog or VHDL to simulate instead of the text; `top` is its module, `pipeline` its latency in clocks.
+        Parameters
+        ----------
+        samples : int
+            Number of random samples, corners first; of a state machine, cycles.
+        seed : int
+            Seed of samples and stalls.
+        timeout : int
+            Time limit of a simulation, in seconds.
+        input : array_like, str or os.PathLike, optional
+            Own samples instead: an array with a row for each sample, or a file as `alir2hdl run` reads it.
+        expect : array_like, str or os.PathLike, optional
+            Expected outputs; by default those of the reference interpreter.
+        codes : bool
+            Both contain raw integer values.
+        rtl : str, os.PathLike, or a list of them, optional
+            Files that are simulated instead of generated RTL; `top` is their module, `pipeline` their latency in cycles.
+        **hardware
+            Options of the hardware, and `lang`, `sim`, `keep`, `vcd` of `alir2hdl verify`.
+
+        Returns
+        -------
+        Verification
+            Its truth value is the verdict.
+
+        Raises
+        ------
+        MissingToolError
+            If a simulator fails or exceeds the time limit.
+        KeyboardInterrupt
+            Within a second of Ctrl-C.
         """
         options = _options({"top": "model", **hardware, "seed": seed, "timeout": timeout, "codes": codes, "samples": samples})
         if rtl is not None:
             # The name of the only module that no other uses is in the file.
             options["top"] = hardware.get("top")
             options["rtl"] = rtl
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
             report = self._native.verify(options)
@@ -805,7 +837,7 @@ class Model:
         """Writes a folder for a flow, as `alir2hdl project`: `flow=["vivado", "yosys"]`, `part`, `clock_period`, `vectors`, own
         samples for the testbenches (`input`, `expect`, `codes` as in `verify`), and the options of the hardware. Returns the
         folder."""
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
             self._native.project(os.fspath(output), _options({"top": "model", **options}))
@@ -817,24 +849,66 @@ class Model:
         return Path(output)
 
     def prove(self, source, language: str | None = None, top: str | None = None, latency: int | None = None,
-              sat_steps: int | None = None, *, ii: int | None = None, work: int | None = None, gates_only: bool = False) -> Proof:
+              sat_steps: int | None = None, *, certificate=None, **options) -> Proof:
         """Proves that Verilog or VHDL computes the model for every input, with the strength of `alir2hdl prove`.
 
-        source: a file (a Path, or a str without line breaks), or HDL source. language: `verilog` or `vhdl`; None: by the ending of
-        the file, else Verilog. latency, ii: clocks that it is required to have; None: what its header comment states, or what it has. sat_steps:
-        budget for one output bit. work: budget of the run (ticks). gates_only: compare gates only.
+        Parameters
+        ----------
+        source : str or os.PathLike
+            A file (a Path, or a str without line breaks), or HDL source.
+        language : {"verilog", "vhdl"}, optional
+            By default by the ending of the file, otherwise Verilog.
+        top : str, optional
+            Module or entity; by default the one that no other uses.
+        latency : int, optional
+            Clocks that it is required to have; by default those that its header comment states, or that it has.
+        sat_steps : int, optional
+            Budget of the SAT solver for one output bit.
+        certificate : str or os.PathLike, optional
+            Folder for a certificate: files for `alir2hdl-check` and other provers, with the design and the source.
+        **options
+            Options of the command: `ii`, `ii_input`, `prove_effort`, `work` (ticks of the run), `gates_only`, `port_style`, `port`,
+            `reset_polarity`; `depth` of a state machine.
 
-        The truth value of the result is the verdict: `assert model.prove(text)`.
+        Returns
+        -------
+        Proof
+            Its truth value is the verdict: `assert model.prove(text)`.
+
+        Raises
+        ------
+        InputError
+            If the source cannot be read, or has other ports than the model.
+        FileNotFoundError
+            If there is no such file.
+        KeyboardInterrupt
+            Within a second of Ctrl-C.
+
+        Examples
+        --------
+        >>> model = Model.from_matrix([[1, 2], [3, 4]], "s8.2")
+        >>> model.prove(model.emit(pipeline=1)).verdict
+        'proved'
         """
         if isinstance(source, os.PathLike) or isinstance(source, str) and source.strip() and "\n" not in source.strip():
             path = Path(source)
             if isinstance(source, os.PathLike) or path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl") or path.is_file():
                 language = language or ("vhdl" if path.suffix.lower() in (".vhd", ".vhdl") else "verilog")
-                source = path.read_text()
+                source = _read(os.fspath(source)).decode(errors="replace")
+        language = language or "verilog"
+        folder = None if certificate is None else os.fspath(certificate)
+        given = {"top": top, "latency": latency, "sat_steps": sat_steps, **options}
         start = time.perf_counter()
-        report = json.loads(self._native.prove(source, language or "verilog", top, latency, ii, sat_steps, work, gates_only))
+        report = json.loads(self._native.prove(source, language, folder, given))
+        seconds = time.perf_counter() - start
+        if folder is not None:
+            # The checker compares these two.
+            data, _ = self._native.content()
+            packed = data[:2] == b"\x1f\x8b"
+            Path(folder, "model.json.gz" if packed else "model.json").write_bytes(data or self._native.alir())
+            Path(folder, "source.vhd" if language == "vhdl" else "source.v").write_text(source)
         verdict = report["verdict"]
-        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, time.perf_counter() - start)
+        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, seconds)
 
     def compile(self, language: str = "verilog", **hardware) -> "Hardware":
         """The hardware for options such as `pipeline=3`, `optimise=2`, `device="xcvu13p"`: HDL source, interface, figures."""
@@ -851,7 +925,7 @@ class Model:
         return path
 
     def _command(self, command: str, **options):
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             return _json_of([command, self._saved(folder), "--json", *_flags(options, command)])
 
     def info(self, **options) -> dict[str, Any]:
@@ -1034,7 +1108,7 @@ def calibrate(network, samples, bits: int, weights=None, output=None, **options)
     import numpy as np
 
     content = _content(network, "network")
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         files, flags = _weights(weights)
         name = "model.onnx" if file_kind(content[:1 << 16], "-") == "onnx" else "network.json"
         files[name] = content
@@ -1079,7 +1153,7 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
         A record for each variant, as `pandas.DataFrame` takes them; empty without `run`.
     """
     many = list(models) if isinstance(models, (list, tuple)) else [models]
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         files = []
         for at, model in enumerate(many):
             if isinstance(model, Model):

@@ -11,6 +11,7 @@ use alir2hdl::interp::batch::SampleFault;
 use alir2hdl::options::{HardwareOptions, OptionFault, OptionValue, near};
 use alir2hdl::project::options::ProjectOptions;
 use alir2hdl::prove::gauge;
+use alir2hdl::prove::options::ProofOptions;
 use alir2hdl::rtl::Language;
 use alir2hdl::verify;
 use alir2hdl::verify::options::SimulationOptions;
@@ -113,6 +114,10 @@ fn in_place(
 
 /// Calls `$job` with the numbers of an array, or of a list of integers (signed bytes, lowest first), as `$numbers`.
 macro_rules! with_numbers {
+    ($x:expr, $numbers:ident => $job:expr) => {
+        with_numbers!($x, $numbers => $job, f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8,
+            u64 => U64, u32 => U32, u16 => U16, u8 => U8)
+    };
     ($x:expr, $numbers:ident => $job:expr, $($t:ty => $variant:ident),*) => {
         $(if let Ok(array) = $x.cast::<PyArrayDyn<$t>>() {
             let array = array.try_readonly().map_err(busy)?;
@@ -214,14 +219,16 @@ fn set_all(
     for (name, value) in keywords {
         set(name, value).map_err(|fault| match fault {
             OptionFault::Value(problem) => refused(problem),
-            OptionFault::Unknown(_) => {
-                let known = HardwareOptions::names().chain(own.iter().copied());
-                let nearest = near(name, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
-                PyTypeError::new_err(format!("unexpected keyword argument '{name}'{nearest}"))
-            }
+            OptionFault::Unknown(_) => unknown(name, HardwareOptions::names().chain(own.iter().copied())),
         })?;
     }
     Ok(())
+}
+
+/// TypeError for an unknown keyword argument, with the nearest name.
+fn unknown(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> PyErr {
+    let nearest = near(name, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+    PyTypeError::new_err(format!("unexpected keyword argument '{name}'{nearest}"))
 }
 
 /// Options of the hardware alone.
@@ -373,12 +380,11 @@ impl Native {
         threads: Option<usize>,
         rounds: bool,
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
-        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)),
-            f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)
+        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)))
     }
 
-    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values where there is no
-    /// `out`, and the state after the last cycle.
+    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there is
+    /// no `out`, and the state after the last cycle.
     #[pyo3(signature = (x, out, rows, resets, state))]
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn run_machine(
@@ -393,8 +399,7 @@ impl Native {
         let codes = |codes: Vec<Vec<u8>>| codes.iter().map(|code| BigInt::from_signed_bytes_le(code)).collect();
         let state = state.map(|state| state.into_iter().map(|(name, of)| (name, codes(of))).collect());
         let request = MachineRunRequest { resets, state };
-        with_numbers!(x, numbers => self.ran(py, numbers, out, rows, &request),
-            f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)
+        with_numbers!(x, numbers => self.ran(py, numbers, out, rows, &request))
     }
 
     /// Raw integer values of every operation and of every output for one sample.
@@ -405,8 +410,8 @@ impl Native {
         x: &Bound<'_, PyAny>,
         codes: bool,
     ) -> PyResult<(Vec<Py<PyBytes>>, Vec<Py<PyBytes>>)> {
-        let [operations, outputs] = with_numbers!(x, numbers => self.held.trace(numbers, codes).map_err(|fault| not_run(&fault)),
-            f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)?;
+        let trace = |numbers: Numbers<'_>| self.held.trace(numbers, codes).map_err(|fault| not_run(&fault));
+        let [operations, outputs] = with_numbers!(x, numbers => trace(numbers))?;
         Ok((signed_bytes(py, &operations), signed_bytes(py, &outputs)))
     }
 
@@ -416,7 +421,7 @@ impl Native {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Whether it is a state machine.
+    /// True for a state machine.
     fn is_machine(&self) -> bool {
         self.held.machine().is_some()
     }
@@ -502,25 +507,27 @@ impl Native {
         interruptible(py, move || held.view(&page, &options_of_hardware).map_err(failed))
     }
 
-    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`.
-    #[pyo3(signature = (source, language_name, top, latency, interval, sat_steps, work, gates_only))]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`. A certificate is written into a folder.
     fn prove(
         &self,
         py: Python<'_>,
         source: String,
         language_name: &str,
-        top: Option<String>,
-        latency: Option<u32>,
-        interval: Option<u32>,
-        sat_steps: Option<u64>,
-        work: Option<u64>,
-        gates_only: bool,
+        certificate: Option<PathBuf>,
+        options: &Bound<'_, PyDict>,
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
-        let options = cli::ProofOptions { latency, interval, sat_steps, work, gates_only };
+        let mut proof = ProofOptions::default();
+        for (name, value) in keywords(options)? {
+            proof.set(&name, &value).map_err(|fault| match fault {
+                OptionFault::Value(problem) => refused(problem),
+                OptionFault::Unknown(_) => unknown(&name, ProofOptions::NAMES.iter().copied()),
+            })?;
+        }
+        let own = self.bytes.clone();
         interruptible(py, move || {
-            let report = cli::prove_in_memory(&held, &source, language, top.as_deref(), &options).map_err(failed)?;
+            let content = if own.is_empty() { held.to_alir().map_err(refused)? } else { own };
+            let report = held.prove((&source, language), &content, &proof, certificate.as_deref()).map_err(failed)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }
@@ -595,8 +602,8 @@ fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
-/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of stdout, and
-/// warnings and notes as JSON.
+/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of
+/// stdout, and warnings and notes as JSON.
 #[pyfunction]
 fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)> {
     interruptible(py, move || {
@@ -615,7 +622,7 @@ fn option_names(sub_command: &str) -> Vec<String> {
     }
 }
 
-/// What a file is: `design`, `graph`, `onnx` or `matrix`.
+/// Kind of a file: `design`, `graph`, `onnx` or `matrix`.
 #[pyfunction]
 fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
     cli::file_kind(content, &path)

@@ -5,6 +5,7 @@ use super::{Command, Failure, Global, machine_run, parsed};
 use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::files::Batch;
 use crate::formats::{self, Target};
 use crate::interp::arrays::{ArrayEngine, ArrayFault, ArrayRun, CodeType, Numbers, Results};
 use crate::interp::batch::{SampleFault, codes_of_row};
@@ -20,13 +21,15 @@ use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
 use crate::options::HardwareOptions;
 use crate::project::options::ProjectOptions;
-use crate::prove::equiv::Report;
-use crate::prove::sat::Solver;
+use crate::prove::options::ProofOptions;
+use crate::prove::{self, DesignReport, ProofFault, ProvedDesign, RtlFile};
+use crate::rtl::Language;
 use crate::verify::options::SimulationOptions;
 use crate::verify::runner::Verification;
 use crate::view::options::PageOptions;
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes in which a file shows what it is.
@@ -215,16 +218,40 @@ impl HeldProgram {
         hardware.sidecar(&[], self.file.checksum.clone()).with_network(network).to_json()
     }
 
-    /// Adds to a proof about the program that it is what it was made of.
+    /// Proves or refutes that an RTL source computes the design, with the strength of the command; `content` are the bytes
+    /// of the design's file. The certificate, if one was requested, is written into a folder.
     ///
     /// # Errors
-    /// A limit that the source breaks, in words.
-    pub fn add_lowering(&self, report: &mut Report, solver: &dyn Fn() -> Box<dyn Solver>) -> Result<(), String> {
-        let Some(model) = self.model() else { return Ok(()) };
-        match self.file.source(model) {
-            Some(source) => compile::add_lowering(&*source, model, report, solver),
-            None => Ok(()),
+    /// If the source cannot be read or is of another design; if a file cannot be written.
+    pub fn prove(
+        &self,
+        (source, language): (&str, Language),
+        content: &[u8],
+        options: &ProofOptions,
+        folder: Option<&Path>,
+    ) -> Result<DesignReport, Failure> {
+        let in_source = |found: Diagnostics| Failure::input(found.in_file("source".as_ref()));
+        let file = RtlFile::read(source, language, options.top.as_deref()).map_err(in_source)?;
+        let options = ProofOptions { certificate: folder.is_some(), ..options.clone() };
+        let lowered = self.model().and_then(|model| self.file.source(model));
+        let design = match &self.design {
+            Design::Model(model) => ProvedDesign::Program(model, lowered.as_deref()),
+            Design::Machine(machine) => ProvedDesign::Machine(machine),
+        };
+        let proof = prove::design(design, Some(content), file, &options, None).map_err(|fault| match fault {
+            ProofFault::Input(diagnostics) => Failure::input(diagnostics),
+            ProofFault::Bug(message) => Failure::bug(message),
+        })?;
+        if let Some(folder) = folder {
+            let mut batch = Batch::default();
+            let schema = match &proof.report {
+                DesignReport::Program(_) => "alir2hdl.prove/1",
+                DesignReport::Machine(_) => "alir2hdl.prove-machine/1",
+            };
+            super::prove::write_certificate(folder, proof.certificate, (schema, &proof.report), &mut batch)?;
+            super::commit(batch)?;
         }
+        Ok(proof.report)
     }
 
     /// Returns the raw integer values of every operation and of every output for one sample.

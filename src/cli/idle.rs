@@ -150,7 +150,7 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
         PortRole::Ready => ready,
         PortRole::Inputs | PortRole::Outputs => true,
     };
-    let names = if generates { options.names.of_missing(exists) } else { Vec::new() };
+    let names = if generates { options.names.missing_ports(exists) } else { Vec::new() };
     let rom_style = options.tables != LookupTables::Auto;
     let shreg = options.shreg_extract.is_some();
     // Who only looks takes no text for granted.

@@ -41,7 +41,6 @@ mod project;
 mod proof_effort;
 mod prove;
 mod provenance;
-mod recorded;
 mod report;
 mod run;
 mod schema;
@@ -62,7 +61,6 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, Valu
 pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, port_types};
 pub use held::HeldProgram;
 use help::Detail;
-pub use prove::ProofOptions;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -471,20 +469,6 @@ pub fn option_names(sub_command: &str) -> Vec<String> {
         names.chain(hidden).flatten().map(ToOwned::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
     };
     sub.map(names).unwrap_or_default()
-}
-
-/// Proves a program in memory as `prove` does a file.
-///
-/// # Errors
-/// If the source cannot be read, or assumes something about its inputs.
-pub fn prove_in_memory(
-    held: &HeldProgram,
-    source: &str,
-    language: crate::rtl::Language,
-    top: Option<&str>,
-    options: &ProofOptions,
-) -> Result<crate::prove::equiv::Report, Failure> {
-    prove::in_memory(held, source, language, top, options)
 }
 
 /// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.

@@ -1,4 +1,4 @@
-//! Complete flows: compilation, verification by simulators, project folders, reports, views, exploration.
+//! Complete flows: compilation, verification by simulators, proofs, project folders, reports, views, exploration.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ pub mod compile;
 pub mod explore;
 pub mod options;
 pub mod project;
+pub mod prove;
 pub mod report;
 pub mod verify;
 pub mod view;

@@ -187,8 +187,8 @@ const PORTS: &[(&str, Ports)] = &[("packed", Ports::Packed), ("split", Ports::Sp
 const RESETS: &[(&str, ResetKind)] =
     &[("none", ResetKind::None), ("sync", ResetKind::Sync), ("async", ResetKind::Async)];
 /// Levels; the value is `true` for an active-low reset.
-const POLARITIES: &[(&str, bool)] = &[("high", false), ("low", true)];
-const PORT_STYLES: &[(&str, PortStyle)] =
+pub(crate) const POLARITIES: &[(&str, bool)] = &[("high", false), ("low", true)];
+pub(crate) const PORT_STYLES: &[(&str, PortStyle)] =
     &[("alkaid", PortStyle::Alkaid), ("plain", PortStyle::Plain), ("ap", PortStyle::Ap)];
 /// Wrappers; the value is `true` for AXI4-Stream.
 const WRAPPERS: &[(&str, bool)] = &[("none", false), ("axis", true)];
@@ -210,7 +210,7 @@ const TABLES: &[(&str, LookupTables)] = &[
 ];
 const YES_NO: &[(&str, bool)] = &[("no", false), ("yes", true)];
 
-fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<T, String> {
+pub(crate) fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<T, String> {
     let word = value.to_string();
     let names = || known.iter().map(|(name, _)| *name);
     let found = known.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice);
@@ -342,8 +342,8 @@ fn quantity(text: &str) -> Option<(f64, &'static str)> {
     Some((number, unit))
 }
 
-/// Returns the name that a mistyped word probably stands for: it differs in few letters, or the word is the beginning of
-/// exactly one name.
+/// Returns the name that a mistyped word probably stands for: it differs in few letters, or the word is the beginning
+/// of exactly one name.
 pub fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
     let word = word.to_ascii_lowercase();
     let allowed = if word.len() < 4 { 1 } else { 2 };

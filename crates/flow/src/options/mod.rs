@@ -14,7 +14,9 @@ mod device;
 mod ports;
 
 pub use by_name::{OptionFault, OptionValue, frequency, near, period, stages};
-pub(crate) use by_name::{choices, flag_value, invalid, path, paths, text, texts, unsigned};
+pub(crate) use by_name::{
+    POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned,
+};
 pub use device::NamedDevice;
 pub use ports::{NameOptions, PortRole, PortStyle, named_port};
 
@@ -232,7 +234,7 @@ impl HardwareOptions {
                 labels: Arc::clone(&default.labels),
                 languages: default.languages,
             },
-            wrapper: self.axis.then(|| AxisOptions {
+            wrapper: self.axis.then_some(AxisOptions {
                 packing: self.packing,
                 width: self.axis_width,
                 user: self.axis_user,

@@ -100,7 +100,7 @@ impl NameOptions {
     }
 
     /// Returns the options that name a missing port; `exists` states which ports exist.
-    pub fn of_missing(&self, exists: impl Fn(PortRole) -> bool) -> Vec<&'static str> {
+    pub fn missing_ports(&self, exists: impl Fn(PortRole) -> bool) -> Vec<&'static str> {
         let missing = |(role, ..): &(PortRole, _, _)| self.name(*role).filter(|_| !exists(*role)).map(|(_, flag)| flag);
         let mut missing: Vec<&'static str> = PortRole::ALL.iter().filter_map(missing).collect();
         missing.dedup();

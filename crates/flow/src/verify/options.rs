@@ -185,6 +185,6 @@ impl SimulationOptions {
             (self.own.array.is_some() && self.own.input.is_none(), "--array", "--input"),
             (self.own.expect_array.is_some() && self.own.expect.is_none(), "--expect-array", "--expect"),
         ];
-        rules.into_iter().filter_map(|(broken, flag, other)| broken.then(|| requires(flag, other))).collect()
+        rules.into_iter().filter(|(broken, ..)| *broken).map(|(_, flag, other)| requires(flag, other)).collect()
     }
 }
