@@ -7,8 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
-from fractions import Fraction
+import types
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +90,38 @@ assert [row["real"] for row in trace[-2:]] == model.predict(x).tolist() and len(
 assert [row["code"] for row in model.trace([7, -14], codes=True)] == [row["code"] for row in trace]
 raises(InputError, lambda: model.trace([1, 2, 3]), "2 inputs")
 
+# Progress bars do not change results. Here tqdm is a stand-in that counts: the package needs none.
+class Bar:
+    made = []
+
+    def __init__(self, items=None, total=None, desc=""):
+        self.items, self.total, self.n = items, total, 0
+        Bar.made.append(self)
+
+    def __iter__(self):
+        for item in self.items:
+            self.n += 1
+            yield item
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def reset(self, total):
+        self.total, self.n = total, 0
+
+    def update(self, more):
+        self.n += more
+
+
+sys.modules["tqdm"], sys.modules["tqdm.auto"] = types.ModuleType("tqdm"), types.ModuleType("tqdm.auto")
+sys.modules["tqdm.auto"].tqdm = Bar
+assert model.prove(model.emit(ii=4), progress=True) and len(Bar.made) == 1
+assert len(alir2hdl.sweep(model, pipeline=[0, 1, 2], progress=True)) == Bar.made[1].total == Bar.made[1].n == 3
+del sys.modules["tqdm"], sys.modules["tqdm.auto"]
+
 # Sweeps are records; a combination that is refused has its message.
 rows = alir2hdl.sweep(model, pipeline=[0, 1], enable=[False, True], progress=True)
 assert [row["error"] is None for row in rows] == [True, False, True, True] and rows[2]["lut"] > 0, rows
@@ -102,12 +133,12 @@ path = models / "fsm" / "leaky_integrator" / "fsm.json.gz"
 machine = Model.load(path)
 assert machine.is_machine and "State machine" in machine._repr_html_()
 rng = np.random.default_rng(3)
-types = machine.input_types
-x = np.stack([rng.integers(-(2 ** (kif.width - 1)) * kif.signed, 2 ** (kif.width - kif.signed), 40) for kif in types], axis=1)
+kifs = machine.input_types
+x = np.stack([rng.integers(-(2 ** (kif.width - 1)) * kif.signed, 2 ** (kif.width - kif.signed), 40) for kif in kifs], axis=1)
 y = machine.predict(x, codes=True)
 with tempfile.TemporaryDirectory() as folder:
     ports = {}
-    for k, kif in enumerate(types):
+    for k, kif in enumerate(kifs):
         ports.setdefault(kif.name.split("[")[0], []).append(x[:, k])
     np.savez(Path(folder) / "in.npz", **{name: np.stack(columns, axis=1) for name, columns in ports.items()})
     program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl.__main__ as m; m.main()"]
@@ -120,7 +151,7 @@ assert np.array_equal(np.concatenate([first, machine.predict(x[15:], codes=True,
 resets = np.zeros(40, bool)
 resets[15] = True
 assert np.array_equal(machine.predict(x, codes=True, reset=resets)[15:], machine.predict(x[15:], codes=True))
-reals = machine.predict(x * np.array([2.0**-kif.frac_bits for kif in types]))
+reals = machine.predict(x * np.array([2.0**-kif.frac_bits for kif in kifs]))
 assert np.array_equal(reals, y * np.array([2.0**-kif.frac_bits for kif in machine.output_types]))
 assert machine.prove(machine.emit()) and machine.compile("vhdl").prove()
 raises(InputError, lambda: machine.predict(x, codes=True, reset=[True]), "40 booleans")

@@ -19,6 +19,7 @@ import json
 import math
 import os
 import time
+from contextlib import contextmanager
 from functools import lru_cache
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -246,6 +247,29 @@ def _progress(items, total: int, title: str, progress: bool):
             return items
         return tqdm(items, total=total, desc=title)
     return items
+
+
+class _Bar:
+    """A bar of tqdm.auto whose total is known later."""
+
+    def __init__(self, bar) -> None:
+        self._bar = bar
+
+    def update_to(self, done: int, total: int) -> None:
+        if self._bar.total != total:
+            self._bar.reset(total)
+        self._bar.update(done - self._bar.n)
+
+
+@contextmanager
+def _bar(title: str, progress: bool):
+    """A bar for a with statement; None if it was not requested or tqdm is not installed."""
+    bars = _progress(None, 0, title, progress)
+    if bars is None:
+        yield None
+        return
+    with bars:
+        yield _Bar(bars)
 
 
 def _integers(codes) -> list[int]:
@@ -849,7 +873,7 @@ class Model:
         return Path(output)
 
     def prove(self, source, language: str | None = None, top: str | None = None, latency: int | None = None,
-              sat_steps: int | None = None, *, certificate=None, **options) -> Proof:
+              sat_steps: int | None = None, *, certificate=None, progress: bool = False, **options) -> Proof:
         """Proves that Verilog or VHDL computes the model for every input, with the strength of `alir2hdl prove`.
 
         Parameters
@@ -866,6 +890,8 @@ class Model:
             Budget of the SAT solver for one output bit.
         certificate : str or os.PathLike, optional
             Folder for a certificate: files for `alir2hdl-check` and other provers, with the design and the source.
+        progress : bool
+            Shows a bar of `tqdm.auto` over the outputs, if tqdm is installed.
         **options
             Options of the command: `ii`, `ii_input`, `prove_effort`, `work` (ticks of the run), `gates_only`, `port_style`, `port`,
             `reset_polarity`; `depth` of a state machine.
@@ -899,7 +925,8 @@ class Model:
         folder = None if certificate is None else os.fspath(certificate)
         given = {"top": top, "latency": latency, "sat_steps": sat_steps, **options}
         start = time.perf_counter()
-        report = json.loads(self._native.prove(source, language, folder, given))
+        with _bar("prove", progress) as bar:
+            report = json.loads(self._native.prove(source, language, folder, given, bar.update_to if bar else None))
         seconds = time.perf_counter() - start
         if folder is not None:
             # The checker compares these two.

@@ -282,6 +282,7 @@ class Model:
         sat_steps: int | None = None,
         *,
         certificate: str | PathLike[str] | None = None,
+        progress: bool = False,
         **options: Unpack[_Prove],
     ) -> Proof: ...
 

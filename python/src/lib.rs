@@ -271,6 +271,15 @@ fn facts(held: &HeldProgram, hardware: &Hardware<'_>) -> String {
 /// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a tenth of a
 /// second, also where the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
+    watched(py, &|_| Ok(()), job)
+}
+
+/// Like [`interruptible`]; `watch` is called every few milliseconds, and its exception ends the job too.
+fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    watch: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
+    job: impl FnOnce() -> PyResult<T> + Send + 'static,
+) -> PyResult<T> {
     py.detach(|| {
         let (sender, receiver) = mpsc::channel();
         let cancel = Arc::new(AtomicBool::new(false));
@@ -286,7 +295,11 @@ fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResu
                 Ok(Ok(done)) => return done,
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("a thread has ended")),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()).inspect_err(|_| {
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                    py.check_signals()?;
+                    watch(py)
+                })
+                .inspect_err(|_| {
                     cancel.store(true, Ordering::Relaxed);
                     for _ in 0..10 {
                         verify::end_all();
@@ -515,6 +528,7 @@ impl Native {
         language_name: &str,
         certificate: Option<PathBuf>,
         options: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
         let mut proof = ProofOptions::default();
@@ -525,9 +539,20 @@ impl Native {
             })?;
         }
         let own = self.bytes.clone();
-        interruptible(py, move || {
+        let gauge = Arc::new(gauge::Gauge::default());
+        let written = Arc::clone(&gauge);
+        // Called with the outputs that are proved, and with all outputs.
+        let watch = |py: Python<'_>| match &progress {
+            Some(progress) => {
+                let standing = gauge.read();
+                progress.call1(py, (standing.proved, standing.outputs)).map(|_| ())
+            }
+            None => Ok(()),
+        };
+        watched(py, &watch, move || {
             let content = if own.is_empty() { held.to_alir().map_err(refused)? } else { own };
-            let report = held.prove((&source, language), &content, &proof, certificate.as_deref()).map_err(failed)?;
+            let report = held.prove((&source, language), &content, &proof, certificate.as_deref(), Some(written));
+            let report = report.map_err(failed)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }

@@ -507,3 +507,52 @@ impl Laps {
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::FromArgMatches;
+
+    fn parsed(words: &[&str]) -> Option<HardwareOptions> {
+        let matches = super::super::command().try_get_matches_from(words).ok()?;
+        super::super::Cli::from_arg_matches(&matches).ok()?.main_job.0.map(|args| args.options())
+    }
+
+    /// Each option of the hardware, with each of its values, is the same by its name in the library.
+    #[test]
+    fn the_library_has_every_option_of_the_hardware() {
+        let headings = ["Pipeline and device", "Ports", "Optimisation and RTL"];
+        let mut compared = 0;
+        for arg in super::super::command().get_arguments() {
+            let about_hardware = arg.get_help_heading().is_some_and(|heading| headings.contains(&heading));
+            let (Some(long), true) = (arg.get_long(), about_hardware || arg.get_id() == "level") else { continue };
+            let possible = arg.get_possible_values();
+            let values: Vec<String> = match (arg.get_action().takes_values(), possible.is_empty()) {
+                (false, _) => vec![String::new()],
+                (true, false) => possible.iter().map(|value| format!("={}", value.get_name())).collect(),
+                (true, true) => {
+                    ["4", "2.5", "auto", "ecp5", "clk=c,in=x", "dce,cse", "m"].map(|v| format!("={v}")).into()
+                }
+            };
+            let before = compared;
+            for value in values {
+                let word = format!("--{long}{value}");
+                for more in [None, Some("--ii=3"), Some("--freq=100")] {
+                    let words: Vec<&str> = ["alir2hdl", "m.json", &word].into_iter().chain(more).collect();
+                    let Some(options) = parsed(&words) else { continue };
+                    // The command line has a level always.
+                    let mut found = HardwareOptions::from_words(words[1..].iter().copied());
+                    found.level = found.level.or(found.passes.is_none().then_some(1));
+                    assert_eq!(found, options, "{words:?}");
+                    compared += 1;
+                    break;
+                }
+            }
+            assert!(compared > before, "no value of --{long} was compared");
+        }
+        assert!(compared > 80, "{compared} values");
+        for level in ["-O0", "-O2"] {
+            assert_eq!(parsed(&["alir2hdl", "m", level]), Some(HardwareOptions::from_words([level])));
+        }
+    }
+}

@@ -21,6 +21,7 @@ use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
 use crate::options::HardwareOptions;
 use crate::project::options::ProjectOptions;
+use crate::prove::gauge::Gauge;
 use crate::prove::options::ProofOptions;
 use crate::prove::{self, DesignReport, ProofFault, ProvedDesign, RtlFile};
 use crate::rtl::Language;
@@ -229,6 +230,7 @@ impl HeldProgram {
         content: &[u8],
         options: &ProofOptions,
         folder: Option<&Path>,
+        progress: Option<Arc<Gauge>>,
     ) -> Result<DesignReport, Failure> {
         let in_source = |found: Diagnostics| Failure::input(found.in_file("source".as_ref()));
         let file = RtlFile::read(source, language, options.top.as_deref()).map_err(in_source)?;
@@ -238,7 +240,7 @@ impl HeldProgram {
             Design::Model(model) => ProvedDesign::Program(model, lowered.as_deref()),
             Design::Machine(machine) => ProvedDesign::Machine(machine),
         };
-        let proof = prove::design(design, Some(content), file, &options, None).map_err(|fault| match fault {
+        let proof = prove::design(design, Some(content), file, &options, progress).map_err(|fault| match fault {
             ProofFault::Input(diagnostics) => Failure::input(diagnostics),
             ProofFault::Bug(message) => Failure::bug(message),
         })?;

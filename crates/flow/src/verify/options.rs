@@ -178,7 +178,7 @@ impl SimulationOptions {
     /// Returns the errors of options that exclude or require each other; the command line's parser has the same rules.
     pub fn conflicts(&self) -> Vec<Diagnostic> {
         let requires = |flag: &str, other: &str| {
-            Diagnostic::error("E0002", Place::Flag(flag.into()), format!("{flag} requires {other}"))
+            Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} requires {other}"))
         };
         let rules = [
             (self.vcd && self.keep.is_none(), "--vcd", "--keep"),
