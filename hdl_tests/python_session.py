@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import types
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,13 @@ for wrong, words in (
 numbers = model.compile(pipeline=np.int64(2), clock_uncertainty=np.float32(0.5), top="dut", passes=["dce", "cse"],
                         port={"clk": "clock"}, port_style="plain")
 assert numbers.latency == 2 and "clock" in numbers.verilog and numbers.interface["top"] == "dut", numbers
+
+# An option without effect is a warning at the line of the call.
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model.compile(rom_style="block")
+assert [one.category for one in caught] == [alir2hdl.Alir2hdlWarning] and "rom_style" in str(caught[0].message), caught
+assert caught[0].filename == __file__ and "W0801" in str(caught[0].message), caught[0]
 
 # Hardware: figures are structured, the page and the chart escape names.
 made = model.compile(pipeline=2, device="xcku5p", valid=True)

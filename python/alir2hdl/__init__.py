@@ -1005,6 +1005,7 @@ class Hardware:
         text, facts = self.model._native.compile(self.language, _options(self.options))
         self._texts[self.language] = text
         found = json.loads(facts)
+        _warn(found["warnings"], 5)
         found["estimate"] = Estimate(**{name: found["estimate"][name] for name in Estimate.__dataclass_fields__})
         found["stages"] = [Stage(**stage) for stage in found["stages"]]
         for name in ("interface", "estimate", "stages", "delay_unit", "chart", "summary"):
@@ -1093,14 +1094,19 @@ def _table(title: str, rows) -> str:
     return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
 
 
-def _called(words: list[str]) -> tuple[int, bytes]:
-    """The exit code and the output of a command; its warnings become Python's."""
+def _warn(problems: list[dict[str, Any]], stacklevel: int) -> None:
+    """Warns of the warnings among problems."""
     import warnings
 
-    status, output, said = call(["alir2hdl", *words])
-    for problem in json.loads(said):
+    for problem in problems:
         if problem["severity"] == "warning":
-            warnings.warn(_spoken(problem["message"]), Alir2hdlWarning, stacklevel=4)
+            warnings.warn(f"{_spoken(problem['message'])} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
+
+
+def _called(words: list[str]) -> tuple[int, bytes]:
+    """The exit code and the output of a command; its warnings become Python's."""
+    status, output, said = call(["alir2hdl", *words])
+    _warn(json.loads(said), 5)
     return status, output
 
 

@@ -254,8 +254,8 @@ fn hardware<'h>(held: &'h HeldProgram, call: &str, keywords: &[Keyword]) -> PyRe
     held.hardware(command(call, keywords), &hardware_options(keywords)?).map_err(not_made)
 }
 
-/// Facts about hardware, as JSON: estimate, stages, and a chart of them in SVG.
-fn facts(held: &HeldProgram, hardware: &Hardware<'_>) -> String {
+/// Facts about hardware, as JSON: estimate, stages, a chart of them in SVG, and warnings.
+fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> String {
     let facts = cli::hardware_facts(hardware);
     serde_json::json!({
         "interface": serde_json::from_str::<serde_json::Value>(&held.interface(hardware)).unwrap_or_default(),
@@ -264,6 +264,7 @@ fn facts(held: &HeldProgram, hardware: &Hardware<'_>) -> String {
         "delay_unit": facts.delay_unit,
         "chart": facts.chart,
         "summary": hardware.summary(),
+        "warnings": cli::hardware_warnings(held, options, hardware).0,
     })
     .to_string()
 }
@@ -474,7 +475,7 @@ impl Native {
         interruptible(py, move || {
             let hardware = hardware(&held, "Model.compile", &keywords)?;
             let text = hardware.proved_text(language, &|_| {}).map_err(not_made)?;
-            Ok((text, facts(&held, &hardware)))
+            Ok((text, facts(&held, &hardware_options(&keywords)?, &hardware)))
         })
     }
 

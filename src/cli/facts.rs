@@ -1,12 +1,15 @@
 //! Facts for library callers: about files, ports and compiled hardware.
 
 use super::HeldProgram;
+use super::idle::{self, GivenOptions, Registers};
 use super::info::{occupancy, plot};
 use super::input::Design;
 use super::source::Kind;
 use crate::compile::{Hardware, Planned};
+use crate::diag::Diagnostics;
 use crate::network::matrix;
 use crate::num::Kif;
+use crate::options::HardwareOptions;
 use serde::Serialize;
 use std::path::Path;
 
@@ -66,6 +69,17 @@ pub fn hardware_facts(hardware: &Hardware<'_>) -> HardwareFacts {
     let columns: Vec<plot::Column> = facts.stages.iter().map(column).collect();
     facts.chart = plot::stages(&format!("Stages of {top}"), facts.delay_unit, &columns);
     facts
+}
+
+/// Returns the warnings about options that have no effect on hardware, or little.
+pub fn hardware_warnings(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> Diagnostics {
+    let registers = Registers::of(&hardware.netlist.interface);
+    let mut found = idle::warnings(GivenOptions::of(options), &held.design, registers, true);
+    found.0.extend(idle::saves_little(hardware));
+    if let Some(scheduled) = hardware.scheduled() {
+        found.0.extend(idle::stages_without_logic(scheduled, hardware.netlist.register_bits()));
+    }
+    found
 }
 
 /// An element of the ports.

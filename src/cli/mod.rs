@@ -58,7 +58,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::files::Batch;
 use crate::options::near;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, port_types};
+pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, hardware_warnings, port_types};
 pub use held::HeldProgram;
 use help::Detail;
 use std::cell::RefCell;
