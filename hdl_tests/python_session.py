@@ -98,7 +98,7 @@ assert [row["real"] for row in trace[-2:]] == model.predict(x).tolist() and len(
 assert [row["code"] for row in model.trace([7, -14], codes=True)] == [row["code"] for row in trace]
 raises(InputError, lambda: model.trace([1, 2, 3]), "2 inputs")
 
-# Progress bars do not change results. Here tqdm is a stand-in that counts: the package needs none.
+# Progress bars do not change results. Here tqdm is a substitute that counts: the package does not need it.
 class Bar:
     made = []
 

@@ -8,7 +8,7 @@
 
 What is different:
 
-- The RTL is one file, `src/PRJ.v` or `src/PRJ.vhd`: no `logicN` beside it, no `static` folder. Ports, `PRJ_wrapper`, constraints,
+- The RTL is one file, `src/PRJ.v` or `src/PRJ.vhd`: no `logicN` next to it, no `static` folder. Ports, `PRJ_wrapper`, constraints,
   scripts for Vivado and Quartus, `model/` and `metadata.json` are where they were. `model_inp` has every bit of the program's inputs; alkaid
   leaves out those that no output depends on.
 - `latency_cutoff` takes the fewest stages in which none is longer; alkaid cuts at multiples of it, sometimes once more. A cutoff
@@ -43,7 +43,7 @@ __all__ = ["RTLModel"]
 
 
 def _tool(command, folder, verbose: bool, env=None) -> str:
-    """Runs a tool and gives its output; its messages are shown if asked for or if it fails."""
+    """Runs a tool and gives its output; its messages are shown if requested or if it fails."""
     environment = None if env is None else {**os.environ, **env}
     if shutil.which(command[0], path=(environment or os.environ).get("PATH")) is None:
         raise RuntimeError(f"{command[0]} is not on the PATH: compile() needs it (predict() works without compile())")

@@ -10,7 +10,8 @@ use alir2hdl::interp::arrays::{ArrayFault, ArrayRun, CodeType, Numbers, Results}
 use alir2hdl::interp::batch::SampleFault;
 use alir2hdl::options::{HardwareOptions, OptionFault, OptionValue, near};
 use alir2hdl::project::options::ProjectOptions;
-use alir2hdl::prove::gauge;
+use alir2hdl::prove::ProgressCounter;
+use alir2hdl::prove::gauge::cancellable;
 use alir2hdl::prove::options::ProofOptions;
 use alir2hdl::rtl::Language;
 use alir2hdl::verify;
@@ -286,7 +287,7 @@ fn watched<T: Send + 'static>(
         let cancel = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&cancel);
         let work = move || {
-            let done = std::panic::catch_unwind(AssertUnwindSafe(|| gauge::cancellable(flag, job)));
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| cancellable(flag, job)));
             // The caller no longer waits after a signal.
             let _ = sender.send(done);
         };
@@ -540,12 +541,12 @@ impl Native {
             })?;
         }
         let own = self.bytes.clone();
-        let gauge = Arc::new(gauge::Gauge::default());
-        let written = Arc::clone(&gauge);
+        let counter = Arc::new(ProgressCounter::default());
+        let written = Arc::clone(&counter);
         // Called with the outputs that are proved, and with all outputs.
         let watch = |py: Python<'_>| match &progress {
             Some(progress) => {
-                let standing = gauge.read();
+                let standing = counter.read();
                 progress.call1(py, (standing.proved, standing.outputs)).map(|_| ())
             }
             None => Ok(()),

@@ -21,9 +21,8 @@ use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
 use crate::options::HardwareOptions;
 use crate::project::options::ProjectOptions;
-use crate::prove::gauge::Gauge;
 use crate::prove::options::ProofOptions;
-use crate::prove::{self, DesignReport, ProofFault, ProvedDesign, RtlFile};
+use crate::prove::{self, DesignReport, ProgressCounter, ProofFault, ProvedDesign, RtlFile};
 use crate::rtl::Language;
 use crate::verify::options::SimulationOptions;
 use crate::verify::runner::Verification;
@@ -230,7 +229,7 @@ impl HeldProgram {
         content: &[u8],
         options: &ProofOptions,
         folder: Option<&Path>,
-        progress: Option<Arc<Gauge>>,
+        progress: Option<Arc<ProgressCounter>>,
     ) -> Result<DesignReport, Failure> {
         let in_source = |found: Diagnostics| Failure::input(found.in_file("source".as_ref()));
         let file = RtlFile::read(source, language, options.top.as_deref()).map_err(in_source)?;

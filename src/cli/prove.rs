@@ -12,10 +12,9 @@ use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
 use crate::prove::equiv::{self, Report, Request, Verdict};
-use crate::prove::gauge::Gauge;
 use crate::prove::options::ProofOptions;
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::{self, Hints, ProgramProof, RtlFile, bench, certificate, other_ports};
+use crate::prove::{self, Hints, ProgramProof, ProgressCounter, RtlFile, bench, certificate, other_ports};
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
@@ -216,16 +215,16 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (rtl, language, source) = args.design()?;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
-    let gauge = Arc::new(Gauge::default());
+    let counter = Arc::new(ProgressCounter::default());
     let options = args.options();
     let request = Request {
         // Yosys gives gates, where forms find nothing.
         gates_only: options.gates_only || args.via.is_some(),
         source,
-        gauge: Some(Arc::clone(&gauge)),
+        gauge: Some(Arc::clone(&counter)),
         ..options.request()
     };
-    let bar = progress::proof(&gauge, global);
+    let bar = progress::proof(&counter, global);
     let solvers = args.solvers()?;
     let known = args.witness.as_deref().map(|file| witness::read(file, args.input.model_limits())).transpose()?;
     let rtl = match &known {

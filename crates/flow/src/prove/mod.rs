@@ -18,6 +18,7 @@ mod hints;
 pub mod options;
 mod rtl_file;
 
+pub use alir_prove::gauge::Gauge as ProgressCounter;
 pub use hints::{Hints, intermediate_programs};
 pub use rtl_file::{RtlFile, other_ports};
 
@@ -28,7 +29,6 @@ use alir_core::ir::machine::Machine;
 use alir_hdl::Rtl;
 use alir_prove::engine::Engine;
 use alir_prove::equiv::{self, Report, Request};
-use alir_prove::gauge::Gauge;
 use alir_prove::machine::{self, MachineReport, MachineRequest};
 use alir_prove::pair::{self, Difference};
 use alir_prove::sat::{Embedded, Proving, Solver};
@@ -184,7 +184,7 @@ pub fn design(
     content: Option<&[u8]>,
     file: RtlFile,
     options: &ProofOptions,
-    progress: Option<Arc<Gauge>>,
+    progress: Option<Arc<ProgressCounter>>,
 ) -> Result<DesignProof, ProofFault> {
     let name = Path::new("source");
     let in_source = |problem: Diagnostic| ProofFault::Input(Diagnostics::from(problem).in_file(name));
