@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
     for model, file in ((Model.load(saved), saved), (Model.load(path), path)):
         for level in (0, 1, 2):
             for hardware in ({}, {"pipeline": 3}, {"ii": 4}):
-                if file == path and level == 0 and hardware:
+                if file == path and level != 2:
                     continue
                 assert same(model, file, model.emit(optimise=level, **hardware), folder), (file, level, hardware)
     model = Model.load(saved)

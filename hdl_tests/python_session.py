@@ -87,6 +87,15 @@ with tempfile.TemporaryDirectory() as folder:
     again = Model.from_onnx(type("ModelWrapper", (), {"model": type("Proto", (), {"SerializeToString": lambda _: onnx[0].read_bytes()})()})())
     assert network.n_inputs == again.n_inputs > 0 and network.info()["operations"] == network.n_operations
 
+# Types are calibrated from samples; an exploration is a folder with a workflow.
+example = Path(sys.argv[3]) / "quantised_network"
+kinds = alir2hdl.calibrate(example / "net.json", np.load(example / "samples.npy"), 4, weights=example / "weights.safetensors")
+assert kinds["format"] and kinds["buffers"], kinds
+raises(TypeError, lambda: alir2hdl.calibrate(example / "net.json", [[1]], 8, weight_bit=4), "'weight_bits'")
+with tempfile.TemporaryDirectory() as folder:
+    assert alir2hdl.explore(model, Path(folder) / "night", pipeline="1..2") == []
+    assert (Path(folder) / "night" / "Snakefile").is_file()
+
 # The graph, the types and one sample through it.
 assert [str(kif) for kif in model.input_types] == ["s8.2", "s8.2"] and model.output_types[0].width >= 8
 edges = model.graph()
