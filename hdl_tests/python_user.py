@@ -37,6 +37,10 @@ assert np.array_equal(model.predict(samples[7]), expected[7])
 assert np.array_equal(model.predict(samples.astype(np.float32)), comb.predict(samples.astype(np.float32).astype(float)))
 assert model.predict(samples[:0]).shape == (0, 3)
 
+# A traced pair is a program too; what is none is refused with the lines that make one.
+assert np.array_equal(Model.from_comb((x, quantised @ weights)).predict(samples), expected)
+refused(lambda: Model.from_comb(object()), "trace_model")
+
 # Pickled it is the same model, and read once however often it comes.
 copy = pickle.loads(pickle.dumps(model))
 assert np.array_equal(copy.predict(samples), expected) and pickle.loads(pickle.dumps(model)) is copy

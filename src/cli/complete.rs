@@ -3,8 +3,9 @@
 //! The script for the shell calls the program again, which then completes with the parser that it has anyway: options,
 //! files, and the names that are known only here (devices, boards, passes, codes).
 
-use super::{ExitStatus, Failure, explain, names, print};
+use super::{ExitStatus, Failure, explain, print};
 use crate::device::Device;
+use crate::options::port_roles;
 use crate::passes::PASSES;
 use crate::project::{BOARDS, DEVICES};
 use clap::{ArgAction, Command};
@@ -67,7 +68,7 @@ fn with_values(command: Command) -> Command {
                 PASSES.iter().map(|pass| candidate(pass.name, pass.summary)).collect()
             })),
             "port" => arg.add(ArgValueCandidates::new(|| {
-                names::port_roles().map(|role| CompletionCandidate::new(format!("{role}="))).collect()
+                port_roles().map(|role| CompletionCandidate::new(format!("{role}="))).collect()
             })),
             "code" => arg.add(ArgValueCandidates::new(|| {
                 explain::codes().map(|(code, meaning)| candidate(code, meaning)).collect()

@@ -15,6 +15,7 @@ mod diff_proof;
 mod emit;
 mod explain;
 mod explore;
+mod facts;
 mod graphs;
 mod hardware;
 mod held;
@@ -25,6 +26,7 @@ mod input;
 mod kernel;
 mod machine;
 mod machine_proof;
+pub mod machine_run;
 mod man;
 mod matrix;
 mod names;
@@ -40,7 +42,6 @@ mod project;
 mod proof_effort;
 mod prove;
 mod provenance;
-mod recorded;
 mod report;
 mod run;
 mod schema;
@@ -56,11 +57,11 @@ mod wrapper;
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::files::Batch;
-use crate::verify::runner::Verification;
+use crate::options::near;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, hardware_warnings, port_types};
 pub use held::HeldProgram;
 use help::Detail;
-pub use prove::ProofOptions;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -421,43 +422,6 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// Returns the specification for options of the main job, as they are typed (`--pipeline=3`): for library callers that
-/// take options by name.
-///
-/// # Errors
-/// What is wrong with them.
-pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
-    let words: Vec<String> = ["alir2hdl", "-"].map(str::to_owned).into_iter().chain(options.iter().cloned()).collect();
-    let (cli, _) = parsed(&words)?;
-    match cli.main_job.0 {
-        Some(args) => args.wanted(),
-        None => Err(Diagnostic::error("E0002", Place::Whole, "these are options of a sub-command").into()),
-    }
-}
-
-/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed:
-/// for callers that take options by name and are no command line.
-///
-/// # Errors
-/// Returns an error if an option is invalid, or the failure of the sub-command.
-pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Result<Option<Verification>, Failure> {
-    let name = match what {
-        InMemory::Verify => "verify",
-        InMemory::Project => "project",
-        InMemory::View => "view",
-    };
-    let words = ["alir2hdl", name, &held.name].map(str::to_owned).into_iter().chain(options.iter().cloned());
-    let (cli, matches) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
-    let _protected = paths::check(&matches, command)?;
-    let words = provenance::command(&matches, &command());
-    match (what, cli.command) {
-        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, held).map(Some),
-        (InMemory::Project, Some(Command::Project(args))) => project::in_memory(&args, words, held).map(|_| None),
-        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held).map(|_| None),
-        _ => unreachable!("the words name the sub-command"),
-    }
-}
-
 /// The result of a command that ran inside of another process.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
@@ -511,31 +475,6 @@ pub fn option_names(sub_command: &str) -> Vec<String> {
     sub.map(names).unwrap_or_default()
 }
 
-/// Proves a program in memory as `prove` does a file.
-///
-/// # Errors
-/// If the source cannot be read, or assumes something about its inputs.
-pub fn prove_in_memory(
-    held: &HeldProgram,
-    source: &str,
-    language: crate::rtl::Language,
-    top: Option<&str>,
-    options: &ProofOptions,
-) -> Result<crate::prove::equiv::Report, Failure> {
-    prove::in_memory(held, source, language, top, options)
-}
-
-/// Action of [`on_model`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InMemory {
-    /// Simulates.
-    Verify,
-    /// Writes a folder.
-    Project,
-    /// Writes a page.
-    View,
-}
-
 /// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
 fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
     if error.use_stderr() {
@@ -579,17 +518,6 @@ fn missing_file(path: &Path) -> String {
         }
         None => "give the path of a file".to_owned(),
     }
-}
-
-/// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
-fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    let word = word.to_ascii_lowercase();
-    let allowed = if word.len() < 4 { 1 } else { 2 };
-    let distance = |name: &&str| crate::project::edits(word.as_bytes(), name.as_bytes());
-    let within = |most: usize| names.clone().min_by_key(distance).filter(|name| distance(name) <= most);
-    let mut longer = names.clone().filter(|name| word.len() > 2 && name.starts_with(&word));
-    let only_longer = longer.next().filter(|_| longer.next().is_none());
-    within(1).or(only_longer).or_else(|| within(allowed))
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.

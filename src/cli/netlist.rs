@@ -4,6 +4,7 @@ use super::Failure;
 use super::prove::{in_file, text_of};
 use crate::compile;
 use crate::ir::Model;
+use crate::options::HardwareOptions;
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{Report, Request, Verdict};
 use crate::prove::netlist::prove_against_rtl;
@@ -60,7 +61,7 @@ impl NetlistArgs {
 }
 
 /// Optimisation levels whose RTL is tried as a hint where none is given: netlists carry no comments of ours.
-const LEVELS: [&str; 3] = ["-O1", "-O2", "-O0"];
+const LEVELS: [u8; 3] = [1, 2, 0];
 
 /// Proof that RTL computes the model, as `prove` does it without netlists.
 pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
@@ -84,7 +85,7 @@ impl NetlistArgs {
             None => Vec::new(),
         };
         let is_given = !hints.is_empty();
-        let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, level));
+        let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, *level));
         for hint in hints.into_iter().chain(generated) {
             // What the command line does not state comes from the header comment of the RTL.
             let mut netlist = netlist.clone();
@@ -118,8 +119,8 @@ impl NetlistArgs {
 }
 
 /// RTL of a model as a hint: combinational, at an optimisation level.
-fn generated(model: &Model, level: &str) -> Option<Rtl> {
-    let spec = super::spec(&[level.to_owned()]).ok()?;
+fn generated(model: &Model, level: u8) -> Option<Rtl> {
+    let spec = HardwareOptions { level: Some(level), ..HardwareOptions::default() }.spec("model");
     let text = compile::model(model, &spec).ok()?.text(rtl::Language::Verilog);
     rtl::read(rtl::Language::Verilog, &text, None).ok()
 }

@@ -1,7 +1,8 @@
 //! The options that say how the text is written, the same wherever text is made.
 
-use crate::compile::{LookupTables, Spec, Text};
+use crate::compile::LookupTables;
 use crate::emit;
+use crate::options::HardwareOptions;
 use clap::ValueEnum;
 
 /// What is asked of synthesis, and how text is cut.
@@ -55,14 +56,12 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// Says in `spec` what was asked for.
-    pub(super) fn fill(&self, spec: &mut Spec) {
-        spec.text = Text {
-            tables: self.rom_style.tables(),
-            shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
-            keep_names: self.keep_names,
-            split_above: self.split_above,
-        };
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        options.tables = self.rom_style.tables();
+        options.shreg_extract = self.shreg_extract.map(|choice| choice == YesNo::Yes);
+        options.keep_names = self.keep_names;
+        options.split_above = self.split_above;
     }
 }
 

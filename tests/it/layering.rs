@@ -19,7 +19,7 @@ const CRATES: &[(&str, &str)] = &[
     ("llvlir", "core"),
     ("hw", "core hdl interp opt"),
     ("prove", "core formats hdl interp llvlir check"),
-    ("flow", "core formats hdl hw interp llvlir network opt prove"),
+    ("flow", "core formats hdl hw interp llvlir network opt prove check"),
 ];
 
 /// Modules of a crate, the paths that they must not name outside of tests, and the reason.

@@ -626,7 +626,7 @@ def _backend_class():
 
         def compile(self, model) -> str:
             """Builds the emulator, a shared library by g++; gives its path."""
-            from ..alkaid import _program as command
+            from .. import _called
             from ..alkaid import _tool
 
             folder, name = Path(model.config.get_output_dir()), model.config.get_project_name()
@@ -645,7 +645,7 @@ def _backend_class():
             if model.config.trace_output:
                 # trace() works in this folder of hls4ml's projects.
                 (folder / "firmware").mkdir(exist_ok=True)
-            command([source, "--cpp", "program.hpp", "--namespace", "program"], folder)
+            _called([str(folder / source), "--cpp", str(folder / "program.hpp"), "--namespace", "program", "--quiet"])
             (folder / "program.cpp").write_text(text.replace("CONVERSION", _conversion(model)).replace("NAME", name))
             # A process that has loaded a library gets that one again from the same path, whatever it holds now.
             content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()
@@ -656,7 +656,7 @@ def _backend_class():
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
             """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""
-            from ..alkaid import _program as command
+            from .. import report
 
             program = self._model(model)
             hardware = self._hardware(model) | hardware
@@ -670,7 +670,7 @@ def _backend_class():
                 result["simulations"] = [(run.simulator, run.language, run.wrong) for run in found.runs]
             folder = Path(model.config.get_output_dir()) / "project"
             if any(folder.rglob("*.rpt")):
-                result["reports"] = json.loads(command(["report", str(folder.resolve()), "--json"], folder))["rows"]
+                result["reports"] = report(folder.resolve())["rows"]
             return result
 
     return Alir2hdlBackend

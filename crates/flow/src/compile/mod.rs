@@ -41,7 +41,7 @@ pub use spec::{
     Provenance, Retime, Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, options_in_head, steps_of_text};
+pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, spec_of_text, steps_of_text};
 
 use alir_core::diag::{Diagnostic, Diagnostics, Severity};
 use alir_core::ir::Model;

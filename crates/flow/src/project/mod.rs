@@ -4,6 +4,7 @@
 //! any date and in any place, and scripts find their files relative to themselves.
 
 pub mod build;
+pub mod options;
 mod parts;
 
 pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_prefixes, find};
