@@ -42,7 +42,7 @@ for wrong, words in (
     error = raises(InputError, lambda: model.emit(**wrong), *words)
     assert "--" not in str(error), error
 numbers = model.compile(pipeline=np.int64(2), clock_uncertainty=np.float32(0.5), top="dut", passes=["dce", "cse"],
-                        port={"clk": "clock"}, port_style="plain")
+                        port={"clk": "clock"}, port_style="plain", valid=np.bool_(True))
 assert numbers.latency == 2 and "clock" in numbers.verilog and numbers.interface["top"] == "dut", numbers
 
 # An option without effect is a warning at the line of the call.
