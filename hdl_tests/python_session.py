@@ -1,6 +1,7 @@
 """What a session in Python does besides arrays and proofs: every kind of file, state machines over time, records, notebooks, errors."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -41,7 +42,7 @@ for wrong, words in (
     error = raises(InputError, lambda: model.emit(**wrong), *words)
     assert "--" not in str(error), error
 numbers = model.compile(pipeline=np.int64(2), clock_uncertainty=np.float32(0.5), top="dut", passes=["dce", "cse"],
-                        port={"clk": "clock"}, port_style="plain")
+                        port={"clk": "clock"}, port_style="plain", valid=np.bool_(True))
 assert numbers.latency == 2 and "clock" in numbers.verilog and numbers.interface["top"] == "dut", numbers
 
 # An option without effect is a warning at the line of the call.
@@ -171,6 +172,11 @@ assert np.array_equal(machine.predict(x, codes=True, reset=resets)[15:], machine
 reals = machine.predict(x * np.array([2.0**-kif.frac_bits for kif in kifs]))
 assert np.array_equal(reals, y * np.array([2.0**-kif.frac_bits for kif in machine.output_types]))
 assert machine.prove(machine.emit()) and machine.compile("vhdl").prove()
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("m.json", "m.json.gz"):
+        assert np.array_equal(Model.load(machine.save(Path(folder) / name)).predict(x, codes=True), y)
+    raises(UnsupportedError, lambda: machine.save(Path(folder) / "m.dais", to="dais1"), "to")
+assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(x, codes=True), y)
 raises(InputError, lambda: machine.predict(x, codes=True, reset=[True]), "40 booleans")
 raises(InputError, lambda: machine.predict(x, codes=True, initial_state={"none": [0]}), "none")
 raises(InputError, lambda: model.predict([[1, 2]], reset=[True]), "state machines")

@@ -645,6 +645,14 @@ class Model:
         pathlib.Path
             The file.
         """
+        if self.is_machine:
+            if options:
+                raise UnsupportedError(f"{next(iter(options))}: state machines are written as ALIRFSM JSON only")
+            import gzip
+
+            data = self._native.alir()
+            Path(path).write_bytes(gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
+            return Path(path)
         with _folder() as folder:
             _called(["convert", "-q", self._saved(folder), f"--output={os.path.abspath(path)}", *_flags(options, "convert")])
         return Path(path)

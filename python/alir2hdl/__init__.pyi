@@ -161,17 +161,6 @@ class _View(_Pipeline, total=False):
     input: str | PathLike[str]
     max_samples: int
 
-class _Prove(TypedDict, total=False):
-    ii: int | None
-    ii_input: Literal["captured", "held", "beats"]
-    prove_effort: Literal["fast", "normal", "max"]
-    work: int | None
-    gates_only: bool
-    port_style: Literal["alkaid", "plain", "ap"]
-    port: str | Sequence[str] | dict[str, str]
-    reset_polarity: Literal["high", "low"]
-    depth: int
-
 class Model:
     def __init__(self, native: Any) -> None: ...
     @classmethod
@@ -285,6 +274,17 @@ class Model:
         progress: bool = False,
         **options: Unpack[_Prove],
     ) -> Proof: ...
+
+class _Prove(TypedDict, total=False):
+    ii: int | None
+    ii_input: Literal["captured", "held", "beats"]
+    prove_effort: Literal["fast", "normal", "max"]
+    work: int | None
+    gates_only: bool
+    port_style: Literal["alkaid", "plain", "ap"]
+    port: str | Sequence[str] | dict[str, str]
+    reset_polarity: Literal["high", "low"]
+    depth: int
 
 @dataclass(frozen=True)
 class Hardware:

@@ -169,6 +169,10 @@ fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
     if value.is_none() {
         return Ok(None);
     }
+    // A scalar of numpy.
+    if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
+        return option_value(&value.call_method0("item")?);
+    }
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(Some(OptionValue::Flag(flag.is_true())));
     }
