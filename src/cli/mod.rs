@@ -41,6 +41,7 @@ mod prove;
 mod provenance;
 mod recorded;
 mod report;
+mod rtl_files;
 mod run;
 mod schema;
 mod slips;

@@ -5,8 +5,10 @@ use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
+use super::rtl_files::RtlFileArgs;
 use super::{
-    ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
+    ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, rtl_files, schema,
+    witness,
 };
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
@@ -20,6 +22,7 @@ use crate::prove::gauge::Gauge;
 use crate::prove::sat::{Embedded, Proving, Solver};
 use crate::prove::{aiger, bench};
 use crate::prove::{phases, steps};
+use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
@@ -36,6 +39,8 @@ Examples:
   alir2hdl prove model.json.gz out.v
   alir2hdl prove model.json.gz out.vhd --stages 3      latency 3 is claimed too
   alir2hdl prove model.json.gz out.v --certificate proof/
+  alir2hdl prove model.json.gz top.v part.v --top top
+  alir2hdl prove model.json.gz -f project.f -I include -D WIDTH=8
   alir2hdl prove model.json.gz top.v part.v --via yosys --top top
   alir2hdl prove machine.json.gz out.v        every cycle of a state machine
 
@@ -45,9 +50,11 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file, `-` for stdin; several with --via
-    #[arg(value_name = "HDL", required = true)]
+    /// The Verilog or VHDL files, `-` for stdin
+    #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) rtl_files: RtlFileArgs,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
     via: Option<Via>,
@@ -113,19 +120,24 @@ impl Args {
         self.input.path()
     }
 
-    /// The file, if it is one.
+    /// Reads the sources for our own front ends.
     ///
     /// # Errors
-    /// If there are several and our own reader shall read them (exit code 2).
-    pub(super) fn file(&self) -> Result<&Path, Failure> {
-        match &self.files[..] {
-            [file] => Ok(file),
-            _ => {
-                let message = "our own reader takes one file with everything in it";
-                let help = "--via yosys takes several; or put them into one file";
-                Err(Failure::input(Diagnostic::error("E0807", Place::Whole, message).with_help(help)))
-            }
-        }
+    /// If they cannot be read, or are not for every input (exit code 2).
+    pub(super) fn project(&self) -> Result<RtlProject, Failure> {
+        let project = self.rtl_files.load(&self.files)?;
+        project.sources().iter().try_for_each(|(path, text)| every_input(path, text))?;
+        Ok(project)
+    }
+
+    /// Control ports of the design.
+    fn control_names(&self) -> equiv::ControlNames {
+        self.names.control(self.reset_polarity.map(|p| p == PolarityArg::Low))
+    }
+
+    /// Name of the design for messages.
+    pub(super) fn design_path(&self) -> &Path {
+        self.files.first().map_or_else(|| self.rtl_files.first_list(), PathBuf::as_path)
     }
 
     /// Returns a constructor of the requested solvers.
@@ -145,18 +157,22 @@ impl Args {
         })
     }
 
-    /// The design in the files, its language, and its source if it was read from one file.
-    fn design(&self) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
+    /// The design in the files, its language, and its source unless it was read otherwise.
+    fn design(&self, model: &Model) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
         if self.via.is_none() {
-            let file = self.file()?;
-            let source = text_of(file)?;
-            every_input(file, &source)?;
-            let language = rtl::Language::of(file, &source);
-            if let Some(rtl) = self.netlist.read(file, &source, self.top.as_deref())? {
+            let project = self.project()?;
+            let language = project.language;
+            if let Some(rtl) = self.netlist.read(&project, self.top.as_deref())? {
                 return Ok((rtl, language, None));
             }
-            let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
-            return Ok((rtl, language, Some(source.into())));
+            let request = Request { names: self.control_names(), interval: self.ii, ..Request::default() };
+            let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
+            let rtl = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
+            return Ok((rtl, language, Some(project.text)));
+        }
+        if !self.rtl_files.is_empty() {
+            let message = "--file-list, --include-dir and --define are for our own front ends";
+            return Err(Failure::input(Diagnostic::error("E0807", Place::Flag("--via".into()), message)));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
@@ -287,7 +303,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (rtl, language, source) = args.design()?;
+    let (rtl, language, source) = args.design(&model)?;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
     let gauge = Arc::new(Gauge::default());
@@ -302,7 +318,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         // Yosys gives gates, where forms find nothing.
         gates_only: args.gates_only || args.via.is_some(),
         all_rules: false,
-        names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
+        names: args.control_names(),
         source,
         gauge: Some(Arc::clone(&gauge)),
     };
@@ -313,7 +329,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
-    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), &args.files[0]))?;
+    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let origin = Origin::new(&model, &rtl, known.as_ref());
     let (mut report, engine, request) = match is_netlist {
         true => {

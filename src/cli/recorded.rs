@@ -68,7 +68,10 @@ fn read_again(args: &Args) -> Result<(Vec<u8>, String), String> {
     if args.path().as_os_str() == "-" {
         return Err("the model is no file".into());
     }
-    let file = args.file().map_err(|_| "there is more than one text")?;
+    let [file] = &args.files[..] else { return Err("there is more than one RTL file".into()) };
+    if !args.rtl_files.is_empty() {
+        return Err("macros and included files are not in the RTL file".into());
+    }
     if file.as_os_str() == "-" {
         return Err("the text is no file".into());
     }

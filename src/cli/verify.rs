@@ -6,6 +6,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, subject};
 use super::progress::{Bar, Bars};
+use super::rtl_files::{RtlFileArgs, read_file};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, on_interrupt, print, report, schema};
@@ -29,6 +30,7 @@ Examples:
   alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     wave/ghdl
   alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples
   alir2hdl verify model.json.gz --rtl edited.v --stages 3        other RTL
+  alir2hdl verify model.json.gz -f project.f -I include --top dut
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
 and resets. A difference is shown with element, sample, both values, and the signal where it begins.
@@ -73,6 +75,8 @@ struct SimulationArgs {
     #[arg(long, value_name = "FILE", help_heading = "RTL files", num_args = 1.., value_delimiter = ',',
         conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
+    #[command(flatten)]
+    rtl_files: RtlFileArgs,
     /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
     vhdl_standard: String,
@@ -165,8 +169,15 @@ impl Args {
 
     /// The files of `--rtl` and the name of their module.
     fn foreign(&self) -> Result<Option<(Foreign, String)>, Failure> {
-        if self.simulation.rtl.is_empty() {
-            return Ok(None);
+        let simulation = &self.simulation;
+        if simulation.rtl.is_empty() && !simulation.rtl_files.has_lists() {
+            return match simulation.rtl_files.is_empty() {
+                true => Ok(None),
+                false => {
+                    let message = "--include-dir and --define are for the files of --rtl";
+                    Err(Failure::input(Diagnostic::error("E1011", Place::Flag("--rtl".into()), message)))
+                }
+            };
         }
         let latency = ["--pipeline", "--register-inputs", "--register-outputs"];
         let given = self.pipeline.given().into_iter().filter(|flag| !latency.contains(flag));
@@ -182,7 +193,7 @@ impl Args {
         if !problems.is_empty() {
             return Err(Failure::input(Diagnostics(problems)));
         }
-        let foreign = Foreign::read(&self.simulation.rtl).map_err(Failure::input)?;
+        let foreign = Foreign::read(&simulation.rtl_files.project(&simulation.rtl)?, &read_file)?;
         let top = foreign.top(self.ports.top.as_deref()).map_err(Failure::input)?;
         Ok(Some((foreign, top)))
     }

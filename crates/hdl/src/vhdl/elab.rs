@@ -16,7 +16,7 @@ use super::syntax::{
 };
 use crate::paths::Unassigned;
 use crate::source::error;
-use crate::{MAX_WIDTH, NodeId, Rtl, SignalId};
+use crate::{FindData, MAX_WIDTH, NodeId, Rtl, SignalId};
 use alir_core::diag::Diagnostic;
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -159,6 +159,7 @@ struct Scope<'a> {
 
 struct Elab<'a> {
     text: &'a str,
+    find_data: &'a FindData<'a>,
     file: &'a File,
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
@@ -218,7 +219,7 @@ impl Run<'_> {
     }
 }
 
-pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
+pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>, find_data: &FindData<'_>) -> Result<Rtl> {
     let mut used: FxHashSet<&str> = FxHashSet::default();
     fn visit<'f>(body: &'f [Concurrent], used: &mut FxHashSet<&'f str>) {
         for c in body {
@@ -245,6 +246,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
     };
     let mut e = Elab {
         text,
+        find_data,
         file,
         rtl: Rtl::new(entity.shown.clone(), file.head.clone()),
         scopes: Vec::new(),

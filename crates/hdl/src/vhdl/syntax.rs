@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<File> {
     loop {
         match p.peek() {
             Token::End => return Ok(file),
-            Token::Name(n) if n == "library" => p.skip_to_semicolon(),
+            Token::Name(n) if n == "library" => p.library(&mut file.libraries)?,
             Token::Name(n) if n == "use" => p.context(&mut uses)?,
             Token::Name(n) if n == "entity" => file.entities.push(p.entity(std::mem::take(&mut uses))?),
             Token::Name(n) if n == "architecture" => {
@@ -107,6 +107,20 @@ impl Parser<'_> {
         }
     }
 
+    /// A library clause.
+    fn library(&mut self, libraries: &mut Vec<String>) -> Result<()> {
+        self.expect("library")?;
+        loop {
+            let name = self.name()?;
+            if !matches!(&*name, "ieee" | "std") && !libraries.contains(&name) {
+                libraries.push(name);
+            }
+            if !self.accept(",") {
+                return self.expect(";");
+            }
+        }
+    }
+
     /// A use clause: other packages than these declare operators of other meaning.
     fn context(&mut self, uses: &mut Vec<Use>) -> Result<()> {
         self.expect("use")?;
@@ -119,7 +133,8 @@ impl Parser<'_> {
             let known = match &parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
                 ["ieee", package, ..] => matches!(*package, "std_logic_1164" | "numeric_std" | "math_real"),
                 ["std", ..] => true,
-                ["work", package, name] => {
+                // Units of all libraries of the user are in the files.
+                [library, package, name] if *library != "ieee" => {
                     let name = Some((*name).to_owned()).filter(|n| n != "all");
                     uses.push(Use { package: (*package).to_owned(), name, at });
                     true

@@ -96,6 +96,7 @@ impl<'a> Elab<'a> {
                 Ok(None)
             }),
             Statement::Call(name, args, at) => self.task(p, *name, args, *at),
+            Statement::ReadMemory { hex, args, at } => self.read_memory(p, *hex, args, *at),
             Statement::Repeat(count, body) => {
                 let times = self.int(p.scope, *count)?;
                 let mut parked = Vec::new();

@@ -1,6 +1,6 @@
 //! Types of the user: enumerations, records, arrays, ranges of integers; how their values are kept as bits.
 
-use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Use};
+use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Package, Use};
 use super::{Bounds, Data, Elab, Expect, Named, Result, Run, Type, TypeOf, Value, Vector, show};
 use crate::{Compare, MAX_WIDTH, NodeId};
 use num_bigint::BigUint;
@@ -279,7 +279,7 @@ impl<'a> Elab<'a> {
 
     /// Packages of the file, each with its body.
     pub(super) fn packages(&mut self) -> Result<()> {
-        for p in &self.file.packages {
+        for p in in_order(&self.file.packages) {
             let scope = match (self.package_scopes.get(&p.name), p.body) {
                 (Some(&scope), true) => scope,
                 (None, false) => self.scope(None, p.name.clone()),
@@ -321,11 +321,16 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
+    /// Returns `true` for `work` and the names of library clauses: all units of the files are in one library.
+    pub(super) fn is_library(&self, name: &str) -> bool {
+        name == "work" || self.file.libraries.iter().any(|library| library == name)
+    }
+
     /// Returns the object that `work.p.x` or `p.x` names.
     pub(super) fn in_package(&self, base: &'a Expr, name: &str) -> Option<Named<'a>> {
         let package = match &base.kind {
             Kind::Name(p) => p,
-            Kind::Field(work, p) if matches!(&work.kind, Kind::Name(w) if w == "work") => p,
+            Kind::Field(work, p) if matches!(&work.kind, Kind::Name(w) if self.is_library(w)) => p,
             _ => return None,
         };
         let scope = *self.package_scopes.get(package)?;
@@ -521,4 +526,24 @@ impl<'a> Elab<'a> {
     pub(super) fn first_of_signal(&mut self, o: &Object, ty: &Type, bounds: Option<Bounds>) -> Option<NodeId> {
         (o.value.is_none() && !Self::begins_undefined(ty)).then(|| self.first(ty, bounds))
     }
+}
+
+/// Packages in an order of analysis: each after those that it uses, with their bodies where that is possible.
+fn in_order(packages: &[Package]) -> Vec<&Package> {
+    let mut open: Vec<&Package> = packages.iter().collect();
+    let mut ordered = Vec::with_capacity(open.len());
+    while !open.is_empty() {
+        let waits = |p: &Package, bodies: bool| {
+            let inner = p.decls.iter().filter_map(|d| if let Decl::Use(used) = d { Some(used) } else { None });
+            let uses = |name: &str| p.uses.iter().chain(inner.clone()).any(|used| used.package == name);
+            open.iter().any(|q| match p.name == q.name {
+                true => p.body && !q.body,
+                false => (bodies || !q.body) && uses(&q.name),
+            })
+        };
+        let first = [true, false].iter().find_map(|&bodies| open.iter().position(|p| !waits(p, bodies)));
+        // Packages that use one another are rejected in the order of the file.
+        ordered.push(open.remove(first.unwrap_or(0)));
+    }
+    ordered
 }

@@ -290,5 +290,7 @@ pub(in crate::vhdl) struct File {
     pub(in crate::vhdl) entities: Vec<Entity>,
     pub(in crate::vhdl) architectures: Vec<Architecture>,
     pub(in crate::vhdl) packages: Vec<Package>,
+    /// Names of library clauses.
+    pub(in crate::vhdl) libraries: Vec<String>,
     pub(in crate::vhdl) head: Vec<String>,
 }
