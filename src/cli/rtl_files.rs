@@ -79,7 +79,7 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-/// Elaborates a project. Without the name of a top module, of several candidates the only one that fits is taken.
+/// Elaborates a project. Without the name of a top module, the outermost one that fits is taken.
 ///
 /// # Errors
 /// If the sources cannot be read, or no choice is clear (exit code 2).
@@ -90,10 +90,13 @@ pub(super) fn elaborated(project: &RtlProject, top: Option<&str>, fits: &dyn Fn(
     }
     let modules = project.modules()?;
     let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
-    let mut fitting = modules.iter().take(MAX_TRIED).filter_map(read);
-    match (fitting.next(), fitting.next()) {
-        (Some(only), None) => Ok(only),
-        _ => Ok(first?),
+    let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
+    // A module around another one of the same ports has more signals.
+    fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().count()));
+    match &fitting[..] {
+        [] => Ok(first?),
+        [a, b, ..] if a.signals().count() == b.signals().count() => Ok(first?),
+        _ => Ok(fitting.swap_remove(0)),
     }
 }
 

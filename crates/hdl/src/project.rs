@@ -560,6 +560,7 @@ mod tests {
         while let Some(node) = open.pop() {
             match rtl.expr(node) {
                 crate::Expr::Signal(id) => open.extend(rtl.signal(*id).wires.iter().map(|w| w.1)),
+                crate::Expr::Mux(_, a, b) => open.extend([a, b]),
                 crate::Expr::Table(words, ..) => return Ok(words.iter().map(|v| u64::try_from(v).unwrap()).collect()),
                 _ => {}
             }
@@ -601,6 +602,104 @@ mod tests {
             let said = read(up, task, data).unwrap_err();
             assert!(said.contains(why) && said.contains("rtl/rom.v") && said.contains("line 3"), "{why}: {said}");
         }
+    }
+
+    #[test]
+    fn vhdl_reads_memories_from_files() {
+        let design = |body: &str, rom: &str| {
+            format!(
+                "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use std.textio.all;\n\
+                 use ieee.std_logic_textio.all;\n\
+                 entity rom is generic (init : string := \"d/\" & \"m.txt\"); port (a : in unsigned(1 downto 0); y : out std_logic_vector(7 downto 0)); end entity;\n\
+                 architecture r of rom is\n\
+                 type rom_t is array (0 to 3) of std_logic_vector(7 downto 0);\n\
+                 impure function load(name : in string) return rom_t is\n{body}\n\
+                 return m; end function;\n{rom}\nbegin\ny <= m(to_integer(a));\nend architecture;\n"
+            )
+        };
+        let read = |body: &str, rom: &str, data: &str| {
+            words(&[("rtl/rom.vhd", &design(body, rom)), ("rtl/d/m.txt", data)], &["rtl/rom.vhd"])
+        };
+        let constant = "constant m : rom_t := load(init);";
+        let each = |task: &str| {
+            format!(
+                "file f : text open read_mode is name; variable l : line; variable m : rom_t; begin\n\
+                 for i in rom_t'range loop readline(f, l); {task} end loop;"
+            )
+        };
+        let bits = "00000001\n00000010\n  00000011\n11111111\n";
+        assert_eq!(read(&each("read(l, m(i));"), constant, bits), Ok(vec![1, 2, 3, 255]));
+        assert_eq!(read(&each("read(l, m(i));"), "signal m : rom_t := load(init);", bits), Ok(vec![1, 2, 3, 255]));
+        assert_eq!(read(&each("hread(l, m(i));"), constant, "01\r\n2a\r\nfF\r\n80"), Ok(vec![1, 42, 255, 128]));
+        let integers = "file f : text; variable l : line; variable m : rom_t := (others => x\"00\"); variable i, n : integer := 0; variable ok : boolean; begin\n\
+                        file_open(f, name, read_mode); while not endfile(f) loop readline(f, l);\n\
+                        loop read(l, n, ok); exit when not ok; m(i) := std_logic_vector(to_unsigned(n, 8)); i := i + 1; end loop; end loop; file_close(f);";
+        assert_eq!(read(integers, constant, "7 8\n9\n"), Ok(vec![7, 8, 9, 0]));
+        let old = "file f : text is in name; variable l : line; variable m : rom_t; variable b : bit_vector(7 downto 0); begin\n\
+                   for i in 0 to 3 loop readline(f, l); read(l, b); m(i) := to_stdlogicvector(b); end loop;";
+        assert_eq!(read(old, constant, bits), Ok(vec![1, 2, 3, 255]));
+        let wrong = [
+            (each("read(l, m(i));"), "00000001\n", "a line after the end"),
+            (each("read(l, m(i));"), "0000001\n", "is not read as std_logic_vector"),
+            (each("hread(l, m(i));"), "0g\n", "is not read as"),
+            (each("write(l, m(i));"), bits, "no procedure has this name"),
+            ("file f : text open write_mode is name; variable m : rom_t; begin".into(), "", "only read"),
+            ("file f : text open read_mode is \"none\"; variable m : rom_t; begin".into(), "", "cannot read rtl/none"),
+        ];
+        for (body, data, why) in wrong {
+            let said = read(&body, constant, data).unwrap_err();
+            assert!(said.contains(why) && said.contains("rtl/rom.vhd"), "{why}: {said}");
+        }
+    }
+
+    #[test]
+    fn vhdl_computes_tables_with_real_numbers() {
+        let text = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use ieee.math_real.all;\n\
+            entity rom is port (a : in unsigned(1 downto 0); y : out signed(7 downto 0)); end entity;\n\
+            architecture r of rom is\n\
+            type rom_t is array (0 to 3) of signed(7 downto 0);\n\
+            constant n : integer := integer(ceil(log2(real(5))));\n\
+            constant scale : real := 2.0 ** (n + 3) + 1.0e1 / 2.0 - 5.0;\n\
+            function sine return rom_t is variable m : rom_t; variable x : real := 0.0; begin\n\
+            for i in rom_t'range loop x := math_pi_over_2 * real(i);\n\
+            if sin(x) > 0.5 then m(i) := to_signed(integer(round(scale * sin(x))), 8);\n\
+            else m(i) := to_signed(integer(-scale * sin(x) / 2.0 + 2.5), 8); end if; end loop; return m; end function;\n\
+            constant m : rom_t := sine;\n\
+            begin y <= m(to_integer(a)); end architecture;\n";
+        // 2.5 rounds to 3; sin(pi) is a little more than 0; the last one is 32 + 2.5.
+        assert_eq!(words(&[("rom.vhd", text)], &["rom.vhd"]), Ok(vec![3, 64, 2, 35]));
+        for (from, to, why) in [
+            ("2.0 ** (n + 3)", "log2(0.0)", "infinite"),
+            ("variable x : real := 0.0", "variable x : real", ""),
+            ("integer(ceil", "integer(exp(99.0) * ceil", "beyond 64 bits"),
+            (
+                "begin y <= m(to_integer(a));",
+                "signal x : real := 1.0;\nbegin y <= m(to_integer(a));",
+                "outside of a constant",
+            ),
+        ] {
+            let said =
+                words(&[("rom.vhd", &text.replace(from, to))], &["rom.vhd"]).map(|_| ()).err().unwrap_or_default();
+            assert!(said.contains(why) && (why.is_empty() == said.is_empty()), "{from}: {said}");
+        }
+    }
+
+    #[test]
+    fn choices_of_constants_are_tables() {
+        let items: String = (0..16)
+            .filter(|i| i % 5 != 1)
+            .map(|i| format!("when {i} => y <= std_logic_vector(to_unsigned({}, 8));\n", i * i))
+            .collect();
+        let text = format!(
+            "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
+             entity t is port (a : in unsigned(3 downto 0); y : out std_logic_vector(7 downto 0)); end entity;\n\
+             architecture r of t is begin process (a) begin case to_integer(a) is\n{items}when others => y <= x\"07\"; end case; end process; end architecture;\n"
+        );
+        let expected: Vec<u64> = (0..16).map(|i| if i % 5 != 1 { i * i } else { 7 }).collect();
+        assert_eq!(words(&[("t.vhd", &text)], &["t.vhd"]), Ok(expected));
+        // Undefined words stay undefined: they are outside of the table.
+        let text = text.replace("x\"07\"", "(others => 'X')");
+        assert!(words(&[("t.vhd", &text)], &["t.vhd"]).is_ok());
     }
 
     #[test]

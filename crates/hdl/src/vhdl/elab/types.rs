@@ -52,6 +52,7 @@ fn integer_format(range: Option<Bounds>) -> (u32, bool) {
 pub(super) fn storage(ty: &Type, bounds: Option<Bounds>) -> u32 {
     match ty {
         Type::Bit | Type::Boolean => 1,
+        Type::Real | Type::Text | Type::Line => 0,
         Type::Vector(_, w) => *w,
         Type::Integer => integer_format(bounds).0,
         Type::Enum(e) => (32 - (e.literals - 1).leading_zeros()).max(1),
@@ -84,6 +85,7 @@ impl<'a> Elab<'a> {
     pub(super) fn encoded(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<NodeId> {
         match &v.data {
             Data::Node(n) => Ok(*n),
+            Data::Real(_) | Data::Text(_) => self.fail(at, format!("{} outside of a constant", show(&v.ty))),
             Data::Array(entries) => {
                 let Type::Array(a) = &v.ty else { return self.fail(at, "bits are expected here") };
                 let width = storage(&a.element, a.inner);
@@ -138,7 +140,7 @@ impl<'a> Elab<'a> {
                 self.rtl.resize(*n, width, false)
             }
             Data::Whole(n) | Data::Node(n) => *n,
-            Data::Array(_) => self.rtl.number(0, 1),
+            Data::Array(_) | Data::Real(_) | Data::Text(_) => self.rtl.number(0, 1),
         }
     }
 
@@ -151,7 +153,7 @@ impl<'a> Elab<'a> {
                 let width = integer_format(bounds).0;
                 self.integer(bounds.map_or(-(1 << 31), |b| b.left), width)
             }
-            Type::Bit | Type::Vector(..) => self.rtl.free(storage(ty, bounds)),
+            Type::Bit | Type::Vector(..) | Type::Real | Type::Text | Type::Line => self.rtl.free(storage(ty, bounds)),
             Type::Array(a) => {
                 let nodes: Vec<NodeId> = (0..a.bounds.len()).map(|_| self.first(&a.element, a.inner)).collect();
                 self.rtl.join(&nodes)
@@ -166,7 +168,7 @@ impl<'a> Elab<'a> {
     /// Returns `true` if no part of a type is defined before it is assigned.
     pub(super) fn begins_undefined(ty: &Type) -> bool {
         match ty {
-            Type::Bit | Type::Vector(..) => true,
+            Type::Bit | Type::Vector(..) | Type::Real | Type::Text | Type::Line => true,
             Type::Boolean | Type::Enum(_) | Type::Integer => false,
             Type::Array(a) => Self::begins_undefined(&a.element),
             Type::Record(r) => r.fields.iter().all(|f| Self::begins_undefined(&f.1)),

@@ -10,6 +10,7 @@ pub(in crate::vhdl) struct Expr {
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Kind {
     Int(i64),
+    Real(f64),
     Bit(char),
     Text(String),
     Name(String),
@@ -97,6 +98,12 @@ pub(in crate::vhdl) enum Decl {
         name: String,
         ty: Option<TypeName>,
         of: Expr,
+        at: u32,
+    },
+    /// `file f : text open read_mode is "name"`; without a name it is opened later.
+    File {
+        name: String,
+        path: Option<Expr>,
         at: u32,
     },
     /// `use work.p.all`.
