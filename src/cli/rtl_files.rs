@@ -92,10 +92,10 @@ pub(super) fn elaborated(project: &RtlProject, top: Option<&str>, fits: &dyn Fn(
     let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
     let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
     // A module around another one of the same ports has more signals.
-    fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().count()));
+    fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
     match &fitting[..] {
         [] => Ok(first?),
-        [a, b, ..] if a.signals().count() == b.signals().count() => Ok(first?),
+        [a, b, ..] if a.signals().len() == b.signals().len() => Ok(first?),
         _ => Ok(fitting.swap_remove(0)),
     }
 }
