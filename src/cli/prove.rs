@@ -381,7 +381,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
         false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|e| Failure::io(file, "read", &e))?;
-    if formats::shows_model(&bytes) {
+    if formats::shows_model(&bytes) && !rtl::netlist::is_json(&bytes) {
         let message = "this is a model, not Verilog or VHDL";
         let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
         return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));

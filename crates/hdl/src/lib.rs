@@ -57,6 +57,8 @@ impl Language {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("v" | "sv" | "vh") => Language::Verilog,
             Some("vhd" | "vhdl") => Language::Vhdl,
+            // Netlists in JSON are read as structural Verilog.
+            _ if netlist::is_json(text.as_bytes()) => Language::Verilog,
             _ => {
                 let text = text.to_ascii_lowercase();
                 let has = |word: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word);
