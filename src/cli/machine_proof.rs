@@ -1,6 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
 use super::prove::{Args, in_file, write_certificate};
+use super::rtl_files::elaborated;
 use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;
@@ -26,11 +27,11 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         ("--ii-input", args.ii_input.is_some()),
     ];
     machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
-    let file = args.file()?;
-    let source = super::prove::text_of(file)?;
-    let language = rtl::Language::of(file, &source);
-    let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
-    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), file))?;
+    let project = args.project()?;
+    let language = project.language;
+    let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
+    let rtl = elaborated(&project, args.top.as_deref(), &fits)?;
+    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let counter = Arc::new(ProgressCounter::default());
     let request = MachineRequest { gauge: Some(Arc::clone(&counter)), ..args.options().machine_request() };
     let bar = progress::proof(&counter, global);

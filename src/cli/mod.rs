@@ -43,6 +43,7 @@ mod proof_effort;
 mod prove;
 mod provenance;
 mod report;
+mod rtl_files;
 mod run;
 mod schema;
 mod slips;

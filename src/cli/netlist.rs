@@ -10,6 +10,7 @@ use crate::prove::equiv::{Report, Request, Verdict};
 use crate::prove::netlist::prove_against_rtl;
 use crate::prove::sat::Solver;
 use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
+use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
 
@@ -36,13 +37,14 @@ impl NetlistArgs {
         self.rtl.is_some() || !self.cells.is_empty() || self.instance.is_some()
     }
 
-    /// Reads a file as a netlist; `None` if it is none.
+    /// Reads a project as a netlist; `None` if it is none.
     ///
     /// # Errors
     /// If the netlist or a cell library cannot be read (exit code 2).
-    pub(super) fn read(&self, file: &Path, text: &str, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
+    pub(super) fn read(&self, project: &RtlProject, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
+        let text = &*project.text;
         let is_netlist = self.is_requested() || netlist::is_netlist(text, top);
-        if rtl::Language::of(file, text) == rtl::Language::Vhdl || !is_netlist {
+        if project.language == rtl::Language::Vhdl || !is_netlist {
             return Ok(None);
         }
         let mut options = NetlistOptions {
@@ -56,7 +58,7 @@ impl NetlistArgs {
                 None => options.cells.get_or_insert_default().push_str(&text_of(Path::new(cells))?),
             }
         }
-        netlist::read(text, &options).map_err(|wrong| in_file(wrong, file))
+        Ok(netlist::read(text, &options).map_err(|wrong| project.located(wrong))?)
     }
 }
 

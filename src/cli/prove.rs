@@ -5,7 +5,8 @@ use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, schema, witness};
+use super::rtl_files::RtlFileArgs;
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, rtl_files, schema, witness};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
@@ -15,6 +16,7 @@ use crate::prove::equiv::{self, Report, Request, Verdict};
 use crate::prove::options::ProofOptions;
 use crate::prove::sat::{Embedded, Proving, Solver};
 use crate::prove::{self, Hints, ProgramProof, ProgressCounter, RtlFile, bench, certificate, other_ports};
+use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
@@ -30,6 +32,8 @@ Examples:
   alir2hdl prove model.json.gz out.v
   alir2hdl prove model.json.gz out.vhd --stages 3      latency 3 is claimed too
   alir2hdl prove model.json.gz out.v --certificate proof/
+  alir2hdl prove model.json.gz top.v part.v --top top
+  alir2hdl prove model.json.gz -f project.f -I include -D WIDTH=8
   alir2hdl prove model.json.gz top.v part.v --via yosys --top top
   alir2hdl prove machine.json.gz out.v        every cycle of a state machine
 
@@ -39,9 +43,11 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file, `-` for stdin; several with --via
-    #[arg(value_name = "HDL", required = true)]
+    /// The Verilog or VHDL files, `-` for stdin
+    #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) rtl_files: RtlFileArgs,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
     via: Option<Via>,
@@ -107,19 +113,19 @@ impl Args {
         self.input.path()
     }
 
-    /// The file, if it is one.
+    /// Reads the sources for our own front ends.
     ///
     /// # Errors
-    /// If there are several and our own reader shall read them (exit code 2).
-    pub(super) fn file(&self) -> Result<&Path, Failure> {
-        match &self.files[..] {
-            [file] => Ok(file),
-            _ => {
-                let message = "our own reader takes one file with everything in it";
-                let help = "--via yosys takes several; or put them into one file";
-                Err(Failure::input(Diagnostic::error("E0807", Place::Whole, message).with_help(help)))
-            }
-        }
+    /// If they cannot be read, or are not for every input (exit code 2).
+    pub(super) fn project(&self) -> Result<RtlProject, Failure> {
+        let project = self.rtl_files.load(&self.files)?;
+        project.sources().iter().try_for_each(|(path, text)| every_input(path, text))?;
+        Ok(project)
+    }
+
+    /// Name of the design for messages.
+    pub(super) fn design_path(&self) -> &Path {
+        self.files.first().map_or_else(|| self.rtl_files.first_list(), PathBuf::as_path)
     }
 
     /// Returns the options of the proof.
@@ -144,7 +150,10 @@ impl Args {
         if self.path().as_os_str() == "-" {
             return Err("the model is no file".into());
         }
-        let file = self.file().map_err(|_| "there is more than one text")?;
+        let [file] = &self.files[..] else { return Err("there is more than one RTL file".into()) };
+        if !self.rtl_files.is_empty() {
+            return Err("macros and included files are not in the RTL file".into());
+        }
         if file.as_os_str() == "-" {
             return Err("the text is no file".into());
         }
@@ -169,18 +178,22 @@ impl Args {
         })
     }
 
-    /// The design in the files, its language, and its source if it was read from one file.
-    fn design(&self) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
+    /// The design in the files, its language, and its source unless it was read otherwise.
+    fn design(&self, model: &Model) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
         if self.via.is_none() {
-            let file = self.file()?;
-            let source = text_of(file)?;
-            every_input(file, &source)?;
-            let language = rtl::Language::of(file, &source);
-            if let Some(rtl) = self.netlist.read(file, &source, self.top.as_deref())? {
+            let project = self.project()?;
+            let language = project.language;
+            if let Some(rtl) = self.netlist.read(&project, self.top.as_deref())? {
                 return Ok((rtl, language, None));
             }
-            let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
-            return Ok((rtl, language, Some(source.into())));
+            let request = self.options().request();
+            let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
+            let rtl = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
+            return Ok((rtl, language, Some(project.text)));
+        }
+        if !self.rtl_files.is_empty() {
+            let message = "--file-list, --include-dir and --define are for our own front ends";
+            return Err(Failure::input(Diagnostic::error("E0807", Place::Flag("--via".into()), message)));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
@@ -212,7 +225,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (rtl, language, source) = args.design()?;
+    let (rtl, language, source) = args.design(&model)?;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
     let counter = Arc::new(ProgressCounter::default());
@@ -231,7 +244,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
-    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), &args.files[0]))?;
+    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let hints = match &known {
         Some(known) => {
             let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
@@ -295,7 +308,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
         false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|e| Failure::io(file, "read", &e))?;
-    if formats::shows_model(&bytes) {
+    if formats::shows_model(&bytes) && !rtl::netlist::is_json(&bytes) {
         let message = "this is a model, not Verilog or VHDL";
         let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
         return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));

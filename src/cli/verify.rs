@@ -6,6 +6,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, subject};
 use super::progress::{Bar, Bars};
+use super::rtl_files::{RtlFileArgs, read_file};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, on_interrupt, print, report, schema};
@@ -31,6 +32,7 @@ Examples:
   alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     wave/ghdl
   alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples
   alir2hdl verify model.json.gz --rtl edited.v --stages 3        other RTL
+  alir2hdl verify model.json.gz -f project.f -I include --top dut
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
 and resets. A difference is shown with element, sample, both values, and the signal where it begins.
@@ -75,6 +77,8 @@ struct SimulationArgs {
     #[arg(long, value_name = "FILE", help_heading = "RTL files", num_args = 1.., value_delimiter = ',',
         conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
+    #[command(flatten)]
+    rtl_files: RtlFileArgs,
     /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
     vhdl_standard: String,
@@ -140,23 +144,26 @@ impl SimArg {
 
 impl Args {
     /// Returns the options of the simulation.
-    fn simulation(&self) -> SimulationOptions {
+    ///
+    /// # Errors
+    /// If a file list cannot be read (exit code 2).
+    fn simulation(&self) -> Result<SimulationOptions, Failure> {
         let given = &self.simulation;
         let asked: Vec<Language> = given.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
         let all = LangArg::Both.languages().iter().copied();
         let simulators: Option<Vec<_>> = given.sim.iter().map(|sim| sim.name()).collect();
-        SimulationOptions {
+        Ok(SimulationOptions {
             languages: all.filter(|language| asked.contains(language)).collect(),
             simulators: simulators.unwrap_or_default(),
             samples: given.vectors,
             seed: given.seed,
-            rtl: given.rtl.clone(),
+            rtl: given.rtl_files.project(&given.rtl)?,
             vhdl_standard: given.vhdl_standard.clone(),
             keep: given.keep.clone(),
             vcd: given.vcd,
             timeout: given.timeout,
             own: self.own.options(),
-        }
+        })
     }
 
     /// Returns the options of the hardware.
@@ -173,8 +180,14 @@ impl Args {
 
 /// Reads the RTL files that are simulated, and returns the name of their module too.
 fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<Option<(Foreign, String)>, Failure> {
-    if simulation.rtl.is_empty() {
-        return Ok(None);
+    if simulation.rtl.files.is_empty() {
+        return match simulation.rtl.has_options() {
+            false => Ok(None),
+            true => {
+                let message = "--include-dir and --define are for the files of --rtl";
+                Err(Failure::input(Diagnostic::error("E1011", Place::Flag("--rtl".into()), message)))
+            }
+        };
     }
     let latency = ["--pipeline", "--register-inputs", "--register-outputs"];
     let given = options.given_of_pipeline().filter(|flag| !latency.contains(flag));
@@ -190,7 +203,7 @@ fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let foreign = Foreign::read(&simulation.rtl).map_err(Failure::input)?;
+    let foreign = Foreign::read(&simulation.rtl, &read_file)?;
     let top = foreign.top(options.top.as_deref()).map_err(Failure::input)?;
     Ok(Some((foreign, top)))
 }
@@ -280,7 +293,7 @@ fn verified(
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
-    let (simulation, options) = (args.simulation(), args.options());
+    let (simulation, options) = (args.simulation()?, args.options());
     let request = (&simulation, &options, stem(&args.input.model));
     let found = verified(request, !args.simulation.json, || args.input.read_design(global), global)?;
     report(found.notes(), global);

@@ -32,7 +32,7 @@ impl RtlFile {
     /// # Errors
     /// If it is a model (`E0911`) or assumes something about its inputs (`E0907`).
     pub fn check(source: &str) -> Result<(), Diagnostic> {
-        if formats::shows_model(source.as_bytes()) {
+        if formats::shows_model(source.as_bytes()) && !rtl::netlist::is_json(source.as_bytes()) {
             let message = "this is a model, not Verilog or VHDL";
             let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
             return Err(Diagnostic::error("E0911", Place::Whole, message).with_help(help));

@@ -3,6 +3,7 @@
 use super::own::Files;
 use crate::options::{OptionFault, OptionValue, choices, flag_value, invalid, path, paths, text, unsigned};
 use alir_core::diag::{Diagnostic, Place};
+use alir_hdl::project::ProjectFiles;
 use alir_hw::emit::Language;
 use std::path::PathBuf;
 
@@ -82,8 +83,8 @@ pub struct SimulationOptions {
     pub samples: u32,
     /// Seed of samples and stalls.
     pub seed: u64,
-    /// RTL files that are simulated instead of generated RTL.
-    pub rtl: Vec<PathBuf>,
+    /// RTL files that are simulated instead of generated RTL, with folders of included files and macros.
+    pub rtl: ProjectFiles,
     /// Revision of VHDL for GHDL: `93` or `08`.
     pub vhdl_standard: String,
     /// Folder for RTL, testbench, vectors and logs.
@@ -103,7 +104,7 @@ impl Default for SimulationOptions {
             simulators: Vec::new(),
             samples: 10_000,
             seed: 1,
-            rtl: Vec::new(),
+            rtl: ProjectFiles::default(),
             vhdl_standard: "08".into(),
             keep: None,
             vcd: false,
@@ -159,7 +160,7 @@ impl SimulationOptions {
                 }
             }),
             "seed" => unsigned(value).map(|seed| self.seed = seed),
-            "rtl" => paths(value).map(|files| self.rtl = files),
+            "rtl" => paths(value).map(|files| self.rtl.files = files),
             "vhdl_standard" => text(value).and_then(|year| match year.as_str() {
                 "93" | "08" => {
                     self.vhdl_standard = year;
