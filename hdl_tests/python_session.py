@@ -181,6 +181,7 @@ raises(InputError, lambda: machine.predict(x, codes=True, reset=[True]), "40 boo
 raises(InputError, lambda: machine.predict(x, codes=True, initial_state={"none": [0]}), "none")
 raises(InputError, lambda: model.predict([[1, 2]], reset=[True]), "state machines")
 raises(InputError, lambda: machine.emit(pipeline=3), "pipeline")
+raises(InputError, lambda: machine.prove(machine.emit(), latency=1), "latency does not go with a state machine")
 raises(UnsupportedError, machine.graph, "state machine")
 raises(InputError, lambda: machine.trace(x[0]), "state machine")
 

@@ -251,7 +251,7 @@ impl ProofOptions {
 
     fn check_machine(&self) -> Result<(), ProofFault> {
         let given = [
-            ("--pipeline", self.latency.is_some()),
+            ("--latency", self.latency.is_some()),
             ("--ii", self.interval.is_some()),
             ("--ii-input", self.presence.is_some()),
         ];
