@@ -79,8 +79,14 @@ fn a_code_has_one_meaning() {
         // So do the command line and the compiler about options.
         // The library has the rules between options, which the command line reports too where they are about files.
         let among = |group: &[&str]| modules.iter().all(|module| group.contains(&module.as_str()));
-        let pairs =
-            [["formats", "ir"], ["cli", "verify"], ["cli", "project"], ["cli", "prove"], ["options", "project"]];
+        let pairs = [
+            ["formats", "ir"],
+            ["cli", "verify"],
+            ["cli", "view"],
+            ["cli", "project"],
+            ["cli", "prove"],
+            ["options", "project"],
+        ];
         let about_options = among(&["cli", "compile", "options"]) || code == "E0804";
         let shared = code == "E0001" || about_options || pairs.iter().any(|pair| among(pair));
         assert!(shared || modules.len() == 1, "{code} is used by {modules:?}");

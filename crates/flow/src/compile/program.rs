@@ -3,6 +3,7 @@
 use super::policy::{self, Made};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
+use crate::options::near;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Estimate};
@@ -258,8 +259,7 @@ impl Spec {
         if let Some(name) = unknown {
             let known: Vec<_> = PASSES.iter().map(|p| p.name).collect();
             let message = format!("no pass is called {name:?}");
-            let distance = |known: &&str| crate::project::edits(name.as_bytes(), known.as_bytes());
-            let near = known.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 2);
+            let near = near(name, known.iter().copied());
             let guess = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
             let help = format!("{guess}passes: {}", known.join(", "));
             let place = Place::Flag("--passes".into());
