@@ -177,8 +177,24 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     if matches!(kind, "TRELLIS_IO" | "SB_IO" | "$nextpnr_ibuf" | "$nextpnr_obuf") {
         return write_pad(name, kind, parameter, &connections, path, out);
     }
+    // After packing, a register of an ECP5 takes its data from the LUT (DI) or from outside (M).
+    let has = |wanted: &str| connections.iter().any(|(port, _)| *port == wanted);
+    if kind == "TRELLIS_FF" && parameter("SD").is_some_and(|sd| sd.trim_end() == "0") && !has("DI") {
+        connections.iter_mut().filter(|(port, _)| *port == "M").for_each(|(port, _)| *port = "DI");
+    }
+    let is_hard_block = ["MULT", "ALU", "DP16K", "PDPW16K"].iter().any(|prefix| kind.starts_with(prefix));
     let mut parameters = Vec::new();
     for (key, value) in object(facts, "parameters") {
+        // Constant inputs of hard blocks are parameters after packing.
+        let constant_input = key.strip_suffix("MUX").zip(value.as_str().map(str::trim_end));
+        if let Some((port, level @ ("0" | "1"))) = constant_input.filter(|_| is_hard_block)
+            && facts.get("port_directions").is_some_and(|ports| ports.get(port).is_some())
+        {
+            if !connections.iter().any(|(known, _)| *known == port) {
+                connections.push((port, vec![format!("1'b{level}")]));
+            }
+            continue;
+        }
         parameters.push(format!(".{}({})", escaped(key, path)?, constant(value, path)?));
     }
     if kind == "TRELLIS_COMB" && connections.iter().any(|(port, _)| matches!(*port, "FXA" | "FXB")) {
@@ -211,8 +227,8 @@ fn write_pad<'v>(
         "TRELLIS_IO" => ("B", "O", "I", port("T").is_none() && matches!(parameter("DIR"), Some("INPUT" | "OUTPUT"))),
         "SB_IO" => {
             // A plain output is 0110, a plain input 01, of an output that is not used 0000.
-            let ty = parameter("PIN_TYPE").unwrap_or_default();
-            ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "000001" | "011001" | "011000"))
+            let ty = parameter("PIN_TYPE").unwrap_or_default().trim_start_matches('0');
+            ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "1" | "11001" | "11000"))
         }
         _ => ("PAD", "O", "I", true),
     };
@@ -295,8 +311,40 @@ mod tests {
             )
         };
         assert_eq!(said(&pad(r#""DIR": "OUTPUT""#)), "");
+        let ice40 = pad("")
+            .replace("TRELLIS_IO", "SB_IO")
+            .replace("\"B\"", "\"PACKAGE_PIN\"")
+            .replace("\"O\"", "\"D_IN_0\"")
+            .replace("\"I\"", "\"D_OUT_0\"");
+        let ice40 = ice40.replace("\"DIR\": \"INPUT\"", "\"PIN_TYPE\": \"00000000000000000000000000000001\"");
+        let ice40 = |ty: &str| {
+            let out = format!("\"PIN_TYPE\": \"{ty}\"");
+            let cell = ice40.replace("\"parameters\": {}", &format!("\"parameters\": {{{out}}}"));
+            cell.replace("TRELLIS_COMB", "SB_LUT4")
+                .replace("INITVAL", "LUT_INIT")
+                .replace(", \"MODE\": \"LOGIC\"", "")
+                .replace("\"A\": [4], \"F\"", "\"I0\": [4], \"O\"")
+        };
+        assert_eq!(said(&ice40("00000000000000000000000000011001")), "");
+        assert!(said(&ice40("101001")).contains("E0914"));
         let said = said(&pad(r#""DIR": "BIDIR""#));
         assert!(said.contains("E0914") && said.contains("instance o"), "{said}");
+    }
+
+    #[test]
+    fn packed_registers_take_data_from_m() {
+        let text = |sd: &str| {
+            format!(
+                r#"{{"modules": {{"top": {{"ports": {{"c": {{"direction": "input", "bits": [2]}}, "d": {{"direction": "input", "bits": [3]}}, "q": {{"direction": "output", "bits": [4]}}}},
+                "cells": {{"r": {{"type": "TRELLIS_FF", "parameters": {{"SD": "{sd} "}}, "connections": {{"CLK": [2], "M": [3], "DI": [], "Q": [4]}}}}}}}}}}}}"#
+            )
+        };
+        assert!(to_verilog(&text("0")).unwrap().contains(".\\DI ({\\d })"));
+        assert!(to_verilog(&text("1")).unwrap().contains(".\\M ({\\d })"));
+        let multiplier = r#"{"modules": {"top": {"ports": {}, "cells": {"m": {"type": "MULT18X18D", "parameters": {"B3MUX": "0 ", "SOURCEA": "1 "},
+            "port_directions": {"B3": "input"}, "connections": {"B3": []}}}}}}"#;
+        let text = to_verilog(multiplier).unwrap();
+        assert!(text.contains(".\\B3 ({1'b0})") && !text.contains("B3MUX") && text.contains("SOURCEA"), "{text}");
     }
 
     #[test]
