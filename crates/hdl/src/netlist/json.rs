@@ -4,7 +4,7 @@
 //! Modules with the attribute `blackbox` or `whitebox` describe cells of a library, and are left out.
 
 use alir_core::diag::{Diagnostic, Place};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -35,11 +35,15 @@ pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
     })?;
     let modules = value.get("modules").and_then(Value::as_object);
     let modules = modules.ok_or_else(|| problem("modules", "no modules"))?;
+    let is_placed = value.get("creator").and_then(Value::as_str).is_some_and(|creator| creator.contains("nextpnr"));
     let mut out = String::new();
     for (name, module) in modules {
         let attributes = module.get("attributes");
         let has = |key: &str| attributes.is_some_and(|a| a.get(key).is_some());
         if !has("blackbox") && !has("whitebox") {
+            if is_placed {
+                check_outputs(name, module)?;
+            }
             write_module(name, module, &mut out)?;
         }
     }
@@ -109,6 +113,30 @@ impl Names {
     }
 }
 
+/// Refuses outputs that nothing drives: nextpnr loses constant outputs of netlists that are placed out of context.
+fn check_outputs(name: &str, module: &Value) -> Result<(), Diagnostic> {
+    let bits = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_u64).collect::<Vec<_>>();
+    let ports = |wanted: &'static str| {
+        object(module, "ports").filter(move |(_, facts)| facts.get("direction").and_then(Value::as_str) == Some(wanted))
+    };
+    let mut known: FxHashSet<u64> = FxHashSet::default();
+    known.extend(ports("input").filter_map(|(_, facts)| facts.get("bits")).flat_map(bits));
+    for (_, cell) in object(module, "cells") {
+        known.extend(object(cell, "connections").flat_map(|(_, list)| bits(list)));
+    }
+    for (port, facts) in ports("output") {
+        let list = facts.get("bits").map(bits).unwrap_or_default();
+        if let Some(at) = list.iter().position(|bit| !known.contains(bit)) {
+            let message =
+                format!("bit {at} of output {port} has no driver: nextpnr loses constant outputs out of context");
+            let problem = Diagnostic::error("E0914", Place::Path(format!("modules.{name}.ports.{port}")), message);
+            return Err(problem
+                .with_help("place the netlist with pads (without --out-of-context), or prove it before placement"));
+        }
+    }
+    Ok(())
+}
+
 fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diagnostic> {
     let path = format!("modules.{name}");
     let mut ports: Vec<(String, &str, &Value)> = Vec::new();
@@ -151,6 +179,13 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
         let Some(bits) = bits.filter(|_| !ports.iter().any(|(port, ..)| *port == own)) else { continue };
         let _ = writeln!(out, "wire {}{own};", range(bits));
         names.declare(&own, bits, &path, &mut lines)?;
+        // nextpnr omits the driver of a constant that hard-wired inputs have.
+        for (constant, level) in [("$PACKER_VCC", 1), ("$PACKER_GND", 0)] {
+            let has_driver = module.get("cells").is_some_and(|cells| cells.get(constant).is_some());
+            if net.strip_suffix("_NET") == Some(constant) && !has_driver {
+                let _ = writeln!(lines, "assign {own} = 1'b{level};");
+            }
+        }
     }
     for (cell, facts) in object(module, "cells") {
         let path = format!("{path}.cells.{cell}");
@@ -176,6 +211,17 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     let parameter = |key: &str| facts.get("parameters").and_then(|p| p.get(key)).and_then(Value::as_str);
     if matches!(kind, "TRELLIS_IO" | "SB_IO" | "$nextpnr_ibuf" | "$nextpnr_obuf") {
         return write_pad(name, kind, parameter, &connections, path, out);
+    }
+    // The drivers of constants, whose inputs may be the constant itself.
+    if matches!(name, "$PACKER_VCC" | "$PACKER_GND" | "$PACKER_VCC_LUT" | "$PACKER_GND_LUT") {
+        let init = parameter("LUT_INIT").or(parameter("INITVAL")).unwrap_or_default();
+        let level = init.bytes().next_back().filter(|&b| init.bytes().all(|other| other == b));
+        if let Some(level @ (b'0' | b'1')) = level {
+            for (_, bits) in connections.iter().filter(|(port, _)| matches!(*port, "O" | "F" | "LO")) {
+                let _ = writeln!(out, "assign {} = 1'b{};", bits[0], char::from(level));
+            }
+            return Ok(());
+        }
     }
     // After packing, a register of an ECP5 takes its data from the LUT (DI) or from outside (M).
     let has = |wanted: &str| connections.iter().any(|(port, _)| *port == wanted);
@@ -345,6 +391,20 @@ mod tests {
             "port_directions": {"B3": "input"}, "connections": {"B3": []}}}}}}"#;
         let text = to_verilog(multiplier).unwrap();
         assert!(text.contains(".\\B3 ({1'b0})") && !text.contains("B3MUX") && text.contains("SOURCEA"), "{text}");
+    }
+
+    #[test]
+    fn constants_and_lost_outputs_of_nextpnr_are_known() {
+        let text = |output: u32| {
+            format!(
+                r#"{{"creator": "nextpnr", "modules": {{"top": {{"netnames": {{"$PACKER_GND_NET": {{"bits": [9]}}}}, "ports": {{"y": {{"direction": "output", "bits": [{output}]}}}},
+                "cells": {{"$PACKER_VCC": {{"type": "ICESTORM_LC", "parameters": {{"LUT_INIT": "1111111111111111"}}, "connections": {{"O": [3], "I3": [3]}}}}}}}}}}}}"#
+            )
+        };
+        assert_eq!(said(&text(3)), "");
+        assert!(to_verilog(&text(3)).unwrap().contains("assign \\$PACKER_GND_NET  = 1'b0;"));
+        let said = said(&text(7));
+        assert!(said.contains("E0914") && said.contains("bit 0 of output y has no driver"), "{said}");
     }
 
     #[test]
