@@ -49,7 +49,8 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) rtl_files: RtlFileArgs,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
-    #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true,
+        conflicts_with_all = ["lists", "include_dirs", "defines"])]
     via: Option<Via>,
     /// Take this module or entity [default: the one that no other uses]
     #[arg(long, value_name = "NAME")]
@@ -190,10 +191,6 @@ impl Args {
             let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
             let rtl = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
             return Ok((rtl, language, Some(project.text)));
-        }
-        if !self.rtl_files.is_empty() {
-            let message = "--file-list, --include-dir and --define are for our own front ends";
-            return Err(Failure::input(Diagnostic::error("E0807", Place::Flag("--via".into()), message)));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;

@@ -48,8 +48,7 @@ impl RtlFileArgs {
         let include_dirs = self.include_dirs.clone();
         let mut project = ProjectFiles { include_dirs, ..ProjectFiles::default() };
         for definition in &self.defines {
-            let wrong = |message| Diagnostic::error("E0917", crate::diag::Place::Flag("--define".into()), message);
-            project.define(definition).map_err(wrong).map_err(Failure::input)?;
+            project.define_option(definition)?;
         }
         for list in &self.lists {
             project.add_list(list, &read_file).map_err(Failure::input)?;

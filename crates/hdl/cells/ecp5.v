@@ -115,7 +115,7 @@ module TRELLIS_COMB (output F, FCO, OFX, must_be_zero, input A, B, C, D, M, F1, 
     assign F = MODE == "CCU2" && CCU2_INJECT1 != "YES" ? half ^ FCI : half;
     assign FCO = half ? FCI : start;
     // The even half of a slice chooses between its table and the odd one; the odd half between two such results.
-    assign OFX = CHOOSES_FX ? (M ? FXA : FXB) : (M ? F1 : half);
+    assign OFX = CHOOSES_FX ? (M ? FXB : FXA) : (M ? F1 : half);
 endmodule
 
 // Read only: writes are not modelled. Words of 18 bits lie in 20 bits of INITVAL.

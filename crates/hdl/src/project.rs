@@ -52,6 +52,15 @@ impl ProjectFiles {
         Ok(())
     }
 
+    /// Adds a macro of the command line.
+    ///
+    /// # Errors
+    /// `E0917` if it is none.
+    pub fn define_option(&mut self, definition: &str) -> Result<(), Diagnostic> {
+        let wrong = |message| Diagnostic::error("E0917", Place::Flag("--define".into()), message);
+        self.define(definition).map_err(wrong)
+    }
+
     /// Returns `true` if an option of Verilog's preprocessor is given.
     pub fn has_options(&self) -> bool {
         !self.include_dirs.is_empty() || !self.defines.is_empty()

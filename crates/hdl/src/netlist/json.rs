@@ -4,7 +4,7 @@
 //! Modules with the attribute `blackbox` or `whitebox` describe cells of a library, and are left out.
 
 use alir_core::diag::{Diagnostic, Place};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -35,11 +35,15 @@ pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
     })?;
     let modules = value.get("modules").and_then(Value::as_object);
     let modules = modules.ok_or_else(|| problem("modules", "no modules"))?;
+    let is_placed = value.get("creator").and_then(Value::as_str).is_some_and(|creator| creator.contains("nextpnr"));
     let mut out = String::new();
     for (name, module) in modules {
         let attributes = module.get("attributes");
         let has = |key: &str| attributes.is_some_and(|a| a.get(key).is_some());
         if !has("blackbox") && !has("whitebox") {
+            if is_placed {
+                check_outputs(name, module)?;
+            }
             write_module(name, module, &mut out)?;
         }
     }
@@ -109,6 +113,30 @@ impl Names {
     }
 }
 
+/// Refuses outputs that nothing drives: nextpnr loses constant outputs of netlists that are placed out of context.
+fn check_outputs(name: &str, module: &Value) -> Result<(), Diagnostic> {
+    let bits = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_u64).collect::<Vec<_>>();
+    let ports = |wanted: &'static str| {
+        object(module, "ports").filter(move |(_, facts)| facts.get("direction").and_then(Value::as_str) == Some(wanted))
+    };
+    let mut known: FxHashSet<u64> = FxHashSet::default();
+    known.extend(ports("input").filter_map(|(_, facts)| facts.get("bits")).flat_map(bits));
+    for (_, cell) in object(module, "cells") {
+        known.extend(object(cell, "connections").flat_map(|(_, list)| bits(list)));
+    }
+    for (port, facts) in ports("output") {
+        let list = facts.get("bits").map(bits).unwrap_or_default();
+        if let Some(at) = list.iter().position(|bit| !known.contains(bit)) {
+            let message =
+                format!("bit {at} of output {port} has no driver: nextpnr loses constant outputs out of context");
+            let problem = Diagnostic::error("E0914", Place::Path(format!("modules.{name}.ports.{port}")), message);
+            return Err(problem
+                .with_help("place the netlist with pads (without --out-of-context), or prove it before placement"));
+        }
+    }
+    Ok(())
+}
+
 fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diagnostic> {
     let path = format!("modules.{name}");
     let mut ports: Vec<(String, &str, &Value)> = Vec::new();
@@ -151,6 +179,13 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
         let Some(bits) = bits.filter(|_| !ports.iter().any(|(port, ..)| *port == own)) else { continue };
         let _ = writeln!(out, "wire {}{own};", range(bits));
         names.declare(&own, bits, &path, &mut lines)?;
+        // nextpnr omits the driver of a constant that hard-wired inputs have.
+        for (constant, level) in [("$PACKER_VCC", 1), ("$PACKER_GND", 0)] {
+            let has_driver = module.get("cells").is_some_and(|cells| cells.get(constant).is_some());
+            if net.strip_suffix("_NET") == Some(constant) && !has_driver {
+                let _ = writeln!(lines, "assign {own} = 1'b{level};");
+            }
+        }
     }
     for (cell, facts) in object(module, "cells") {
         let path = format!("{path}.cells.{cell}");
@@ -177,8 +212,35 @@ fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mu
     if matches!(kind, "TRELLIS_IO" | "SB_IO" | "$nextpnr_ibuf" | "$nextpnr_obuf") {
         return write_pad(name, kind, parameter, &connections, path, out);
     }
+    // The drivers of constants, whose inputs may be the constant itself.
+    if matches!(name, "$PACKER_VCC" | "$PACKER_GND" | "$PACKER_VCC_LUT" | "$PACKER_GND_LUT") {
+        let init = parameter("LUT_INIT").or(parameter("INITVAL")).unwrap_or_default();
+        let level = init.bytes().next_back().filter(|&b| init.bytes().all(|other| other == b));
+        if let Some(level @ (b'0' | b'1')) = level {
+            for (_, bits) in connections.iter().filter(|(port, _)| matches!(*port, "O" | "F" | "LO")) {
+                let _ = writeln!(out, "assign {} = 1'b{};", bits[0], char::from(level));
+            }
+            return Ok(());
+        }
+    }
+    // After packing, a register of an ECP5 takes its data from the LUT (DI) or from outside (M).
+    let has = |wanted: &str| connections.iter().any(|(port, _)| *port == wanted);
+    if kind == "TRELLIS_FF" && parameter("SD").is_some_and(|sd| sd.trim_end() == "0") && !has("DI") {
+        connections.iter_mut().filter(|(port, _)| *port == "M").for_each(|(port, _)| *port = "DI");
+    }
+    let is_hard_block = ["MULT", "ALU", "DP16K", "PDPW16K"].iter().any(|prefix| kind.starts_with(prefix));
     let mut parameters = Vec::new();
     for (key, value) in object(facts, "parameters") {
+        // Constant inputs of hard blocks are parameters after packing.
+        let constant_input = key.strip_suffix("MUX").zip(value.as_str().map(str::trim_end));
+        if let Some((port, level @ ("0" | "1"))) = constant_input.filter(|_| is_hard_block)
+            && facts.get("port_directions").is_some_and(|ports| ports.get(port).is_some())
+        {
+            if !connections.iter().any(|(known, _)| *known == port) {
+                connections.push((port, vec![format!("1'b{level}")]));
+            }
+            continue;
+        }
         parameters.push(format!(".{}({})", escaped(key, path)?, constant(value, path)?));
     }
     if kind == "TRELLIS_COMB" && connections.iter().any(|(port, _)| matches!(*port, "FXA" | "FXB")) {
@@ -211,8 +273,8 @@ fn write_pad<'v>(
         "TRELLIS_IO" => ("B", "O", "I", port("T").is_none() && matches!(parameter("DIR"), Some("INPUT" | "OUTPUT"))),
         "SB_IO" => {
             // A plain output is 0110, a plain input 01, of an output that is not used 0000.
-            let ty = parameter("PIN_TYPE").unwrap_or_default();
-            ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "000001" | "011001" | "011000"))
+            let ty = parameter("PIN_TYPE").unwrap_or_default().trim_start_matches('0');
+            ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "1" | "11001" | "11000"))
         }
         _ => ("PAD", "O", "I", true),
     };
@@ -295,8 +357,54 @@ mod tests {
             )
         };
         assert_eq!(said(&pad(r#""DIR": "OUTPUT""#)), "");
+        let ice40 = pad("")
+            .replace("TRELLIS_IO", "SB_IO")
+            .replace("\"B\"", "\"PACKAGE_PIN\"")
+            .replace("\"O\"", "\"D_IN_0\"")
+            .replace("\"I\"", "\"D_OUT_0\"");
+        let ice40 = ice40.replace("\"DIR\": \"INPUT\"", "\"PIN_TYPE\": \"00000000000000000000000000000001\"");
+        let ice40 = |ty: &str| {
+            let out = format!("\"PIN_TYPE\": \"{ty}\"");
+            let cell = ice40.replace("\"parameters\": {}", &format!("\"parameters\": {{{out}}}"));
+            cell.replace("TRELLIS_COMB", "SB_LUT4")
+                .replace("INITVAL", "LUT_INIT")
+                .replace(", \"MODE\": \"LOGIC\"", "")
+                .replace("\"A\": [4], \"F\"", "\"I0\": [4], \"O\"")
+        };
+        assert_eq!(said(&ice40("00000000000000000000000000011001")), "");
+        assert!(said(&ice40("101001")).contains("E0914"));
         let said = said(&pad(r#""DIR": "BIDIR""#));
         assert!(said.contains("E0914") && said.contains("instance o"), "{said}");
+    }
+
+    #[test]
+    fn packed_registers_take_data_from_m() {
+        let text = |sd: &str| {
+            format!(
+                r#"{{"modules": {{"top": {{"ports": {{"c": {{"direction": "input", "bits": [2]}}, "d": {{"direction": "input", "bits": [3]}}, "q": {{"direction": "output", "bits": [4]}}}},
+                "cells": {{"r": {{"type": "TRELLIS_FF", "parameters": {{"SD": "{sd} "}}, "connections": {{"CLK": [2], "M": [3], "DI": [], "Q": [4]}}}}}}}}}}}}"#
+            )
+        };
+        assert!(to_verilog(&text("0")).unwrap().contains(".\\DI ({\\d })"));
+        assert!(to_verilog(&text("1")).unwrap().contains(".\\M ({\\d })"));
+        let multiplier = r#"{"modules": {"top": {"ports": {}, "cells": {"m": {"type": "MULT18X18D", "parameters": {"B3MUX": "0 ", "SOURCEA": "1 "},
+            "port_directions": {"B3": "input"}, "connections": {"B3": []}}}}}}"#;
+        let text = to_verilog(multiplier).unwrap();
+        assert!(text.contains(".\\B3 ({1'b0})") && !text.contains("B3MUX") && text.contains("SOURCEA"), "{text}");
+    }
+
+    #[test]
+    fn constants_and_lost_outputs_of_nextpnr_are_known() {
+        let text = |output: u32| {
+            format!(
+                r#"{{"creator": "nextpnr", "modules": {{"top": {{"netnames": {{"$PACKER_GND_NET": {{"bits": [9]}}}}, "ports": {{"y": {{"direction": "output", "bits": [{output}]}}}},
+                "cells": {{"$PACKER_VCC": {{"type": "ICESTORM_LC", "parameters": {{"LUT_INIT": "1111111111111111"}}, "connections": {{"O": [3], "I3": [3]}}}}}}}}}}}}"#
+            )
+        };
+        assert_eq!(said(&text(3)), "");
+        assert!(to_verilog(&text(3)).unwrap().contains("assign \\$PACKER_GND_NET  = 1'b0;"));
+        let said = said(&text(7));
+        assert!(said.contains("E0914") && said.contains("bit 0 of output y has no driver"), "{said}");
     }
 
     #[test]
