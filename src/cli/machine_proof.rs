@@ -1,7 +1,7 @@
 //! `alir2hdl prove` for stateful designs.
 
-use super::prove::{Args, in_file, write_certificate};
-use super::rtl_files::elaborated;
+use super::prove::{Args, write_certificate};
+use super::rtl_files::{elaborated, in_file};
 use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;

@@ -1,7 +1,7 @@
 //! Netlists for `prove`: which files are netlists, and with which options they are read.
 
 use super::Failure;
-use super::prove::{in_file, text_of};
+use super::rtl_files::{in_file, text_of};
 use crate::compile;
 use crate::ir::Model;
 use crate::options::HardwareOptions;

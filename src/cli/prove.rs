@@ -5,10 +5,10 @@ use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
-use super::rtl_files::RtlFileArgs;
+use super::rtl_files::{RtlFileArgs, in_file, text_of};
 use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, rtl_files, schema, witness};
 use crate::compile;
-use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
+use crate::diag::{Diagnostic, Place, four_digits};
 use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
@@ -294,25 +294,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// The contents of an RTL file.
-///
-/// # Errors
-/// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
-pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let read = match file.as_os_str() == "-" {
-        true => std::io::stdin().lock().read_to_end(&mut bytes),
-        false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
-    };
-    read.map_err(|e| Failure::io(file, "read", &e))?;
-    if formats::shows_model(&bytes) && !rtl::netlist::is_json(&bytes) {
-        let message = "this is a model, not Verilog or VHDL";
-        let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
-        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
-    }
-    rtl::decoded(bytes).map_err(|wrong| in_file(wrong, file))
-}
-
 /// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped.
 fn exchanged(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
@@ -327,11 +308,6 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
     let message = format!("{} is a model: the model stands first, then Verilog or VHDL", file.display());
     let help = format!("alir2hdl prove {} {}", file.display(), args.input.path().display());
     Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
-}
-
-/// Builds a failure from problems of an RTL file.
-pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
-    Failure::input(wrong.into().in_file(file))
 }
 
 /// Refuses a file that is not for every input.

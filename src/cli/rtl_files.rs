@@ -1,11 +1,11 @@
 //! RTL files of the command line: several of them, file lists, include folders, macros, and the choice of the top module.
 
 use super::Failure;
-use super::prove::text_of;
-use crate::diag::Diagnostic;
-use crate::rtl::Rtl;
+use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::formats;
 use crate::rtl::project::{ProjectFiles, RtlProject};
-use std::io;
+use crate::rtl::{self, Rtl};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Modules that are tried as the top module if none is named.
@@ -104,4 +104,28 @@ pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has more than 256 MiB"));
     }
     std::fs::read(path)
+}
+
+/// The contents of an RTL file.
+///
+/// # Errors
+/// If it cannot be read, or is a model, or in UTF-16 (exit code 2).
+pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().lock().read_to_end(&mut bytes),
+        false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
+    };
+    read.map_err(|e| Failure::io(file, "read", &e))?;
+    if formats::shows_model(&bytes) && !rtl::netlist::is_json(&bytes) {
+        let message = "this is a model, not Verilog or VHDL";
+        let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
+        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
+    }
+    rtl::decoded(bytes).map_err(|wrong| in_file(wrong, file))
+}
+
+/// Builds a failure from problems of an RTL file.
+pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
+    Failure::input(wrong.into().in_file(file))
 }

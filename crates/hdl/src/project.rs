@@ -4,16 +4,14 @@
 //! and joins them; [`RtlProject::read`] elaborates them. Files are read through a function of the caller ([`ReadFile`]).
 //! Each line of the joined text belongs to a line of a file, which messages name.
 
-use crate::source::error;
+pub use crate::source::ReadFile;
+use crate::source::{Segment, error};
 use crate::verilog::preprocess::{self, Includes};
 use crate::{Language, MAX_TEXT, Rtl, decoded, verilog, vhdl};
 use alir_core::diag::{Diagnostic, Place};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Function that returns the bytes of a file.
-pub type ReadFile<'a> = dyn Fn(&Path) -> io::Result<Vec<u8>> + Sync + 'a;
 
 /// File lists within one another.
 const MAX_LISTS: u32 = 32;
@@ -207,17 +205,6 @@ fn variable(text: &str, at: usize) -> Result<(String, usize), String> {
 
 fn cannot_read(why: &io::Error) -> Diagnostic {
     Diagnostic::error("E0001", Place::Whole, format!("cannot read: {why}"))
-}
-
-/// Lines of the joined text from `first` on that come from a file, where they begin with `line`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    /// First line of the joined text, from 1.
-    pub(crate) first: u64,
-    /// Index of the file.
-    pub(crate) file: usize,
-    /// Line within the file, from 1.
-    pub(crate) line: u64,
 }
 
 /// Sources of a project, joined.

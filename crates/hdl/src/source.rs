@@ -1,6 +1,8 @@
 //! Places in a source text, and messages about them, for the readers of both languages.
 
 use alir_core::diag::{Diagnostic, Place};
+use std::io;
+use std::path::Path;
 
 /// Line and column of a byte offset, both from 1.
 pub(super) fn place(text: &str, at: u32) -> Place {
@@ -13,4 +15,18 @@ pub(super) fn place(text: &str, at: u32) -> Place {
 /// Returns an error at a place in the file: the file is not in the supported subset.
 pub(super) fn error(text: &str, at: u32, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E0903", place(text, at), message)
+}
+
+/// Function that returns the bytes of a file.
+pub type ReadFile<'a> = dyn Fn(&Path) -> io::Result<Vec<u8>> + Sync + 'a;
+
+/// Lines of the joined text from `first` on that come from a file, where they begin with `line`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    /// First line of the joined text, from 1.
+    pub(crate) first: u64,
+    /// Index of the file.
+    pub(crate) file: usize,
+    /// Line within the file, from 1.
+    pub(crate) line: u64,
 }

@@ -3,8 +3,7 @@
 //! What comes out has the lines of what went in, so that messages name the right ones: macros expand within their line,
 //! and text that is left out leaves its line ends.
 
-use crate::project::{ReadFile, Segment};
-use crate::source::error;
+use crate::source::{ReadFile, Segment, error};
 use alir_core::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
