@@ -1,4 +1,5 @@
-//! RTL files of the command line: several of them, file lists, include folders, macros, and the choice of the top module.
+//! RTL files of the command line: several of them, file lists, include folders, macros, and the choice of the top
+//! module.
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
