@@ -148,9 +148,7 @@ own = {"verilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "
 # How networks and matrices are read: a Model has been read.
 own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget", "tokens", "position_offset"}
 limits = {option for option in options if option.startswith("max_") and option not in ("max_stage_delay", "max_samples")}
-# Names of version 0.2 are still taken, and no longer listed.
-former = {"part", *(f"{role}_name" for role in ("clk", "rst", "ce", "valid_in", "valid_out", "ready", "input", "output"))}
-assert typed - {"optimise"} - former == options - own - limits, typed ^ (options - own - limits)
+assert typed - {"optimise"} == options - own - limits, typed ^ (options - own - limits)
 
 # Verdicts cannot be misread, errors are exceptions with facts, options are Python's.
 assert model.prove(text) and not model.prove(broken)

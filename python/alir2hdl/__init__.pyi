@@ -57,7 +57,6 @@ class _Pipeline(TypedDict, total=False):
     ii_share: float
     max_stage_delay: float | None
     clock_period: float | None
-    freq: float | str
     clock_uncertainty: float
     delay_unit: float
     register_inputs: bool
@@ -80,7 +79,6 @@ class _Hardware(_Pipeline, total=False):
     reset_data: bool
     reset_polarity: Literal["high", "low"]
     port_style: Literal["alkaid", "plain", "ap"]
-    port: str
     clk_name: str
     rst_name: str
     ce_name: str
@@ -92,6 +90,7 @@ class _Hardware(_Pipeline, total=False):
     rom_style: str
     shreg_extract: Literal["no", "yes"]
     keep_names: bool
+    names: Literal["source", "index"]
     split_above: int
     wrapper: Literal["none", "axis"]
     packing: Literal["auto", "8", "16", "32", "64", "dense"]
@@ -165,12 +164,14 @@ class Model:
         self, x: Any, *, out: NDArray[Any] | None = None, threads: int | None = None, codes: bool = False
     ) -> NDArray[Any]: ...
     def compile(
-        self, language: Literal["verilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
+        self, language: Literal["verilog", "systemverilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
     ) -> Hardware: ...
     def info(self, **options: Any) -> dict[str, Any]: ...
     def check(self, **options: Any) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
-    def emit(self, language: Literal["verilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]) -> str: ...
+    def emit(
+        self, language: Literal["verilog", "systemverilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
+    ) -> str: ...
     def interface(self, **hardware: Unpack[_Hardware]) -> dict[str, Any]: ...
     def latency(self, **hardware: Unpack[_Hardware]) -> int: ...
     def verify(
@@ -207,6 +208,8 @@ class Hardware:
     interface: dict[str, Any] = field(init=False)
     @property
     def verilog(self) -> str: ...
+    @property
+    def systemverilog(self) -> str: ...
     @property
     def vhdl(self) -> str: ...
     @property
