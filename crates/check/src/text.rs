@@ -121,9 +121,16 @@ pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
+    /// Whether it is made of strings of VHDL only, which have the type that is wanted of them.
+    pub(crate) is_string: bool,
 }
 
 impl Value {
+    /// Bits that are written down.
+    pub(crate) fn constant(bits: impl IntoIterator<Item = bool>, is_string: bool) -> Value {
+        Value { bits: bits.into_iter().map(Lit::constant).collect(), age: None, signed: false, is_string }
+    }
+
     /// Other bits of the same clock.
     pub(crate) fn with(&self, bits: Vec<Lit>) -> Value {
         Value { bits, ..*self }
@@ -133,11 +140,6 @@ impl Value {
     pub(crate) fn shifted(&self, count: usize) -> Value {
         let count = count.min(self.bits.len());
         self.with([&vec![Lit::FALSE; count], &self.bits[..self.bits.len() - count]].concat())
-    }
-
-    /// Whether it is constant: a string of VHDL has the type of what it stands beside.
-    fn is_constant(&self) -> bool {
-        self.age.is_none() && self.bits.iter().all(|bit| bit.node() == 0)
     }
 }
 
@@ -468,8 +470,11 @@ impl<'t, 'a> Reader<'t, 'a> {
         made: Made<'_>,
     ) -> Result<usize> {
         let is_alone = matches!(self.text.tokens.get(self.at + 1), Some((Token::Sign("," | ")"), _)));
+        // Verilog connects a net of either sign: what has another one is an expression here.
+        let is_verilog_input = is_input && !self.text.is_vhdl;
         if let (true, Some(&Token::Word(name))) = (is_alone, self.peek())
             && let Some(&Name::Net(net)) = self.names().get(name)
+            && !(is_verilog_input && self.nets[net].signed != signed)
         {
             self.at += 1;
             let is_fresh = self.nets[net].open == width;
@@ -641,7 +646,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
         let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
         // A type of VHDL is that of its target.
-        let is_typed = !self.text.is_vhdl || value.is_constant() || value.signed == slot.signed;
+        let is_typed = !self.text.is_vhdl || value.is_string || value.signed == slot.signed;
         if !is_free || !is_typed || value.bits.len() != high - low + 1 {
             let (name, width) = (slot.name, value.bits.len());
             return self.wrong(&format!(
@@ -822,8 +827,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let is_vhdl = self.text.is_vhdl;
         let (sign, strength) = match self.peek() {
             Some(Token::Bits(_)) => {
-                let bits = self.bits()?.into_iter().map(Lit::constant).collect();
-                return Ok(Value { bits, age: None, signed: false });
+                return Ok(Value::constant(self.bits()?, is_vhdl));
             }
             Some(Token::Sign("(")) => return self.inner(g),
             Some(Token::Number(_)) if !is_vhdl => return self.cast(g),
@@ -848,7 +852,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
         self.sure(fits, "a repetition that is not read here")?;
-        Ok(Value { signed: false, ..value.with(value.bits.repeat(count)) })
+        Ok(Value { signed: false, is_string: false, ..value.with(value.bits.repeat(count)) })
     }
 
     pub(crate) fn choice(&self, g: &mut Graph, select: Value, yes: &Value, no: &Value) -> Result<Value> {
@@ -856,12 +860,9 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(fits, "a choice of other widths")?;
         let age = common(common(select.age, yes.age), no.age);
         let bits = choose(g, select.bits[0], &yes.bits, &no.bits);
-        let signed = match self.text.is_vhdl {
-            true if yes.is_constant() => no.signed,
-            true if no.is_constant() => yes.signed,
-            _ => yes.signed && no.signed,
-        };
-        Ok(Value { bits, age, signed })
+        let signs = signs(yes, no);
+        self.sure(signs[0] == signs[1] || !self.text.is_vhdl, "a signed choice beside another one")?;
+        Ok(Value { bits, age, signed: signs == [true; 2], is_string: yes.is_string && no.is_string })
     }
 
     pub(crate) fn combined(&self, g: &mut Graph, operator: char, left: &Value, right: &Value) -> Result<Value> {
@@ -871,11 +872,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         if a.len() != b.len() && operator != ',' && !is_exact {
             return self.wrong(&format!("operands of {} and {} bits", a.len(), b.len()));
         }
-        let signs = match self.text.is_vhdl {
-            true if left.is_constant() => [right.signed; 2],
-            true if right.is_constant() => [left.signed; 2],
-            _ => [left.signed, right.signed],
-        };
+        let signs = signs(left, right);
         let is_clear = signs[0] == signs[1] || (!self.text.is_vhdl && operator != '<');
         self.sure(is_clear, "a signed operand beside another one")?;
         let pairs = a.iter().copied().zip(b.iter().copied());
@@ -893,7 +890,8 @@ impl<'t, 'a> Reader<'t, 'a> {
             }
         };
         let signed = signs == [true; 2] && operator != '<';
-        Ok(Value { bits, age: common(left.age, right.age), signed })
+        let is_string = left.is_string && right.is_string;
+        Ok(Value { bits, age: common(left.age, right.age), signed, is_string })
     }
 
     /// A signal or an input by its name, or bits of it; the word of a table.
@@ -911,7 +909,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             let fits = address.bits.len() == words.address && !address.signed;
             self.sure(fits, "an address of another width, or with a sign")?;
             let bits = table(g, &address.bits, words.width, |i, bit| words.words[i] >> bit & 1 == 1);
-            return Ok(Value { signed: false, ..address.with(bits) });
+            return Ok(Value { signed: false, is_string: false, ..address.with(bits) });
         }
         let Some(&Name::Net(net)) = self.names().get(name) else {
             return self.wrong(&format!("{name} is no signal that is declared above"));
@@ -941,7 +939,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(high < bits.len(), "bits that are not there")?;
         // A part has no sign in Verilog, and that of the whole in VHDL.
         let signed = *signed && (range.is_none() || self.text.is_vhdl);
-        Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed })
+        Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed, is_string: false })
     }
 
     /// That a net may be read here.
@@ -975,6 +973,15 @@ impl<'t, 'a> Reader<'t, 'a> {
         let word = self.bits()?;
         self.sure(word.len() == width && width <= MOST_WORD, "a word of another width")?;
         Ok(number_of(&word))
+    }
+}
+
+/// Whether two operands are signed: a string is what the other one is.
+fn signs(left: &Value, right: &Value) -> [bool; 2] {
+    match (left.is_string, right.is_string) {
+        (true, _) => [right.signed; 2],
+        (_, true) => [left.signed; 2],
+        _ => [left.signed, right.signed],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Verilog as alir2hdl writes it.
 
 use crate::Made;
-use crate::graph::{Graph, Lit};
+use crate::graph::Graph;
 use crate::lexer::Token;
 use crate::text::{Module, Process, Reader, Result, Value, WIDEST, common, number_of};
 use crate::words::resize;
@@ -97,8 +97,8 @@ impl<'a> Reader<'_, 'a> {
                     let name = self.word()?;
                     let value = self.within("=", Self::number, ";")?;
                     let net = self.declare(name, width)?;
-                    let bits = (0..width).map(|bit| Lit::constant(bit < 64 && value >> bit & 1 == 1)).collect();
-                    self.set((net, None), &Value { bits, age: None, signed: false })?;
+                    let bits = (0..width).map(|bit| bit < 64 && value >> bit & 1 == 1);
+                    self.set((net, None), &Value::constant(bits, false))?;
                 }
                 "always" | "always_ff" => self.always(g)?,
                 // What registers hold at power-on.
@@ -165,6 +165,11 @@ impl<'a> Reader<'_, 'a> {
         }
         let parts = self.within("", |r| r.list(",", |r| r.expression(g, 0)), "}")?;
         let age = parts.iter().fold(None, |age, part| common(age, part.age));
-        Ok(Value { bits: parts.into_iter().rev().flat_map(|part| part.bits).collect(), age, signed: false })
+        Ok(Value {
+            bits: parts.into_iter().rev().flat_map(|part| part.bits).collect(),
+            age,
+            signed: false,
+            is_string: false,
+        })
     }
 }

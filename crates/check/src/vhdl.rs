@@ -3,7 +3,7 @@
 //! An element of a vector is read as a vector of one bit, and a name as it is spelt; in two spellings it is refused.
 
 use crate::Made;
-use crate::graph::{Graph, Lit};
+use crate::graph::Graph;
 use crate::lexer::Token;
 use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
 use crate::words::{any, resize};
@@ -64,9 +64,9 @@ impl<'a> Reader<'_, 'a> {
                     let name = self.within("", Self::word, ":")?;
                     if self.is("unsigned") {
                         let width = self.vector("unsigned")?;
-                        let bits = self.within(":=", Self::bits, ";")?.into_iter().map(Lit::constant).collect();
+                        let bits = self.within(":=", Self::bits, ";")?;
                         let net = self.declare(name, width)?;
-                        self.set((net, None), &Value { bits, age: None, signed: false })?;
+                        self.set((net, None), &Value::constant(bits, true))?;
                         continue;
                     }
                     let kind = self.word()?;
@@ -155,7 +155,7 @@ impl<'a> Reader<'_, 'a> {
         };
         self.at += 1;
         let value = if self.eat("'") { self.qualified(g) } else { self.inner(g) }?;
-        Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), ..value })
+        Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), is_string: false, ..value })
     }
 
     /// `(2 downto 0 => a(0))`, `(0 => a)`, `("01" & "1")` behind a type.

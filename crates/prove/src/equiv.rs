@@ -776,7 +776,7 @@ mod tests {
                 *at += line.len() + 1;
                 Some((start, line))
             })
-            .filter(|(_, l)| l.trim_start().starts_with("wire") && l.contains('='))
+            .filter(|(_, l)| l.trim_start().starts_with("wire") && l.contains('=') && !l.contains("wire unused_"))
             .map(|l| l.0)
             .collect();
         if starts.is_empty() {
