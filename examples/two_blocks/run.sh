@@ -5,8 +5,8 @@ cd "$(dirname "$0")"
 alir2hdl=${ALIR2HDL:-alir2hdl} out=${1:-build} tagger=../jet_mlp.json.gz average=../moving_average/moving_average.json
 mkdir -p "$out"
 
-# 1. Samples of the tagger with its scores, as a project's bench has them.
-"$alir2hdl" project "$tagger" --output "$out/project" --flow yosys --vectors 400 --quiet >/dev/null
+# 1. Samples of the tagger with its scores in the same row, as the bench of a project without a pipeline has them.
+"$alir2hdl" project "$tagger" --output "$out/project" --flow yosys --pipeline 0 --vectors 400 --quiet >/dev/null
 cp "$out/project/tb/rows_0.txt" "$out/rows.txt"
 
 # 2. Each language: both blocks are proved, then the whole is simulated.
