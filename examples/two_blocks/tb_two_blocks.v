@@ -1,4 +1,4 @@
-// Samples with gaps between them; the expected mean is that of the model's scores, which stand in the file of rows.
+// Samples with gaps between them; the expected mean is that of the model's scores, which are in the file of rows.
 `timescale 1ns / 1ps
 
 module tb_two_blocks;

@@ -83,7 +83,7 @@ pub(crate) enum Name {
 pub(crate) struct Net<'a> {
     pub(crate) name: &'a str,
     pub(crate) bits: Vec<Lit>,
-    /// Whether the language takes it as signed.
+    /// Set if the language takes it as signed.
     pub(crate) signed: bool,
     age: Option<u32>,
     /// Which bits have a driver, and how many have none.
@@ -121,12 +121,12 @@ pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
-    /// Whether it is made of strings of VHDL only, which have the type that is wanted of them.
+    /// Set if it is made of strings of VHDL only, which have the type that is wanted of them.
     pub(crate) is_string: bool,
 }
 
 impl Value {
-    /// Bits that are written down.
+    /// Returns the value of a literal.
     pub(crate) fn constant(bits: impl IntoIterator<Item = bool>, is_string: bool) -> Value {
         Value { bits: bits.into_iter().map(Lit::constant).collect(), age: None, signed: false, is_string }
     }
@@ -136,7 +136,7 @@ impl Value {
         Value { bits, ..*self }
     }
 
-    /// The bits so many places to the left, with zeros below.
+    /// Returns the bits `count` places to the left, with zeros below.
     pub(crate) fn shifted(&self, count: usize) -> Value {
         let count = count.min(self.bits.len());
         self.with([&vec![Lit::FALSE; count], &self.bits[..self.bits.len() - count]].concat())
@@ -861,7 +861,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let age = common(common(select.age, yes.age), no.age);
         let bits = choose(g, select.bits[0], &yes.bits, &no.bits);
         let signs = signs(yes, no);
-        self.sure(signs[0] == signs[1] || !self.text.is_vhdl, "a signed choice beside another one")?;
+        self.sure(signs[0] == signs[1] || !self.text.is_vhdl, "a choice of a signed and an unsigned value")?;
         Ok(Value { bits, age, signed: signs == [true; 2], is_string: yes.is_string && no.is_string })
     }
 
@@ -976,7 +976,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 }
 
-/// Whether two operands are signed: a string is what the other one is.
+/// Returns for each of two operands if it is signed: a string is what the other one is.
 fn signs(left: &Value, right: &Value) -> [bool; 2] {
     match (left.is_string, right.is_string) {
         (true, _) => [right.signed; 2],

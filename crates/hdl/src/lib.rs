@@ -28,7 +28,7 @@ use std::path::Path;
 /// The language of a text at register-transfer level: read here, written by `emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
-    /// Verilog-2001; a text that is read may use the SystemVerilog that [`Language::SystemVerilog`] writes.
+    /// Verilog-2001; a file that is read may use the SystemVerilog that [`Language::SystemVerilog`] writes.
     Verilog,
     /// SystemVerilog-2017, as it is written; a file of it is read as [`Language::Verilog`].
     SystemVerilog,

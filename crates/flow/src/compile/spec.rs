@@ -309,7 +309,7 @@ pub struct Text {
     pub keep_names: bool,
     /// Nets above which each pipeline stage is a module of its own.
     pub split_above: usize,
-    /// Whether signals are named by the number of their operation, also where the source has names.
+    /// Set if signals are named by the number of their operation, also where the source has names.
     pub index_names: bool,
 }
 

@@ -5,8 +5,8 @@
 //! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
 //! reads in one sink, no lint pragma.
 //!
-//! [`plan`] decides what stands where, for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] say how each thing is spelt; the
-//! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
+//! [`plan`] decides the layout, for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] say how each thing is
+//! spelt; the templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
 //! [`Options::split_above`].
 
 mod attributes;
@@ -22,6 +22,7 @@ mod system_verilog;
 mod table_modules;
 mod verilog;
 mod verilog_tables;
+mod verilog_wiring;
 mod vhdl;
 mod vhdl_tables;
 mod view;
@@ -117,7 +118,8 @@ mod tests {
         );
         assert_line(&v, "wire [9:0] v31 = {{2{v0[7]}}, v0} + {1'b0, v1, 1'b0} - {{2{v1[7]}}, v1};  // the net v31");
         let one_line = vhd.split_whitespace().collect::<Vec<_>>().join(" ");
-        let sum = "(unsigned'(1 downto 0 => v0(7)) & v0) + shift_left(resize(v1, 10), 1) - (unsigned'(1 downto 0 => v1(7)) & v1)";
+        let sum = "(unsigned'(1 downto 0 => v0(7)) & v0) + shift_left(resize(v1, 10), 1) \
+                   - (unsigned'(1 downto 0 => v1(7)) & v1)";
         assert!(one_line.contains(&format!("v31 <= {sum};")), "{vhd}");
         assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
     }

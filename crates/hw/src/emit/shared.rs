@@ -189,7 +189,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// How the bits above those of a net are filled.
+/// Bits above those of a net.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Above {
     /// There are none.

@@ -7,19 +7,24 @@
 use super::context::Context;
 use super::line::Line;
 use super::shared::{self, Above, Items, Term};
-use super::verilog::{self, Verilog};
-use super::view::{Dialect, View};
-use crate::netlist::{Cell, NetId, Piece, Wiring};
+use super::verilog_wiring as verilog;
+use crate::netlist::{Cell, NetId, Piece, RomId, Wiring};
 
-/// Writes the right side of a net's assignment, with the sign of the net.
-pub(super) fn expression(view: &View<'_, Verilog>, line: &mut Line<'_>, net: NetId) {
-    let netlist = view.netlist;
+/// Writes the right side of a net's assignment, with the sign of the net. `lookup` gives the brackets around the
+/// address of a table.
+pub(super) fn expression(
+    netlist: &Context<'_>,
+    line: &mut Line<'_>,
+    net: NetId,
+    lookup: impl Fn(RomId) -> (&'static str, &'static str),
+) {
     let signed = netlist.is_signed(net);
     let (net, sign) = (netlist.net(net), Some(signed));
     let pieces = |wiring: Wiring| netlist.pieces(wiring);
     match net.cell {
         Cell::Input { port, lo } => converted(line, false, sign, |line| {
-            Verilog::port_bits(line, &netlist.ports()[port.0 as usize], lo, net.width);
+            let port = &netlist.ports()[port.0 as usize];
+            verilog::select(line, &port.name, port.width, lo, net.width);
         }),
         Cell::Alias { x } | Cell::Register { d: x, .. } => operand(netlist, line, pieces(x), sign),
         Cell::Add { a, b } => infix(netlist, line, " +", [a, b], sign),
@@ -53,7 +58,7 @@ pub(super) fn expression(view: &View<'_, Verilog>, line: &mut Line<'_>, net: Net
         Cell::ReduceOr { a } => converted(line, false, sign, |line| prefix(netlist, line, "|", a, None)),
         Cell::ReduceAnd { a } => converted(line, false, sign, |line| prefix(netlist, line, "&", a, None)),
         Cell::Rom { rom, addr } => converted(line, false, Some(signed), |line| {
-            let (open, close) = verilog::lookup(view, rom);
+            let (open, close) = lookup(rom);
             line.push(&netlist.roms()[rom.0 as usize].name);
             line.push(open);
             operand(netlist, line, pieces(addr), Some(false));

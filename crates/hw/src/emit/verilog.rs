@@ -12,11 +12,12 @@ use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{Kind, Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
-use super::shared::{self, Constant, Item, Items};
+use super::shared;
 use super::sink::Sink;
 use super::system_verilog;
 use super::table_modules;
 use super::verilog_tables::VerilogTable;
+use super::verilog_wiring::{operand, select};
 use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, TableInstance, View, Word};
 use crate::device::Form;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, RomId, Wiring};
@@ -53,7 +54,7 @@ pub(super) enum Standard {
 pub(super) struct Verilog(Standard);
 
 impl Verilog {
-    pub(super) fn is_system(self) -> bool {
+    fn is_system(self) -> bool {
         self.0 == Standard::SystemVerilog2017
     }
 }
@@ -92,7 +93,7 @@ impl Dialect for Verilog {
 
     fn expression(view: &View<'_, Verilog>, line: &mut Line<'_>, net: NetId) {
         if view.dialect.is_system() {
-            return system_verilog::expression(view, line, net);
+            return system_verilog::expression(view.netlist, line, net, |rom| lookup(view, rom));
         }
         let netlist = view.netlist;
         let net = netlist.net(net);
@@ -148,87 +149,11 @@ impl Dialect for Verilog {
 }
 
 /// Brackets around the address of a table.
-pub(super) fn lookup(view: &View<'_, Verilog>, rom: RomId) -> (&'static str, &'static str) {
+fn lookup(view: &View<'_, Verilog>, rom: RomId) -> (&'static str, &'static str) {
     match view.tables.forms[rom.0 as usize] {
         Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
         Form::Memory | Form::Function | Form::LogicFunction => ("(", ")"),
         Form::Pieces => unreachable!("an instance makes the net"),
-    }
-}
-
-/// Bits of something `width` wide: its name, one bit, or a part select.
-pub(super) fn select(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
-    line.push(name);
-    if taken == width {
-        return;
-    }
-    line.push("[");
-    if taken > 1 {
-        line.number(lo + taken - 1);
-        line.push(":");
-    }
-    line.number(lo);
-    line.push("]");
-}
-
-fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, taken: u32) {
-    select(line, netlist.read_name(net), netlist.width(net), lo, taken);
-}
-
-/// A constant, low bits first.
-pub(super) fn literal(line: &mut Line<'_>, bits: &Constant<'_>) {
-    let width = bits.width();
-    match bits.uniform() {
-        Some(one) if width == 1 => line.push(if one { "1'b1" } else { "1'b0" }),
-        Some(false) if width <= 64 => {
-            line.number(width);
-            line.push("'d0");
-        }
-        Some(one) if width > 8 => {
-            line.push("{");
-            line.number(width);
-            line.push("{1'b");
-            line.bit(one);
-            line.push("}}");
-        }
-        _ if width <= 8 => {
-            line.number(width);
-            line.push("'b");
-            bits.binary(line);
-        }
-        _ => {
-            line.number(width);
-            line.push("'h");
-            bits.hex(line);
-        }
-    }
-}
-
-/// Wiring as an operand: one item, or a concatenation. Never empty.
-pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece]) {
-    let braces = Items::are_several(pieces);
-    if braces {
-        line.push("{");
-    }
-    for (index, item) in Items::of(pieces).enumerate() {
-        if index > 0 {
-            line.push(",");
-            line.blank();
-        }
-        match item {
-            Item::Bits { net, lo, width } => net_bits(netlist, line, net, lo, width),
-            Item::Repeat { net, bit, count } => {
-                line.push("{");
-                line.number(count);
-                line.push("{");
-                net_bits(netlist, line, net, bit, 1);
-                line.push("}}");
-            }
-            Item::Const(bits) => literal(line, &bits),
-        }
-    }
-    if braces {
-        line.push("}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! How things are spelt in VHDL, in the part that 1993 and 2008 share.
 //!
-//! Every net is a `signed` or an `unsigned`, as its value is, also a net of one bit; a number that is extended or shifted
-//! is `resize` and `shift_left`, other wiring slices and qualified aggregates joined by `&`, never single elements, so
-//! that an operator's operands have one possible type. Ports of the module are `std_logic` and
+//! Every net is a `signed` or an `unsigned`, as its value is, also a net of one bit; a number that is extended or
+//! shifted is `resize` and `shift_left`, other wiring slices and qualified aggregates joined by `&`, never single
+//! elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
 //! `std_logic_vector`; conversions stand where they meet a net. A table is an array of constants and an index of it, as
 //! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every
 //! bit that is unknown at time zero.

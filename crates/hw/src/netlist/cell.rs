@@ -279,7 +279,7 @@ impl Cell {
 pub struct Net {
     /// Number of bits, at least 1.
     pub width: u32,
-    /// Whether its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
+    /// Set if its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
     /// depends on it.
     pub signed: bool,
     /// What makes it.

@@ -204,7 +204,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Appends an owner's operation and type; `kept` stands before the type.
+    /// Appends an owner's operation and type, with `kept` before the type.
     fn push_meaning(&mut self, owner: Owner, kept: &str) {
         match owner {
             Owner::Op(op) => self.push_operation(ValueId(op), kept),

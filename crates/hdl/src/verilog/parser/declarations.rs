@@ -73,10 +73,10 @@ impl Parser<'_> {
 
     /// Returns `true` if a word of SystemVerilog is the type of a declaration here. In Verilog-2001 it may be a name.
     fn is_type(&self, word: &str) -> bool {
-        let behind = self.tokens.get(self.at + 1);
+        let next = self.tokens.get(self.at + 1);
         self.peek_kind() == Kind::Name
             && self.peek() == word
-            && behind.is_some_and(|&token| token.kind == Kind::Name || self.text_of(token) == "[")
+            && next.is_some_and(|&token| token.kind == Kind::Name || self.text_of(token) == "[")
     }
 
     /// Skips `logic` where it is the type of what follows.

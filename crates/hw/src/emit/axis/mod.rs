@@ -223,15 +223,15 @@ impl Axis {
         !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
     }
 
-    /// Line for the head of the file, which begins with the core. `prove` takes the first `latency N` of the head for that
+    /// Header line of the file, which begins with the core. `prove` takes the first `latency N` of the header for that
     /// of the core, so this line has other words.
     pub fn description(&self) -> String {
         let Axis { top, .. } = self;
         let (latency, interval) = (self.latency(), self.interval_in_words());
         let plural = if latency == 1 { "" } else { "s" };
         format!(
-            "{top}: AXI4-Stream wrapper, {latency} clock{plural} from a sample to its result, a sample every {interval}; it is the \
-             last module, and what follows here is its core"
+            "{top}: AXI4-Stream wrapper, {latency} clock{plural} from a sample to its result, a sample every \
+             {interval}; it is the last module, and what follows here is its core"
         )
     }
 
