@@ -398,9 +398,9 @@ fn a_mistake_in_any_construct_is_seen() {
         "-O2",
         "m.vhd",
         &[
-            ("signed(v60)", "v60"),
-            (") < signed(v60)", ") /= signed(v60)"),
-            ("< signed(v75)", "< signed(not v75)"),
+            ("< v60 else", "< signed(resize(unsigned(v60(2 downto 0)), 4)) else"),
+            ("< v60 else", "/= v60 else"),
+            ("< v75 else", "< not v75 else"),
             ("<= \"1\" when signed(", "<= \"1\" when unsigned("),
         ],
     );
