@@ -293,7 +293,6 @@ fn verilog_outside_the_subset_is_refused_by_name() {
         ("reg [3:0] n [0:3]; initial $readmemh(\"x.hex\", n); always @* y = n[a[1:0]];", "$readmemh is not supported"),
         ("wand [3:0] n; always @* y = a;", "wand: wired nets are not read"),
         ("defparam u.K = 1; always @* y = a;", "defparam is not read"),
-        ("always @* y = a; specify endspecify", "specify is not supported"),
         ("always @(posedge clk) fork y <= a; join", "fork"),
         ("always @(posedge clk) force y = a;", "force"),
         ("wire w = a[0]; always @* y = w[0];", "declared without a range"),
