@@ -206,6 +206,8 @@ fn sim_hardware_from_elsewhere_is_held_to_the_model() {
         let sound = std::fs::read_to_string(folder.join(file)).expect("text");
         let rtl = ["--rtl", if simulator == "ghdl" { "o.vhd" } else { "o.v" }];
         says(verify(simulator, &rtl, &options), 0, &["equal: 60 samples"]);
+        // Latency and ports are those of the header comment, unless options of them are given.
+        says(verify(simulator, &rtl, &[]), 0, &["equal: 60 samples"]);
         // Distinguished by the contents.
         std::fs::write(folder.join("text"), &sound).expect("written");
         says(verify(simulator, &["--rtl", "text", "--top", "o"], &options), 0, &["equal: 60 samples"]);

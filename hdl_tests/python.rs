@@ -53,10 +53,15 @@ fn sim_python_takes_over_a_model_of_alkaid() {
     assert!(said.trim_end().lines().any(|line| line.starts_with("PYTHON ")), "{said}");
     let said = script(&python, &site, folder.path(), "python_arrays.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("ARRAYS ")), "{said}");
+    let [cases, models, examples] =
+        ["tests/data/network", "tests/data/models", "examples"].map(|folder| format!("{ROOT}/{folder}"));
+    let said = script(&python, &site, folder.path(), "python_session.py", &[&cases, &models, &examples]);
+    assert!(said.trim_end().lines().any(|line| line.starts_with("SESSION ")), "{said}");
+    let said = script(&python, &site, folder.path(), "python_parity.py", &[&models]);
+    assert!(said.trim_end().lines().any(|line| line.starts_with("PARITY ")), "{said}");
     // One wheel serves all: building it is most of the test.
     let said = script(&python, &site, folder.path(), "python_alkaid.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("ALKAID ")), "{said}");
-    let cases = format!("{ROOT}/tests/data/network");
     let said = script(&python, &site, folder.path(), "python_networks.py", &[&cases]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("NETWORKS ")), "{said}");
 }

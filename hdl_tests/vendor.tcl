@@ -143,6 +143,9 @@ if {$tool eq "vivado"} {
     } {
         proc $command {args} "writable $command \[dict get \[lindex \[parse $command {$spec} \$args 0 0\] 0\] -file\] $extensions"
     }
+    proc write_verilog {args} {
+        writable write_verilog [lindex [parse write_verilog {-force 0 -mode 1} $args 1 1] 1 0] .v
+    }
     proc write_checkpoint {args} {
         writable write_checkpoint [lindex [parse write_checkpoint {-force 0} $args 1 1] 1 0] .dcp
     }

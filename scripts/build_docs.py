@@ -40,13 +40,37 @@ def command_pages(program):
 
 
 def example(code, program):
-    """Lines that show an example of a code, with its real output."""
+    """Lines that show an example of a code, with its real output, and its corrected form."""
+    if code in error_examples.NO_EXAMPLE:
+        return ["", f"*No example:* {error_examples.NO_EXAMPLE[code]}"]
     files, command, output, other = error_examples.run(code, program)
+    if error_examples.lacks_tool(code, other):
+        return ["", "*No example:* a tool that it runs was not installed when this page was built."]
     if output is None:
         sys.exit(f"{code}: {command} prints something else: {other}")
-    texts = {name: content for name, content in files.items() if isinstance(content, str) and len(content) < 1000}
-    shown = [f"$ cat {name}\n{content.rstrip()}" for name, content in texts.items()]
-    return ["", "```console", *shown, f"$ {command}", output, "```"]
+    commands = [f"$ {line}" for line in command.splitlines()]
+    lines = ["", "```console", *files_of(files), *commands, output, "```"]
+    if correct := error_examples.corrected(code):
+        files, corrected, edits = correct
+        short = {name: pairs for name, pairs in edits.items() if all(pair and is_short(pair) for pair in pairs)}
+        for name, pairs in short.items():
+            shown = dict.fromkeys(f"`{old}` with `{new}`" if new else f"`{old}` with nothing" for old, new in pairs)
+            lines += ["", f"*Correction:* in `{name}`, replace {', and '.join(shown)}."]
+        whole = files_of({name: files[name] for name in edits if name not in short})
+        if whole or corrected != command:
+            commands = [f"$ {line}" for line in corrected.splitlines()]
+            lines += ["", *([] if short else ["*Correction:*", ""]), "```console", *whole, *commands, "```"]
+    return lines
+
+
+def is_short(pair):
+    """Returns `True` if an edit of a file fits into a sentence."""
+    return all(len(text) < 60 and not set(text) & {"\n", "`"} and text == text.strip() for text in pair)
+
+
+def files_of(files):
+    """Lines of a console that show files."""
+    return [line for name, content in files.items() for line in error_examples.dump(name, content)]
 
 
 def error_page(program):
@@ -58,7 +82,7 @@ def error_page(program):
         cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
         if re.fullmatch(r"[EWN]\d{4}", cells[0]) and len(cells) == 3:
             lines += ["", f"### {cells[0]}", "", cells[1].replace("](", "](../")]
-            lines += example(cells[0], program) if program and cells[0] in error_examples.EXAMPLES else []
+            lines += example(cells[0], program) if program else []
             lines += ["", f"*Remedy:* {cells[2]}".replace("](", "](../")]
     return "\n".join(lines) + "\n"
 

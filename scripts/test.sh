@@ -68,6 +68,9 @@ else
     step tests cargo test --locked --workspace --exclude alir2hdl-python --lib --bins --tests --no-fail-fast
 fi
 
+# Examples of error codes, with the program that the tests have built.
+step examples python3 scripts/error_examples.py "${CARGO_TARGET_DIR:-target}/debug/alir2hdl"
+
 # The documentation site, with the command line of the program that the tests have built.
 if command -v mdbook >/dev/null 2>&1; then step docs scripts/build_docs.sh; fi
 

@@ -25,7 +25,7 @@ pub mod cli;
 
 pub use alir_cmvm as cmvm;
 pub use alir_core::{diag, files, ir, num};
-pub use alir_flow::{compile, explore, project, report, verify, view};
+pub use alir_flow::{compile, explore, options, project, report, verify, view};
 pub use alir_formats as formats;
 pub use alir_hdl as rtl;
 pub use alir_hw::{device, emit, netlist, retime, reuse};
@@ -33,4 +33,9 @@ pub use alir_interp as interp;
 pub use alir_llvlir as llvlir;
 pub use alir_network as network;
 pub use alir_opt::{passes, schedule};
-pub use alir_prove as prove;
+
+/// The prover, and the entry points to it for every caller.
+pub mod prove {
+    pub use alir_flow::prove::*;
+    pub use alir_prove::*;
+}

@@ -1,38 +1,37 @@
 """Fixed-point models as hardware: load, run, write as Verilog or VHDL, simulate, prove, package.
 
+A model comes from a file (`Model.load`), from alkaid (`Model.from_comb`), from a network (`Model.from_onnx`, `Model.from_network`) or
+from a constant matrix:
+
     >>> from alir2hdl import Model
-    >>> model = Model.load("model.json.gz")
-    >>> y = model.predict(x)                       # bit for bit what the hardware computes
-    >>> text = model.emit("verilog", pipeline=3)
-    >>> model.verify(pipeline=3).passed            # in every simulator that is installed
-    >>> model.prove(text).verdict                  # for every input
-    >>> model.project("build", flow=["vivado"], part="xcvu13p-flga2577-2-e", pipeline="auto", clock_period=5)
-
-Networks and constant matrices become models too:
-
-    >>> Model.from_onnx("model.onnx")                                   # QONNX, also an onnx.ModelProto
-    >>> Model.from_network("net.json", weights={"w": w}, quant="q.json")    # IR v2
-    >>> Model.from_matrix(W, "s8.5")
+    >>> model = Model.from_matrix([[1, 2], [3, 4]], "s8.2")
+    >>> model.predict([[1, 0.25]])                  # bit for bit what the hardware computes
+    array([[1.75, 3.  ]])
+    >>> hardware = model.compile(pipeline=1, device="xcku5p")
+    >>> hardware.latency
+    1
+    >>> hardware.prove().verdict                    # for every input
+    'proved'
 """
 
 import io
 import json
 import math
 import os
-import tempfile
 import time
+from contextlib import contextmanager
 from functools import lru_cache
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ._alir2hdl import Native, __version__, call, option_names
+from ._alir2hdl import Native, __version__, call, file_kind, option_names
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
                       UnsupportedError, _spoken)
 
-__all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Hardware", "InputError", "InternalError", "MissingToolError", "Model",
-           "Proof", "Run", "UndecidedError", "UnsupportedError", "Verification", "cmvm", "report", "sweep",
-           "__version__"]
+__all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "Hardware", "InputError", "InternalError",
+           "MissingToolError", "Model", "Operation", "PortType", "Proof", "Run", "Stage", "UndecidedError", "UnsupportedError",
+           "Verification", "calibrate", "cmvm", "explore", "report", "sweep", "__version__"]
 
 
 @dataclass(frozen=True)
@@ -118,22 +117,6 @@ class Proof:
         return f"Proof({', '.join(parts)})"
 
 
-@lru_cache(maxsize=None)
-def _known(command: str) -> frozenset[str]:
-    return frozenset(name.replace("-", "_") for name in option_names(command))
-
-
-def _check_names(options: dict[str, Any], command: str) -> None:
-    """TypeError for a keyword that is no option of a sub-command."""
-    known = _known(command) | {"optimise"}
-    for name in options:
-        if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, sorted(known), 1)
-            raise TypeError(f"unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-
-
 def _numbers(x, codes: bool):
     """Numbers as a C-contiguous array of native float64, float32 or integers, or of Python integers; no value changes."""
     import numpy as np
@@ -176,25 +159,160 @@ def _numbers(x, codes: bool):
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
-def _flags(options: dict[str, Any], command: str = "") -> list[str]:
-    """Options as the command line has them: `clock_period=5` is `--clock-period=5`."""
-    options = dict(options)
-    _check_names(options, command)
-    flags = [f"-O{options.pop('optimise', 1)}"]
+class PortType(NamedTuple):
+    """Type of an element of the ports: a fixed-point number of `width` bits in steps of `2**-frac_bits`."""
+
+    #: Name in the source; empty without one.
+    name: str
+    signed: bool
+    #: Integer bits, without the sign.
+    integer_bits: int
+    frac_bits: int
+
+    @property
+    def width(self) -> int:
+        """Bits, with the sign."""
+        return int(self.signed) + self.integer_bits + self.frac_bits
+
+    def __str__(self) -> str:
+        return f"{'s' if self.signed else 'u'}{self.width}.{self.frac_bits}"
+
+
+class Operation(NamedTuple):
+    """An operation of a program. Its type is that of its result."""
+
+    #: Name of the operation, such as `add`.
+    name: str
+    #: Numbers of the operations that it reads.
+    operands: tuple[int, ...]
+    signed: bool
+    #: Integer bits, without the sign.
+    integer_bits: int
+    frac_bits: int
+
+
+class Stage(NamedTuple):
+    """A pipeline stage."""
+
+    #: Number of the stage, from 1.
+    stage: int
+    #: Delay of the stage, in `Hardware.delay_unit`.
+    delay: float
+    #: Operations in the stage.
+    operations: int
+    #: Bits of the registers after the stage.
+    register_bits: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimated resources and clock on a device, without the wrapper. `docs/estimates.md` states the errors."""
+
+    #: The device.
+    device: str
+    #: Look-up tables.
+    lut: int
+    #: Flip-flops.
+    ff: int
+    #: Carry cells.
+    carry: int
+    #: DSPs.
+    dsp: int
+    #: Block RAMs.
+    ram: int
+    #: Shortest clock period, in nanoseconds.
+    period_ns: float
+    #: Fastest clock, in MHz.
+    clock_mhz: float
+    #: Relative error of `lut` that nine of ten estimates stay below; None if it was not compared with tools.
+    lut_error: float | None
+    #: Relative error of the clock, likewise.
+    clock_error: float | None
+
+
+def _folder():
+    """A temporary folder, for a with statement."""
+    # Importing it takes as long as all else that this module imports.
+    import tempfile
+
+    return tempfile.TemporaryDirectory()
+
+
+def _progress(items, total: int, title: str, progress: bool):
+    """The items; with a bar of tqdm.auto if `progress` is set and tqdm is installed."""
+    if progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return items
+        return tqdm(items, total=total, desc=title)
+    return items
+
+
+class _Bar:
+    """A bar of tqdm.auto whose total is known later."""
+
+    def __init__(self, bar) -> None:
+        self._bar = bar
+
+    def update_to(self, done: int, total: int) -> None:
+        if self._bar.total != total:
+            self._bar.reset(total)
+        self._bar.update(done - self._bar.n)
+
+
+@contextmanager
+def _bar(title: str, progress: bool):
+    """A bar for a with statement; None if it was not requested or tqdm is not installed."""
+    bars = _progress(None, 0, title, progress)
+    if bars is None:
+        yield None
+        return
+    with bars:
+        yield _Bar(bars)
+
+
+def _integers(codes) -> list[int]:
+    return [int.from_bytes(code, "little", signed=True) for code in codes]
+
+
+def _bytes_of(number) -> bytes:
+    number = int(number)
+    return number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of the hardware with Python's defaults: a reset without valid flags is one of the data."""
     if options.get("reset") in ("sync", "async") and not options.get("valid"):
-        # Without a flag that it could clear a reset is one of the data.
-        options.setdefault("reset_data", True)
+        return {"reset_data": True, **options}
+    return options
+
+
+def _flags(options: dict[str, Any], command: str) -> list[str]:
+    """Options of a command as words: `input_type="s8.2"` is `--input-type=s8.2`; TypeError for an unknown one."""
+    known = _known(command)
+    flags = []
     for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, sorted(known), 1)
+            raise TypeError(f"unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        flag = f"-O{value}" if name == "optimise" else "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
-        if value is True:
+        if value is True or name == "optimise":
             flags.append(flag)
         elif isinstance(value, (list, tuple)):
             flags.append(f"{flag}={','.join(str(one) for one in value)}")
         else:
             flags.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
     return flags
+
+
+@lru_cache(maxsize=None)
+def _known(command: str) -> frozenset[str]:
+    return frozenset(option_names(command)) | {"optimise"}
 
 
 def _described(mismatch: dict[str, Any]) -> str:
@@ -236,7 +354,10 @@ def _content(source, suffix: str) -> bytes:
     if hasattr(source, "SerializeToString"):
         return source.SerializeToString()
     if isinstance(source, (str, os.PathLike)):
-        return Path(source).read_bytes()
+        return _read(os.fspath(source))
+    if hasattr(getattr(source, "model", None), "SerializeToString"):
+        # qonnx's ModelWrapper.
+        return source.model.SerializeToString()
     raise InputError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
 
 
@@ -263,7 +384,7 @@ def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
 @lru_cache(maxsize=8)
 def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[str, ...]) -> "Model":
     """The model that some files make, with options about reading in which `{}` stands for their folder."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         for file, content in files:
             path = Path(folder, file)
             (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
@@ -271,9 +392,9 @@ def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[st
                 path.write_bytes(content)
         try:
             native = Native.read(os.path.join(folder, name), [option.replace("{}", folder) for option in options])
-        except (ValueError, RuntimeError) as error:
+        except Error as error:
             # The folder is ours, and gone when the message is read.
-            raise type(error)(str(error).replace(folder + os.sep, "")) from None
+            raise type(error)(str(error).replace(folder + os.sep, ""), error.diagnostics) from None
     model = Model(native)
     model._made = (_of_files, (name, files, options))
     return model
@@ -287,7 +408,14 @@ def _unpickled(data: bytes, file: str) -> "Model":
 
 def _reading(options: dict[str, Any]) -> list[str]:
     """Options about reading as the command line has them."""
-    return [flag for flag in _flags(options, "info") if flag != "-O1"]
+    return _flags(options, "info")
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise _NotFound(error.errno, error.strerror, path) from None
 
 
 class _NotFound(FileNotFoundError, ValueError):
@@ -312,26 +440,62 @@ class Model:
         self._made = None
 
     @classmethod
-    def load(cls, path) -> "Model":
-        """Reads a file: ALIR, DAIS or byte code of any version, or LLVLIR; plain or gzip."""
+    def load(cls, path, *, weights=None, quant=None, weight_map=None, **options) -> "Model":
+        """Reads a file of any kind that the command reads.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            ALIR, DAIS or byte code of any version, a state machine (ALIRFSM), an integer kernel (LLVLIR), a network (QONNX or IR v2)
+            or a matrix (npy); plain or gzip.
+        weights, quant, weight_map
+            For networks: see `from_network` and `from_onnx`.
+        **options
+            Options about reading, such as `input_type="s8.2"`.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        InputError
+            If the file is invalid.
+        """
         path = os.path.abspath(path)
-        try:
-            data = Path(path).read_bytes()
-        except FileNotFoundError as error:
-            raise _NotFound(error.errno, error.strerror, path) from None
-        if path.endswith(".onnx"):
-            raise UnsupportedError(f"{path} is a network: Model.from_onnx(path) reads QONNX, Model.from_network(graph, weights) IR v2")
+        data = _read(path)
+        kind = file_kind(data[:1 << 16], path)
+        if kind == "graph":
+            return cls.from_network(data, weights, quant, weight_map, **options)
+        unused = [name for name, value in (("weights", weights), ("weight_map", weight_map)) if value is not None]
+        if unused or quant is not None and kind != "onnx":
+            raise InputError(f"{(unused or ['quant'])[0]} is for networks, and {path} is none")
+        if kind == "onnx":
+            return cls.from_onnx(data, options.pop("input_type", None), quant, **options)
+        if kind == "matrix" or options:
+            name = os.path.basename(path)
+            return _of_files(name, ((name, data),), tuple(_reading(options)))
         return cls(Native.from_bytes(data, path))
 
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
-        """Reads what `load` reads, from memory."""
+        """Reads a program, a state machine or an integer kernel from memory."""
         return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data), "-"))
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
-        """Takes over an alkaid (or da4ml) program: any object whose `save(path)` writes such a file."""
-        with tempfile.TemporaryDirectory() as folder:
+        """Takes over an alkaid (or da4ml) program: any object whose `save(path)` writes such a file, or the pair of inputs and
+        outputs of a traced computation (`comb_trace(inputs, outputs)` of alkaid is called then)."""
+        if isinstance(comb, tuple) and len(comb) == 2:
+            from alkaid.trace import trace
+
+            comb = trace(*comb)
+        if not hasattr(comb, "save"):
+            raise InputError(f"{type(comb).__name__} is no program of alkaid; for a Keras model: inputs, outputs = "
+                             "alkaid.converter.trace_model(model); Model.from_comb((inputs, outputs))")
+        with _folder() as folder:
             path = Path(folder) / "model.json"
             comb.save(str(path))
             return cls.from_bytes(path.read_bytes())
@@ -359,7 +523,7 @@ class Model:
     def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
         """The model that a QONNX network becomes.
 
-        model: a file, the bytes of one, or a loaded onnx.ModelProto. input_type: that of the input port, as `s16.10` or
+        model: a file, the bytes of one, a loaded onnx.ModelProto, or qonnx's ModelWrapper. input_type: that of the input port, as `s16.10` or
         `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. quant: types of the intermediate values
         of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
         begins with the network's own meaning.
@@ -390,13 +554,117 @@ class Model:
         """Operations of the file."""
         return self._native.shape()[2]
 
+    @property
+    def is_machine(self) -> bool:
+        """True for a state machine, whose samples are cycles."""
+        return self._native.is_machine()
+
+    @property
+    def input_types(self) -> list[PortType]:
+        """Types of the input elements."""
+        return [PortType(name, *rest) for *rest, name in self._native.port_types()[0]]
+
+    @property
+    def output_types(self) -> list[PortType]:
+        """Types of the output elements."""
+        return [PortType(name, *rest) for *rest, name in self._native.port_types()[1]]
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Operations of the program, in order; operands come before their readers.
+
+        Raises
+        ------
+        UnsupportedError
+            For a state machine.
+        """
+        return [Operation(name, tuple(operands), *kif) for name, operands, *kif in self._graph()[0]]
+
+    def _graph(self):
+        found = self._native.graph()
+        if found is None:
+            raise UnsupportedError("a state machine has blocks and registers, and no graph of operations; see Model.info()")
+        return found
+
+    def graph(self) -> list[tuple[int | str, int | str]]:
+        """Edges from each operation to its readers, as `networkx.DiGraph` takes them. Operations are numbers in `operations`,
+        outputs are called `out[0]`, `out[1]`, ...
+
+        Examples
+        --------
+        >>> Model.from_matrix([[1], [3]], "s8.2").graph()[-1]
+        (3, 'out[0]')
+        """
+        nodes, outputs = self._graph()
+        edges: list[tuple[int | str, int | str]] = [(a, b) for b, (_, operands, *_) in enumerate(nodes) for a in operands]
+        return edges + [(a, f"out[{k}]") for k, a in enumerate(outputs) if a is not None]
+
+    def trace(self, x, *, codes: bool = False) -> list[dict[str, Any]]:
+        """Values of every operation for one sample, as records that `pandas.DataFrame` takes.
+
+        Parameters
+        ----------
+        x : array_like, shape (inputs,)
+            The sample, as `predict` takes it.
+        codes : bool
+            Takes raw integer values.
+
+        Returns
+        -------
+        list of dict
+            For each operation, then each output: `value` (`v3`, `out[0]`), `operation`, `code` (raw integer value), `real`.
+
+        Examples
+        --------
+        >>> Model.from_matrix([[2]], "s8.2").trace([1.25])[-1]
+        {'value': 'out[0]', 'operation': 'output', 'code': 5, 'real': 2.5}
+        """
+        x = _numbers(x, codes)
+        if x.shape != (self.n_inputs,):
+            raise InputError(f"shape {x.shape} is no sample of {self.n_inputs} inputs")
+        found = self._native.trace([_bytes_of(one) for one in x] if x.dtype == object else x, codes)
+        nodes = self._graph()[0]
+        rows = [(f"v{k}", nodes[k][0], code, nodes[k][4]) for k, code in enumerate(_integers(found[0]))]
+        rows += [(f"out[{k}]", "output", code, kif.frac_bits)
+                 for k, (code, kif) in enumerate(zip(_integers(found[1]), self.output_types))]
+        return [{"value": name, "operation": operation, "code": code, "real": math.ldexp(code, -frac)}
+                for name, operation, code, frac in rows]
+
+    def save(self, path, **options) -> Path:
+        """Writes the model as `alir2hdl convert` does. What a network or kernel was lowered from is not part of ALIR.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; its ending states the format, `.gz` packs it.
+        **options
+            Options of the command, such as `to="alir3"`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
+        if self.is_machine:
+            if options:
+                raise UnsupportedError(f"{next(iter(options))}: state machines are written as ALIRFSM JSON only")
+            import gzip
+
+            data = self._native.alir()
+            Path(path).write_bytes(gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
+            return Path(path)
+        with _folder() as folder:
+            _called(["convert", "-q", self._saved(folder), f"--output={os.path.abspath(path)}", *_flags(options, "convert")])
+        return Path(path)
+
     def __reduce__(self):
         return self._made or (_unpickled, self._native.content())
 
     def __repr__(self) -> str:
         return f"Model({self.n_inputs} inputs, {self.n_outputs} outputs, {self.n_operations} operations)"
 
-    def predict(self, x, *, out=None, threads: int | None = None, codes: bool = False):
+    def predict(self, x, *, out=None, threads: int | None = None, codes: bool = False, reset=None, initial_state=None,
+                return_state: bool = False):
         """The outputs for samples, bit for bit as the hardware computes them.
 
         Parameters
@@ -412,6 +680,12 @@ class Model:
         codes : bool
             Takes and returns raw integer values (the integers on the ports), exactly: int64, uint64 where a port needs it, or Python
             integers (dtype object) above 64 bits.
+        reset : array_like of bool, shape (samples,), optional
+            Of a state machine, whose samples are cycles from power-on: before these cycles all registers get their power-on values.
+        initial_state : dict, optional
+            Of a state machine: raw integer values of registers by name, as `return_state` gives them; others are at power-on.
+        return_state : bool
+            Of a state machine: returns `(y, state)`, the state being that after the last cycle.
 
         Returns
         -------
@@ -432,14 +706,20 @@ class Model:
         array([[ 4. ,  6. ],
                [-0.5, -0.5]])
         >>> model.predict([[4, 4]], codes=True)
-        array([[16, 24]])
+        array([[16, 12]])
         """
         # Here and not above: the program itself starts without it.
         import numpy as np
 
         n_inputs, n_outputs, _ = self._native.shape()
+        if not self.is_machine:
+            for name, value in (("reset", reset), ("initial_state", initial_state), ("return_state", return_state or None)):
+                if value is not None:
+                    raise InputError(f"{name} is for state machines, and this is a program")
         if threads is not None and (not hasattr(threads, "__index__") or threads < 1):
             raise InputError(f"threads={threads!r} is no positive number of threads")
+        if hasattr(x, "map_blocks") and self.is_machine:
+            raise UnsupportedError("a state machine runs from cycle to cycle, and chunks of a Dask array are independent")
         if hasattr(x, "map_blocks"):
             if out is not None:
                 raise InputError("out is for arrays in memory, not for Dask arrays")
@@ -461,13 +741,19 @@ class Model:
         if out is not None and not out.flags.writeable:
             raise InputError("out is read-only")
         if x.dtype == object:
-            x = [int(one).to_bytes(int(one).bit_length() // 8 + 1, "little", signed=True) for one in x.reshape(-1)]
+            x = [_bytes_of(one) for one in x.reshape(-1)]
         elif out is not None and np.may_share_memory(x, out):
             x = x.copy()
+        if self.is_machine:
+            y, state = self._run_machine(x, rows, shape, dtype, reset, initial_state)
+            if out is not None:
+                out[...] = y
+                y = out
+            return (y, state) if return_state else y
         if dtype == object:
             found = self._native.predict(x, None, rows, threads)
             y = np.empty(rows * n_outputs, object)
-            y[:] = [int.from_bytes(one, "little", signed=True) for one in found]
+            y[:] = _integers(found)
             y = y.reshape(shape)
         else:
             y = out if out is not None and out.flags.c_contiguous and out.dtype.isnative else np.empty(shape, dtype)
@@ -477,13 +763,52 @@ class Model:
         out[...] = y
         return out
 
+    def _run_machine(self, x, rows, shape, dtype, reset, initial_state):
+        import numpy as np
+
+        resets = [] if reset is None else np.asarray(reset)
+        if reset is not None and (resets.dtype != bool or resets.shape != (rows,)):
+            raise InputError(f"reset is no array of {rows} booleans, one for each cycle")
+        state = None
+        if initial_state is not None:
+            state = [(name, [_bytes_of(code) for code in np.asarray(codes, object).reshape(-1)]) for name, codes in initial_state.items()]
+        y = np.empty(shape, dtype)
+        into = y if dtype == np.float64 else None
+        codes, after = self._native.run_machine(x, into, rows, [bool(one) for one in resets], state)
+        if codes is not None:
+            y.reshape(-1)[:] = _integers(codes)
+        return y, {name: _integers(values) for name, values in after}
+
     def emit(self, language: str = "verilog", **hardware) -> str:
-        """The text of the module in `verilog` or `vhdl`."""
-        return self._native.emit(language, _flags({"top": "model", **hardware}))
+        """HDL source of the module.
+
+        Parameters
+        ----------
+        language : {"verilog", "vhdl"}
+        **hardware
+            Options of the hardware: see the class.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+
+        Examples
+        --------
+        >>> "module dut (" in Model.from_matrix([[1]], "s8.2").emit(top="dut")
+        True
+        """
+        return self._native.emit(language, _options({"top": "model", **hardware}))
 
     def interface(self, **hardware) -> dict[str, Any]:
         """Ports, types, latency and register bits: what --interface writes."""
-        return json.loads(self._native.interface(_flags({"top": "model", **hardware})))
+        return json.loads(self._native.interface(_options({"top": "model", **hardware})))
 
     def latency(self, **hardware) -> int:
         """Clocks from inputs to outputs; with a wrapper, from the last beat of a sample to the first of its result."""
@@ -492,28 +817,48 @@ class Model:
 
     def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, input=None, expect=None, codes: bool = False,
                rtl=None, **hardware) -> Verification:
-        """Simulates the text in every simulator that is installed and compares every clock with the model.
+        """Simulates generated RTL in every simulator that is installed and compares every cycle with the model.
 
-        samples: how many, corners first. timeout: seconds. RuntimeError if a simulator refuses or takes too long.
-        input: own samples instead, an array of a row a sample or a file as `alir2hdl run` reads it. expect: what must come
-        out, likewise; else what the golden interpreter says. codes: both hold codes, not reals. rtl: a file, or several, of
-        Verilog or VHDL to simulate instead of the text; `top` is its module, `pipeline` its latency in clocks.
+        Parameters
+        ----------
+        samples : int
+            Number of random samples, corners first; of a state machine, cycles.
+        seed : int
+            Seed of samples and stalls.
+        timeout : int
+            Time limit of a simulation, in seconds.
+        input : array_like, str or os.PathLike, optional
+            Own samples instead: an array with a row for each sample, or a file as `alir2hdl run` reads it.
+        expect : array_like, str or os.PathLike, optional
+            Expected outputs; by default those of the reference interpreter.
+        codes : bool
+            Both contain raw integer values.
+        rtl : str, os.PathLike, or a list of them, optional
+            Files that are simulated instead of generated RTL; `top` is their module, `pipeline` their latency in cycles.
+        **hardware
+            Options of the hardware, and `lang`, `sim`, `keep`, `vcd` of `alir2hdl verify`.
+
+        Returns
+        -------
+        Verification
+            Its truth value is the verdict.
+
+        Raises
+        ------
+        MissingToolError
+            If a simulator fails or exceeds the time limit.
+        KeyboardInterrupt
+            Within a second of Ctrl-C.
         """
-        options = {"top": "model", **hardware, "seed": seed, "timeout": timeout, "codes": codes}
+        options = _options({"top": "model", **hardware, "seed": seed, "timeout": timeout, "codes": codes, "samples": samples})
         if rtl is not None:
-            options["rtl"] = None
-            # What the only module that no other uses is called is seen in the file.
+            # The name of the only module that no other uses is in the file.
             options["top"] = hardware.get("top")
-        else:
-            options.setdefault("lang", "both")
-        if input is None:
-            options["vectors"] = samples
-        files = [rtl] if isinstance(rtl, (str, os.PathLike)) else list(rtl or [])
-        with tempfile.TemporaryDirectory() as folder:
+            options["rtl"] = rtl
+        with _folder() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
-            flags = _flags(options, "verify") + [f"--rtl={os.fspath(file)}" for file in files]
-            report = self._native.verify(flags)
+            report = self._native.verify(options)
         runs = []
         for run in json.loads(report)["simulations"] if report is not None else []:
             first = _described(run["mismatches"][0]) if run["mismatches"] else None
@@ -524,54 +869,99 @@ class Model:
         """Writes a folder for a flow, as `alir2hdl project`: `flow=["vivado", "yosys"]`, `part`, `clock_period`, `vectors`, own
         samples for the testbenches (`input`, `expect`, `codes` as in `verify`), and the options of the hardware. Returns the
         folder."""
-        with tempfile.TemporaryDirectory() as folder:
+        with _folder() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
-            self._native.project([f"--output={os.fspath(output)}", *_flags({"top": "model", **options}, "project")])
+            self._native.project(os.fspath(output), _options({"top": "model", **options}))
         return Path(output)
 
     def view(self, output, **options) -> Path:
         """Writes the page of `alir2hdl view`: the pipeline, operation by operation, for a browser. Returns its path."""
-        self._native.view([f"--output={os.fspath(output)}", *_flags(options, "view")])
+        self._native.view(os.fspath(output), options)
         return Path(output)
 
     def prove(self, source, language: str | None = None, top: str | None = None, latency: int | None = None,
-              sat_steps: int | None = None, *, ii: int | None = None, work: int | None = None, gates_only: bool = False) -> Proof:
+              sat_steps: int | None = None, *, certificate=None, progress: bool = False, **options) -> Proof:
         """Proves that Verilog or VHDL computes the model for every input, with the strength of `alir2hdl prove`.
 
-        source: a file (a Path, or a str without line breaks), or HDL source. language: `verilog` or `vhdl`; None: by the ending of
-        the file, else Verilog. latency, ii: clocks that it is required to have; None: what its header comment states, or what it has. sat_steps:
-        budget for one output bit. work: budget of the run (ticks). gates_only: compare gates only.
+        Parameters
+        ----------
+        source : str or os.PathLike
+            A file (a Path, or a str without line breaks), or HDL source.
+        language : {"verilog", "vhdl"}, optional
+            By default by the ending of the file, otherwise Verilog.
+        top : str, optional
+            Module or entity; by default the one that no other uses.
+        latency : int, optional
+            Clocks that it is required to have; by default those that its header comment states, or that it has.
+        sat_steps : int, optional
+            Budget of the SAT solver for one output bit.
+        certificate : str or os.PathLike, optional
+            Folder for a certificate: files for `alir2hdl-check` and other provers, with the design and the source.
+        progress : bool
+            Shows a bar of `tqdm.auto` over the outputs, if tqdm is installed.
+        **options
+            Options of the command: `ii`, `ii_input`, `prove_effort`, `work` (ticks of the run), `gates_only`, `port_style`, `port`,
+            `reset_polarity`; `depth` of a state machine.
 
-        The truth value of the result is the verdict: `assert model.prove(text)`.
+        Returns
+        -------
+        Proof
+            Its truth value is the verdict: `assert model.prove(text)`.
+
+        Raises
+        ------
+        InputError
+            If the source cannot be read, or has other ports than the model.
+        FileNotFoundError
+            If there is no such file.
+        KeyboardInterrupt
+            Within a second of Ctrl-C.
+
+        Examples
+        --------
+        >>> model = Model.from_matrix([[1, 2], [3, 4]], "s8.2")
+        >>> model.prove(model.emit(pipeline=1)).verdict
+        'proved'
         """
         if isinstance(source, os.PathLike) or isinstance(source, str) and source.strip() and "\n" not in source.strip():
             path = Path(source)
             if isinstance(source, os.PathLike) or path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl") or path.is_file():
                 language = language or ("vhdl" if path.suffix.lower() in (".vhd", ".vhdl") else "verilog")
-                source = path.read_text()
+                source = _read(os.fspath(source)).decode(errors="replace")
+        language = language or "verilog"
+        folder = None if certificate is None else os.fspath(certificate)
+        given = {"top": top, "latency": latency, "sat_steps": sat_steps, **options}
         start = time.perf_counter()
-        report = json.loads(self._native.prove(source, language or "verilog", top, latency, ii, sat_steps, work, gates_only))
+        with _bar("prove", progress) as bar:
+            report = json.loads(self._native.prove(source, language, folder, given, bar.update_to if bar else None))
+        seconds = time.perf_counter() - start
+        if folder is not None:
+            # The checker compares these two.
+            data, _ = self._native.content()
+            packed = data[:2] == b"\x1f\x8b"
+            Path(folder, "model.json.gz" if packed else "model.json").write_bytes(data or self._native.alir())
+            Path(folder, "source.vhd" if language == "vhdl" else "source.v").write_text(source)
         verdict = report["verdict"]
-        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, time.perf_counter() - start)
+        return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, seconds)
 
     def compile(self, language: str = "verilog", **hardware) -> "Hardware":
         """The hardware for options such as `pipeline=3`, `optimise=2`, `device="xcvu13p"`: HDL source, interface, figures."""
         return Hardware(self, language, {"top": "model", **hardware})
 
     def _saved(self, folder: str) -> str:
-        """A file with the model."""
+        """A file with the model: the one that it was read from, otherwise ALIR."""
         data, name = self._native.content()
+        ending = os.path.splitext(name)[1] if name != "-" else ""
         if not data:
-            raise UnsupportedError("this is for models that were read from one file: a network or a matrix has more than one")
-        path = os.path.join(folder, "model" + (os.path.splitext(name)[1] if name != "-" else ".json"))
+            data, ending = self._native.alir(), ".json"
+        path = os.path.join(folder, "model" + (ending or ".json"))
         Path(path).write_bytes(data)
         return path
 
     def _command(self, command: str, **options):
-        with tempfile.TemporaryDirectory() as folder:
-            flags = [flag for flag in _flags(options, command) if flag != "-O1" or "optimise" in options]
-            return _json_of([command, self._saved(folder), "--json", *flags])
+        with _folder() as folder:
+            return _json_of([command, self._saved(folder), "--json", *_flags(options, command)])
 
     def info(self, **options) -> dict[str, Any]:
         """Facts about the model: shape, types, operations, widths; what `alir2hdl info --json` prints."""
@@ -582,8 +972,17 @@ class Model:
         return self._command("check", **options)
 
     def _repr_html_(self) -> str:
-        rows = [("inputs", self.n_inputs), ("outputs", self.n_outputs), ("operations", self.n_operations)]
-        return _table("Model", rows)
+        from collections import Counter
+
+        def types(all_types) -> str:
+            counts = Counter(str(kif) for kif in all_types).most_common(4)
+            return ", ".join(f"{count} x {kif}" for kif, count in counts) + (", ..." if len(set(map(str, all_types))) > 4 else "")
+
+        rows = [("inputs", f"{self.n_inputs}: {types(self.input_types)}"), ("outputs", f"{self.n_outputs}: {types(self.output_types)}"),
+                ("operations", self.n_operations)]
+        if not self.is_machine:
+            rows += Counter(operation.name for operation in self.operations).most_common(8)
+        return _table("State machine" if self.is_machine else "Model", rows)
 
 
 @dataclass(frozen=True)
@@ -599,10 +998,26 @@ class Hardware:
     #: Ports, types, latency, registers: what `--interface` writes.
     interface: dict[str, Any] = field(init=False, repr=False, compare=False)
 
+    #: Estimated LUTs, flip-flops, DSPs and clock.
+    estimate: Estimate = field(init=False, repr=False, compare=False)
+    #: Pipeline stages; none of shared hardware, state machines and combinational hardware.
+    stages: list[Stage] = field(init=False, repr=False, compare=False)
+    #: Unit of the delays of the stages; empty without stages.
+    delay_unit: str = field(init=False, repr=False, compare=False)
+    #: Chart of the stages, or of shared hardware over time, in SVG; empty without either.
+    chart: str = field(init=False, repr=False, compare=False)
+    #: Figures in one line.
+    summary: str = field(init=False, compare=False)
+
     def __post_init__(self) -> None:
-        text, facts = self.model._native.compile(self.language, _flags(self.options))
+        text, facts = self.model._native.compile(self.language, _options(self.options))
         self._texts[self.language] = text
-        object.__setattr__(self, "interface", json.loads(facts))
+        found = json.loads(facts)
+        _warn(found["warnings"], 5)
+        found["estimate"] = Estimate(**{name: found["estimate"][name] for name in Estimate.__dataclass_fields__})
+        found["stages"] = [Stage(**stage) for stage in found["stages"]]
+        for name in ("interface", "estimate", "stages", "delay_unit", "chart", "summary"):
+            object.__setattr__(self, name, found[name])
 
     def _text(self, language: str) -> str:
         if language not in self._texts:
@@ -630,17 +1045,12 @@ class Hardware:
         return self.interface.get("axis", self.interface)["latency"] or 0
 
     @property
-    def stages(self) -> list[dict[str, Any]]:
-        """Pipeline stages, each with its delay."""
-        return self.interface.get("stages") or []
-
-    @property
     def registers(self) -> int:
         """Register bits."""
         return self.interface["register_bits"]
 
     def write(self, folder) -> Path:
-        """Writes the HDL source and `interface.json` into a folder. Returns the file with the source."""
+        """Writes the HDL source and `interface.json` into a folder, which is created. Returns the file with the source."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.options['top']}.{'v' if self.language == 'verilog' else 'vhd'}"
@@ -653,17 +1063,41 @@ class Hardware:
         return self.model.verify(**{**self.options, **options})
 
     def prove(self, **options) -> Proof:
-        """Proves it for every input: see `Model.prove`."""
+        """Proves it for every input: see `Model.prove`; `certificate=folder` writes a certificate."""
         return self.model.prove(self._text(self.language), self.language, **options)
 
     def project(self, output, **options) -> Path:
         """Writes a folder for a flow: see `Model.project`."""
         return self.model.project(output, **{**self.options, **options})
 
+    def view(self, output, **options) -> Path:
+        """Writes a page with the pipeline, operation by operation: see `Model.view`."""
+        shown = {name: value for name, value in self.options.items() if name in _VIEWED}
+        return self.model.view(output, **{**shown, **options})
+
     def _repr_html_(self) -> str:
-        rows = [("latency", self.latency), ("register bits", self.registers)]
-        rows += [(f"stage {k}, delay", stage.get("delay")) for k, stage in enumerate(self.stages)]
-        return _table(f"Hardware {self.options['top']} ({self.language})", rows)
+        estimate = self.estimate
+        rows = [("latency", f"{self.latency} cycles"), ("register bits", self.registers),
+                (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("block RAM", estimate.ram),
+                ("clock", f"{estimate.clock_mhz:.4g} MHz")]
+        table = _table(f"Hardware {self.options['top']} ({self.language}), estimated", rows)
+        if not self.stages:
+            return self.chart + table
+        import html
+
+        heads = ("stage", f"delay ({html.escape(self.delay_unit)})", "operations", "register bits")
+        lines = "".join(f"<tr><td>{one.stage}</td><td>{one.delay:.4g}</td><td>{one.operations}</td><td>{one.register_bits}</td></tr>"
+                        for one in self.stages)
+        head = "".join(f"<th>{one}</th>" for one in heads)
+        return f"{self.chart}{table}<table><tr>{head}</tr>{lines}</table>"
+
+
+#: Options of the hardware that a page depends on.
+_VIEWED = frozenset({
+    "optimise", "passes", "assume_intervals", "retime", "pipeline", "stages", "ii", "ii_engine", "ii_input", "ii_share", "max_luts",
+    "max_ffs", "max_latency", "register_inputs", "register_outputs", "max_stage_delay", "clock_period", "freq", "delay_unit",
+    "clock_uncertainty", "input_delay", "output_delay", "pipeline_objective", "objective", "effort", "use_dsp", "device", "part",
+    "delay_model"})
 
 
 def _table(title: str, rows) -> str:
@@ -673,15 +1107,116 @@ def _table(title: str, rows) -> str:
     return f"<table><caption>{html.escape(title)}</caption>{cells}</table>"
 
 
-def _json_of(words: list[str]):
-    """The JSON that a command prints; its warnings become Python's."""
+def _warn(problems: list[dict[str, Any]], stacklevel: int) -> None:
+    """Warns of the warnings among problems."""
     import warnings
 
-    status, output, said = call(["alir2hdl", *words])
-    for problem in json.loads(said):
+    for problem in problems:
         if problem["severity"] == "warning":
-            warnings.warn(_spoken(problem["message"]), Alir2hdlWarning, stacklevel=3)
-    return json.loads(output)
+            warnings.warn(f"{_spoken(problem['message'])} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
+
+
+def _called(words: list[str]) -> tuple[int, bytes]:
+    """The exit code and the output of a command; its warnings become Python's."""
+    status, output, said = call(["alir2hdl", *words])
+    _warn(json.loads(said), 5)
+    return status, output
+
+
+def _json_of(words: list[str]):
+    """The JSON that a command prints."""
+    return json.loads(_called(words)[1])
+
+
+def calibrate(network, samples, bits: int, weights=None, output=None, **options) -> dict[str, Any]:
+    """Chooses fixed-point types for a network of floating-point numbers from samples, as `alir2hdl calibrate`.
+
+    Parameters
+    ----------
+    network : str, os.PathLike, bytes or dict
+        An IR v2 graph or a QONNX file.
+    samples : array_like, or dict of array_like
+        Samples of the input, or of several inputs by name.
+    bits : int
+        Bits of every buffer.
+    weights
+        As in `Model.from_network`.
+    output : str or os.PathLike, optional
+        File for the types.
+    **options
+        Options of the command, such as `weight_bits=6`.
+
+    Returns
+    -------
+    dict
+        The types, as `Model.from_network(..., quant=...)` takes them.
+    """
+    import numpy as np
+
+    content = _content(network, "network")
+    with _folder() as folder:
+        files, flags = _weights(weights)
+        name = "model.onnx" if file_kind(content[:1 << 16], "-") == "onnx" else "network.json"
+        files[name] = content
+        for file, data in files.items():
+            path = Path(folder, file)
+            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+            if not file.endswith("/"):
+                path.write_bytes(data)
+        many = samples if isinstance(samples, dict) else {"": samples}
+        for at, (input_name, array) in enumerate(many.items()):
+            file = os.path.join(folder, f"samples{at}.npy")
+            np.save(file, np.asarray(array))
+            flags.append(f"--samples={input_name}={file}" if input_name else f"--samples={file}")
+        types = os.path.join(folder, "types.json")
+        words = ["calibrate", "-q", os.path.join(folder, name), f"--bits={bits}", f"--output={types}"]
+        _called([*words, *(flag.replace("{}", folder) for flag in flags), *_flags(options, "calibrate")])
+        text = Path(types).read_text()
+    if output is not None:
+        Path(output).write_text(text)
+    return json.loads(text)
+
+
+def explore(models, output, *, run: bool = False, shared=(), **options) -> list[dict[str, Any]]:
+    """Builds, proves and synthesises many variants with a Snakemake workflow, as `alir2hdl explore`.
+
+    Parameters
+    ----------
+    models : Model, str, os.PathLike, or a list of them
+        The designs.
+    output : str or os.PathLike
+        Folder of the workflow.
+    run : bool
+        Runs the workflow here (needs snakemake).
+    shared : list of str
+        Options of `alir2hdl project` that all variants share, as words of the command.
+    **options
+        Options of the command, such as `pipeline="1..12"`, `device="ecp5"`, `flow="yosys"`.
+
+    Returns
+    -------
+    list of dict
+        A record for each variant, as `pandas.DataFrame` takes them; empty without `run`.
+    """
+    many = list(models) if isinstance(models, (list, tuple)) else [models]
+    with _folder() as folder:
+        files = []
+        for at, model in enumerate(many):
+            if isinstance(model, Model):
+                inside = os.path.join(folder, f"model{at}")
+                os.mkdir(inside)
+                file = model._saved(inside)
+                files.append(os.path.join(folder, f"model{at}{os.path.splitext(file)[1]}"))
+                os.replace(file, files[-1])
+            else:
+                files.append(os.fspath(model))
+        flags = [f"--output={os.fspath(output)}", *(["--run"] if run else []), *_flags(options, "explore")]
+        _called(["explore", "-q", *files, *flags, *(["--", *shared] if shared else [])])
+    results = Path(output, "results.json")
+    if not results.is_file():
+        return []
+    found = json.loads(results.read_text())
+    return found if isinstance(found, list) else next(value for value in found.values() if isinstance(value, list))
 
 
 def report(*folders) -> Any:
@@ -689,29 +1224,51 @@ def report(*folders) -> Any:
     return _json_of(["report", "--json", *(os.fspath(folder) for folder in folders)])
 
 
-def sweep(model: Model, **axes) -> list[dict[str, Any]]:
-    """Compiles a model for every combination of options and gives one record each, as `pandas.DataFrame` takes them.
+def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any]]:
+    """Compiles a model for every combination of options.
 
-    axes: options of the hardware; a list is an axis, anything else is fixed. A combination that is refused has an `error`.
+    Parameters
+    ----------
+    model : Model
+    progress : bool
+        Shows a bar of `tqdm.auto`, if tqdm is installed.
+    **axes
+        Options of the hardware; a list is an axis, anything else is fixed.
 
-        >>> sweep(Model.from_matrix([[3, 5]], "s8.2"), pipeline=[0, 1])[1]["latency"]
-        1
+    Returns
+    -------
+    list of dict
+        A record for each combination, as `pandas.DataFrame` takes them: its options, `latency` (clocks), `registers` (bits),
+        `stage_delay`, `delay_unit`, `lut`, `ff`, `dsp`, `clock_mhz` (estimated), and `error` (str or None).
+
+    Raises
+    ------
+    TypeError
+        For an unknown option, with the nearest name.
+
+    Examples
+    --------
+    >>> [row["latency"] for row in sweep(Model.from_matrix([[3, 5]], "s8.2"), pipeline=[0, 1])]
+    [0, 1]
     """
     import itertools
 
-    _check_names(axes, "")
     names = [name for name, values in axes.items() if isinstance(values, (list, tuple, range))]
     fixed = {name: value for name, value in axes.items() if name not in names}
+    combinations = list(itertools.product(*(axes[name] for name in names)))
     records = []
-    for values in itertools.product(*(axes[name] for name in names)):
+    for values in _progress(combinations, len(combinations), "sweep", progress):
         chosen = dict(zip(names, values))
+        row = dict.fromkeys(("latency", "registers", "stage_delay", "delay_unit", "lut", "ff", "dsp", "clock_mhz", "error"))
         try:
             made = model.compile(**fixed, **chosen)
-            delays = [stage.get("delay") for stage in made.stages]
-            records.append({**chosen, "latency": made.latency, "registers": made.registers,
-                            "stage_delay": max(filter(None, delays), default=None), "error": None})
+            estimate = made.estimate
+            row.update(latency=made.latency, registers=made.registers, stage_delay=max((one.delay for one in made.stages), default=None),
+                       delay_unit=made.delay_unit or None, lut=estimate.lut, ff=estimate.ff, dsp=estimate.dsp,
+                       clock_mhz=estimate.clock_mhz)
         except InputError as error:
-            records.append({**chosen, "latency": None, "registers": None, "stage_delay": None, "error": str(error)})
+            row["error"] = str(error)
+        records.append({**chosen, **row})
     return records
 
 

@@ -1,8 +1,8 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict, overload
 
 from ._errors import Alir2hdlWarning as Alir2hdlWarning
 from ._errors import Diagnostic as Diagnostic
@@ -16,6 +16,10 @@ from ._errors import UnsupportedError as UnsupportedError
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
+
+__all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "Hardware", "InputError", "InternalError",
+           "MissingToolError", "Model", "Operation", "PortType", "Proof", "Run", "Stage", "UndecidedError", "UnsupportedError",
+           "Verification", "calibrate", "cmvm", "explore", "report", "sweep", "__version__"]
 
 __version__: str
 
@@ -46,6 +50,40 @@ class Proof:
     @property
     def latency(self) -> int | None: ...
 
+class PortType(NamedTuple):
+    name: str
+    signed: bool
+    integer_bits: int
+    frac_bits: int
+    @property
+    def width(self) -> int: ...
+
+class Operation(NamedTuple):
+    name: str
+    operands: tuple[int, ...]
+    signed: bool
+    integer_bits: int
+    frac_bits: int
+
+class Stage(NamedTuple):
+    stage: int
+    delay: float
+    operations: int
+    register_bits: int
+
+@dataclass(frozen=True)
+class Estimate:
+    device: str
+    lut: int
+    ff: int
+    carry: int
+    dsp: int
+    ram: int
+    period_ns: float
+    clock_mhz: float
+    lut_error: float | None
+    clock_error: float | None
+
 class _Pipeline(TypedDict, total=False):
     optimise: Literal[0, 1, 2]
     passes: Sequence[str]
@@ -53,10 +91,14 @@ class _Pipeline(TypedDict, total=False):
     pipeline: int | Literal["auto"]
     ii: int | Literal["auto"]
     ii_engine: Literal["auto", "fold", "serial", "mixed"]
-    ii_input: Literal["captured", "held"]
+    ii_input: Literal["captured", "held", "beats"]
     ii_share: float
+    max_luts: int
+    max_ffs: int
+    max_latency: int
     max_stage_delay: float | None
-    clock_period: float | None
+    clock_period: float | str | None
+    freq: float | str
     clock_uncertainty: float
     delay_unit: float
     register_inputs: bool
@@ -79,6 +121,8 @@ class _Hardware(_Pipeline, total=False):
     reset_data: bool
     reset_polarity: Literal["high", "low"]
     port_style: Literal["alkaid", "plain", "ap"]
+    port: str | Sequence[str] | dict[str, str]
+    prove: bool
     clk_name: str
     rst_name: str
     ce_name: str
@@ -90,6 +134,7 @@ class _Hardware(_Pipeline, total=False):
     rom_style: str
     shreg_extract: Literal["no", "yes"]
     keep_names: bool
+    names: Literal["source", "index"]
     names: Literal["source", "index"]
     split_above: int
     wrapper: Literal["none", "axis"]
@@ -119,8 +164,17 @@ class _View(_Pipeline, total=False):
     max_samples: int
 
 class Model:
+    def __init__(self, native: Any) -> None: ...
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Model: ...
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
+        weight_map: str | PathLike[str] | bytes | dict[str, Any] | None = None,
+        **options: Any,
+    ) -> Model: ...
     @classmethod
     def from_bytes(cls, data: bytes | str) -> Model: ...
     @classmethod
@@ -132,13 +186,7 @@ class Model:
         weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
         weight_map: str | PathLike[str] | bytes | dict[str, Any] | None = None,
-        *,
-        nodes: str = ...,
-        output_buffer: str | Sequence[str] = ...,
-        max_adders: int = ...,
-        max_table_bits: int = ...,
-        tokens: int = ...,
-        position_offset: int = ...,
+        **options: Any,
     ) -> Model: ...
     @classmethod
     def from_onnx(
@@ -146,9 +194,7 @@ class Model:
         model: Any,
         input_type: str | None = None,
         quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
-        *,
-        max_adders: int = ...,
-        max_table_bits: int = ...,
+        **options: Any,
     ) -> Model: ...
     @classmethod
     def from_matrix(
@@ -160,9 +206,42 @@ class Model:
     def n_outputs(self) -> int: ...
     @property
     def n_operations(self) -> int: ...
+    @property
+    def is_machine(self) -> bool: ...
+    @property
+    def input_types(self) -> list[PortType]: ...
+    @property
+    def output_types(self) -> list[PortType]: ...
+    @property
+    def operations(self) -> list[Operation]: ...
+    def graph(self) -> list[tuple[int | str, int | str]]: ...
+    def trace(self, x: ArrayLike, *, codes: bool = False) -> list[dict[str, Any]]: ...
+    def save(self, path: str | PathLike[str], **options: Any) -> Path: ...
+    @overload
     def predict(
-        self, x: Any, *, out: NDArray[Any] | None = None, threads: int | None = None, codes: bool = False
+        self,
+        x: Any,
+        *,
+        out: NDArray[Any] | None = None,
+        threads: int | None = None,
+        codes: bool = False,
+        reset: ArrayLike | None = None,
+        initial_state: Mapping[str, Sequence[int]] | None = None,
+        return_state: Literal[False] = False,
     ) -> NDArray[Any]: ...
+    @overload
+    def predict(
+        self,
+        x: Any,
+        *,
+        out: NDArray[Any] | None = None,
+        threads: int | None = None,
+        codes: bool = False,
+        reset: ArrayLike | None = None,
+        initial_state: Mapping[str, Sequence[int]] | None = None,
+        return_state: Literal[True],
+    ) -> tuple[NDArray[Any], dict[str, list[int]]]: ...
+    def __reduce__(self) -> Any: ...
     def compile(
         self, language: Literal["verilog", "systemverilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
     ) -> Hardware: ...
@@ -195,17 +274,35 @@ class Model:
         latency: int | None = None,
         sat_steps: int | None = None,
         *,
-        ii: int | None = None,
-        work: int | None = None,
-        gates_only: bool = False,
+        certificate: str | PathLike[str] | None = None,
+        progress: bool = False,
+        **options: Unpack[_Prove],
     ) -> Proof: ...
+
+class _Prove(TypedDict, total=False):
+    ii: int | None
+    ii_input: Literal["captured", "held", "beats"]
+    prove_effort: Literal["fast", "normal", "max"]
+    work: int | None
+    gates_only: bool
+    port_style: Literal["alkaid", "plain", "ap"]
+    port: str | Sequence[str] | dict[str, str]
+    reset_polarity: Literal["high", "low"]
+    depth: int
 
 @dataclass(frozen=True)
 class Hardware:
-    model: Model
+    model: Model = field(repr=False)
     language: str
     options: dict[str, Any]
-    interface: dict[str, Any] = field(init=False)
+    _texts: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+    interface: dict[str, Any] = field(init=False, repr=False, compare=False)
+    estimate: Estimate = field(init=False, repr=False, compare=False)
+    stages: list[Stage] = field(init=False, repr=False, compare=False)
+    delay_unit: str = field(init=False, repr=False, compare=False)
+    chart: str = field(init=False, repr=False, compare=False)
+    summary: str = field(init=False, compare=False)
+    def __post_init__(self) -> None: ...
     @property
     def verilog(self) -> str: ...
     @property
@@ -215,17 +312,32 @@ class Hardware:
     @property
     def latency(self) -> int: ...
     @property
-    def stages(self) -> list[dict[str, Any]]: ...
-    @property
     def registers(self) -> int: ...
     def write(self, folder: str | PathLike[str]) -> Path: ...
     def verify(self, **options: Any) -> Verification: ...
     def prove(self, **options: Any) -> Proof: ...
     def project(self, output: str | PathLike[str], **options: Any) -> Path: ...
+    def view(self, output: str | PathLike[str], **options: Any) -> Path: ...
     def _repr_html_(self) -> str: ...
 
 def report(*folders: str | PathLike[str]) -> Any: ...
-def sweep(model: Model, **axes: Any) -> list[dict[str, Any]]: ...
+def sweep(model: Model, *, progress: bool = False, **axes: Any) -> list[dict[str, Any]]: ...
+def calibrate(
+    network: str | PathLike[str] | bytes | dict[str, Any],
+    samples: ArrayLike | Mapping[str, ArrayLike],
+    bits: int,
+    weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    output: str | PathLike[str] | None = None,
+    **options: Any,
+) -> dict[str, Any]: ...
+def explore(
+    models: Model | str | PathLike[str] | Sequence[Model | str | PathLike[str]],
+    output: str | PathLike[str],
+    *,
+    run: bool = False,
+    shared: Sequence[str] = (),
+    **options: Any,
+) -> list[dict[str, Any]]: ...
 
 @dataclass(frozen=True)
 class AdderGraph:

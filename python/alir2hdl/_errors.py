@@ -81,6 +81,10 @@ _CLASSES = {one.__name__: one for one in (InputError, UnsupportedError, MissingT
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?:(?:[ =])(-?\d[\w.+-]*|[A-Z][A-Z_]*)(?![\w-]))?(=?)")
 
 
+#: Options with words as values, after `_FLAG`: `reset sync` is `reset="sync"`.
+_WORDS = re.compile(r"\b(wrapper|reset|flow|use_dsp|rom_style) (axis|sync|async|vivado|yes|no|block|logic|lut)\b")
+
+
 def _spoken(text: str) -> str:
     """A message with options as Python has them: `--clock-period 5` is `clock_period=5`."""
 
@@ -90,7 +94,10 @@ def _spoken(text: str) -> str:
             return f"{name}{found[3]}"
         return f"{name}={value}{found[3]}"
 
-    return re.sub(r"(?<![\w-])-O ?([0-2])\b", r"optimise=\1", _FLAG.sub(keyword, text))
+    text = re.sub(r"(?<![\w-])-O ?([0-2])\b", r"optimise=\1", _FLAG.sub(keyword, text))
+    text = re.sub(r"(?<![\w-])-O\b", "optimise", text)
+    text = re.sub(r"\binput_type (s\d[\w.\[\],]*)", r'input_type="\1"', text)
+    return _WORDS.sub(r'\1="\2"', text)
 
 
 def _place(problem: dict[str, Any]) -> str:

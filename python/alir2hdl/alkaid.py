@@ -8,7 +8,7 @@
 
 What is different:
 
-- The RTL is one file, `src/PRJ.v` or `src/PRJ.vhd`: no `logicN` beside it, no `static` folder. Ports, `PRJ_wrapper`, constraints,
+- The RTL is one file, `src/PRJ.v` or `src/PRJ.vhd`: no `logicN` next to it, no `static` folder. Ports, `PRJ_wrapper`, constraints,
   scripts for Vivado and Quartus, `model/` and `metadata.json` are where they were. `model_inp` has every bit of the program's inputs; alkaid
   leaves out those that no output depends on.
 - `latency_cutoff` takes the fewest stages in which none is longer; alkaid cuts at multiples of it, sometimes once more. A cutoff
@@ -37,14 +37,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from . import Model
-from ._alir2hdl import call
 from ._errors import InputError
 
 __all__ = ["RTLModel"]
 
 
 def _tool(command, folder, verbose: bool, env=None) -> str:
-    """Runs a tool and gives its output; its messages are shown if asked for or if it fails."""
+    """Runs a tool and gives its output; its messages are shown if requested or if it fails."""
     environment = None if env is None else {**os.environ, **env}
     if shutil.which(command[0], path=(environment or os.environ).get("PATH")) is None:
         raise RuntimeError(f"{command[0]} is not on the PATH: compile() needs it (predict() works without compile())")
@@ -166,11 +165,11 @@ class RTLModel:
         # A stateful design has its own registers: as in alkaid both are ignored then.
         self._pipelined = not self._stateful and (n_stages > 0 or latency_cutoff > 0)
         if not self._pipelined:
-            self._hardware = []
+            self._hardware = {}
         elif n_stages > 0:
-            self._hardware = ["--pipeline", str(int(n_stages)), "--register-inputs"]
+            self._hardware = {"pipeline": int(n_stages), "register_inputs": True}
         elif latency_cutoff > 0:
-            self._hardware = ["--max-stage-delay", repr(float(latency_cutoff)), "--register-inputs"]
+            self._hardware = {"max_stage_delay": float(latency_cutoff), "register_inputs": True}
         self._model = None
         self._library = None
         self._emulator = None
@@ -180,19 +179,20 @@ class RTLModel:
             (folder / "model").mkdir()
             logic.save(str(folder / self._file))
             self._saved = (folder / self._file).read_bytes()
+        self._design = Model.from_bytes(_with_resets(self._saved) if self._stateful else self._saved)
         if not self._stateful:
-            self._model = Model.from_bytes(self._saved)
+            self._model = self._design
         if prj_name is None:
             self._prj_name = self._legal_name()
         try:
-            self._text, self._facts = self._generated([])
+            self._text, self._facts = self._generated({})
         except InputError as refused:
             # One operation alone takes longer than the cutoff: the message names its delay, which is the cutoff then.
             longest = re.search(r"max_stage_delay=([0-9.e+-]+) or more", str(refused))
             if latency_cutoff <= 0 or refused.code != "E0503" or longest is None:
                 raise
-            self._hardware[1] = longest[1]
-            self._text, self._facts = self._generated([])
+            self._hardware["max_stage_delay"] = float(longest[1])
+            self._text, self._facts = self._generated({})
         if self._stateful:
             inputs = [(s.name, s.size) for s in logic.inp_signals]
             outputs = [(s.name, s.size) for s in logic.out_signals]
@@ -211,7 +211,7 @@ class RTLModel:
         """Returns the default name, changed where a language reserves it: the user did not choose it."""
         for name in (self._prj_name, f"{self._prj_name}_top", "model"):
             try:
-                self._generated([], name)
+                self._generated({}, name)
             except InputError as refused:
                 if refused.code != "E0601":
                     return name
@@ -221,18 +221,9 @@ class RTLModel:
 
     def _generated(self, more, name: str | None = None) -> tuple:
         """The HDL source and the facts of the interface."""
-        options = [word for word in (*self._hardware, *more, "--top", name or self._prj_name)]
-        if self._model is not None:
-            text, facts = self._model._native.compile(self._flavor, options)
-            return text, json.loads(facts)
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = Path(scratch)
-            (folder / self._file).parent.mkdir()
-            (folder / self._file).write_bytes(_with_resets(self._saved))
-            source = folder / f"{name or self._prj_name}.{'v' if self._flavor == 'verilog' else 'vhd'}"
-            facts = folder / "interface.json"
-            call(["alir2hdl", str(folder / self._file), f"--{self._flavor}", str(source), "--interface", str(facts), "--quiet", *options])
-            return source.read_text(), json.loads(facts.read_text())
+        options = {**self._hardware, **more, "top": name or self._prj_name}
+        text, facts = self._design._native.compile(self._flavor, options)
+        return text, json.loads(facts)["interface"]
 
     def _timing(self) -> tuple:
         """Schedules of ports and the inputs that reset registers, from the file."""
@@ -327,7 +318,7 @@ class RTLModel:
         (self._path / self._file).write_bytes(self._saved)
         text = self._text
         if no_shreg and self.reg_bits:
-            text, _ = self._generated(["--shreg-extract", "no"])
+            text, _ = self._generated({"shreg_extract": "no"})
         name, ending = self._prj_name, "v" if self._flavor == "verilog" else "vhd"
         files = {
             f"src/{name}.{ending}": text,

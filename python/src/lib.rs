@@ -1,22 +1,30 @@
 //! The functions that Python calls. Arrays are numpy's, read and written in place.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
-use alir2hdl::cli::{self, ExitStatus, HeldProgram, InMemory};
+use alir2hdl::cli::machine_run::{self, MachineRunRequest};
+use alir2hdl::cli::{self, ExitStatus, HeldProgram};
 use alir2hdl::cmvm;
 use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::{Diagnostic, Diagnostics, Place};
 use alir2hdl::interp::arrays::{ArrayFault, ArrayRun, CodeType, Numbers, Results};
 use alir2hdl::interp::batch::SampleFault;
-use alir2hdl::prove::gauge;
+use alir2hdl::options::{HardwareOptions, OptionFault, OptionValue, near};
+use alir2hdl::project::options::ProjectOptions;
+use alir2hdl::prove::ProgressCounter;
+use alir2hdl::prove::gauge::cancellable;
+use alir2hdl::prove::options::ProofOptions;
 use alir2hdl::rtl::Language;
 use alir2hdl::verify;
+use alir2hdl::verify::options::SimulationOptions;
+use alir2hdl::view::options::PageOptions;
 use num_bigint::BigInt;
 use numpy::{BorrowError, PyArrayDyn, PyArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBool, PyBytes, PyDict};
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -107,6 +115,10 @@ fn in_place(
 
 /// Calls `$job` with the numbers of an array, or of a list of integers (signed bytes, lowest first), as `$numbers`.
 macro_rules! with_numbers {
+    ($x:expr, $numbers:ident => $job:expr) => {
+        with_numbers!($x, $numbers => $job, f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8,
+            u64 => U64, u32 => U32, u16 => U16, u8 => U8)
+    };
     ($x:expr, $numbers:ident => $job:expr, $($t:ty => $variant:ident),*) => {
         $(if let Ok(array) = $x.cast::<PyArrayDyn<$t>>() {
             let array = array.try_readonly().map_err(busy)?;
@@ -119,6 +131,11 @@ macro_rules! with_numbers {
             $job
         }
     };
+}
+
+/// Integers of any size as signed bytes, lowest first.
+fn signed_bytes(py: Python<'_>, codes: &[BigInt]) -> Vec<Py<PyBytes>> {
+    codes.iter().map(|code| PyBytes::new(py, &code.to_signed_bytes_le()).unbind()).collect()
 }
 
 fn busy(error: BorrowError) -> PyErr {
@@ -145,21 +162,137 @@ struct Native {
     bytes: Vec<u8>,
 }
 
-/// The hardware that options ask for; `call` is the method's name, for the header comment.
-fn hardware<'h>(held: &'h HeldProgram, call: &str, options: &[String]) -> PyResult<Hardware<'h>> {
-    let command = [format!("alir2hdl.{call}")].into_iter().chain(options.iter().cloned()).collect();
-    held.hardware(command, options).map_err(not_made)
+/// A keyword argument: its name and its value.
+type Keyword = (String, OptionValue);
+
+/// Converts a Python value; `None` is an option that is not given.
+fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    // A scalar of numpy.
+    if value.hasattr("dtype")? && value.getattr("ndim")?.extract::<usize>()? == 0 {
+        return option_value(&value.call_method0("item")?);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(Some(OptionValue::Flag(flag.is_true())));
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(Some(OptionValue::Text(text)));
+    }
+    if value.hasattr("__fspath__")? {
+        return Ok(Some(OptionValue::Text(value.extract::<PathBuf>()?.to_string_lossy().into_owned())));
+    }
+    if value.hasattr("__index__")? {
+        let number = value.call_method0("__index__")?;
+        // An integer that is too large is out of range for every option.
+        return Ok(Some(number.extract().map_or_else(|_| OptionValue::Text(number.to_string()), OptionValue::Integer)));
+    }
+    if let Ok(map) = value.cast::<PyDict>() {
+        let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| OptionValue::Text(format!("{name}={value}"));
+        return Ok(Some(OptionValue::List(map.iter().map(pair).collect())));
+    }
+    if value.hasattr("__float__")? {
+        return Ok(Some(OptionValue::Real(value.extract()?)));
+    }
+    let Ok(items) = value.try_iter() else {
+        return Err(PyTypeError::new_err(format!("{} is no value of an option", value.repr()?)));
+    };
+    let items: Vec<Option<OptionValue>> = items.map(|item| option_value(&item?)).collect::<PyResult<_>>()?;
+    Ok(Some(OptionValue::List(items.into_iter().flatten().collect())))
+}
+
+/// The keyword arguments that have a value.
+fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
+    let mut found = Vec::new();
+    for (name, value) in options.iter() {
+        if let Some(value) = option_value(&value)? {
+            found.push((name.extract()?, value));
+        }
+    }
+    Ok(found)
+}
+
+/// Sets options by name. `own` are the names that `set` accepts in addition to those of the hardware.
+///
+/// # Errors
+/// TypeError for an unknown name, with the nearest one; InputError for an invalid value.
+fn set_all(
+    keywords: &[Keyword],
+    own: &'static [&'static str],
+    mut set: impl FnMut(&str, &OptionValue) -> Result<(), OptionFault>,
+) -> PyResult<()> {
+    for (name, value) in keywords {
+        set(name, value).map_err(|fault| match fault {
+            OptionFault::Value(problem) => refused(problem),
+            OptionFault::Unknown(_) => unknown(name, HardwareOptions::names().chain(own.iter().copied())),
+        })?;
+    }
+    Ok(())
+}
+
+/// TypeError for an unknown keyword argument, with the nearest name.
+fn unknown(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> PyErr {
+    let nearest = near(name, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
+    PyTypeError::new_err(format!("unexpected keyword argument '{name}'{nearest}"))
+}
+
+/// Options of the hardware alone.
+fn hardware_options(keywords: &[Keyword]) -> PyResult<HardwareOptions> {
+    let mut options = HardwareOptions::default();
+    set_all(keywords, &[], |name, value| options.set(name, value))?;
+    Ok(options)
+}
+
+/// The call that a header comment names, with its options as the command line has them.
+fn command(call: &str, keywords: &[Keyword]) -> Vec<String> {
+    let word = |(name, value): &Keyword| match value {
+        OptionValue::Flag(false) => None,
+        OptionValue::Flag(true) => Some(format!("--{}", name.replace('_', "-"))),
+        _ if name == "optimise" => Some(format!("-O{value}")),
+        _ => Some(format!("--{}={value}", name.replace('_', "-"))),
+    };
+    [format!("alir2hdl.{call}")].into_iter().chain(keywords.iter().filter_map(word)).collect()
+}
+
+/// Builds the hardware; `call` is the method's name, for the header comment.
+fn hardware<'h>(held: &'h HeldProgram, call: &str, keywords: &[Keyword]) -> PyResult<Hardware<'h>> {
+    held.hardware(command(call, keywords), &hardware_options(keywords)?).map_err(not_made)
+}
+
+/// Facts about hardware, as JSON: estimate, stages, a chart of them in SVG, and warnings.
+fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> String {
+    let facts = cli::hardware_facts(hardware);
+    serde_json::json!({
+        "interface": serde_json::from_str::<serde_json::Value>(&held.interface(hardware)).unwrap_or_default(),
+        "estimate": hardware.estimate(),
+        "stages": facts.stages,
+        "delay_unit": facts.delay_unit,
+        "chart": facts.chart,
+        "summary": hardware.summary(),
+        "warnings": cli::hardware_warnings(held, options, hardware).0,
+    })
+    .to_string()
 }
 
 /// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a tenth of a
 /// second, also where the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
+    watched(py, &|_| Ok(()), job)
+}
+
+/// Like [`interruptible`]; `watch` is called every few milliseconds, and its exception ends the job too.
+fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    watch: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
+    job: impl FnOnce() -> PyResult<T> + Send + 'static,
+) -> PyResult<T> {
     py.detach(|| {
         let (sender, receiver) = mpsc::channel();
         let cancel = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&cancel);
         let work = move || {
-            let done = std::panic::catch_unwind(AssertUnwindSafe(|| gauge::cancellable(flag, job)));
+            let done = std::panic::catch_unwind(AssertUnwindSafe(|| cancellable(flag, job)));
             // The caller no longer waits after a signal.
             let _ = sender.send(done);
         };
@@ -169,7 +302,11 @@ fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResu
                 Ok(Ok(done)) => return done,
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("a thread has ended")),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()).inspect_err(|_| {
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                    py.check_signals()?;
+                    watch(py)
+                })
+                .inspect_err(|_| {
                     cancel.store(true, Ordering::Relaxed);
                     for _ in 0..10 {
                         verify::end_all();
@@ -231,8 +368,14 @@ impl Native {
 
     /// Inputs, outputs, operations.
     fn shape(&self) -> (usize, usize, usize) {
-        let model = self.held.model();
-        (model.n_inputs(), model.outputs().len(), model.nodes().len())
+        match (self.held.model(), self.held.machine()) {
+            (Some(model), _) => (model.n_inputs(), model.outputs().len(), model.nodes().len()),
+            (None, Some(machine)) => {
+                let operations = machine.blocks().iter().map(|block| block.model.nodes().len()).sum();
+                (machine_run::input_types(machine).len(), machine_run::output_types(machine).len(), operations)
+            }
+            (None, None) => unreachable!("a design is a program or a state machine"),
+        }
     }
 
     /// The dtype of raw integer values: `int64`, `uint64` or `object`.
@@ -257,81 +400,206 @@ impl Native {
         threads: Option<usize>,
         rounds: bool,
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
-        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)),
-            f64 => F64, f32 => F32, i64 => I64, i32 => I32, i16 => I16, i8 => I8, u64 => U64, u32 => U32, u16 => U16, u8 => U8)
+        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)))
     }
 
-    /// The HDL source in a language; `options` as the program has them.
-    fn emit(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<String> {
-        let (language, held) = (language(language_name)?, Arc::clone(&self.held));
+    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there is
+    /// no `out`, and the state after the last cycle.
+    #[pyo3(signature = (x, out, rows, resets, state))]
+    #[allow(clippy::type_complexity, reason = "rows for Python")]
+    fn run_machine(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        out: Option<&Bound<'_, PyAny>>,
+        rows: usize,
+        resets: Vec<bool>,
+        state: Option<Vec<(String, Vec<Vec<u8>>)>>,
+    ) -> PyResult<(Option<Vec<Py<PyBytes>>>, Vec<(String, Vec<Py<PyBytes>>)>)> {
+        let codes = |codes: Vec<Vec<u8>>| codes.iter().map(|code| BigInt::from_signed_bytes_le(code)).collect();
+        let state = state.map(|state| state.into_iter().map(|(name, of)| (name, codes(of))).collect());
+        let request = MachineRunRequest { resets, state };
+        with_numbers!(x, numbers => self.ran(py, numbers, out, rows, &request))
+    }
+
+    /// Raw integer values of every operation and of every output for one sample.
+    #[allow(clippy::type_complexity, reason = "rows for Python")]
+    fn trace(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        codes: bool,
+    ) -> PyResult<(Vec<Py<PyBytes>>, Vec<Py<PyBytes>>)> {
+        let trace = |numbers: Numbers<'_>| self.held.trace(numbers, codes).map_err(|fault| not_run(&fault));
+        let [operations, outputs] = with_numbers!(x, numbers => trace(numbers))?;
+        Ok((signed_bytes(py, &operations), signed_bytes(py, &outputs)))
+    }
+
+    /// The design as ALIR JSON.
+    fn alir<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.held.to_alir()).map_err(refused)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// True for a state machine.
+    fn is_machine(&self) -> bool {
+        self.held.machine().is_some()
+    }
+
+    /// Types of the input elements, and of the output elements: signed, integer bits, fractional bits, name.
+    #[allow(clippy::type_complexity, reason = "rows for Python")]
+    fn port_types(&self) -> (Vec<(bool, i32, i32, String)>, Vec<(bool, i32, i32, String)>) {
+        let facts = cli::port_types(&self.held);
+        let row = |element: cli::PortElement| (element.kif.signed, element.kif.int, element.kif.frac, element.name);
+        (facts.0.into_iter().map(row).collect(), facts.1.into_iter().map(row).collect())
+    }
+
+    /// Operations of a program: name, operands, signed, integer bits, fractional bits; and the values of the outputs.
+    #[allow(clippy::type_complexity, reason = "rows for Python")]
+    fn graph(&self) -> Option<(Vec<(String, Vec<u32>, bool, i32, i32)>, Vec<Option<u32>>)> {
+        let model = self.held.model()?;
+        let node = |node: &alir2hdl::ir::Node| {
+            let operands = node.op.operands().into_iter().map(|operand| operand.0).collect();
+            let kif = node.interval.kif();
+            (node.op.name().to_owned(), operands, kif.signed, kif.int, kif.frac)
+        };
+        let outputs = model.outputs().iter().map(|output| output.source.map(|value| value.0)).collect();
+        Some((model.nodes().iter().map(node).collect(), outputs))
+    }
+
+    /// The HDL source in a language.
+    fn emit(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<String> {
+        let (language, held, keywords) = (language(language_name)?, Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || {
-            hardware(&held, "Model.emit", &options)?.proved_text(language, &|_| {}).map_err(not_made)
+            hardware(&held, "Model.emit", &keywords)?.proved_text(language, &|_| {}).map_err(not_made)
         })
     }
 
-    /// The HDL source and the interface as JSON, of one compilation.
-    fn compile(&self, py: Python<'_>, language_name: &str, options: Vec<String>) -> PyResult<(String, String)> {
-        let (language, held) = (language(language_name)?, Arc::clone(&self.held));
+    /// The HDL source and facts as JSON, of one compilation.
+    fn compile(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
+        let (language, held, keywords) = (language(language_name)?, Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || {
-            let hardware = hardware(&held, "Model.compile", &options)?;
+            let hardware = hardware(&held, "Model.compile", &keywords)?;
             let text = hardware.proved_text(language, &|_| {}).map_err(not_made)?;
-            Ok((text, held.interface(&hardware)))
+            Ok((text, facts(&held, &hardware_options(&keywords)?, &hardware)))
         })
     }
 
-    /// The interface as JSON; `options` as the program has them.
-    fn interface(&self, py: Python<'_>, options: Vec<String>) -> PyResult<String> {
-        let held = Arc::clone(&self.held);
-        interruptible(py, move || Ok(held.interface(&hardware(&held, "Model.interface", &options)?)))
+    /// The interface as JSON.
+    fn interface(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<String> {
+        let (held, keywords) = (Arc::clone(&self.held), keywords(options)?);
+        interruptible(py, move || Ok(held.interface(&hardware(&held, "Model.interface", &keywords)?)))
     }
 
-    /// The results of every simulator, as JSON; `None` if none is installed. `options` as `alir2hdl verify` has them.
-    fn verify(&self, py: Python<'_>, options: Vec<String>) -> PyResult<Option<String>> {
+    /// The results of every simulator, as JSON; `None` if none is installed.
+    fn verify(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
+        let (mut simulation, mut options_of_hardware) = (SimulationOptions::default(), HardwareOptions::default());
+        set_all(&keywords(options)?, SimulationOptions::NAMES, |name, value| match simulation.set(name, value) {
+            Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
+            done => done,
+        })?;
         let held = Arc::clone(&self.held);
-        interruptible(py, move || match cli::on_model(InMemory::Verify, &held, &options) {
-            Ok(found) => Ok(found.map(|found| found.json().to_string())),
+        interruptible(py, move || match held.verify(&simulation, &options_of_hardware) {
+            Ok(found) => Ok(Some(found.json().to_string())),
             Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
             Err(failure) => Err(failed(failure)),
         })
     }
 
-    /// Writes a folder; `options` as `alir2hdl project` has them.
-    fn project(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        let held = Arc::clone(&self.held);
-        interruptible(py, move || cli::on_model(InMemory::Project, &held, &options).map(|_| ()).map_err(failed))
+    /// Writes a folder.
+    fn project(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
+        let keywords = keywords(options)?;
+        let mut project = ProjectOptions { output, ..ProjectOptions::default() };
+        set_all(&keywords, ProjectOptions::NAMES, |name, value| project.set(name, value))?;
+        let (held, command) = (Arc::clone(&self.held), command("Model.project", &keywords));
+        interruptible(py, move || held.project(command, &project).map_err(failed))
     }
 
-    /// Writes a page; `options` as `alir2hdl view` has them.
-    fn view(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+    /// Writes a page.
+    fn view(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
+        let mut page = PageOptions { output: Some(output), ..PageOptions::default() };
+        let mut options_of_hardware = HardwareOptions::default();
+        set_all(&keywords(options)?, PageOptions::NAMES, |name, value| match page.set(name, value) {
+            Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
+            done => done,
+        })?;
         let held = Arc::clone(&self.held);
-        interruptible(py, move || cli::on_model(InMemory::View, &held, &options).map(|_| ()).map_err(failed))
+        interruptible(py, move || held.view(&page, &options_of_hardware).map_err(failed))
     }
 
-    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`.
-    #[pyo3(signature = (source, language_name, top, latency, interval, sat_steps, work, gates_only))]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`. A certificate is written into a folder.
     fn prove(
         &self,
         py: Python<'_>,
         source: String,
         language_name: &str,
-        top: Option<String>,
-        latency: Option<u32>,
-        interval: Option<u32>,
-        sat_steps: Option<u64>,
-        work: Option<u64>,
-        gates_only: bool,
+        certificate: Option<PathBuf>,
+        options: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
-        let options = cli::ProofOptions { latency, interval, sat_steps, work, gates_only };
-        interruptible(py, move || {
-            let report = cli::prove_in_memory(&held, &source, language, top.as_deref(), &options).map_err(failed)?;
+        let mut proof = ProofOptions::default();
+        for (name, value) in keywords(options)? {
+            proof.set(&name, &value).map_err(|fault| match fault {
+                OptionFault::Value(problem) => refused(problem),
+                OptionFault::Unknown(_) => unknown(&name, ProofOptions::NAMES.iter().copied()),
+            })?;
+        }
+        let own = self.bytes.clone();
+        let counter = Arc::new(ProgressCounter::default());
+        let written = Arc::clone(&counter);
+        // Called with the outputs that are proved, and with all outputs.
+        let watch = |py: Python<'_>| match &progress {
+            Some(progress) => {
+                let standing = counter.read();
+                progress.call1(py, (standing.proved, standing.outputs)).map(|_| ())
+            }
+            None => Ok(()),
+        };
+        watched(py, &watch, move || {
+            let content = if own.is_empty() { held.to_alir().map_err(refused)? } else { own };
+            let report = held.prove((&source, language), &content, &proof, certificate.as_deref(), Some(written));
+            let report = report.map_err(failed)?;
             serde_json::to_string(&report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
         })
     }
 }
 
 impl Native {
+    #[allow(clippy::type_complexity, reason = "rows for Python")]
+    fn ran(
+        &self,
+        py: Python<'_>,
+        numbers: Numbers<'_>,
+        out: Option<&Bound<'_, PyAny>>,
+        rows: usize,
+        request: &MachineRunRequest,
+    ) -> PyResult<(Option<Vec<Py<PyBytes>>>, Vec<(String, Vec<Py<PyBytes>>)>)> {
+        let Some(machine) = self.held.machine() else {
+            return Err(PyValueError::new_err("a program has no state"));
+        };
+        let (_, n_out, _) = self.shape();
+        let run = |results: Results<'_>| {
+            let state = std::sync::Mutex::new(Vec::new());
+            in_place(py, (Some(1), false), |run| {
+                let found = machine_run::run(machine, numbers, results, request, run.stop)?;
+                *state.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+                Ok(())
+            })?;
+            let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            Ok::<_, PyErr>(state.into_iter().map(|(name, codes)| (name, signed_bytes(py, &codes))).collect())
+        };
+        let contiguous = |_| PyValueError::new_err("out is not contiguous");
+        let Some(out) = out else {
+            let mut wide = vec![BigInt::ZERO; rows * n_out];
+            let state = run(Results::Wide(&mut wide))?;
+            return Ok((Some(signed_bytes(py, &wide)), state));
+        };
+        let array = out.cast::<PyArrayDyn<f64>>()?;
+        let state = run(Results::Reals(array.try_readwrite().map_err(busy)?.as_slice_mut().map_err(contiguous)?))?;
+        Ok((None, state))
+    }
+
     fn predicted(
         &self,
         py: Python<'_>,
@@ -345,8 +613,7 @@ impl Native {
         let Some(out) = out else {
             let mut wide = vec![BigInt::ZERO; rows * n_out];
             run(Results::Wide(&mut wide))?;
-            let bytes = wide.iter().map(|code| PyBytes::new(py, &code.to_signed_bytes_le()).unbind());
-            return Ok(Some(bytes.collect()));
+            return Ok(Some(signed_bytes(py, &wide)));
         };
         let contiguous = |_| PyValueError::new_err("out is not contiguous");
         if let Ok(array) = out.cast::<PyArrayDyn<f64>>() {
@@ -367,8 +634,8 @@ fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
-/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of stdout, and
-/// warnings and notes as JSON.
+/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of
+/// stdout, and warnings and notes as JSON.
 #[pyfunction]
 fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)> {
     interruptible(py, move || {
@@ -378,16 +645,26 @@ fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)>
     })
 }
 
-/// Names of the options of a sub-command; of an empty name those of the main job.
+/// Names of the options of a sub-command, with underscores; of an empty name those of the hardware.
 #[pyfunction]
 fn option_names(sub_command: &str) -> Vec<String> {
-    cli::option_names(sub_command)
+    match sub_command {
+        "" => HardwareOptions::names().map(str::to_owned).collect(),
+        name => cli::option_names(name).into_iter().map(|name| name.replace('-', "_")).collect(),
+    }
+}
+
+/// Kind of a file: `design`, `graph`, `onnx` or `matrix`.
+#[pyfunction]
+fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
+    cli::file_kind(content, &path)
 }
 
 #[pymodule]
 fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(file_kind, module)?)?;
     module.add_function(wrap_pyfunction!(option_names, module)?)?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_class::<Native>()

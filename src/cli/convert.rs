@@ -160,7 +160,8 @@ impl Args {
             Some("v" | "sv") => "alir2hdl MODEL --verilog FILE writes Verilog; here add --to, or end the name in .json",
             Some("vhd" | "vhdl") => "alir2hdl MODEL --vhdl FILE writes VHDL; here add --to, or end the name in .json",
             Some(_) => {
-                "add --to (alir4, bytecode4, aig, ...), or end the name in .json, .json.gz, .aig, .aag or .aignet"
+                "add --to (alir4, bytecode4, aig, ...), or end the name in .json, .json.gz, .llvlir, .llvlirs, \
+                 .aig, .aag or .aignet"
             }
         };
         let message = "the name of the output does not tell which form is meant";

@@ -1,9 +1,9 @@
 //! Devices and delays as they are typed.
 
 use crate::compile::DelayModel;
-use crate::device::{Device, Estimate};
+use crate::device::Estimate;
 use crate::diag::four_digits;
-use crate::project;
+use crate::options::NamedDevice;
 use clap::{ArgAction, ValueEnum};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 pub(super) struct DeviceArgs {
     /// Take the times of this family or part, and estimate area and clock (see `alir2hdl devices`)
     #[arg(id = "device", long, alias = "part", value_name = "DEVICE", action = ArgAction::Set, num_args = 1,
-          value_parser = known_device)]
+          value_parser = NamedDevice::parse)]
     devices: Vec<NamedDevice>,
     /// Take delays from latency-fields, device or width [default: device with --device or a clock, else latency-fields]
     #[arg(long, value_enum, value_name = "MODEL", hide_short_help = true)]
@@ -22,54 +22,9 @@ pub(super) struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The device whose figures count: the first family that is named, else that of the first part.
-    pub(super) fn figures(&self) -> Option<Device> {
-        let of_family = self.devices.iter().find_map(|named| Device::by_name(&named.text));
-        of_family.or_else(|| self.devices.iter().find_map(NamedDevice::figures))
-    }
-
-    /// Returns `true` if no device is named.
-    pub(super) fn is_unnamed(&self) -> bool {
-        self.devices.is_empty()
-    }
-
     /// The devices that are named.
     pub(super) fn named(&self) -> &[NamedDevice] {
         &self.devices
-    }
-}
-
-/// A device as it is typed: a family, or a part number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedDevice {
-    /// The name.
-    pub(super) text: String,
-}
-
-impl NamedDevice {
-    /// The device whose figures stand for it; `None` if it is not known.
-    pub(super) fn figures(&self) -> Option<Device> {
-        Device::by_name(&self.text).or_else(|| project::find(&self.text).ok().map(|part| part.figures()))
-    }
-
-    /// The part number, of a family a usual part of it; `None` if it has none that a flow knows.
-    pub(super) fn part(&self) -> Option<&str> {
-        match Device::by_name(&self.text) {
-            Some(device) => usual_part(device),
-            None => Some(&self.text).filter(|text| project::find(text).is_ok()).map(String::as_str),
-        }
-    }
-}
-
-/// A part that stands for a family in scripts of the vendor's tools.
-fn usual_part(device: Device) -> Option<&'static str> {
-    match device {
-        Device::Xcvu13p | Device::UltrascalePlus => Some("xcvu13p-flga2577-2-e"),
-        Device::Xcku5p => Some("xcku5p-ffvb676-2-e"),
-        Device::Series7 => Some("xc7k325tffg900-2"),
-        Device::Ecp5 => Some("LFE5U-25F"),
-        Device::Agilex => Some("AGFB014R24A2E2V"),
-        Device::Ice40 | Device::Generic => None,
     }
 }
 
@@ -82,18 +37,6 @@ pub(super) enum DelayModelArg {
     Device,
     /// Widths, in levels of LUTs
     Width,
-}
-
-/// A device that is known.
-pub(super) fn known_device(text: &str) -> Result<NamedDevice, String> {
-    let named = NamedDevice { text: text.to_owned() };
-    if named.figures().is_some() {
-        return Ok(named);
-    }
-    let names = Device::ALL.map(Device::name);
-    let nearest = super::near(text, names.into_iter()).or_else(|| project::find(text).err().flatten());
-    let guess = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
-    Err(format!("no such device; {guess}known are {}, and part numbers (`alir2hdl devices`)", names.join(", ")))
 }
 
 /// Any word as a device: for commands that report unknown ones together with other problems.

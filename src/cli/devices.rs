@@ -19,8 +19,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The tool of a flow.
-fn tool(flow: Flow) -> &'static str {
+/// Returns the value of `--flow` for a flow.
+pub(super) fn tool(flow: Flow) -> &'static str {
     match flow {
         Flow::Vivado => "vivado",
         Flow::Quartus => "quartus",

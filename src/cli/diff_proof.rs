@@ -3,16 +3,15 @@
 use super::Failure;
 use super::diff::codes;
 use super::input::FileFacts;
-use super::proof_effort::ProofEffort;
 use crate::compile::{self, Spec};
 use crate::emit::Language;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::Model;
 use crate::ir::machine::Machine;
-use crate::prove::engine::Limits;
 use crate::prove::equiv::{Report, Request, Verdict};
+use crate::prove::options::ProofBudget;
 use crate::prove::sat::Embedded;
-use crate::prove::{equiv, machine, pair};
+use crate::prove::{self, machine, pair};
 use crate::rtl;
 use crate::verify::{MachineRun, Rows};
 use num_bigint::BigInt;
@@ -51,14 +50,9 @@ pub(super) struct ShownDifference {
     pub(super) second: String,
 }
 
-impl ProofEffort {
-    fn request(self) -> Request {
-        Request { latency: Some(0), limits: self.limits(), work: Some(self.work), ..Request::default() }
-    }
-
-    fn limits(self) -> Limits {
-        Limits { sat_steps: self.sat_steps, ..Limits::default() }
-    }
+/// The request for a comparison of two programs.
+fn request(budget: ProofBudget) -> Request {
+    Request { latency: Some(0), limits: budget.limits(), work: Some(budget.work()), ..Request::default() }
 }
 
 impl DiffProof {
@@ -117,14 +111,14 @@ impl DiffProof {
 pub(super) fn of_models(
     (a, of_a): (&Model, &FileFacts),
     (b, of_b): (&Model, &FileFacts),
-    effort: ProofEffort,
+    effort: ProofBudget,
 ) -> Result<DiffProof, Failure> {
     for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
         if x != y {
             return Ok(DiffProof::differs(format!("{x} {what} elements in the first, {y} in the second")));
         }
     }
-    let (report, difference) = pair::prove(a, b, &effort.request(), &|| Box::new(Embedded));
+    let (report, difference) = prove::models(a, b, &request(effort));
     let mut proof = DiffProof::of(&report.verdict);
     if let Some(difference) = difference {
         let shown = counterexample(a, b, &difference);
@@ -157,10 +151,10 @@ pub(super) fn of_models(
 }
 
 /// Compares a lowered program with its source, if it has one; also returns the kind of the source.
-fn own_meaning(model: &Model, facts: &FileFacts, effort: ProofEffort) -> Option<(String, Report)> {
+fn own_meaning(model: &Model, facts: &FileFacts, effort: ProofBudget) -> Option<(String, Report)> {
     let source = facts.source(model)?;
-    let report = compile::of_lowering(model, &*source, &effort.request(), &|| Box::new(Embedded));
-    Some((source.kind().to_owned(), report.unwrap_or_else(equiv::undecided)))
+    let report = prove::source_of(model, &*source, &request(effort));
+    Some((source.kind().to_owned(), report))
 }
 
 fn shown(code: &BigInt, port: &Port) -> String {
@@ -184,7 +178,7 @@ fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> ShownDiffer
 
 /// Proves or refutes that two state machines behave alike from power-on: hardware is made of the second without any
 /// optimisation, and both are proved to be that hardware.
-pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofEffort) -> DiffProof {
+pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> DiffProof {
     let ports = |m: &Machine| {
         let port = |id| (m.signal(id).name.clone(), m.signal(id).elements.clone());
         [m.inputs().map(port).collect::<Vec<_>>(), m.outputs().map(port).collect()]
@@ -219,8 +213,8 @@ pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofEffort) -> Diff
         Err(why) => return DiffProof::unknown(format!("the hardware of the second cannot be read: {why}")),
     };
     let request =
-        machine::MachineRequest { limits: effort.limits(), work: effort.work, ..machine::MachineRequest::default() };
-    let against = |design: &Machine| machine::prove(design, &rtl, &request, &|| Box::new(Embedded)).0.verdict;
+        machine::MachineRequest { limits: effort.limits(), work: effort.work(), ..machine::MachineRequest::default() };
+    let against = |design: &Machine| prove::state_machine(design, &rtl, &request, &|| Box::new(Embedded)).0.verdict;
     let verdict = against(a);
     if let machine::Verdict::Differs { counterexample: Some(found), .. } = &verdict {
         return confirmed(a, b, found.inputs.clone());

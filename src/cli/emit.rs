@@ -17,7 +17,9 @@ use crate::files::Batch;
 use crate::formats;
 use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use crate::netlist::Languages;
+use crate::options::HardwareOptions;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -248,7 +250,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let (design, file) = args.input.read_design(global)?;
     let mut laps = Laps(vec![("read", start.elapsed())]);
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
-    let mut spec = Spec { provenance: Some(file.provenance(words)), ..args.spec(&stems[0]) };
+    let options = args.options();
+    let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = languages_of((&spec, &design), targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
@@ -258,7 +261,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     };
     let first = match &design {
         Design::Model(model) => {
-            let problems = [args.ports.problems(), args.wrapper.problems()].concat();
+            let problems = options.problems();
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
@@ -268,26 +271,23 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
             }
         }
         Design::Machine(machine) => {
-            machine::refuse(args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given()))?;
+            machine::refuse(&options)?;
             compile::machine(machine, &spec)?
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
+    let asked = GivenOptions::of(&options);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {
         idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));
-        idle.0.extend(args.pipeline.assumption(&spec));
+        idle.0.extend(options.assumption(&spec));
     }
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
     let modules = targets.iter().enumerate().filter(|(_, target)| target.language().is_some());
-    let mut renamed: Vec<String> = modules.filter_map(|(k, _)| made(k).spec().renamed(made(k).top())).collect();
-    renamed.dedup();
-    let note = |message: String| Diagnostic::note("N0601", Place::Whole, message).with_help("--top names the module");
-    report(&Diagnostics(renamed.into_iter().map(note).collect()), global);
+    report(&renamed(modules.flat_map(|(k, _)| made(k).renamed())), global);
     [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
     if design.operations() > LONG {
         on_interrupt(|| {});
@@ -410,24 +410,15 @@ impl Args {
         self.output.namespace.clone().unwrap_or_else(|| cpp_namespace::from_stem(stem).0)
     }
 
-    /// What was asked for, if nothing in it contradicts.
-    ///
-    /// # Errors
-    /// All that does.
-    pub(super) fn wanted(&self) -> Result<Spec, Diagnostics> {
-        let problems = [self.ports.problems(), self.wrapper.problems()].concat();
-        if problems.is_empty() { Ok(self.spec("model")) } else { Err(Diagnostics(problems)) }
-    }
-
-    /// What was asked for; `stem` is what the module is called like if no name was given.
-    fn spec(&self, stem: &str) -> Spec {
-        let mut spec = Spec { prove: self.output.prove, ..Spec::default() };
-        self.optimise.fill(&mut spec);
-        self.pipeline.fill(&mut spec);
-        self.ports.fill(&mut spec, stem);
-        self.wrapper.fill(&mut spec);
-        self.text.fill(&mut spec);
-        spec
+    /// Returns the options of the hardware.
+    fn options(&self) -> HardwareOptions {
+        let mut options = HardwareOptions { prove: self.output.prove, ..HardwareOptions::default() };
+        self.optimise.fill(&mut options);
+        self.pipeline.fill(&mut options);
+        self.ports.fill(&mut options);
+        self.wrapper.fill(&mut options);
+        self.text.fill(&mut options);
+        options
     }
 }
 
@@ -441,6 +432,19 @@ pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Itera
     });
     let is_machine = spec.interval().is_some() || matches!(design, Design::Machine(_));
     if all == none || is_machine { Languages::BOTH } else { all }
+}
+
+/// Returns notes about names of the source that are not those of the RTL, each once.
+pub(super) fn renamed(sentences: impl Iterator<Item = String>) -> Diagnostics {
+    let sentences: BTreeSet<String> = sentences.collect();
+    let note = |message: String| {
+        let help = match message.starts_with("the module") {
+            true => "--top names the module",
+            false => "names of ports are those of the file's signals: rename the signal",
+        };
+        Diagnostic::note("N0601", Place::Whole, message).with_help(help)
+    };
+    Diagnostics(sentences.into_iter().map(note).collect())
 }
 
 /// The hardware of each target; nothing where it is that of the first.
@@ -524,5 +528,54 @@ impl Laps {
     fn report(&self) -> String {
         let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::FromArgMatches;
+
+    fn parsed(words: &[&str]) -> Option<HardwareOptions> {
+        let matches = super::super::command().try_get_matches_from(words).ok()?;
+        super::super::Cli::from_arg_matches(&matches).ok()?.main_job.0.map(|args| args.options())
+    }
+
+    /// Each option of the hardware, with each of its values, is the same by its name in the library.
+    #[test]
+    fn the_library_has_every_option_of_the_hardware() {
+        let headings = ["Pipeline and device", "Ports", "Optimisation and RTL"];
+        let mut compared = 0;
+        for arg in super::super::command().get_arguments() {
+            let about_hardware = arg.get_help_heading().is_some_and(|heading| headings.contains(&heading));
+            let (Some(long), true) = (arg.get_long(), about_hardware || arg.get_id() == "level") else { continue };
+            let possible = arg.get_possible_values();
+            let values: Vec<String> = match (arg.get_action().takes_values(), possible.is_empty()) {
+                (false, _) => vec![String::new()],
+                (true, false) => possible.iter().map(|value| format!("={}", value.get_name())).collect(),
+                (true, true) => {
+                    ["4", "2.5", "auto", "ecp5", "clk=c,in=x", "dce,cse", "m"].map(|v| format!("={v}")).into()
+                }
+            };
+            let before = compared;
+            for value in values {
+                let word = format!("--{long}{value}");
+                for more in [None, Some("--ii=3"), Some("--freq=100")] {
+                    let words: Vec<&str> = ["alir2hdl", "m.json", &word].into_iter().chain(more).collect();
+                    let Some(options) = parsed(&words) else { continue };
+                    // The command line has a level always.
+                    let mut found = HardwareOptions::from_words(words[1..].iter().copied());
+                    found.level = found.level.or(found.passes.is_none().then_some(1));
+                    assert_eq!(found, options, "{words:?}");
+                    compared += 1;
+                    break;
+                }
+            }
+            assert!(compared > before, "no value of --{long} was compared");
+        }
+        assert!(compared > 80, "{compared} values");
+        for level in ["-O0", "-O2"] {
+            assert_eq!(parsed(&["alir2hdl", "m", level]), Some(HardwareOptions::from_words([level])));
+        }
     }
 }

@@ -50,6 +50,11 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
     found
 }
 
+/// Returns the codes with their meanings.
+pub(super) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    entries(ERRORS).into_iter().map(|entry| (entry.code, entry.meaning))
+}
+
 /// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
 fn full_code(asked: &str) -> String {
     let upper = asked.trim().to_ascii_uppercase();

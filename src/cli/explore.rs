@@ -1,6 +1,5 @@
 //! `alir2hdl explore`: many variants of hardware, made, proved and synthesised by a Snakemake workflow.
 
-use super::device::{NamedDevice, known_device};
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
@@ -10,6 +9,7 @@ use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
+use crate::options::NamedDevice;
 use crate::verify::MISSING_TOOL;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -56,7 +56,7 @@ pub(super) struct Args {
     )]
     objective: Vec<ObjectiveArg>,
     /// Estimate area and clock of this device: a family or a part number (see `alir2hdl devices`)
-    #[arg(long, alias = "part", value_name = "DEVICE", value_parser = known_device)]
+    #[arg(long, alias = "part", value_name = "DEVICE", value_parser = NamedDevice::parse)]
     device: Option<NamedDevice>,
     /// Synthesise each variant with this tool
     #[arg(long, value_enum, value_name = "FLOW")]

@@ -1,16 +1,13 @@
-//! The options that say what the hardware looks like, the same in every sub-command that makes some: they fill a
-//! [`Spec`].
+//! The options that describe the hardware, the same in every sub-command that builds some: they fill
+//! [`HardwareOptions`].
 
 use super::device::{DelayModelArg, DeviceArgs};
-use crate::compile::{
-    Arrival, Budget, Clock, DelayModel, Engine, ModuleSpec, Pipeline, Products, Spec, Stages, Target, Top,
-};
-use crate::diag::{Diagnostic, Place, four_digits};
-use crate::netlist::{Ports, ResetOptions};
+use crate::compile::{Arrival, Engine, Products, Stages};
+use crate::netlist::Ports;
+use crate::options::{HardwareOptions, ResetKind, frequency, period, stages};
 use crate::prove::equiv::Presence;
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
-use std::sync::Arc;
 
 /// Where the registers are.
 #[derive(Clone, Debug, clap::Args)]
@@ -164,48 +161,6 @@ impl InputArg {
     }
 }
 
-/// A number of stages as it is typed.
-fn stages(text: &str) -> Result<Stages, String> {
-    match text {
-        "auto" => Ok(Stages::Fewest),
-        _ => text.parse().map(Stages::Exactly).map_err(|_| "a number of stages, or auto".to_owned()),
-    }
-}
-
-/// Nanoseconds in a period of one megahertz.
-const NS_OF_MHZ: f64 = 1000.0;
-
-/// A clock period in nanoseconds, from a time or a frequency with or without a unit.
-fn period(text: &str) -> Result<f64, String> {
-    match quantity(text) {
-        Some((time, "" | "ns")) => Ok(time),
-        Some((time, "ps")) => Ok(time / 1000.0),
-        Some((time, "us")) => Ok(time * 1000.0),
-        Some((mhz, "mhz")) => Ok(NS_OF_MHZ / mhz),
-        Some((ghz, "ghz")) => Ok(1.0 / ghz),
-        _ => Err("a time or a frequency: 5, 5ns or 200MHz".to_owned()),
-    }
-}
-
-/// A frequency in MHz, with or without a unit.
-fn frequency(text: &str) -> Result<f64, String> {
-    match quantity(text) {
-        Some((mhz, "" | "mhz")) if mhz > 0.0 => Ok(mhz),
-        Some((ghz, "ghz")) if ghz > 0.0 => Ok(NS_OF_MHZ * ghz),
-        Some((ns, "ns")) if ns > 0.0 => Ok(NS_OF_MHZ / ns),
-        _ => Err("a frequency above zero: 200 or 200MHz".to_owned()),
-    }
-}
-
-/// A number and its unit in lower case.
-fn quantity(text: &str) -> Option<(f64, &'static str)> {
-    const UNITS: [&str; 5] = ["ns", "ps", "us", "mhz", "ghz"];
-    let lower = text.trim().to_ascii_lowercase();
-    let unit = UNITS.into_iter().find(|unit| lower.ends_with(unit)).unwrap_or_default();
-    let number = lower[..lower.len() - unit.len()].trim_end().parse().ok()?;
-    Some((number, unit))
-}
-
 /// Clocks between two samples, as they are typed; several are compared, none: as few as a budget allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intervals(pub(super) Vec<u32>);
@@ -243,13 +198,29 @@ pub(super) enum EffortArg {
 }
 
 impl PipelineArgs {
-    /// Stores the options in `spec`.
-    pub(super) fn fill(&self, spec: &mut Spec) {
-        spec.pipeline = Pipeline {
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        *options = HardwareOptions {
             stages: self.pipeline,
-            max_stage_delay: self.max_stage_delay,
+            intervals: self.ii.as_ref().map(|ii| ii.0.clone()),
+            max_luts: self.max_luts,
+            max_ffs: self.max_ffs,
+            ii_share: self.ii_share,
+            max_latency: self.max_latency,
+            engine: match self.ii_engine {
+                EngineArg::Auto => Engine::Auto,
+                EngineArg::Fold => Engine::Fold,
+                EngineArg::Serial => Engine::Serial,
+                EngineArg::Mixed => Engine::Mixed,
+            },
+            arrival: self.ii_input.arrival(),
             register_inputs: self.register_inputs,
             register_outputs: self.register_outputs,
+            max_stage_delay: self.max_stage_delay,
+            clock_period: self.clock_period,
+            freq: self.freq,
+            delay_unit: self.delay_unit,
+            clock_uncertainty: self.clock_uncertainty,
             input_delay: self.input_delay,
             output_delay: self.output_delay,
             objective: match self.pipeline_objective {
@@ -262,80 +233,15 @@ impl PipelineArgs {
                 EffortArg::Normal => Effort::Normal,
                 EffortArg::Max => Effort::Max,
             },
-            interval: self.ii.as_ref().and_then(|ii| ii.0.first().copied()),
-            budget: match &self.ii {
-                Some(ii) if ii.0.is_empty() || self.max_luts.is_some() || self.max_ffs.is_some() => {
-                    Some(Budget { luts: self.max_luts, ffs: self.max_ffs })
-                }
-                _ => None,
-            },
-            least_share: self.ii_share,
-            max_latency: self.max_latency,
-            compared: self.ii.iter().flat_map(|ii| ii.0.iter().skip(1).copied()).collect(),
-            engine: match self.ii_engine {
-                EngineArg::Auto => Engine::Auto,
-                EngineArg::Fold => Engine::Fold,
-                EngineArg::Serial => Engine::Serial,
-                EngineArg::Mixed => Engine::Mixed,
-            },
-            arrival: self.ii_input.arrival(),
-        };
-        spec.clock = Clock { period: self.period(), delay_unit: self.delay_unit, uncertainty: self.clock_uncertainty };
-        spec.target = Target {
-            device: self.device.figures(),
-            fallback: None,
-            delays: self.device.delay_model.map(DelayModelArg::model),
             products: match self.use_dsp {
                 UseDspArg::Auto => Products::Auto,
                 UseDspArg::No => Products::Logic,
                 UseDspArg::Yes => Products::Blocks,
             },
+            devices: self.device.named().to_vec(),
+            delay_model: self.device.delay_model.map(DelayModelArg::model),
+            ..std::mem::take(options)
         };
-    }
-
-    /// The clock period that was requested, in nanoseconds.
-    pub(super) fn period(&self) -> Option<f64> {
-        self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
-    }
-
-    /// A note that says which delays a clock period is met by, where the command line names no device.
-    pub(super) fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
-        self.period().filter(|_| self.device.is_unnamed())?;
-        let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
-        let message = match spec.delay_model() {
-            DelayModel::Device => {
-                format!("no device is named: operations and registers take the times of {}", spec.device().name())
-            }
-            DelayModel::LatencyFields | DelayModel::Width => {
-                let unit = spec.clock.delay_unit.unwrap_or(1.0);
-                format!("one unit of the model's delays counts as {} ns, and registers as none", four_digits(unit))
-            }
-        };
-        let help = "--device NAME takes the times of a device; `alir2hdl devices` lists them";
-        Some(Diagnostic::note("N0803", Place::Flag(flag.into()), message).with_help(help))
-    }
-
-    /// The options that were given another value than their default.
-    pub(super) fn given(&self) -> Vec<&'static str> {
-        let options = [
-            ("--delay-model", self.device.delay_model.is_some()),
-            ("--pipeline", self.pipeline.is_some()),
-            ("--ii", self.ii.is_some()),
-            ("--ii-engine", self.ii_engine != EngineArg::default()),
-            ("--ii-input", self.ii_input != InputArg::default()),
-            ("--register-inputs", self.register_inputs),
-            ("--register-outputs", self.register_outputs),
-            ("--max-stage-delay", self.max_stage_delay.is_some()),
-            ("--clock-period", self.clock_period.is_some()),
-            ("--freq", self.freq.is_some()),
-            ("--clock-uncertainty", self.clock_uncertainty != 0.0),
-            ("--input-delay", self.input_delay != 0.0),
-            ("--output-delay", self.output_delay != 0.0),
-            ("--pipeline-objective", self.pipeline_objective != ObjectiveArg::default()),
-            ("--effort", self.effort != EffortArg::default()),
-            ("--use-dsp", self.use_dsp != UseDspArg::default()),
-        ];
-        options.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
     }
 }
 
@@ -401,76 +307,25 @@ pub(super) enum ResetArg {
 }
 
 impl PortArgs {
-    /// Stores the options in `spec`; `stem` is the default name of the module.
-    pub(super) fn fill(&self, spec: &mut Spec, stem: &str) {
-        let active_high = self.reset_polarity == PolarityArg::High;
-        let reset = |asynchronous| ResetOptions { asynchronous, active_high, data: self.reset_data };
-        spec.module = ModuleSpec {
-            top: match &self.top {
-                Some(top) => Top::Named(top.clone()),
-                None => Top::Like(stem.to_owned()),
-            },
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        *options = HardwareOptions {
+            top: self.top.clone(),
             ports: match self.ports {
                 PortsArg::Packed => Ports::Packed,
                 PortsArg::Split => Ports::Split,
             },
-            names: self.names.names(active_high),
             valid: self.valid,
             enable: self.enable,
             reset: match self.reset {
-                ResetArg::None => None,
-                ResetArg::Sync => Some(reset(false)),
-                ResetArg::Async => Some(reset(true)),
+                ResetArg::None => ResetKind::None,
+                ResetArg::Sync => ResetKind::Sync,
+                ResetArg::Async => ResetKind::Async,
             },
-            labels: Arc::clone(&spec.module.labels),
-            languages: spec.module.languages,
+            reset_data: self.reset_data,
+            reset_low: self.reset_polarity == PolarityArg::Low,
+            names: self.names.options(),
+            ..std::mem::take(options)
         };
-    }
-
-    /// The options that were given another value than their default, the module's name aside.
-    pub(super) fn given(&self) -> Vec<&'static str> {
-        let options = [
-            ("--ports", self.ports != PortsArg::default()),
-            ("--valid", self.valid),
-            ("--enable", self.enable),
-            ("--reset", self.reset != ResetArg::default()),
-            ("--reset-data", self.reset_data),
-            ("--reset-polarity", self.reset_polarity != PolarityArg::default()),
-        ];
-        let given = options.into_iter().filter_map(|(flag, given)| given.then_some(flag));
-        given.chain(self.names.given()).collect()
-    }
-
-    /// Options about a reset that the design does not have.
-    pub(super) fn problems(&self) -> Vec<Diagnostic> {
-        let of_reset =
-            [("--reset-data", self.reset_data), ("--reset-polarity", self.reset_polarity != PolarityArg::default())];
-        let given = of_reset.into_iter().filter(|(_, given)| *given && self.reset == ResetArg::None);
-        let problem = |(flag, _): (&str, bool)| {
-            Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
-                .with_help("add --reset sync or --reset async")
-        };
-        given.map(problem).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn periods_are_nanoseconds_whatever_their_unit() {
-        for text in ["5", "5ns", "5 ns", "5.0NS", "200MHz", "200 mhz", "0.2GHz", "5000ps", "0.005us"] {
-            assert_eq!(period(text), Ok(5.0), "{text}");
-        }
-        for text in ["200", "200MHz", "0.2ghz", "5ns"] {
-            assert_eq!(frequency(text), Ok(200.0), "{text}");
-        }
-        for wrong in ["", "ns", "5s", "5 n s", "fast", "5,0", "5nss"] {
-            assert!(period(wrong).is_err(), "{wrong}");
-        }
-        for wrong in ["", "0", "-200", "nan", "fast", "5ps"] {
-            assert!(frequency(wrong).is_err(), "{wrong}");
-        }
     }
 }

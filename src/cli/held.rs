@@ -1,15 +1,17 @@
-//! Programs that a caller holds who is no command line: read from memory or from files, with what they were made of.
+//! Designs in memory for library callers: read from memory or from files, with the facts about their source.
 
 use super::input::{Design, FileFacts};
-use super::{Command, Failure, Global, parsed};
+use super::{Command, Failure, Global, machine_run, parsed};
 use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
-use crate::formats;
+use crate::files::Batch;
+use crate::formats::{self, Target};
 use crate::interp::arrays::{ArrayEngine, ArrayFault, ArrayRun, CodeType, Numbers, Results};
-use crate::interp::batch::SampleFault;
-use crate::interp::samples::Values;
-use crate::interp::{FaultKind, Plan, PlanOptions, Runner};
+use crate::interp::batch::{SampleFault, codes_of_row};
+use crate::interp::samples::{Values, input_ports};
+use crate::interp::{FaultKind, LookupMiss, Plan, PlanOptions, Runner, Step, golden_steps};
+use crate::ir::machine::Machine;
 use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, golden};
 use crate::network::exact::Rational;
@@ -17,10 +19,17 @@ use crate::network::matrix::{self, Product};
 use crate::network::port::{self, Encoder, Meaning};
 use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
-use crate::prove::equiv::Report;
-use crate::prove::sat::Solver;
+use crate::options::HardwareOptions;
+use crate::project::options::ProjectOptions;
+use crate::prove::options::ProofOptions;
+use crate::prove::{self, DesignReport, ProgressCounter, ProofFault, ProvedDesign, RtlFile};
+use crate::rtl::Language;
+use crate::verify::options::SimulationOptions;
+use crate::verify::runner::Verification;
+use crate::view::options::PageOptions;
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive, ToPrimitive};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes in which a file shows what it is.
@@ -28,12 +37,17 @@ const HEAD: usize = 1 << 16;
 /// Bits that a double holds of an integer.
 const EXACT: u32 = 53;
 
-/// A program, what it was made of, and the plan of its batch engine.
+/// A program or state machine, what it was made of, and the engine that runs it.
 pub struct HeldProgram {
-    pub(super) model: Model,
+    pub(super) design: Design,
     pub(super) file: FileFacts,
     /// Where it was read from; `-` if from nowhere.
     pub(super) name: String,
+    engine: Option<ProgramEngine>,
+}
+
+/// The batch engine of a program.
+struct ProgramEngine {
     plan: Plan,
     array: ArrayEngine,
     /// `true` if real numbers are encoded as the program's ports encode them: floor, wrap, no scales.
@@ -41,49 +55,54 @@ pub struct HeldProgram {
 }
 
 impl HeldProgram {
-    fn new(model: Model, file: FileFacts, name: String) -> HeldProgram {
-        let plan = Plan::new(&model, PlanOptions::default());
-        let array = ArrayEngine::new(&model, &plan);
-        let is_plain = file.meaning().is_none_or(|(meaning, _)| is_plain(meaning, &model));
-        HeldProgram { model, file, name, plan, array, is_plain }
+    fn new(design: Design, file: FileFacts, name: String) -> HeldProgram {
+        let engine = |model: &Model| {
+            let plan = Plan::new(model, PlanOptions::default());
+            let array = ArrayEngine::new(model, &plan);
+            let is_plain = file.meaning().is_none_or(|(meaning, _)| is_plain(meaning, model));
+            ProgramEngine { plan, array, is_plain }
+        };
+        let engine = match &design {
+            Design::Model(model) => Some(engine(model)),
+            Design::Machine(_) => None,
+        };
+        HeldProgram { design, file, name, engine }
     }
 
-    /// The program that bytes in memory hold: ALIR in any form, or an integer kernel. `name` is for messages.
+    /// Reads the bytes of ALIR in any form, of a state machine, or of an integer kernel. `name` is for messages.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The problems of the content.
     pub fn of_bytes(bytes: &[u8], name: String) -> Result<HeldProgram, Diagnostics> {
         let limits = Limits::default();
         let mut file = FileFacts::of_memory(&formats::checksum(bytes), &formats::sha256(bytes));
-        let model = if llvlir::is_program(&formats::unpacked(&bytes[..bytes.len().min(HEAD)])) {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        let design = if formats::is_machine(head) {
+            Design::Machine(formats::read_machine(bytes, &limits)?)
+        } else if llvlir::is_program(&formats::unpacked(head)) {
             let (plain, _) = formats::read_bytes(bytes, limits.max_bytes)?;
             let program = llvlir::read(&plain, llvlir::Limits::default()).map_err(|problem| problem.diagnostic())?;
             let (model, labels) = llvlir::lower::labelled(&program, &limits)?;
             (file.kernel, file.labels) = (Some(program), Arc::new(labels));
-            model
+            Design::Model(model)
         } else {
-            formats::read(bytes, &limits, None)?.0
+            Design::Model(formats::read(bytes, &limits, None)?.0)
         };
-        Ok(HeldProgram::new(model, file, name))
+        Ok(HeldProgram::new(design, file, name))
     }
 
-    /// The program that a file holds or becomes, by the options about reading as they are typed (`--weights=w.npz`,
-    /// `--input-type=s8.5`); notes are not told.
+    /// Reads a file of any kind, with options about reading as they are typed (`--weights=w.npz`,
+    /// `--input-type=s8.5`); notes are not printed.
     ///
     /// # Errors
-    /// What is wrong with the options or the files; a state machine, which is no program.
+    /// The problems of the options or the files.
     pub fn read(path: &str, options: &[String]) -> Result<HeldProgram, Failure> {
         // `--` would end the options: the path comes first, and begins with a folder.
         let words = ["alir2hdl", "info", path].map(str::to_owned).into_iter().chain(options.iter().cloned());
         let (cli, _) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
         let Some(Command::Info(args)) = cli.command else { unreachable!("the words name the sub-command") };
-        match args.input.read_design(Global { quiet: true, ..Global::default() })? {
-            (Design::Model(model), file) => Ok(HeldProgram::new(model, file, path.to_owned())),
-            (Design::Machine(_), _) => {
-                let message = "a state machine, which is no program";
-                Err(Failure::input(Diagnostic::error("E0804", Place::Whole, message).in_file(path.as_ref())))
-            }
-        }
+        let (design, file) = args.input.read_design(Global { quiet: true, ..Global::default() })?;
+        Ok(HeldProgram::new(design, file, path.to_owned()))
     }
 
     /// The product with a matrix, from the bytes of an npy file and the type of each input (or of all, if there is
@@ -111,12 +130,23 @@ impl HeldProgram {
         let model = product.model(&graph, Limits::default())?;
         let mut file = FileFacts::of_memory(&formats::checksum(npy), &formats::sha256(npy));
         file.matrix = Some(super::matrix::MatrixFacts { product, solve_seconds: 0.0 });
-        Ok((HeldProgram::new(model, file, "-".into()), graph, report))
+        Ok((HeldProgram::new(Design::Model(model), file, "-".into()), graph, report))
     }
 
-    /// The program.
-    pub fn model(&self) -> &Model {
-        &self.model
+    /// The program; `None` for a state machine.
+    pub fn model(&self) -> Option<&Model> {
+        match &self.design {
+            Design::Model(model) => Some(model),
+            Design::Machine(_) => None,
+        }
+    }
+
+    /// The state machine; `None` for a program.
+    pub fn machine(&self) -> Option<&Machine> {
+        match &self.design {
+            Design::Model(_) => None,
+            Design::Machine(machine) => Some(machine),
+        }
     }
 
     /// Where it was read from; `-` if from nowhere.
@@ -129,40 +159,160 @@ impl HeldProgram {
         &self.file.labels
     }
 
-    /// Builds the hardware for options of the main job; `command` is what the header comment of the RTL names.
+    /// Builds the hardware for options; `command` is the command that the header comment of the RTL names.
     ///
     /// # Errors
-    /// What is wrong with the options; what fails.
-    pub fn hardware(&self, command: Vec<String>, options: &[String]) -> Result<Hardware<'_>, Error> {
-        let mut spec = super::spec(options).map_err(Error::request)?;
+    /// Options that contradict each other; the error of the compilation.
+    pub fn hardware(&self, command: Vec<String>, options: &HardwareOptions) -> Result<Hardware<'_>, Error> {
+        let mut spec = options.checked_spec("model").map_err(Error::request)?;
         spec.provenance = Some(Provenance { command, model: self.file.sha256.clone() });
         spec.module.labels = Arc::clone(&self.file.labels);
-        match self.file.source(&self.model) {
-            Some(source) => compile::lowered(&self.model, &*source, &spec, &|_| {}),
-            None => compile::model(&self.model, &spec),
+        match &self.design {
+            Design::Machine(machine) => {
+                super::machine::refuse(options).map_err(|failure| Error::request(failure.diagnostics))?;
+                compile::machine(machine, &spec)
+            }
+            Design::Model(model) => match self.file.source(model) {
+                Some(source) => compile::lowered(model, &*source, &spec, &|_| {}),
+                None => compile::model(model, &spec),
+            },
         }
     }
 
-    /// The interface of hardware of this program, as JSON.
+    /// Simulates the hardware.
+    ///
+    /// # Errors
+    /// The problems of the options, the samples or the tools.
+    pub fn verify(&self, simulation: &SimulationOptions, options: &HardwareOptions) -> Result<Verification, Failure> {
+        let problems = simulation.conflicts();
+        if !problems.is_empty() {
+            return Err(Failure::input(Diagnostics(problems)));
+        }
+        options.checked_spec("model").map_err(Failure::input)?;
+        super::verify::in_memory(simulation, options, self)
+    }
+
+    /// Writes a project folder; `command` is the command that the header comment of the RTL names.
+    ///
+    /// # Errors
+    /// The problems of the options or the samples; if the folder cannot be written.
+    pub fn project(&self, command: Vec<String>, options: &ProjectOptions) -> Result<(), Failure> {
+        super::project::in_memory(options, command, self).map(|_| ())
+    }
+
+    /// Writes a page of the HTML viewer.
+    ///
+    /// # Errors
+    /// The problems of the options or the samples; if the page cannot be written.
+    pub fn view(&self, page: &PageOptions, options: &HardwareOptions) -> Result<(), Failure> {
+        options.checked_spec("model").map_err(Failure::input)?;
+        super::view::in_memory(page, options, self).map(|_| ())
+    }
+
+    /// Returns the interface of hardware of this program, as JSON.
     pub fn interface(&self, hardware: &Hardware<'_>) -> String {
-        let network = self.file.meaning().map(|(meaning, _)| super::network::interface(meaning, &self.model));
+        let network = match (self.file.meaning(), &self.design) {
+            (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
+            _ => None,
+        };
         hardware.sidecar(&[], self.file.checksum.clone()).with_network(network).to_json()
     }
 
-    /// Adds to a proof about the program that it is what it was made of.
+    /// Proves or refutes that an RTL source computes the design, with the strength of the command; `content` are the bytes
+    /// of the design's file. The certificate, if one was requested, is written into a folder.
     ///
     /// # Errors
-    /// A limit that the source breaks, in words.
-    pub fn add_lowering(&self, report: &mut Report, solver: &dyn Fn() -> Box<dyn Solver>) -> Result<(), String> {
-        match self.file.source(&self.model) {
-            Some(source) => compile::add_lowering(&*source, &self.model, report, solver),
-            None => Ok(()),
+    /// If the source cannot be read or is of another design; if a file cannot be written.
+    pub fn prove(
+        &self,
+        (source, language): (&str, Language),
+        content: &[u8],
+        options: &ProofOptions,
+        folder: Option<&Path>,
+        progress: Option<Arc<ProgressCounter>>,
+    ) -> Result<DesignReport, Failure> {
+        let in_source = |found: Diagnostics| Failure::input(found.in_file("source".as_ref()));
+        let file = RtlFile::read(source, language, options.top.as_deref()).map_err(in_source)?;
+        let options = ProofOptions { certificate: folder.is_some(), ..options.clone() };
+        let lowered = self.model().and_then(|model| self.file.source(model));
+        let design = match &self.design {
+            Design::Model(model) => ProvedDesign::Program(model, lowered.as_deref()),
+            Design::Machine(machine) => ProvedDesign::Machine(machine),
+        };
+        let proof = prove::design(design, Some(content), file, &options, progress).map_err(|fault| match fault {
+            ProofFault::Input(diagnostics) => Failure::input(diagnostics),
+            ProofFault::Bug(message) => Failure::bug(message),
+        })?;
+        if let Some(folder) = folder {
+            let mut batch = Batch::default();
+            let schema = match &proof.report {
+                DesignReport::Program(_) => "alir2hdl.prove/1",
+                DesignReport::Machine(_) => "alir2hdl.prove-machine/1",
+            };
+            super::prove::write_certificate(folder, proof.certificate, (schema, &proof.report), &mut batch)?;
+            super::commit(batch)?;
+        }
+        Ok(proof.report)
+    }
+
+    /// Returns the raw integer values of every operation and of every output for one sample.
+    ///
+    /// # Errors
+    /// An input without a raw integer value; a look-up outside of its table; a state machine.
+    pub fn trace(&self, numbers: Numbers<'_>, codes: bool) -> Result<[Vec<BigInt>; 2], ArrayFault> {
+        let Some(model) = self.model() else {
+            let reason = "a state machine has no trace of one sample".to_owned();
+            return Err(ArrayFault::Refused { sample: 0, reason });
+        };
+        let fault = |fault| ArrayFault::Sample { sample: 0, fault };
+        let values = numbers.to_values();
+        let inputs = match self.file.meaning() {
+            Some((meaning, _)) if !codes => {
+                let code = |(input, element): (usize, &port::InputElement)| {
+                    let exact = port::number(&values, input);
+                    let exact = exact.map_err(|reason| fault(SampleFault::Input { input, reason }))?;
+                    Ok(element.encoder.code(&exact))
+                };
+                meaning.inputs().iter().enumerate().map(code).collect::<Result<Vec<_>, ArrayFault>>()?
+            }
+            _ => codes_of_row(&input_ports(model), &values, 0, codes).map_err(fault)?,
+        };
+        let mut operations = Vec::with_capacity(model.nodes().len());
+        let visit = |step: Step<'_>| {
+            if let Step::Op { code, .. } = step {
+                operations.push(code.clone());
+            }
+        };
+        let outputs = golden_steps(model, &inputs, LookupMiss::Error, visit);
+        let outputs = outputs.map_err(|miss| fault(SampleFault::Miss(miss)))?;
+        Ok([operations, outputs])
+    }
+
+    /// Returns the design as ALIR JSON; what the program was lowered from is not part of it.
+    ///
+    /// # Errors
+    /// A value that the format cannot represent.
+    pub fn to_alir(&self) -> Result<Vec<u8>, Diagnostics> {
+        let wrong = |what: String| Diagnostics::from(Diagnostic::error("E0000", Place::Whole, what));
+        match &self.design {
+            Design::Model(model) => {
+                let mut bytes = Vec::new();
+                formats::prepare(model, Target::Alir4)?.write(&mut bytes).map_err(|why| wrong(why.to_string()))?;
+                Ok(bytes)
+            }
+            Design::Machine(machine) => formats::machine_json(machine).map_err(wrong),
         }
     }
 
     /// The integer type that holds the raw integer values of all outputs.
     pub fn code_type(&self) -> CodeType {
-        let Some(kernel) = &self.file.kernel else { return self.array.code_type() };
+        let Some(kernel) = &self.file.kernel else {
+            return match (&self.engine, &self.design) {
+                (Some(engine), _) => engine.array.code_type(),
+                (None, Design::Machine(machine)) => machine_run::code_type(machine),
+                (None, Design::Model(_)) => unreachable!("a program has an engine"),
+            };
+        };
         let is_narrow = kernel.output_elements().iter().all(|element| element.width <= i64::BITS);
         if is_narrow { CodeType::Signed } else { CodeType::Wide }
     }
@@ -183,22 +333,26 @@ impl HeldProgram {
         results: Results<'_>,
         run: ArrayRun<'_>,
     ) -> Result<(), ArrayFault> {
+        let Some(ProgramEngine { plan, array, is_plain }) = &self.engine else {
+            let reason = "a state machine runs over time".to_owned();
+            return Err(ArrayFault::Refused { sample: 0, reason });
+        };
         if let Some(kernel) = &self.file.kernel {
             let evaluate = |numbers: Numbers<'_>, results: &mut Results<'_>, _: &mut Runner<'_>| {
                 run_kernel(kernel, numbers, results)
             };
-            return self.array.run(&self.plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run });
+            return array.run(plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run });
         }
         match self.file.meaning() {
-            Some((meaning, _)) if !results.are_codes() && !self.is_plain => {
+            Some((meaning, _)) if !results.are_codes() && !is_plain => {
                 let evaluate = |numbers: Numbers<'_>, results: &mut Results<'_>, runner: &mut Runner<'_>| match results
                 {
                     Results::Reals(out) => self.through_ports(meaning, (numbers, run.rounds), out, runner),
                     _ => unreachable!("results are real numbers"),
                 };
-                self.array.run(&self.plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run })
+                array.run(plan, rows, numbers, results, ArrayRun { evaluator: Some(&evaluate), ..run })
             }
-            _ => self.array.run(&self.plan, rows, numbers, results, run),
+            _ => array.run(plan, rows, numbers, results, run),
         }
     }
 
@@ -212,7 +366,8 @@ impl HeldProgram {
         runner: &mut Runner<'_>,
     ) -> Result<(), ArrayFault> {
         let (elements, units) = (meaning.inputs(), meaning.output_units());
-        let kifs: Vec<_> = (0..units.len()).map(|k| self.model.output_kif(k)).collect();
+        let kifs: Vec<_> =
+            (0..units.len()).map(|k| self.model().map_or_else(Kif::default, |m| m.output_kif(k))).collect();
         let values = numbers.to_values();
         let code = |at: usize| -> Result<BigInt, ArrayFault> {
             let (sample, input) = (at / elements.len(), at % elements.len());

@@ -5,33 +5,32 @@
 //! satisfies the request. An option that has no effect in this design (its tables, products, registers) gives a
 //! warning, `W0801`: the hardware satisfies the request, and scripts give the same options to many models.
 
-use super::hardware::{EffortArg, EngineArg, InputArg, ObjectiveArg, PipelineArgs, PortArgs, ResetArg, UseDspArg};
 use super::input::Design;
-use super::text::{RomStyleArg, TextArgs};
-use crate::compile::{Hardware, Scheduled};
+use crate::compile::{Arrival, Engine, Hardware, LookupTables, Products, Scheduled};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Model, Op};
 use crate::netlist::Interface;
+use crate::options::{HardwareOptions, PortRole, ResetKind};
 use crate::reuse::MAX_INTERVAL;
+use crate::schedule::{Effort, Objective};
 
 /// The options of a sub-command that are looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenOptions<'a> {
-    pub(super) pipeline: &'a PipelineArgs,
-    pub(super) ports: Option<&'a PortArgs>,
-    pub(super) text: Option<&'a TextArgs>,
-    pub(super) rom_style: RomStyleArg,
+    options: &'a HardwareOptions,
+    /// `true` if the sub-command can generate RTL.
+    generates: bool,
 }
 
 impl<'a> GivenOptions<'a> {
     /// Collects the options of a sub-command that generates RTL.
-    pub(super) fn of(pipeline: &'a PipelineArgs, ports: &'a PortArgs, text: &'a TextArgs) -> GivenOptions<'a> {
-        GivenOptions { pipeline, ports: Some(ports), text: Some(text), rom_style: text.rom_style }
+    pub(super) fn of(options: &'a HardwareOptions) -> GivenOptions<'a> {
+        GivenOptions { options, generates: true }
     }
 
     /// Collects the options of a sub-command that only reports.
-    pub(super) fn of_look(pipeline: &'a PipelineArgs, rom_style: RomStyleArg) -> GivenOptions<'a> {
-        GivenOptions { pipeline, ports: None, text: None, rom_style }
+    pub(super) fn of_look(options: &'a HardwareOptions) -> GivenOptions<'a> {
+        GivenOptions { options, generates: false }
     }
 }
 
@@ -141,30 +140,34 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
     const CAPTURED: &str = "with --ii a register reads the inputs whatever is asked";
     const EVERY_CLOCK: &str = "a sample is taken every clock";
     const TEXT: &str = "neither Verilog nor VHDL is made";
-    let GivenOptions { pipeline, ports, text, rom_style } = asked;
+    let GivenOptions { options, generates } = asked;
     let Registers { any: registers, cuts, ready } = found.registers;
-    let names = ports.into_iter().flat_map(|ports| {
-        let has_reset = ports.reset != ResetArg::None;
-        ports.names.of_missing(registers, has_reset, ports.enable, ports.valid, ready)
-    });
-    let rom_style = rom_style != RomStyleArg::Auto;
-    let shreg = text.is_some_and(|text| text.shreg_extract.is_some());
-    let keep_names = text.is_some_and(|text| text.keep_names);
+    let exists = |role: PortRole| match role {
+        PortRole::Clock => registers,
+        PortRole::Reset => options.reset != ResetKind::None,
+        PortRole::Enable => options.enable,
+        PortRole::ValidIn | PortRole::ValidOut => options.valid,
+        PortRole::Ready => ready,
+        PortRole::Inputs | PortRole::Outputs => true,
+    };
+    let names = if generates { options.names.missing_ports(exists) } else { Vec::new() };
+    let rom_style = options.tables != LookupTables::Auto;
+    let shreg = options.shreg_extract.is_some();
     // Who only looks takes no text for granted.
-    let no_text = text.is_some() && !found.text;
+    let no_text = generates && !found.text;
     let asked = [
-        ("--pipeline-objective", pipeline.pipeline_objective != ObjectiveArg::default() && !cuts, CUTS),
-        ("--effort", pipeline.effort != EffortArg::default() && !cuts, CUTS),
-        ("--register-inputs", pipeline.register_inputs && ready, CAPTURED),
-        ("--ii-engine", pipeline.ii_engine != EngineArg::default() && !ready, EVERY_CLOCK),
-        ("--ii-input", pipeline.ii_input != InputArg::default() && !ready, EVERY_CLOCK),
-        ("--use-dsp", pipeline.use_dsp != UseDspArg::default() && !found.products, PRODUCTS),
+        ("--pipeline-objective", options.objective != Objective::default() && !cuts, CUTS),
+        ("--effort", options.effort != Effort::default() && !cuts, CUTS),
+        ("--register-inputs", options.register_inputs && ready, CAPTURED),
+        ("--ii-engine", options.engine != Engine::default() && !ready, EVERY_CLOCK),
+        ("--ii-input", options.arrival != Arrival::default() && !ready, EVERY_CLOCK),
+        ("--use-dsp", options.products != Products::default() && !found.products, PRODUCTS),
         ("--rom-style", rom_style && !found.tables, TABLES),
         ("--rom-style", rom_style && found.tables && no_text, TEXT),
         ("--shreg-extract", shreg && !registers, REGISTERS),
         ("--shreg-extract", shreg && registers && no_text, TEXT),
-        ("--keep-names", keep_names && no_text, TEXT),
+        ("--keep-names", options.keep_names && no_text, TEXT),
     ];
     let asked = asked.into_iter().filter_map(|(flag, idle, reason)| idle.then_some((flag, reason)));
-    asked.chain(names.map(|flag| (flag, "there is no such port"))).collect()
+    asked.chain(names.into_iter().map(|flag| (flag, "there is no such port"))).collect()
 }

@@ -424,6 +424,7 @@ impl FileFacts {
 }
 
 /// Contents of a file.
+#[derive(Clone)]
 pub(super) enum Design {
     /// A program.
     Model(Model),

@@ -2,12 +2,21 @@
 
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::options::HardwareOptions;
+
+/// Refuses all options of pipeline, ports and wrapper, which a state machine has no use for.
+///
+/// # Errors
+/// One diagnostic for each of the options (exit code 2).
+pub(super) fn refuse(options: &HardwareOptions) -> Result<(), Failure> {
+    refuse_flags(options.given_of_pipeline().chain(options.given_of_ports()).chain(options.given_of_wrapper()))
+}
 
 /// Refuses options that a state machine has no use for.
 ///
 /// # Errors
 /// One diagnostic for each of the options (exit code 2).
-pub(super) fn refuse(given: impl Iterator<Item = &'static str>) -> Result<(), Failure> {
+pub(super) fn refuse_flags(given: impl Iterator<Item = &'static str>) -> Result<(), Failure> {
     let refused = |flag: &'static str| {
         Diagnostic::error("E0804", Place::Flag(flag.into()), format!("{flag} does not go with a state machine"))
             .with_help("its registers, conditions and ports are those of the file; leave the option out")

@@ -1,14 +1,13 @@
 //! `alir2hdl prove` for stateful designs.
 
-use super::prove::{Args, certificate, in_file, other_ports};
-use super::{ExitStatus, Failure, Global, machine, print, progress, recorded, schema};
+use super::prove::{Args, in_file, write_certificate};
+use super::rtl_files::elaborated;
+use super::{ExitStatus, Failure, Global, machine, print, progress, schema};
 use crate::diag::{four_digits, printable};
 use crate::files::Batch;
 use crate::ir::machine::Machine;
-use crate::prove::engine::Limits;
-use crate::prove::gauge::Gauge;
-use crate::prove::machine::{MachineReport, MachineRequest, Verdict, check_ports, product, prove, testbench};
-use crate::prove::sat::Embedded;
+use crate::prove::machine::{MachineReport, MachineRequest, Verdict, check_ports, testbench};
+use crate::prove::{self, ProgressCounter, certificate, other_ports};
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,31 +26,25 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
         ("--ii", args.ii.is_some()),
         ("--ii-input", args.ii_input.is_some()),
     ];
-    machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
-    let file = args.file()?;
-    let source = super::prove::text_of(file)?;
-    let language = rtl::Language::of(file, &source);
-    let rtl = rtl::read(language, &source, args.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
-    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), file))?;
-    let gauge = Arc::new(Gauge::default());
-    let effort = args.effort.budget();
-    let request = MachineRequest {
-        limits: Limits { sat_steps: effort.sat_steps, ..Limits::default() },
-        work: effort.work,
-        depth: args.depth.unwrap_or(MachineRequest::default().depth),
-        keep_questions: args.certificate.is_some(),
-        gauge: Some(Arc::clone(&gauge)),
-    };
-    let bar = progress::proof(&gauge, global);
-    let (mut report, engine) = prove(design, &rtl, &request, &args.solvers()?);
+    machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
+    let project = args.project()?;
+    let language = project.language;
+    let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
+    let rtl = elaborated(&project, args.top.as_deref(), &fits)?;
+    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
+    let counter = Arc::new(ProgressCounter::default());
+    let request = MachineRequest { gauge: Some(Arc::clone(&counter)), ..args.options().machine_request() };
+    let bar = progress::proof(&counter, global);
+    let (mut report, engine) = prove::state_machine(design, &rtl, &request, &args.solvers()?);
     drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        recorded::add_machine((args, dir), (design, &rtl.head), &mut report, &mut batch)?;
-        // The whole statement: a graph with registers whose output is never 1 from power-on.
-        let product = product(design, &rtl, Box::new(Embedded)).ok();
-        let graphs = product.map(|graph| ("product.aig", graph)).into_iter().collect();
-        certificate(dir, graphs, ("alir2hdl.prove-machine/1", &report), &engine, &mut batch)?;
+        let made = args.sources().and_then(|(content, source)| {
+            certificate::record_machine(design, (&content, &source), args.top.as_deref(), &rtl.head, &report)
+        });
+        let mut files = certificate::graphs_of_machine(design, &rtl, &engine);
+        report.notes.push(certificate::note(made, &mut files));
+        write_certificate(dir, files, ("alir2hdl.prove-machine/1", &report), &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     super::commit(batch)?;

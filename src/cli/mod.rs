@@ -6,6 +6,7 @@
 mod browser;
 mod calibrate;
 mod check;
+mod complete;
 mod convert;
 mod device;
 mod devices;
@@ -14,6 +15,7 @@ mod diff_proof;
 mod emit;
 mod explain;
 mod explore;
+mod facts;
 mod graphs;
 mod hardware;
 mod held;
@@ -24,6 +26,7 @@ mod input;
 mod kernel;
 mod machine;
 mod machine_proof;
+pub mod machine_run;
 mod man;
 mod matrix;
 mod names;
@@ -39,8 +42,8 @@ mod project;
 mod proof_effort;
 mod prove;
 mod provenance;
-mod recorded;
 mod report;
+mod rtl_files;
 mod run;
 mod schema;
 mod slips;
@@ -55,11 +58,11 @@ mod wrapper;
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::files::Batch;
-use crate::verify::runner::Verification;
+use crate::options::near;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, hardware_warnings, port_types};
 pub use held::HeldProgram;
 use help::Detail;
-pub use prove::ProofOptions;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -301,12 +304,7 @@ enum Command {
     Project(Box<project::Args>),
     /// List the optimisation passes
     Passes,
-    /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  alir2hdl completions bash > /etc/bash_completion.d/alir2hdl")]
-    Completions {
-        /// The shell
-        shell: clap_complete::Shell,
-    },
+    Completions(complete::Args),
     Man(man::Args),
     /// Print the version
     Version,
@@ -327,6 +325,11 @@ fn command() -> clap::Command {
 fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Command {
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
+        // A negative value has a message of its own; as an option it would be an unknown one.
+        let command = command.mut_args(|arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        });
         let command = help::with_detail(input::with_reading_options(command), detail);
         match closing {
             Some(closing) => command.after_help(help::closing(&closing, detail)),
@@ -358,6 +361,9 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
         };
         eprintln!("{diagnostic}");
     }));
+    if complete::answer(&words) {
+        return ExitStatus::Ok as u8;
+    }
     if words.len() < 2 {
         let _ = write!(std::io::stderr(), "{}", command_for(|_| false, Detail::Common).render_help());
         return ExitStatus::Input as u8;
@@ -417,43 +423,6 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// Returns the specification for options of the main job, as they are typed (`--pipeline=3`): for library callers that
-/// take options by name.
-///
-/// # Errors
-/// What is wrong with them.
-pub fn spec(options: &[String]) -> Result<compile::Spec, Diagnostics> {
-    let words: Vec<String> = ["alir2hdl", "-"].map(str::to_owned).into_iter().chain(options.iter().cloned()).collect();
-    let (cli, _) = parsed(&words)?;
-    match cli.main_job.0 {
-        Some(args) => args.wanted(),
-        None => Err(Diagnostic::error("E0002", Place::Whole, "these are options of a sub-command").into()),
-    }
-}
-
-/// A sub-command on a program in memory, by the options of that sub-command as they are typed, with nothing printed:
-/// for callers that take options by name and are no command line.
-///
-/// # Errors
-/// Returns an error if an option is invalid, or the failure of the sub-command.
-pub fn on_model(what: InMemory, held: &HeldProgram, options: &[String]) -> Result<Option<Verification>, Failure> {
-    let name = match what {
-        InMemory::Verify => "verify",
-        InMemory::Project => "project",
-        InMemory::View => "view",
-    };
-    let words = ["alir2hdl", name, &held.name].map(str::to_owned).into_iter().chain(options.iter().cloned());
-    let (cli, matches) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
-    let _protected = paths::check(&matches, command)?;
-    let words = provenance::command(&matches, &command());
-    match (what, cli.command) {
-        (InMemory::Verify, Some(Command::Verify(args))) => verify::in_memory(&args, held).map(Some),
-        (InMemory::Project, Some(Command::Project(args))) => project::in_memory(&args, words, held).map(|_| None),
-        (InMemory::View, Some(Command::View(args))) => view::in_memory(&args, held).map(|_| None),
-        _ => unreachable!("the words name the sub-command"),
-    }
-}
-
 /// The result of a command that ran inside of another process.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
@@ -507,31 +476,6 @@ pub fn option_names(sub_command: &str) -> Vec<String> {
     sub.map(names).unwrap_or_default()
 }
 
-/// Proves a program in memory as `prove` does a file.
-///
-/// # Errors
-/// If the source cannot be read, or assumes something about its inputs.
-pub fn prove_in_memory(
-    held: &HeldProgram,
-    source: &str,
-    language: crate::rtl::Language,
-    top: Option<&str>,
-    options: &ProofOptions,
-) -> Result<crate::prove::equiv::Report, Failure> {
-    prove::in_memory(held, source, language, top, options)
-}
-
-/// Action of [`on_model`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InMemory {
-    /// Simulates.
-    Verify,
-    /// Writes a folder.
-    Project,
-    /// Writes a page.
-    View,
-}
-
 /// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
 fn not_parsed(error: &clap::Error, words: &[OsString], command: &clap::Command) -> ExitStatus {
     if error.use_stderr() {
@@ -575,16 +519,6 @@ fn missing_file(path: &Path) -> String {
         }
         None => "give the path of a file".to_owned(),
     }
-}
-
-/// The name that a mistyped word probably means: few letters are other ones, or it is the beginning of just one name.
-fn near<'n>(word: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    let word = word.to_ascii_lowercase();
-    let allowed = if word.len() < 4 { 1 } else { 2 };
-    let distance = |name: &&str| crate::project::edits(word.as_bytes(), name.as_bytes());
-    let nearest = names.clone().min_by_key(distance).filter(|name| distance(name) <= allowed);
-    let mut longer = names.filter(|name| word.len() > 2 && name.starts_with(&word));
-    nearest.or_else(|| longer.next().filter(|_| longer.next().is_none()))
 }
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.
@@ -690,11 +624,7 @@ fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
         Some(Command::Verify(args)) => verify::run(&args, cli.global),
         Some(Command::View(args)) => view::run(&args, cli.global),
         Some(Command::Passes) => optimise::list(),
-        Some(Command::Completions { shell }) => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut command(), "alir2hdl", &mut text);
-            print(&text)
-        }
+        Some(Command::Completions(args)) => complete::run(&args),
         Some(Command::Man(args)) => man::run(&args, command()),
         // The words were turned into `--help` before they were parsed.
         Some(Command::Help { .. }) => print(command().render_help().to_string().as_bytes()),

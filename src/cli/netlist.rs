@@ -4,11 +4,13 @@ use super::Failure;
 use super::prove::{in_file, text_of};
 use crate::compile;
 use crate::ir::Model;
+use crate::options::HardwareOptions;
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{Report, Request, Verdict};
 use crate::prove::netlist::prove_against_rtl;
 use crate::prove::sat::Solver;
 use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
+use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use std::path::{Path, PathBuf};
 
@@ -35,13 +37,14 @@ impl NetlistArgs {
         self.rtl.is_some() || !self.cells.is_empty() || self.instance.is_some()
     }
 
-    /// Reads a file as a netlist; `None` if it is none.
+    /// Reads a project as a netlist; `None` if it is none.
     ///
     /// # Errors
     /// If the netlist or a cell library cannot be read (exit code 2).
-    pub(super) fn read(&self, file: &Path, text: &str, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
+    pub(super) fn read(&self, project: &RtlProject, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
+        let text = &*project.text;
         let is_netlist = self.is_requested() || netlist::is_netlist(text, top);
-        if rtl::Language::of(file, text) == rtl::Language::Vhdl || !is_netlist {
+        if project.language == rtl::Language::Vhdl || !is_netlist {
             return Ok(None);
         }
         let mut options = NetlistOptions {
@@ -55,12 +58,12 @@ impl NetlistArgs {
                 None => options.cells.get_or_insert_default().push_str(&text_of(Path::new(cells))?),
             }
         }
-        netlist::read(text, &options).map_err(|wrong| in_file(wrong, file))
+        Ok(netlist::read(text, &options).map_err(|wrong| project.located(wrong))?)
     }
 }
 
 /// Optimisation levels whose RTL is tried as a hint where none is given: netlists carry no comments of ours.
-const LEVELS: [&str; 3] = ["-O1", "-O2", "-O0"];
+const LEVELS: [u8; 3] = [1, 2, 0];
 
 /// Proof that RTL computes the model, as `prove` does it without netlists.
 pub(super) type RtlProof<'a> = &'a dyn Fn(&Rtl, Request) -> (Report, Engine, Request);
@@ -84,7 +87,7 @@ impl NetlistArgs {
             None => Vec::new(),
         };
         let is_given = !hints.is_empty();
-        let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, level));
+        let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, *level));
         for hint in hints.into_iter().chain(generated) {
             // What the command line does not state comes from the header comment of the RTL.
             let mut netlist = netlist.clone();
@@ -118,8 +121,8 @@ impl NetlistArgs {
 }
 
 /// RTL of a model as a hint: combinational, at an optimisation level.
-fn generated(model: &Model, level: &str) -> Option<Rtl> {
-    let spec = super::spec(&[level.to_owned()]).ok()?;
+fn generated(model: &Model, level: u8) -> Option<Rtl> {
+    let spec = HardwareOptions { level: Some(level), ..HardwareOptions::default() }.spec("model");
     let text = compile::model(model, &spec).ok()?.text(rtl::Language::Verilog);
     rtl::read(rtl::Language::Verilog, &text, None).ok()
 }

@@ -10,6 +10,7 @@ use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
 use serde_json::json;
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Options for reading a file.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,9 @@ pub(super) fn read(
 ) -> Result<(Model, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
-    let limits = onnx::Options { max_adders: options.max_adders };
+    // Standard input is in no folder.
+    let folder = Path::new(file).parent().filter(|_| file != "-");
+    let limits = onnx::Options { max_adders: options.max_adders, folder };
     let network = onnx::read_with(bytes, &limits, quant).map_err(refused)?;
     let (weights, adders) = (network.size.weights(), network.size.adders());
     if global.verbose {

@@ -1,7 +1,8 @@
 //! The optimisation options that several sub-commands share, and `alir2hdl passes`.
 
 use super::{ExitStatus, Failure, print};
-use crate::compile::{Optimisation, Passes, Retime, Spec};
+use crate::compile::Retime;
+use crate::options::HardwareOptions;
 use crate::passes::{self, BY_NAME, PASSES, PassStat};
 use crate::retime::Slack;
 
@@ -35,20 +36,16 @@ enum RetimeArg {
 }
 
 impl OptimiseArgs {
-    /// Stores the options in `spec`.
-    pub(super) fn fill(&self, spec: &mut Spec) {
-        spec.optimisation = Optimisation {
-            passes: match &self.passes {
-                Some(names) => Passes::Named(names.clone()),
-                None => Passes::Level(self.level),
-            },
-            assume_intervals: self.assume_intervals,
-            retime: self.retime.map(|retime| match retime {
-                RetimeArg::No => Retime::No,
-                RetimeArg::Registers => Retime::For(Slack::Registers),
-                RetimeArg::Delay => Retime::For(Slack::Delay),
-            }),
-        };
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        options.level = self.passes.is_none().then_some(self.level);
+        options.passes.clone_from(&self.passes);
+        options.assume_intervals = self.assume_intervals;
+        options.retime = self.retime.map(|retime| match retime {
+            RetimeArg::No => Retime::No,
+            RetimeArg::Registers => Retime::For(Slack::Registers),
+            RetimeArg::Delay => Retime::For(Slack::Delay),
+        });
     }
 }
 

@@ -5,7 +5,8 @@ use super::{ExitStatus, Failure};
 use crate::compile::Source;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::Model;
-use crate::verify::own::{Dissents, Files, Numbers, Subject};
+use crate::verify::options::SampleOptions;
+use crate::verify::own::{Dissents, Numbers, Subject};
 use std::path::PathBuf;
 
 /// Which samples are applied, and what must come out.
@@ -30,33 +31,15 @@ pub(super) struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// The files, if any were named.
-    ///
-    /// # Errors
-    /// Options that have no effect (exit code 2).
-    pub(super) fn files(&self, is_machine: bool) -> Result<Option<Files<'_>>, Failure> {
-        let refuse = |flag: &str, why: &str, help: &str| {
-            let error = Diagnostic::error("E1011", Place::Flag(flag.into()), format!("{flag} {why}"));
-            Err(Failure::input(error.with_help(help)))
-        };
-        if self.input.is_none() && self.expect.is_none() {
-            return match self.codes {
-                true => refuse("--codes", "is about files of samples", "name them with --input and --expect"),
-                false => Ok(None),
-            };
-        }
-        if is_machine && self.array.as_ref().or(self.expect_array.as_ref()).is_some() {
-            let flag = if self.array.is_some() { "--array" } else { "--expect-array" };
-            let help = "a file for a state machine has an array for each port, called like the port";
-            return refuse(flag, "does not go with a state machine", help);
-        }
-        Ok(Some(Files {
-            input: self.input.as_deref(),
-            array: self.array.as_deref(),
-            expect: self.expect.as_deref(),
-            expect_array: self.expect_array.as_deref(),
+    /// Returns the options.
+    pub(super) fn options(&self) -> SampleOptions {
+        SampleOptions {
+            input: self.input.clone(),
+            array: self.array.clone(),
+            expect: self.expect.clone(),
+            expect_array: self.expect_array.clone(),
             codes: self.codes,
-        }))
+        }
     }
 }
 

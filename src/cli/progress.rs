@@ -68,6 +68,14 @@ impl Bars {
         Bars(is_shown(global).then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr())))
     }
 
+    /// Does something that prints, with the bars out of its way.
+    pub(super) fn suspended<T>(&self, job: impl FnOnce() -> T) -> T {
+        match &self.0 {
+            Some(bars) => bars.suspend(job),
+            None => job(),
+        }
+    }
+
     /// A simulation in a folder: how long it has taken, then, while it reads its vectors, how many of them.
     pub(super) fn simulation(&self, name: &str, folder: PathBuf) -> Option<Bar> {
         let bar = self.0.as_ref()?.add(ProgressBar::new(STEPS));

@@ -1,6 +1,6 @@
 //! The budget of a proof: a level, or its individual limits.
 
-use crate::prove::engine::{Limits, WORK};
+use crate::prove::options::{ProofBudget, ProofLevel};
 use clap::ValueEnum;
 
 /// Limits on the resources of a proof. Budgets are deterministic: the same file has the same verdict everywhere.
@@ -8,7 +8,7 @@ use clap::ValueEnum;
 pub(super) struct ProofEffortArgs {
     /// Search for a proof for seconds (fast), minutes (normal) or an hour (max) at most
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t, hide_possible_values = true)]
-    prove_effort: ProofLevel,
+    prove_effort: ProofLevelArg,
     /// Steps of the SAT solver for one cone
     #[arg(long, value_name = "N", hide = true)]
     sat_steps: Option<u64>,
@@ -19,7 +19,7 @@ pub(super) struct ProofEffortArgs {
 
 /// Levels, each ten times the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum ProofLevel {
+enum ProofLevelArg {
     /// A tenth of the usual budget
     Fast,
     /// About two minutes
@@ -29,26 +29,14 @@ enum ProofLevel {
     Max,
 }
 
-/// The budget of a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ProofEffort {
-    /// Ticks for the whole run.
-    pub(super) work: u64,
-    /// Steps of the SAT solver for one cone.
-    pub(super) sat_steps: u64,
-}
-
 impl ProofEffortArgs {
     /// The requested budget.
-    pub(super) fn budget(self) -> ProofEffort {
-        let scaled = |usual: u64| match self.prove_effort {
-            ProofLevel::Fast => usual / 10,
-            ProofLevel::Normal => usual,
-            ProofLevel::Max => usual.saturating_mul(10),
+    pub(super) fn budget(self) -> ProofBudget {
+        let level = match self.prove_effort {
+            ProofLevelArg::Fast => ProofLevel::Fast,
+            ProofLevelArg::Normal => ProofLevel::Normal,
+            ProofLevelArg::Max => ProofLevel::Max,
         };
-        ProofEffort {
-            work: self.work.unwrap_or_else(|| scaled(WORK)),
-            sat_steps: self.sat_steps.unwrap_or_else(|| scaled(Limits::default().sat_steps)),
-        }
+        ProofBudget { level, work: self.work, sat_steps: self.sat_steps }
     }
 }

@@ -5,25 +5,21 @@ use super::input::{Design, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
-use super::{
-    ExitStatus, Failure, Global, HeldProgram, machine, machine_proof, print, progress, recorded, schema, witness,
-};
+use super::rtl_files::RtlFileArgs;
+use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, rtl_files, schema, witness};
 use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
-use crate::prove::aig::Aig;
-use crate::prove::engine::{Engine, Limits, WORK};
-use crate::prove::equiv::{self, Presence, Report, Request, Verdict};
-use crate::prove::gauge::Gauge;
+use crate::prove::equiv::{self, Report, Request, Verdict};
+use crate::prove::options::ProofOptions;
 use crate::prove::sat::{Embedded, Proving, Solver};
-use crate::prove::{aiger, bench};
-use crate::prove::{phases, steps};
+use crate::prove::{self, Hints, ProgramProof, ProgressCounter, RtlFile, bench, certificate, other_ports};
+use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
-use std::cell::OnceCell;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +32,8 @@ Examples:
   alir2hdl prove model.json.gz out.v
   alir2hdl prove model.json.gz out.vhd --stages 3      latency 3 is claimed too
   alir2hdl prove model.json.gz out.v --certificate proof/
+  alir2hdl prove model.json.gz top.v part.v --top top
+  alir2hdl prove model.json.gz -f project.f -I include -D WIDTH=8
   alir2hdl prove model.json.gz top.v part.v --via yosys --top top
   alir2hdl prove machine.json.gz out.v        every cycle of a state machine
 
@@ -45,9 +43,11 @@ synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The Verilog or VHDL file, `-` for stdin; several with --via
-    #[arg(value_name = "HDL", required = true)]
+    /// The Verilog or VHDL files, `-` for stdin
+    #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) rtl_files: RtlFileArgs,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true)]
     via: Option<Via>,
@@ -113,19 +113,52 @@ impl Args {
         self.input.path()
     }
 
-    /// The file, if it is one.
+    /// Reads the sources for our own front ends.
     ///
     /// # Errors
-    /// If there are several and our own reader shall read them (exit code 2).
-    pub(super) fn file(&self) -> Result<&Path, Failure> {
-        match &self.files[..] {
-            [file] => Ok(file),
-            _ => {
-                let message = "our own reader takes one file with everything in it";
-                let help = "--via yosys takes several; or put them into one file";
-                Err(Failure::input(Diagnostic::error("E0807", Place::Whole, message).with_help(help)))
-            }
+    /// If they cannot be read, or are not for every input (exit code 2).
+    pub(super) fn project(&self) -> Result<RtlProject, Failure> {
+        let project = self.rtl_files.load(&self.files)?;
+        project.sources().iter().try_for_each(|(path, text)| every_input(path, text))?;
+        Ok(project)
+    }
+
+    /// Name of the design for messages.
+    pub(super) fn design_path(&self) -> &Path {
+        self.files.first().map_or_else(|| self.rtl_files.first_list(), PathBuf::as_path)
+    }
+
+    /// Returns the options of the proof.
+    pub(super) fn options(&self) -> ProofOptions {
+        let registers = u32::from(self.register_inputs) + u32::from(self.register_outputs);
+        ProofOptions {
+            top: self.top.clone(),
+            latency: self.pipeline.map(|n| n + registers),
+            interval: self.ii,
+            presence: self.ii_input.map(InputArg::presence),
+            names: self.names.options(),
+            reset_low: self.reset_polarity.map(|p| p == PolarityArg::Low),
+            budget: self.effort.budget(),
+            gates_only: self.gates_only,
+            depth: self.depth,
+            certificate: self.certificate.is_some(),
         }
+    }
+
+    /// Returns the bytes of the model, and the RTL.
+    pub(super) fn sources(&self) -> Result<(Vec<u8>, String), String> {
+        if self.path().as_os_str() == "-" {
+            return Err("the model is no file".into());
+        }
+        let [file] = &self.files[..] else { return Err("there is more than one RTL file".into()) };
+        if !self.rtl_files.is_empty() {
+            return Err("macros and included files are not in the RTL file".into());
+        }
+        if file.as_os_str() == "-" {
+            return Err("the text is no file".into());
+        }
+        let bytes = std::fs::read(self.path()).map_err(|why| why.to_string())?;
+        Ok((bytes, text_of(file).map_err(|_| "the text cannot be read again")?))
     }
 
     /// Returns a constructor of the requested solvers.
@@ -145,18 +178,22 @@ impl Args {
         })
     }
 
-    /// The design in the files, its language, and its source if it was read from one file.
-    fn design(&self) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
+    /// The design in the files, its language, and its source unless it was read otherwise.
+    fn design(&self, model: &Model) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
         if self.via.is_none() {
-            let file = self.file()?;
-            let source = text_of(file)?;
-            every_input(file, &source)?;
-            let language = rtl::Language::of(file, &source);
-            if let Some(rtl) = self.netlist.read(file, &source, self.top.as_deref())? {
+            let project = self.project()?;
+            let language = project.language;
+            if let Some(rtl) = self.netlist.read(&project, self.top.as_deref())? {
                 return Ok((rtl, language, None));
             }
-            let rtl = rtl::read(language, &source, self.top.as_deref()).map_err(|wrong| in_file(wrong, file))?;
-            return Ok((rtl, language, Some(source.into())));
+            let request = self.options().request();
+            let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
+            let rtl = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
+            return Ok((rtl, language, Some(project.text)));
+        }
+        if !self.rtl_files.is_empty() {
+            let message = "--file-list, --include-dir and --define are for our own front ends";
+            return Err(Failure::input(Diagnostic::error("E0807", Place::Flag("--via".into()), message)));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
@@ -165,107 +202,6 @@ impl Args {
         let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::of_tool)?;
         Ok((rtl, language, None))
     }
-}
-
-/// The intermediate programs between a model and a generated time-multiplexed RTL file: those that the command in the
-/// header comment computes.
-fn planned_again(model: &Model, head: &[String]) -> Option<steps::Steps> {
-    let spec = super::spec(&compile::options_in_head(head)?).ok()?;
-    Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
-}
-
-/// The recipe of the intermediate programs between a model and RTL: hints that the prover checks, never trusts.
-struct Origin<'a> {
-    model: &'a Model,
-    /// Builds the programs.
-    build: Box<dyn Fn() -> Option<steps::Steps> + 'a>,
-    /// Once they are built.
-    built: OnceCell<Option<steps::Steps>>,
-    /// Returns `true` if there is a recipe.
-    is_known: bool,
-    is_bit_serial: bool,
-}
-
-impl<'a> Origin<'a> {
-    /// By a witness, or by what the header comment of the RTL states.
-    fn new(model: &'a Model, rtl: &'a Rtl, known: Option<&'a witness::Told>) -> Origin<'a> {
-        let guessed = compile::steps_of_text(model, &rtl.head);
-        let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
-        // Of resource sharing and of bit-serial parts the plan is rebuilt.
-        let is_planned = !is_bit_serial && phases::stated_interval(rtl).is_some_and(|interval| interval > 1);
-        let is_known = known.is_some() || is_planned || guessed.is_some();
-        let build: Box<dyn Fn() -> Option<steps::Steps> + 'a> = match known {
-            Some(known) => Box::new(|| Some(known.steps())),
-            None if is_planned => Box::new(|| planned_again(model, &rtl.head)),
-            None => Box::new(move || guessed.as_ref().and_then(|steps| steps())),
-        };
-        Origin { model, build, built: OnceCell::new(), is_known, is_bit_serial }
-    }
-
-    /// The programs. The proof and its certificate may both need them.
-    fn programs(&self) -> Option<steps::Steps> {
-        self.built.get_or_init(&self.build).clone()
-    }
-
-    /// Proves or refutes that the RTL computes the model; also returns the request as it was used.
-    fn prove(&self, rtl: &Rtl, request: Request, solvers: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine, Request) {
-        let is_told = !request.gates_only && self.is_known;
-        let request = Request { gates_only: request.gates_only || self.is_bit_serial, ..request };
-        let programs = || self.programs();
-        let told = is_told.then_some(&programs as &dyn Fn() -> Option<steps::Steps>);
-        let (report, engine) = steps::prove(self.model, rtl, told, &request, solvers);
-        (report, engine, request)
-    }
-}
-
-/// The proof of the sub-command about a program and HDL source in memory, with its embedded solver and default budget.
-///
-/// # Errors
-/// If the source cannot be read, or assumes something about its inputs.
-pub(super) fn in_memory(
-    held: &HeldProgram,
-    source: &str,
-    language: rtl::Language,
-    top: Option<&str>,
-    options: &ProofOptions,
-) -> Result<Report, Failure> {
-    let name = Path::new("source");
-    if formats::shows_model(source.as_bytes()) {
-        let message = "this is a model, not Verilog or VHDL";
-        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message), name));
-    }
-    every_input(name, source)?;
-    let rtl = rtl::read(language, source, top).map_err(|wrong| in_file(wrong, name))?;
-    let limits = Limits::default();
-    let request = Request {
-        latency: options.latency,
-        interval: options.interval,
-        limits: Limits { sat_steps: options.sat_steps.unwrap_or(limits.sat_steps), ..limits },
-        work: Some(options.work.unwrap_or(WORK)),
-        gates_only: options.gates_only,
-        source: Some(source.into()),
-        ..Request::default()
-    };
-    equiv::check_ports(held.model(), &rtl, &request).map_err(|reason| in_file(other_ports(&reason), name))?;
-    let solvers = || -> Box<dyn Solver> { Box::new(Embedded) };
-    let (mut report, ..) = Origin::new(held.model(), &rtl, None).prove(&rtl, request, &solvers);
-    held.add_lowering(&mut report, &solvers).map_err(Failure::bug)?;
-    Ok(report)
-}
-
-/// Options of a proof in memory; `None` is the default of the sub-command.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ProofOptions {
-    /// Latency in clocks that the source is required to have.
-    pub latency: Option<u32>,
-    /// Initiation interval that the source is required to have.
-    pub interval: Option<u32>,
-    /// Steps of the SAT solver for one cone.
-    pub sat_steps: Option<u64>,
-    /// Budget of the run (ticks).
-    pub work: Option<u64>,
-    /// Compares gates only.
-    pub gates_only: bool,
 }
 
 /// Runs the sub-command.
@@ -279,7 +215,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            machine::refuse(args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")))?;
+            machine::refuse_flags(
+                args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
+            )?;
             return machine_proof::run(args, &machine, global);
         }
     };
@@ -287,46 +225,47 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (rtl, language, source) = args.design()?;
+    let (rtl, language, source) = args.design(&model)?;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
-    let gauge = Arc::new(Gauge::default());
-    let effort = args.effort.budget();
+    let counter = Arc::new(ProgressCounter::default());
+    let options = args.options();
     let request = Request {
-        latency: args.pipeline.map(|n| n + u32::from(args.register_inputs) + u32::from(args.register_outputs)),
-        interval: args.ii,
-        presence: args.ii_input.map_or(Presence::Stated, InputArg::presence),
-        limits: Limits { sat_steps: effort.sat_steps, ..Limits::default() },
-        work: Some(effort.work),
-        keep_questions: args.certificate.is_some(),
         // Yosys gives gates, where forms find nothing.
-        gates_only: args.gates_only || args.via.is_some(),
-        all_rules: false,
-        names: args.names.control(args.reset_polarity.map(|p| p == PolarityArg::Low)),
+        gates_only: options.gates_only || args.via.is_some(),
         source,
-        gauge: Some(Arc::clone(&gauge)),
+        gauge: Some(Arc::clone(&counter)),
+        ..options.request()
     };
-    let bar = progress::proof(&gauge, global);
+    let bar = progress::proof(&counter, global);
     let solvers = args.solvers()?;
     let known = args.witness.as_deref().map(|file| witness::read(file, args.input.model_limits())).transpose()?;
     let rtl = match &known {
         Some(known) => known.annotated(&rtl),
         None => rtl,
     };
-    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), &args.files[0]))?;
-    let origin = Origin::new(&model, &rtl, known.as_ref());
-    let (mut report, engine, request) = match is_netlist {
-        true => {
-            let direct = |rtl: &Rtl, request: Request| Origin::new(&model, rtl, None).prove(rtl, request, &solvers);
-            args.netlist.prove(&model, &rtl, request, &solvers, &direct)?
+    equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
+    let hints = match &known {
+        Some(known) => {
+            let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
+            Hints::from_programs(|| Some(known.steps())).with_bit_serial(is_bit_serial)
         }
-        false => origin.prove(&rtl, request, &solvers),
+        None => Hints::from_header(&model, &rtl),
     };
-    let programs = || origin.programs();
+    let mut proof = match is_netlist {
+        true => {
+            let direct = |rtl: &Rtl, request: Request| {
+                let proof = prove::program(&model, rtl, Hints::from_header(&model, rtl), request, &solvers);
+                (proof.report, proof.engine, proof.request)
+            };
+            let (report, engine, request) = args.netlist.prove(&model, &rtl, request, &solvers, &direct)?;
+            ProgramProof::without_programs(report, engine, request)
+        }
+        false => prove::program(&model, &rtl, hints, request, &solvers),
+    };
     drop(bar);
-    if let Some(source) = file.source(&model) {
-        compile::add_lowering(&*source, &model, &mut report, &solvers).map_err(Failure::bug)?;
-    }
+    prove::lowering(&model, file.source(&model).as_deref(), &mut proof.report, &solvers).map_err(Failure::bug)?;
+    let report = &mut proof.report;
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =
             "what yosys reads differs, but ghdl left out values of a choice on the way: the file may be right".into();
@@ -337,11 +276,15 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        recorded::add((args, dir.as_path()), &model, programs, &mut report, &mut batch)?;
-        let mut graphs = vec![("model.aig", equiv::model_graph(&model, report.latency))];
-        graphs.extend(equiv::miter(&model, &rtl, &request.names, report.latency).map(|g| ("statement.aig", g)));
-        certificate(dir, graphs, ("alir2hdl.prove/1", &report), &engine, &mut batch)?;
+        let made = args.sources().and_then(|(content, source)| {
+            let sources = (content.as_slice(), source.as_str());
+            certificate::record_program(&model, sources, args.top.as_deref(), || proof.programs(), &proof.report)
+        });
+        let mut files = certificate::graphs_of_program(&model, &rtl, &proof);
+        proof.report.notes.push(certificate::note(made, &mut files));
+        write_certificate(dir, files, ("alir2hdl.prove/1", &proof.report), &mut batch)?;
     }
+    let ProgramProof { report, request, .. } = proof;
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
     super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
@@ -365,7 +308,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
         false => std::fs::File::open(file).and_then(|mut file| file.read_to_end(&mut bytes)),
     };
     read.map_err(|e| Failure::io(file, "read", &e))?;
-    if formats::shows_model(&bytes) {
+    if formats::shows_model(&bytes) && !rtl::netlist::is_json(&bytes) {
         let message = "this is a model, not Verilog or VHDL";
         let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
         return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
@@ -394,78 +337,25 @@ pub(super) fn in_file(wrong: impl Into<Diagnostics>, file: &Path) -> Failure {
     Failure::input(wrong.into().in_file(file))
 }
 
-/// The error that a file has other ports than the model: it is the file of another one.
-pub(super) fn other_ports(reason: &str) -> Diagnostic {
-    Diagnostic::error("E0930", Place::Whole, reason)
-        .with_help("give the file of this model; --port names control ports, --top takes another module")
-}
-
-/// Returns `true` if a line of the header comment restricts the file to some inputs.
-fn assumes(line: &str) -> bool {
-    line.ends_with(crate::compile::ASSUMPTION)
-}
-
 /// Refuses a file that is not for every input.
 fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
-    if source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--")).any(assumes) {
-        let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
-        let help = "a proof is about every input: write the file without --assume-intervals, or run `verify --assume-intervals`";
-        return Err(in_file(Diagnostic::error("E0907", Place::Whole, message).with_help(help), path));
-    }
-    Ok(())
+    RtlFile::check(source).map_err(|problem| in_file(problem, path))
 }
 
-/// README next to the files of a certificate.
-const HOW_TO_CHECK: &str = "\
-How to check this proof again, without the program that made it
-----------------------------------------------------------------
-
-proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which gates are
-                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for nothing and
-                says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
-                reads ALIR and ALIRFSM JSON, and Verilog and VHDL as alir2hdl writes them; report.json says in its
-                notes what it will be shown.
-statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
-                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
-                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before
-                the result. For a state machine the file is product.aig, with registers, from power-on.)
-model.aig       the model alone, for a comparison with what another tool makes of the file, registers included.
-question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were shown equal
-                before (inputs called n17). The output is never 1.
-question_*.cnf  the same as clauses, in DIMACS.
-question_*.drat why they contradict one another: `drat-trim question_00000.cnf question_00000.drat`.
-report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by trying all
-                assignments has no file of its own: statement.aig holds it.
-";
-
-/// Writes what an outsider needs to check a proof again: graphs of what is to be shown, by file name; the questions
-/// that went to the solver, each a graph without registers whose output is never 1, its clauses and the proof; the
-/// report, behind the name of its schema.
-pub(super) fn certificate(
+/// Writes the files of a certificate, and the report with the name of its schema.
+pub(super) fn write_certificate(
     dir: &Path,
-    graphs: Vec<(&str, Aig)>,
+    files: certificate::Files,
     (name, report): (&'static str, &impl serde::Serialize),
-    engine: &Engine,
     batch: &mut Batch,
 ) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(|e| Failure::io(dir, "create", &e))?;
-    let mut add = |name: String, bytes: &[u8]| {
+    let report = ("report.json".to_owned(), schema::document(name, report).into_bytes());
+    for (name, bytes) in files.into_iter().chain([report]) {
         let path = dir.join(name);
-        batch.add(&path, bytes).map_err(|e| Failure::io(&path, "write", &e))
-    };
-    for (name, graph) in graphs {
-        add(name.into(), &aiger::write(&graph, aiger::Encoding::Binary))?;
+        batch.add(&path, &bytes).map_err(|e| Failure::io(&path, "write", &e))?;
     }
-    for (i, question) in engine.questions.iter().enumerate() {
-        add(format!("question_{i:05}.aig"), &aiger::write(&question.miter, aiger::Encoding::Binary))?;
-        add(format!("question_{i:05}.cnf"), &question.dimacs)?;
-        if let Some(proof) = &question.proof {
-            add(format!("question_{i:05}.drat"), proof)?;
-        }
-    }
-    let text = schema::document(name, report);
-    add("README.txt".into(), HOW_TO_CHECK.as_bytes())?;
-    add("report.json".into(), text.as_bytes())
+    Ok(())
 }
 
 /// Writes the testbench of a counterexample, if there is one and a place for it.

@@ -1,7 +1,7 @@
 //! `alir2hdl report`: figures of FPGA tools as one table.
 
-use super::{ExitStatus, Failure, Global, print, report as print_diagnostics};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use super::{ExitStatus, Failure, Global, print, report as print_diagnostics, say};
+use crate::diag::{Diagnostic, Diagnostics, Place, four_digits, printable};
 use crate::files::Batch;
 use crate::report::{self, BuildRow, Column, Separated};
 use clap::ValueEnum;
@@ -21,6 +21,9 @@ Searches the folders for report_utilization, report_timing_summary and report_po
 Vivado HLS and Vitis HLS; .fit, .map, .syn, .sta and .pow reports and summaries of Quartus; stat of yosys (JSON or text);
 --report and log of nextpnr; .mrp, .tw1 and .twr of Diamond; .rpt.txt of Gowin. A row is the last stage of what one tool wrote
 into one folder. Latency and part come from the metadata.json of the project around it.
+
+fmax_mhz and slack_ns are those of the clock with the least slack over its own paths; worst_slack_ns, failing and
+timing cover all paths, hold times too.
 
 Exit codes with --check: 0 timing is met, 1 it is missed, 5 no report of timing.")]
 pub(super) struct Args {
@@ -45,7 +48,7 @@ pub(super) struct Args {
     /// Show every stage instead of the last one of each build
     #[arg(long)]
     all_stages: bool,
-    /// Show these columns
+    /// Show these columns, with commas between them
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     columns: Vec<ColumnArg>,
     /// Exit with code 1 if a build misses its timing
@@ -181,7 +184,18 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if !args.check {
         return Ok(status);
     }
-    let results: Vec<Option<bool>> = rows.iter().filter(|row| row.result).map(BuildRow::meets_timing).collect();
+    let builds = || rows.iter().filter(|row| row.result);
+    for row in builds() {
+        let verdict = match row.meets_timing() {
+            Some(true) => "timing is met",
+            Some(false) => "timing is missed",
+            None => "no report of timing",
+        };
+        let slack = row.worst_slack_ns.or(row.slack_ns);
+        let slack = slack.map(|ns| format!(", worst slack {} ns", four_digits(ns))).unwrap_or_default();
+        say(&format!("{} ({}): {verdict}{slack}", printable(&row.run), row.tool), global);
+    }
+    let results: Vec<Option<bool>> = builds().map(BuildRow::meets_timing).collect();
     match results.iter().flatten().collect::<Vec<_>>()[..] {
         [] => Ok(ExitStatus::Undecided),
         ref known if known.iter().all(|met| **met) => Ok(status),

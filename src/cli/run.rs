@@ -345,7 +345,7 @@ fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStat
         ("--threads", args.threads.is_some()),
         ("--on-error", !matches!(args.on_error, Policy::Stop)),
     ];
-    machine::refuse(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
+    machine::refuse_flags(given.into_iter().filter_map(|(flag, given)| given.then_some(flag)))?;
     let output = args.output().unwrap_or(Path::new("-"));
     let ports: Vec<SignalId> = machine.inputs().collect();
     if ports.is_empty() && args.cycles.is_none() {

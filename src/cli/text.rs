@@ -1,7 +1,8 @@
 //! The options for the style of the RTL, common to all commands that generate it.
 
-use crate::compile::{LookupTables, Spec, Text};
+use crate::compile::LookupTables;
 use crate::emit;
+use crate::options::HardwareOptions;
 use clap::ValueEnum;
 
 /// Options for synthesis attributes, and for the division of RTL into files.
@@ -75,15 +76,13 @@ pub(super) enum YesNo {
 }
 
 impl TextArgs {
-    /// Stores the options in `spec`.
-    pub(super) fn fill(&self, spec: &mut Spec) {
-        spec.text = Text {
-            tables: self.rom_style.tables(),
-            shreg_extract: self.shreg_extract.map(|choice| choice == YesNo::Yes),
-            keep_names: self.keep_names,
-            split_above: self.split_above,
-            index_names: self.names == NamesArg::Index,
-        };
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        options.tables = self.rom_style.tables();
+        options.shreg_extract = self.shreg_extract.map(|choice| choice == YesNo::Yes);
+        options.keep_names = self.keep_names;
+        options.split_above = self.split_above;
+        options.index_names = self.names == NamesArg::Index;
     }
 }
 

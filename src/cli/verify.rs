@@ -6,13 +6,16 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, subject};
 use super::progress::{Bar, Bars};
+use super::rtl_files::{RtlFileArgs, read_file};
 use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, on_interrupt, print, report, schema};
-use crate::compile::Spec;
+use crate::compile::{self, Spec};
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
+use crate::options::HardwareOptions;
 use crate::verify::foreign::Foreign;
+use crate::verify::options::SimulationOptions;
 use crate::verify::runner::{self, Event, Outcomes, Part, SimulationSettings, Verification};
 use crate::verify::verification::{self, VerifyRequest};
 use crate::verify::{self, Tools};
@@ -29,6 +32,7 @@ Examples:
   alir2hdl verify model.json.gz --sim ghdl --keep wave --vcd     wave/ghdl
   alir2hdl verify model.json.gz --input X.npy --expect Y.npy     own samples
   alir2hdl verify model.json.gz --rtl edited.v --stages 3        other RTL
+  alir2hdl verify model.json.gz -f project.f -I include --top dut
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
 and resets. A difference is shown with element, sample, both values, and the signal where it begins.
@@ -73,6 +77,8 @@ struct SimulationArgs {
     #[arg(long, value_name = "FILE", help_heading = "RTL files", num_args = 1.., value_delimiter = ',',
         conflicts_with = "lang")]
     rtl: Vec<PathBuf>,
+    #[command(flatten)]
+    rtl_files: RtlFileArgs,
     /// Tell GHDL to read this revision of VHDL
     #[arg(long, value_name = "YEAR", default_value = "08", value_parser = ["93", "08"], hide_short_help = true)]
     vhdl_standard: String,
@@ -129,7 +135,7 @@ impl LangArg {
 }
 
 impl SimArg {
-    /// The simulator that is meant; nothing: all.
+    /// Name of the simulator; `None`: all.
     fn name(self) -> Option<&'static str> {
         match self {
             SimArg::Verilator => Some("verilator"),
@@ -140,96 +146,133 @@ impl SimArg {
     }
 }
 
-impl SimulationArgs {
-    /// The languages, each once.
-    fn languages(&self) -> Vec<Language> {
-        let asked: Vec<Language> = self.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
+impl Args {
+    /// Returns the options of the simulation.
+    ///
+    /// # Errors
+    /// If a file list cannot be read (exit code 2).
+    fn simulation(&self) -> Result<SimulationOptions, Failure> {
+        let given = &self.simulation;
+        let asked: Vec<Language> = given.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
         let all = LangArg::Both.languages().iter().copied();
-        all.filter(|language| asked.contains(language)).collect()
+        let simulators: Option<Vec<_>> = given.sim.iter().map(|sim| sim.name()).collect();
+        Ok(SimulationOptions {
+            languages: all.filter(|language| asked.contains(language)).collect(),
+            simulators: simulators.unwrap_or_default(),
+            samples: given.vectors,
+            seed: given.seed,
+            rtl: given.rtl_files.project(&given.rtl)?,
+            vhdl_standard: given.vhdl_standard.clone(),
+            keep: given.keep.clone(),
+            vcd: given.vcd,
+            timeout: given.timeout,
+            own: self.own.options(),
+        })
     }
 
-    /// The names of the simulators; empty: all.
-    fn simulators(&self) -> Vec<&'static str> {
-        let names: Option<Vec<_>> = self.sim.iter().map(|sim| sim.name()).collect();
-        names.unwrap_or_default()
+    /// Returns the options of the hardware.
+    fn options(&self) -> HardwareOptions {
+        let mut options = HardwareOptions::default();
+        self.optimise.fill(&mut options);
+        self.pipeline.fill(&mut options);
+        self.ports.fill(&mut options);
+        self.wrapper.fill(&mut options);
+        self.text.fill(&mut options);
+        options
     }
 }
 
-impl Args {
-    /// What was asked for.
-    fn spec(&self) -> Spec {
-        let mut spec = Spec::default();
-        self.optimise.fill(&mut spec);
-        self.pipeline.fill(&mut spec);
-        self.ports.fill(&mut spec, stem(&self.input.model));
-        self.wrapper.fill(&mut spec);
-        self.text.fill(&mut spec);
-        spec
-    }
-
-    /// The files of `--rtl` and the name of their module.
-    fn foreign(&self) -> Result<Option<(Foreign, String)>, Failure> {
-        if self.simulation.rtl.is_empty() {
-            return Ok(None);
-        }
-        let latency = ["--pipeline", "--register-inputs", "--register-outputs"];
-        let given = self.pipeline.given().into_iter().filter(|flag| !latency.contains(flag));
-        let refuse = |flag: &str| {
-            let message = format!("{flag} is about text that is made here, and --rtl names text that is there");
-            Diagnostic::error("E1011", Place::Flag(flag.into()), message)
-                .with_help("--pipeline N says how many clocks its latency is; the ports are described by their options")
+/// Reads the RTL files that are simulated, and returns the name of their module too.
+fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<Option<(Foreign, String)>, Failure> {
+    if simulation.rtl.files.is_empty() {
+        return match simulation.rtl.has_options() {
+            false => Ok(None),
+            true => {
+                let message = "--include-dir and --define are for the files of --rtl";
+                Err(Failure::input(Diagnostic::error("E1011", Place::Flag("--rtl".into()), message)))
+            }
         };
-        let mut problems: Vec<Diagnostic> = given.map(refuse).collect();
-        if self.pipeline.pipeline == Some(crate::compile::Stages::Fewest) {
-            problems.push(refuse("--pipeline auto"));
-        }
-        if !problems.is_empty() {
-            return Err(Failure::input(Diagnostics(problems)));
-        }
-        let foreign = Foreign::read(&self.simulation.rtl).map_err(Failure::input)?;
-        let top = foreign.top(self.ports.top.as_deref()).map_err(Failure::input)?;
-        Ok(Some((foreign, top)))
     }
+    let latency = ["--pipeline", "--register-inputs", "--register-outputs"];
+    let given = options.given_of_pipeline().filter(|flag| !latency.contains(flag));
+    let refuse = |flag: &str| {
+        let message = format!("{flag} is about text that is made here, and --rtl names text that is there");
+        Diagnostic::error("E1011", Place::Flag(flag.into()), message)
+            .with_help("--pipeline N says how many clocks its latency is; the ports are described by their options")
+    };
+    let mut problems: Vec<Diagnostic> = given.map(refuse).collect();
+    if options.stages == Some(crate::compile::Stages::Fewest) {
+        problems.push(refuse("--pipeline auto"));
+    }
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let foreign = Foreign::read(&simulation.rtl, &read_file)?;
+    let top = foreign.top(options.top.as_deref()).map_err(Failure::input)?;
+    Ok(Some((foreign, top)))
+}
+
+/// Returns the options that the header comment of a generated file states, with the number of its stages; `None` if
+/// `options` has any about them, which count instead.
+fn stated(foreign: &Foreign, options: &HardwareOptions) -> Option<Spec> {
+    let mut given = options.given_of_pipeline().chain(options.given_of_ports()).chain(options.given_of_wrapper());
+    if given.next().is_some() {
+        return None;
+    }
+    let head = foreign.head();
+    let mut spec = compile::spec_of_text(&head)?;
+    // Which clocks a sample takes at the ports is a result of sharing, which is not repeated here.
+    if spec.interval().is_some() {
+        return None;
+    }
+    let stages = head.iter().find_map(|line| line.trim_start().split_once(" pipeline stage")?.0.parse().ok());
+    spec.clock = compile::Clock::default();
+    spec.pipeline.max_stage_delay = None;
+    spec.pipeline.stages = stages.map(compile::Stages::Exactly);
+    Some(spec)
 }
 
 /// A design with what is known of its file, and the command line: everything that decides the result.
+///
+/// With `prints`, the line of each simulator goes to stdout when it ends.
 fn verified(
-    args: &Args,
+    (simulation, options, stem): (&SimulationOptions, &HardwareOptions, &str),
+    prints: bool,
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<Verification, Failure> {
     let tools = Tools::of_environment();
-    let foreign = args.foreign()?;
+    let foreign = foreign(simulation, options)?;
     let own_languages = foreign.as_ref().map(|(foreign, _)| [foreign.language]);
-    let typed = args.simulation.languages();
-    let languages = own_languages.as_ref().map_or(typed.as_slice(), |own| own.as_slice());
+    let languages = own_languages.as_ref().map_or(simulation.languages.as_slice(), |own| own.as_slice());
     // Before anything takes time: is there somebody to ask?
-    let (parts, notes) = runner::parts(languages, &args.simulation.simulators(), &tools)?;
+    let (parts, notes) = runner::parts(languages, &simulation.simulators, &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
-    let mut spec = args.spec();
+    let stated = foreign.as_ref().and_then(|(foreign, _)| stated(foreign, options));
+    let mut spec = stated.unwrap_or_else(|| options.spec(stem));
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
-    let progress = Progress::new(&parts, global);
+    let progress = Progress::new(&parts, prints, global);
     let watch = |event: Event<'_>| progress.tell(event);
     let request = VerifyRequest {
-        own: args.own.files(matches!(design, Design::Machine(_)))?,
-        count: args.simulation.vectors as usize,
-        seed: args.simulation.seed,
+        own: simulation.own.files(matches!(design, Design::Machine(_))).map_err(Failure::input)?,
+        count: simulation.samples as usize,
+        seed: simulation.seed,
         foreign,
         parts,
         settings: SimulationSettings {
-            vhdl_standard: &args.simulation.vhdl_standard,
-            keep: args.simulation.keep.as_deref(),
-            vcd: args.simulation.vcd,
-            timeout: args.simulation.timeout,
+            vhdl_standard: &simulation.vhdl_standard,
+            keep: simulation.keep.as_deref(),
+            vcd: simulation.vcd,
+            timeout: simulation.timeout,
         },
         tools: &tools,
     };
     let is_foreign = request.foreign.is_some();
     let found = match &design {
         Design::Model(model) => {
-            let problems = [args.ports.problems(), args.wrapper.problems()].concat();
+            let problems = options.problems();
             if !problems.is_empty() {
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
@@ -237,15 +280,15 @@ fn verified(
             verification::of_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
         }
         Design::Machine(machine) => {
-            let given = args.pipeline.given().into_iter().chain(args.ports.given()).chain(args.wrapper.given());
-            machine::refuse(given)?;
+            machine::refuse(options)?;
             verification::of_machine(machine, &spec, request, &watch)?
         }
     };
-    let asked = GivenOptions::of(&args.pipeline, &args.ports, &args.text);
+    progress.printed()?;
+    let asked = GivenOptions::of(options);
     let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
     if matches!(design, Design::Model(_)) {
-        idle.0.extend(args.pipeline.assumption(&spec));
+        idle.0.extend(options.assumption(&spec));
     }
     report(&idle, global);
     Ok(found)
@@ -254,12 +297,14 @@ fn verified(
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
-    let found = verified(args, || args.input.read_design(global), global)?;
+    let (simulation, options) = (args.simulation()?, args.options());
+    let request = (&simulation, &options, stem(&args.input.model));
+    let found = verified(request, !args.simulation.json, || args.input.read_design(global), global)?;
     report(found.notes(), global);
     report(&found.errors(), global);
     let text = match args.simulation.json {
         true => schema::document("alir2hdl.verify/1", &found.json()),
-        false => found.text(),
+        false => found.dissents(),
     };
     print(text.as_bytes())?;
     Ok(match found.verdict() {
@@ -276,9 +321,14 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.
-pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<Verification, Failure> {
+pub(super) fn in_memory(
+    simulation: &SimulationOptions,
+    options: &HardwareOptions,
+    held: &HeldProgram,
+) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    let found = verified(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)?;
+    let request = (simulation, options, "model");
+    let found = verified(request, false, || Ok((held.design.clone(), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
         Outcomes::Refused | Outcomes::Unwritable => Err(Failure::input(found.errors())),
@@ -294,17 +344,27 @@ pub(super) fn stem(path: &Path) -> &str {
     name.split('.').next().filter(|s| !s.is_empty() && *s != "-").unwrap_or("model")
 }
 
-/// Tells people which simulators are at work; nothing where stderr is no terminal.
+/// Progress of the simulations: bars where stderr is a terminal, and the line of each simulator when it ends.
 struct Progress {
     bars: Bars,
     names: Vec<String>,
     running: Mutex<Vec<(usize, Option<Bar>)>>,
+    /// `true` if the lines are printed.
+    prints: bool,
+    /// The first line that could not be printed.
+    failure: Mutex<Option<Failure>>,
 }
 
 impl Progress {
-    fn new(parts: &[Part], global: Global) -> Progress {
+    fn new(parts: &[Part], prints: bool, global: Global) -> Progress {
         let name = |part: &Part| format!("{} ({})", part.simulator.name(), part.language.name());
-        Progress { bars: Bars::new(global), names: parts.iter().map(name).collect(), running: Mutex::new(Vec::new()) }
+        Progress {
+            bars: Bars::new(global),
+            names: parts.iter().map(name).collect(),
+            running: Mutex::default(),
+            prints,
+            failure: Mutex::default(),
+        }
     }
 
     fn tell(&self, event: Event<'_>) {
@@ -313,7 +373,19 @@ impl Progress {
             Event::Begun(at, folder) => {
                 running.push((at, self.bars.simulation(&self.names[at], folder.to_owned())));
             }
-            Event::Ended(at) => running.retain(|(part, _)| *part != at),
+            Event::Ended(at, line) => {
+                running.retain(|(part, _)| *part != at);
+                if let Some(line) = line.filter(|_| self.prints)
+                    && let Err(failure) = self.bars.suspended(|| print(line.as_bytes()))
+                {
+                    self.failure.lock().unwrap_or_else(|broken| broken.into_inner()).get_or_insert(failure);
+                }
+            }
         }
+    }
+
+    /// Returns an error if a line could not be printed.
+    fn printed(self) -> Result<(), Failure> {
+        self.failure.into_inner().unwrap_or_else(|broken| broken.into_inner()).map_or(Ok(()), Err)
     }
 }

@@ -6,9 +6,8 @@ use super::idle::{GivenOptions, Registers, stages_without_logic, warnings};
 use super::info::{occupancy, plot};
 use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
-use super::text::RomStyleArg;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
-use crate::compile::{self, Planned, Spec, Top};
+use crate::compile::{self, Planned, Spec};
 use crate::diag::{Diagnostic, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
@@ -17,12 +16,11 @@ use crate::ir::Model;
 use crate::ir::machine::Machine;
 use crate::netlist;
 use crate::network::layers::Layers;
+use crate::options::HardwareOptions;
 use crate::verify::arrays::{Arrays, Side};
+use crate::view::options::PageOptions;
 use crate::view::{self, Column, Drawing, ScheduledModel};
 use std::path::PathBuf;
-
-/// Samples that are looked at unless told otherwise.
-const SAMPLES: u32 = 200;
 
 /// Draw the pipeline as one page for a browser
 #[derive(Debug, clap::Args)]
@@ -30,8 +28,8 @@ const SAMPLES: u32 = 200;
 Examples:
   alir2hdl view model.json.gz --stages 5 --open           writes model.html
   alir2hdl view model.json.gz --stages 5 --input x.npy    values, histograms
-  alir2hdl view model.json.gz --stages 5 --svg s.svg      the stages alone
-  alir2hdl view model.json.gz --ii 8 --svg copies.svg     sharing over time
+  alir2hdl view model.json.gz --stages 5 -o s.svg         the stages alone
+  alir2hdl view model.json.gz --ii 8 -o copies.svg        sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
 an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
@@ -41,20 +39,20 @@ For delay and registers over the number of stages: alir2hdl info MODEL --sweep -
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// Write the page to this file [default: the model's name with .html, in the current folder]
+    /// Write the page (.html) or the stages alone (.svg) [default: the model's name with .html, in the current folder]
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// Write the chart of the stages to this file
+    /// Write the chart of the stages to this file, without -o and --open no page
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
     /// Show what each operation was on these samples, as `run` reads them
     #[arg(long = "input", value_name = "SAMPLES")]
     samples: Option<PathBuf>,
     /// Take at most this many samples
-    #[arg(long, value_name = "N", default_value_t = SAMPLES, requires = "samples",
+    #[arg(long, value_name = "N", default_value_t = PageOptions::default().max_samples, requires = "samples",
           value_parser = clap::value_parser!(u32).range(1..=100_000), hide_short_help = true)]
     max_samples: u32,
     #[command(flatten)]
@@ -76,36 +74,44 @@ struct PageContent {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    write(args, || args.input.read_design(global), global)
+    let (page, options) = (args.page(), args.options());
+    write((&page, &options, super::verify::stem(&args.input.model)), || args.input.read_design(global), global)
 }
 
 /// Runs the sub-command for a program in memory without printing: for library callers.
 ///
 /// # Errors
 /// What is wrong with the options or the samples; if the page cannot be written.
-pub(super) fn in_memory(args: &Args, held: &HeldProgram) -> Result<ExitStatus, Failure> {
+pub(super) fn in_memory(
+    page: &PageOptions,
+    options: &HardwareOptions,
+    held: &HeldProgram,
+) -> Result<ExitStatus, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    write(args, || Ok((Design::Model(held.model.clone()), held.file.clone())), global)
+    write((page, options, "model"), || Ok((held.design.clone(), held.file.clone())), global)
 }
 
 fn write(
-    args: &Args,
+    (page_options, options, name): (&PageOptions, &HardwareOptions, &str),
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<ExitStatus, Failure> {
     // Before there is a page: who asks to see it would not look for it elsewhere.
-    let browser = args.open.then(Browser::find).transpose()?;
+    let browser = page_options.open.then(Browser::find).transpose()?;
+    let (page_path, chart_path) = page_options.paths(name).map_err(Failure::input)?;
     let (design, file) = design()?;
+    let request = PageRequest { page: page_options, options, name };
     let shown = match &design {
-        Design::Model(model) => args.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?,
-        Design::Machine(machine) => args.of_machine(machine)?,
+        Design::Model(model) => {
+            request.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?
+        }
+        Design::Machine(machine) => request.of_machine(machine)?,
     };
     let PageContent { drawing, facts, registers, chart, remarks } = shown;
-    let asked = GivenOptions::of_look(&args.pipeline, RomStyleArg::Auto);
+    let asked = GivenOptions::of_look(options);
     let mut idle = warnings(asked, &design, registers, false);
     idle.0.extend(remarks);
     report(&idle, global);
-    let name = super::verify::stem(&args.input.model);
     let column = |c: &Column| plot::Column {
         label: c.short.clone(),
         delay: c.delay.unwrap_or_default(),
@@ -116,31 +122,55 @@ fn write(
         plot::stages(&format!("Stages of {name}"), drawing.unit(), &columns)
     };
     let chart = chart.unwrap_or_else(stages);
-    let page = view::page(name, &facts, &chart, &drawing);
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     let mut batch = Batch::default();
-    batch.add(&output, page.as_bytes()).map_err(|e| Failure::io(&output, "write", &e))?;
-    if let Some(path) = &args.svg {
-        batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
+    let page = page_path.as_deref().map(|path| (path, view::page(name, &facts, &chart, &drawing)));
+    for (path, text) in page.into_iter().chain(chart_path.map(|path| (path, chart))) {
+        batch.add(path, text.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
     super::commit(batch)?;
-    say(&format!("{}: {facts}", output.display()), global);
-    if let Some(browser) = browser {
-        browser.open(&output)?;
+    let written: Vec<String> =
+        page_path.as_deref().into_iter().chain(chart_path).map(|path| path.display().to_string()).collect();
+    say(&format!("{}: {facts}", written.join(", ")), global);
+    if let (Some(browser), Some(page)) = (browser, &page_path) {
+        browser.open(page)?;
     }
     Ok(ExitStatus::Ok)
 }
 
 impl Args {
-    /// Builds the specification of the hardware from the options.
+    /// Returns the options of the page.
+    fn page(&self) -> PageOptions {
+        PageOptions {
+            output: self.output.clone(),
+            open: self.open,
+            svg: self.svg.clone(),
+            samples: self.samples.clone(),
+            max_samples: self.max_samples,
+        }
+    }
+
+    /// Returns the options of the hardware.
+    fn options(&self) -> HardwareOptions {
+        let mut options = HardwareOptions::default();
+        self.optimise.fill(&mut options);
+        self.pipeline.fill(&mut options);
+        options
+    }
+}
+
+/// A page that was requested, and the name of its design.
+struct PageRequest<'a> {
+    page: &'a PageOptions,
+    options: &'a HardwareOptions,
+    name: &'a str,
+}
+
+impl PageRequest<'_> {
+    /// Returns the specification of the hardware.
     fn spec(&self) -> Spec {
-        let mut spec = Spec::default();
-        self.optimise.fill(&mut spec);
-        self.pipeline.fill(&mut spec);
         // Never the name of a port.
-        let legal = netlist::names::legalise(super::verify::stem(&self.input.model));
-        spec.module.top = Top::Like(format!("{legal}_top"));
-        spec
+        let legal = netlist::names::legalise(self.name);
+        self.options.spec(&format!("{legal}_top"))
     }
 
     fn of_model(&self, model: &Model, layers: Option<&Layers>, global: Global) -> Result<PageContent, Failure> {
@@ -149,7 +179,7 @@ impl Args {
         if let Some(reused) = hardware.reused() {
             let program = &reused.program;
             let (delay, unit) = (&*spec.delays(program), spec.unit(program).0);
-            let name = super::verify::stem(&self.input.model);
+            let name = self.name;
             let (mut drawing, chart) = match &reused.plan {
                 Planned::Fold(plan) => (
                     Drawing::of_plan(program, plan, delay, unit, layers),
@@ -197,30 +227,30 @@ impl Args {
             netlist.register_bits(),
         );
         let remarks = stages_without_logic(scheduled, netlist.register_bits());
-        let remarks = remarks.into_iter().chain(self.pipeline.assumption(&spec)).collect();
+        let remarks = remarks.into_iter().chain(self.options.assumption(&spec)).collect();
         Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None, remarks })
     }
 
     /// Shows what each operation was on the samples that are given.
     fn observe(&self, drawing: &mut Drawing, program: &Model, global: Global) -> Result<(), Failure> {
-        let Some(path) = &self.samples else { return Ok(()) };
+        let Some(path) = &self.page.samples else { return Ok(()) };
         let mut reader = Reader::open(path, None, program.input_kifs(), false).map_err(Failure::input)?;
         let mut block = Values::default();
-        let rows = reader.read(self.max_samples as usize, &mut block).map_err(Failure::input)?;
+        let rows = reader.read(self.page.max_samples as usize, &mut block).map_err(Failure::input)?;
         report(&reader.take_notes(), global);
         let observed = drawing.observe(program, &samples::input_ports(program), &block, rows);
         observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))
     }
 
     fn of_machine(&self, machine: &Machine) -> Result<PageContent, Failure> {
-        machine::refuse(self.pipeline.given().into_iter())?;
+        machine::refuse_flags(self.options.given_of_pipeline())?;
         let hardware = compile::machine(machine, &self.spec())?;
         let (netlist, optimised) = (&hardware.netlist, &hardware.retimed().expect("a machine").machine);
         let mut inputs = Vec::new();
-        if let Some(path) = &self.samples {
+        if let Some(path) = &self.page.samples {
             let mut arrays = Arrays::open(machine, Side::Inputs, path, false).map_err(Failure::input)?;
             let mut next = || arrays.next_codes().map_err(Failure::input);
-            while let (true, Some(row)) = (inputs.len() < self.max_samples as usize, next()?) {
+            while let (true, Some(row)) = (inputs.len() < self.page.max_samples as usize, next()?) {
                 inputs.push(row);
             }
         }

@@ -1,8 +1,7 @@
 //! The options of the AXI4-Stream wrapper.
 
-use crate::compile::Spec;
-use crate::diag::{Diagnostic, Place};
-use crate::emit::axis::{AxisOptions, Flow, Packing};
+use crate::emit::axis::{AxisOptions, Packing};
+use crate::options::HardwareOptions;
 use clap::ValueEnum;
 
 /// Options for the wrapper of the pipeline.
@@ -64,64 +63,20 @@ enum FlowArg {
 }
 
 impl WrapperArgs {
-    /// Returns `true` if a wrapper is requested.
-    fn is_asked(&self) -> bool {
-        self.wrapper == WrapperArg::Axis
-    }
-
-    /// The options that were given another value than their default.
-    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> {
-        let options = [
-            ("--wrapper", self.wrapper != WrapperArg::default()),
-            ("--packing", self.packing != PackingArg::default()),
-            ("--axis-width", self.axis_width.is_some()),
-            ("--axis-user", self.axis_user != AxisOptions::default().user),
-            ("--axis-flow", self.axis_flow != FlowArg::default()),
-            ("--axis-depth", self.axis_depth.is_some()),
-        ];
-        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
-    }
-
-    /// Options of a wrapper that was not requested, or of a FIFO that it does not have.
-    pub(super) fn problems(&self) -> Vec<Diagnostic> {
-        let refuse = |flag: &str, message: &str, help: &str| {
-            vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
+    /// Stores the options.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        options.axis = self.wrapper == WrapperArg::Axis;
+        options.packing = match self.packing {
+            PackingArg::Auto => Packing::Auto,
+            PackingArg::Bits8 => Packing::Slot(8),
+            PackingArg::Bits16 => Packing::Slot(16),
+            PackingArg::Bits32 => Packing::Slot(32),
+            PackingArg::Bits64 => Packing::Slot(64),
+            PackingArg::Dense => Packing::Dense,
         };
-        let has_options = self.axis_width.is_some()
-            || self.axis_depth.is_some()
-            || self.axis_flow != FlowArg::Fifo
-            || self.axis_user != AxisOptions::default().user
-            || self.packing != PackingArg::Auto;
-        if self.is_asked() && self.axis_flow == FlowArg::Stall && self.axis_depth.is_some() {
-            return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");
-        }
-        if !self.is_asked() && has_options {
-            return refuse("--wrapper", "options of a wrapper that is not asked for", "add --wrapper axis");
-        }
-        Vec::new()
-    }
-
-    /// Stores the options in `spec`.
-    pub(super) fn fill(&self, spec: &mut Spec) {
-        spec.wrapper = self.is_asked().then(|| self.options());
-    }
-
-    fn options(&self) -> AxisOptions {
-        AxisOptions {
-            packing: match self.packing {
-                PackingArg::Auto => Packing::Auto,
-                PackingArg::Bits8 => Packing::Slot(8),
-                PackingArg::Bits16 => Packing::Slot(16),
-                PackingArg::Bits32 => Packing::Slot(32),
-                PackingArg::Bits64 => Packing::Slot(64),
-                PackingArg::Dense => Packing::Dense,
-            },
-            width: self.axis_width,
-            user: self.axis_user,
-            flow: match self.axis_flow {
-                FlowArg::Fifo => Flow::Fifo(self.axis_depth),
-                FlowArg::Stall => Flow::Stall,
-            },
-        }
+        options.axis_width = self.axis_width;
+        options.axis_user = self.axis_user;
+        options.axis_stall = self.axis_flow == FlowArg::Stall;
+        options.axis_depth = self.axis_depth;
     }
 }

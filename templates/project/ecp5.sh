@@ -1,8 +1,13 @@
 #!/bin/sh
 # Synthesis, placement and routing of {{ v.top }} for ECP5 with yosys and nextpnr. YOSYS, NEXTPNR, ECPPACK and SEED may be set.
 #   sh scripts/ecp5.sh                      the block as it is: paths from and to its ports have no clock, and are in no figure
+#   MODEL=FILE sh scripts/ecp5.sh           the netlist is proved equal to the model, too (docs/netlist-proof.md); ALIR2HDL names the program
 #   sh scripts/ecp5.sh between-registers    for figures: a register at each port, so that every path has a clock; no bitstream
 set -eu
+case "${MODEL:-}" in
+'' | /*) ;;
+*) MODEL="$PWD/$MODEL" ;;
+esac
 cd "$(dirname "$0")/.."
 mkdir -p reports/yosys reports/nextpnr
 case "${1:-}" in
@@ -10,6 +15,11 @@ case "${1:-}" in
 *) echo "ecp5.sh: '$1' is neither nothing nor between-registers" >&2 && exit 2 ;;
 esac
 "${YOSYS:-yosys}" -q -l reports/yosys/yosys.log -s scripts/yosys.ys
+{%- if !v.axis && !v.stateful %}
+if [ -n "${MODEL:-}" ]; then
+    "${ALIR2HDL:-alir2hdl}" prove "$MODEL" reports/yosys/{{ v.top }}_netlist.v --rtl rtl/{{ v.top }}.v --cells ecp5
+fi
+{%- endif %}
 if [ "${1:-}" = between-registers ]; then
     # nextpnr counts these registers too; reports/yosys/stat.json is of the block alone.
     "${YOSYS:-yosys}" -q -s scripts/registered.ys

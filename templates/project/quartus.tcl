@@ -25,4 +25,8 @@ set_instance_assignment -name VIRTUAL_PIN ON -to {{ "{" }}{{ port.name }}{% if p
 {%- endfor %}
 export_assignments
 execute_flow -compile
+{%- if !v.axis && !v.stateful %}
+puts "netlist: quartus_eda --simulation --tool=modelsim_oem --format=verilog --output_directory=[file join $reports netlist] {{ v.top }}"
+puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo] --rtl [file join $root rtl {{ v.top }}.v] --cells intel"
+{%- endif %}
 project_close

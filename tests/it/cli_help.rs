@@ -34,6 +34,36 @@ fn explain_prints_what_the_document_says() {
     assert!(code == 2 && said.contains("E0004") && said.contains("did you mean E0505?"), "{said}");
 }
 
+/// The script for bash calls the program for every word.
+#[test]
+#[cfg(unix)]
+fn bash_completes_commands_files_and_values() {
+    const SCRIPT: &str = r#"
+        source <(alir2hdl completions bash)
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_TYPE=9
+        "$(complete -p alir2hdl | sed 's/.*-F \([^ ]*\).*/\1/')" alir2hdl "${@: -1}"
+        printf '%s\n' "${COMPREPLY[@]}""#;
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("a model.json.gz"), "").expect("written");
+    let programs = Path::new(env!("CARGO_BIN_EXE_alir2hdl")).parent().expect("a folder").to_owned();
+    let path = std::env::join_paths(
+        [programs].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").expect("set"))),
+    )
+    .expect("a path");
+    for (line, expected) in [
+        ("alir2hdl pro", "prove\nproject\n"),
+        ("alir2hdl check a", "a model.json.gz\n"),
+        ("alir2hdl generate m --device xc7z02", "xc7z020\n"),
+        ("alir2hdl verify m --sim iverilog,g", "iverilog,ghdl\n"),
+    ] {
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "-c", SCRIPT, "bash"]).args(line.split(' ')).current_dir(folder.path());
+        let output = bash.env("PATH", &path).output().expect("it runs");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(String::from_utf8(output.stdout).expect("text"), expected, "{line}: {said}");
+    }
+}
+
 #[test]
 fn every_sub_command_has_a_manual_page() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -63,7 +63,7 @@ fn a_name_that_is_given_wins_over_the_style() {
 #[test]
 fn a_bad_name_is_refused_with_its_option() {
     for (arguments, said) in [
-        (["--input-name", "my input"], "--input-name"),
+        (["--input-name", "my input"], "--port in"),
         (["--output-name", "model_inp"], "is that of the input port too"),
         (["--input-name", "keep"], "`keep_m` would be"),
         (["--reset-polarity", "low"], "there is no reset"),

@@ -19,7 +19,7 @@ const CRATES: &[(&str, &str)] = &[
     ("llvlir", "core"),
     ("hw", "core hdl interp opt"),
     ("prove", "core formats hdl interp llvlir check"),
-    ("flow", "core formats hdl hw interp llvlir network opt prove"),
+    ("flow", "core formats hdl hw interp llvlir network opt prove check"),
 ];
 
 /// Modules of a crate, the paths that they must not name outside of tests, and the reason.
@@ -202,6 +202,31 @@ fn modules_keep_to_the_architecture() {
         assert!(writes.is_none() || may_write, "{name} writes a file itself: `alir_core::files` does that");
     }
     assert!(checked > 150, "only {checked} files have rules");
+}
+
+/// Functions of the prover that only `flow::prove` calls, so that every caller has the same hints and budgets.
+const PROOFS: &[&str] = &["steps::prove(", "machine::prove(", "pair::prove(", "machine::record(", "certify::record("];
+
+#[test]
+fn proofs_start_at_one_entry_point() {
+    let mut files = Vec::new();
+    for folder in ["src", "python/src", "crates/flow/src"] {
+        rust_files(&repository().join(folder), &mut files);
+    }
+    let mut calls = 0;
+    for file in &files {
+        let text: String = code(&fs::read_to_string(file).unwrap())
+            .into_iter()
+            .filter(|(_, test)| !test)
+            .map(|(line, _)| line + "\n")
+            .collect();
+        let found = PROOFS.iter().find(|call| text.contains(**call));
+        match file.starts_with(repository().join("crates/flow/src/prove")) {
+            true => calls += usize::from(found.is_some()),
+            false => assert!(found.is_none(), "{} calls {found:?}: `flow::prove` does that", file.display()),
+        }
+    }
+    assert!(calls >= 2, "only {calls} files of flow::prove call the prover: does this test still read them?");
 }
 
 #[test]

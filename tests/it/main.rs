@@ -52,6 +52,7 @@ mod registers;
 mod report_command;
 mod reserved_names;
 mod reuse_command;
+mod rtl_projects;
 mod run_command;
 mod schema;
 mod semantics;

@@ -203,7 +203,7 @@ fn onnx_files(count: usize) {
     let input_type = Quantiser::parse("s8.4,RND,SAT").unwrap();
     mutate(&corpus, count, false, |file| {
         let _ = onnx::summary(file);
-        match onnx::read(file, &onnx::Options { max_adders: 20_000 }) {
+        match onnx::read(file, &onnx::Options { max_adders: 20_000, ..Default::default() }) {
             Ok(network) => {
                 if front(&network, None).is_err() {
                     let _ = front(&network, Some(input_type));

@@ -3,6 +3,7 @@
 use crate::common::run;
 use alir2hdl::netlist::keywords::TABLE;
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
@@ -86,6 +87,43 @@ fn a_name_from_a_file_is_changed_with_a_word() {
             "{stderr}"
         );
     }
+}
+
+/// A state machine whose signals `x` and `y` have these names, and the notes of a command about it.
+fn notes_about(x: &str, y: &str, arguments: &[&str]) -> Vec<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/models/fsm/leaky_integrator/fsm.json.gz");
+    let mut text = String::new();
+    let file = fs::File::open(path).expect("the machine");
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("text");
+    let folder = tempfile::tempdir().expect("a folder");
+    let renamed = text.replace("\"x\"", &format!("\"{x}\"")).replace("\"y\"", &format!("\"{y}\""));
+    fs::write(folder.path().join("m.json"), renamed).expect("the machine is written");
+    let (status, _, stderr) = run(folder.path(), arguments);
+    assert_eq!(status, 0, "{stderr}");
+    stderr.lines().filter_map(|line| line.strip_prefix("note[N0601]: ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn ports_of_a_machine_that_are_called_otherwise_are_named() {
+    let commands: [&[&str]; 2] = [&["m.json", "--verilog", "t.v"], &["project", "m.json", "-o", "p"]];
+    for command in commands {
+        assert!(notes_about("x", "y", command).is_empty());
+        let notes = notes_about("signal", "a-b", command);
+        let [first, second] = notes.as_slice() else { panic!("{notes:?}") };
+        assert!(first.starts_with("a port is called a_b: `a-b` is not legal in"), "{first}");
+        assert!(second.contains(": `signal` is reserved by VHDL"), "{second}");
+    }
+    let notes = notes_about("data", "DATA", commands[0]);
+    assert_eq!(notes, ["a port is called DATA_2: `DATA` is too long, or another port is called nearly so"]);
+}
+
+#[test]
+fn a_project_names_the_module_that_is_called_otherwise() {
+    let folder = folder();
+    fs::rename(folder.path().join("m.json"), folder.path().join("entity.json")).expect("renamed");
+    let (status, _, stderr) = run(folder.path(), &["project", "entity.json", "-o", "p"]);
+    assert_eq!(status, 0, "{stderr}");
+    assert!(stderr.contains("note[N0601]: the module is called entity_m: `entity` is reserved by VHDL"), "{stderr}");
 }
 
 /// A module with a register, in which every word is an input port.

@@ -217,6 +217,11 @@ pub fn four_digits_up(value: f64) -> String {
     four_digits(nearest + unit * 0.001)
 }
 
+/// A positive number for people, with at most four significant digits, that is not above `value`.
+pub fn four_digits_down(value: f64) -> String {
+    four_digits_up(-value).trim_start_matches('-').to_owned()
+}
+
 /// Returns the diagnostic of a file in UTF-16, which its first bytes show: a byte order mark, or NUL as every second
 /// byte, between printable ASCII. All text input is UTF-8, with or without a byte order mark.
 pub fn utf16(head: &[u8]) -> Option<Diagnostic> {
@@ -333,6 +338,9 @@ mod tests {
             [(5.0211, "5.022"), (5.021, "5.021"), (0.1 + 0.2, "0.3"), (12341.0, "12350"), (99.991, "100"), (0.0, "0")]
         {
             assert_eq!(four_digits_up(value), text, "{value}");
+        }
+        for (value, text) in [(244.19, "244.1"), (244.1, "244.1"), (249.99, "249.9"), (250.0, "250")] {
+            assert_eq!(four_digits_down(value), text, "{value}");
         }
     }
 

@@ -209,6 +209,7 @@ fn read_into(
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
     *is_gzip = source.is_gzip();
+    let is_stated = format.is_some();
     let format = match format {
         Some(format) => Some(format),
         None => detect(source.peek(8).map_err(fatal)?),
@@ -245,7 +246,14 @@ fn read_into(
         _ => None,
     });
     match frame {
-        Some(frame) => alir::read(json, limits, frame, form),
+        Some(frame) => {
+            let (model, mut notes) = alir::read(json, limits, frame, form)?;
+            // The note is about a file whose version nothing states.
+            if is_stated {
+                notes.0.retain(|note| note.code != "N0103");
+            }
+            Ok((model, notes))
+        }
         None => Err(unknown(json.ahead()).into()),
     }
 }

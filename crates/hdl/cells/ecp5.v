@@ -100,6 +100,8 @@ module TRELLIS_COMB (output F, FCO, OFX, must_be_zero, input A, B, C, D, M, F1, 
     parameter A0MUX = "A";
     parameter WREMUX = "WRE";
     parameter WCKMUX = "WCK";
+    // 1 where FXA or FXB is connected.
+    parameter [0:0] CHOOSES_FX = 0;
     localparam [3:0] LOW = INITVAL[3:0];
     wire unconnected_A = 1'b1;
     wire unconnected_B = 1'b1;
@@ -113,10 +115,7 @@ module TRELLIS_COMB (output F, FCO, OFX, must_be_zero, input A, B, C, D, M, F1, 
     assign F = MODE == "CCU2" && CCU2_INJECT1 != "YES" ? half ^ FCI : half;
     assign FCO = half ? FCI : start;
     // The even half of a slice chooses between its table and the odd one; the odd half between two such results.
-    wire is_high = 1'b0;
-    assign OFX = M ? F1_OR_FXA : F_OR_FXB;
-    wire F1_OR_FXA = F1;
-    wire F_OR_FXB = half;
+    assign OFX = CHOOSES_FX ? (M ? FXA : FXB) : (M ? F1 : half);
 endmodule
 
 // Read only: writes are not modelled. Words of 18 bits lie in 20 bits of INITVAL.
@@ -487,4 +486,11 @@ module MULT18X18D (output P0, P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12,
         end
     endgenerate
     assign {P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19, P18, P17, P16, P15, P14, P13, P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0} = p;
+endmodule
+
+// A clock buffer whose enable is not used.
+module DCCA (output CLKO, must_be_zero, input CLKI, CE);
+    wire unconnected_CE = 1'b1;
+    assign CLKO = CLKI;
+    assign must_be_zero = ~CE;
 endmodule

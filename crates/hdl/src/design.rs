@@ -591,6 +591,54 @@ impl Rtl {
         self.push(Expr::Table(entries, addr, missing), width)
     }
 
+    /// Choice by a narrow value as a table: constants under conditions that compare one value with constants, the first
+    /// that holds, and otherwise `default`. `None` if the choices are few, or of another form.
+    pub(crate) fn table_of_choices(&mut self, choices: &[(NodeId, NodeId)], default: NodeId) -> Option<NodeId> {
+        const FEWEST: usize = 8;
+        if choices.len() < FEWEST {
+            return None;
+        }
+        let (mut selector, mut entries): (Option<NodeId>, Vec<Option<BigUint>>) = (None, Vec::new());
+        for &(hit, value) in choices {
+            let value = self.as_const(value)?.clone();
+            let mut open = vec![hit];
+            while let Some(hit) = open.pop() {
+                match *self.expr(hit) {
+                    Expr::Binary(Binary::Or, a, b) => open.extend([a, b]),
+                    Expr::Compare(Compare::Equal, a, label) => {
+                        let label = usize::try_from(self.as_const(label)?).ok()?;
+                        if *selector.get_or_insert(a) != a {
+                            return None;
+                        }
+                        let width = self.width(a);
+                        // A sparse choice of a wide value stays as it is.
+                        if width > 24 || 1 << width > choices.len().saturating_mul(64) {
+                            return None;
+                        }
+                        entries.resize(1 << width, None);
+                        entries[label].get_or_insert_with(|| value.clone());
+                    }
+                    Expr::Const(ref never) if **never == BigUint::ZERO => {}
+                    _ => return None,
+                }
+            }
+        }
+        let selector = selector?;
+        let fill = self.as_const(default).cloned();
+        let filled = entries.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let gaps: Vec<BigUint> = entries[..filled].iter().map(|e| BigUint::from(u8::from(e.is_none()))).collect();
+        let has_gaps = fill.is_none() && entries[..filled].iter().any(Option::is_none);
+        let fill_value = fill.unwrap_or_default();
+        let words = entries.into_iter().take(filled).map(|e| e.unwrap_or_else(|| fill_value.clone())).collect();
+        let table = self.table(Arc::new(words), selector, default);
+        if !has_gaps {
+            return Some(table);
+        }
+        let inside = self.number(0, 1);
+        let is_gap = self.table(Arc::new(gaps), selector, inside);
+        Some(self.mux(is_gap, default, table))
+    }
+
     /// The word of an address; any value for addresses past the last one.
     pub fn choose(&mut self, words: Vec<NodeId>, addr: NodeId) -> NodeId {
         let width = words.first().map_or(0, |&w| self.width(w));

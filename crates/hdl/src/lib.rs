@@ -5,7 +5,7 @@
 //! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/it/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `paths`: what symbolic execution of processes needs
+//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`: what symbolic execution of processes needs
 //! in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod design;
 mod loops;
 pub mod netlist;
 mod paths;
+pub mod project;
 mod register_holds;
 mod source;
 pub mod verilog;
@@ -60,6 +61,8 @@ impl Language {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("v" | "sv" | "vh") => Language::Verilog,
             Some("vhd" | "vhdl") => Language::Vhdl,
+            // Netlists in JSON are read as structural Verilog.
+            _ if netlist::is_json(text.as_bytes()) => Language::Verilog,
             _ => {
                 let text = text.to_ascii_lowercase();
                 let has = |word: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word);
@@ -119,14 +122,28 @@ fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
 /// # Errors
 /// Where the text is not the language, or not in the subset that can be proved.
 pub fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+    let find = |_: u64, name: &str| Err(format!("the file {name} is not read here: only the source is given"));
+    read_with(language, text, top, &find)
+}
+
+/// Function that returns the contents of a data file that a line of the source names, or the reason why it cannot.
+pub(crate) type FindData<'a> = dyn Fn(u64, &str) -> Result<String, String> + Sync + 'a;
+
+/// Like [`read`], with data files.
+pub(crate) fn read_with(
+    language: Language,
+    text: &str,
+    top: Option<&str>,
+    find: &FindData<'_>,
+) -> Result<Rtl, Diagnostic> {
     if text.len() > MAX_TEXT {
         return Err(Diagnostic::error("E0903", Place::Whole, "a text of more than 256 MiB"));
     }
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
-            Language::Verilog | Language::SystemVerilog => verilog::read(text, top),
-            Language::Vhdl => vhdl::read(text, top),
+            Language::Verilog | Language::SystemVerilog => verilog::read(text, top, find),
+            Language::Vhdl => vhdl::read(text, top, find),
         });
         let mut rtl = match reader {
             Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

@@ -2,7 +2,7 @@
 
 use super::golden::{LookupMiss, MissedEntry, golden};
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, Settle, SignalId, SignalKind};
-use alir_core::num::{align, wrap};
+use alir_core::num::{Kif, align, wrap};
 use num_bigint::BigInt;
 
 /// A value of one element: its code, and whether it stems from a register that was never loaded.
@@ -130,6 +130,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// Stores raw integer values of its types in a register; they count as defined.
+    ///
+    /// # Panics
+    /// If `codes` has another length than the register, or the signal is no register.
+    pub fn load(&mut self, register: SignalId, codes: &[BigInt]) {
+        let signal = self.machine.signal(register);
+        assert_eq!(signal.kind, SignalKind::Register, "{} is a register", signal.name);
+        assert_eq!(codes.len(), signal.elements.len(), "one value for each element of {}", signal.name);
+        let cell = |(code, &kif): (&BigInt, &Kif)| ElementValue { code: wrap(code, kif), defined: true };
+        self.values[register.index()] = codes.iter().zip(&signal.elements).map(cell).collect();
+    }
+
     /// Values of a signal's elements.
     pub fn values(&self, signal: SignalId) -> &[ElementValue] {
         &self.values[signal.index()]
@@ -163,7 +175,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Types of the elements of a view. By index, all elements that a view can reach have its types.
-    fn types(&self, access: &Access) -> &[alir_core::num::Kif] {
+    fn types(&self, access: &Access) -> &[Kif] {
         &self.machine.signal(access.signal).elements[access.lo..access.hi]
     }
 

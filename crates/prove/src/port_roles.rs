@@ -244,7 +244,8 @@ pub(super) fn find_ports(
         }
         let seen: Vec<String> =
             data.iter().map(|&s| format!("{} ({} bits)", rtl.signal(s).name, rtl.signal(s).width)).collect();
-        Err(format!("the {what} ports do not fit the model's {total} bits: {}", seen.join(", ")))
+        let seen = if seen.is_empty() { "there are none".to_owned() } else { seen.join(", ") };
+        Err(format!("the {what} ports do not fit the model's {total} bits: {seen}"))
     };
     // All controls are what their names say, or one that no name was given for is data.
     let place = |list: &[SignalId], widths: &[u32], what: &str, optional: &mut [(&mut Option<SignalId>, bool)]| {

@@ -10,7 +10,8 @@ layers; what comes out is one program, traced with alkaid (`pip install alkaid`)
 
 Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
 BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable)
-and linear; HGQ2's layers of these kinds. Types: fixed point, results rounded by TRN or RND, with WRAP or SAT; accumulators with WRAP. Everything else is
+and linear; HGQ2's layers of these kinds. Types: fixed point with every rounding of `ap_fixed`, with WRAP, SAT or SAT_SYM; accumulators with WRAP. An input that saturates, or
+rounds by another mode than RND, is converted by `predict`: the hardware's port takes codes of its type. Everything else is
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
@@ -41,14 +42,68 @@ def _type(layer, precision) -> tuple:
     integer = int(getattr(precision, "integer", width))
     rounding = str(getattr(precision, "rounding_mode", None) or "TRN").split(".")[-1]
     overflow = str(getattr(precision, "saturation_mode", None) or "WRAP").split(".")[-1]
-    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT") or getattr(precision, "saturation_bits", None):
-        raise _refused(layer, f"type {precision}: rounding TRN or RND, overflow WRAP or SAT")
+    _check_modes(layer, f"type {precision}", rounding, overflow)
+    if getattr(precision, "saturation_bits", None):
+        raise _refused(layer, f"type {precision}: saturation bits are not supported")
     return signed, integer - signed, width - integer, rounding, overflow
+
+
+#: Rounding modes of `ap_fixed`, each as a function of whole codes below numbers, and of the distances to these.
+_ROUNDINGS = {
+    "TRN": lambda floor, rest: floor,
+    "RND": lambda floor, rest: floor + (rest >= 0.5),
+    "RND_CONV": lambda floor, rest: floor + ((rest > 0.5) | ((rest == 0.5) & (floor % 2 == 1))),
+    "RND_INF": lambda floor, rest: floor + np.where(floor < 0, rest > 0.5, rest >= 0.5),
+    "RND_ZERO": lambda floor, rest: floor + np.where(floor < 0, rest >= 0.5, rest > 0.5),
+    "RND_MIN_INF": lambda floor, rest: floor + (rest > 0.5),
+    "TRN_ZERO": lambda floor, rest: floor + ((floor < 0) & (rest > 0)),
+}
+_OVERFLOWS = ("WRAP", "SAT", "SAT_SYM")
+
+
+def _check_modes(layer, what: str, rounding: str, overflow: str) -> None:
+    if rounding not in _ROUNDINGS or overflow not in _OVERFLOWS:
+        raise _refused(layer, f"{what}: rounding {', '.join(_ROUNDINGS)}; overflow {', '.join(_OVERFLOWS)}")
+
+
+def _codes(numbers, kind: tuple):
+    """Numbers as codes of a type, as float64."""
+    signed, integer, fractional, rounding, overflow = kind
+    scaled = np.asarray(numbers, dtype=np.float64) * 2.0**fractional
+    floor = np.floor(scaled)
+    codes = _ROUNDINGS[rounding](floor, scaled - floor)
+    low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
+    if overflow == "WRAP":
+        return (codes - low) % (high - low + 1) + low
+    return np.clip(codes, low + 1 if signed and overflow == "SAT_SYM" else low, high)
+
+
+def _quantise(values, signed, integer: int, fractional: int, overflow: str, rounding: str):
+    """Values of alkaid in a type; rounding modes that alkaid does not have are sums and a cut."""
+    if rounding not in ("TRN", "RND"):
+        step = 2.0**-fractional
+        present = np.asarray(values.kif[2])
+        # What is cut has to be above these for the next code; values without bits below the type are not rounded.
+        unit = np.where(present > fractional, 2.0 ** -present.astype(float), 0.0)
+        half = np.where(present > fractional, step / 2, 0.0)
+        whole = np.where(present > fractional, step, 0.0)
+        if rounding == "RND_CONV":
+            odd = values.quantize(0, 1 - fractional, fractional, "WRAP", "TRN")
+            values = values + (half - unit) + odd * (unit / step)
+        elif rounding == "RND_MIN_INF":
+            values = values + (half - unit)
+        elif rounding == "TRN_ZERO":
+            values = np.where(values < 0, values + (whole - unit), values)
+        else:
+            above, below = values + half, values + (half - unit)
+            values = np.where(values < 0, below, above) if rounding == "RND_INF" else np.where(values < 0, above, below)
+        rounding = "TRN"
+    return values.quantize(int(signed), integer, fractional, overflow, rounding)
 
 
 def _cast(layer, values, precision):
     signed, integer, fractional, rounding, overflow = _type(layer, precision)
-    return values.quantize(int(signed), integer, fractional, overflow, rounding)
+    return _quantise(values, signed, integer, fractional, overflow, rounding)
 
 
 def _weights(layer, name: str):
@@ -56,16 +111,13 @@ def _weights(layer, name: str):
     weight = layer.weights[name]
     if "Compressed" in type(weight).__name__ or "Exponent" in type(weight).__name__:
         raise _refused(layer, f"weights {name} are compressed or powers of two; leave that out")
-    signed, integer, fractional, rounding, overflow = _type(layer, weight.type.precision)
+    kind = _type(layer, weight.type.precision)
     written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
-    codes = np.asarray(written, dtype=np.float64).reshape(np.shape(weight.data)) * 2.0**fractional
-    codes = np.floor(codes + 0.5) if rounding == "RND" else np.floor(codes)
-    low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
-    codes = np.clip(codes, low, high) if overflow == "SAT" else (codes - low) % (high - low + 1) + low
+    codes = _codes(np.reshape(written, np.shape(weight.data)), kind)
     if name == "weight" and layer.get_attr("_weights_transposed", False):
         # The strategy Resource has the outputs first.
         codes = np.moveaxis(codes, 0, -1)
-    return codes / 2.0**fractional
+    return codes / 2.0 ** kind[2]
 
 
 def _product(layer, x, x_type, weights):
@@ -246,7 +298,7 @@ def _tabled(layer, x, kind: str):
         return np.float32(1.0 / (1.0 + _float_function("expf")(-value).astype(np.float32).astype(np.float64))).astype(np.float64)
 
     signed, integer, fractional, rounding, overflow = _type(layer, layer.get_attr("table_t").precision)
-    return index.apply(function).quantize(int(signed), integer, fractional, overflow, rounding)
+    return _quantise(index.apply(function), signed, integer, fractional, overflow, rounding)
 
 
 def _entry(values, integers: int, size: int, kind: int):
@@ -329,11 +381,8 @@ def _activation(layer, x, out):
 
 def _constant(layer, kind: str, value: float) -> float:
     """A number as its type holds it."""
-    signed, integer, fractional, rounding, overflow = _type(layer, layer.get_attr(kind).precision)
-    code = np.floor(value * 2.0**fractional + (0.5 if rounding == "RND" else 0.0))
-    low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
-    code = np.clip(code, low, high) if overflow == "SAT" else (code - low) % (high - low + 1) + low
-    return float(code / 2.0**fractional)
+    found = _type(layer, layer.get_attr(kind).precision)
+    return float(_codes(value, found) / 2.0 ** found[2])
 
 
 def _along(layer, numbers):
@@ -353,10 +402,9 @@ def _quantised(layer, x):
     """HGQ's quantiser: a type for every element."""
     kinds, widths, integers = (np.broadcast_to(part[0], layer.get_output_variable().shape).ravel().astype(int) for part in layer.mask_kbi)
     rounding, overflow = str(layer.RND), str(layer.SAT)
-    if rounding not in ("TRN", "RND") or overflow not in ("WRAP", "SAT"):
-        raise _refused(layer, f"rounding {rounding} and overflow {overflow}; TRN or RND, WRAP or SAT")
+    _check_modes(layer, f"rounding {rounding} and overflow {overflow}", rounding, overflow)
     made = [
-        x[k : k + 1].quantize(int(sign), int(whole - sign), int(width - whole), overflow, rounding) if width > 0 else np.zeros(1)
+        _quantise(x[k : k + 1], sign, int(whole - sign), int(width - whole), overflow, rounding) if width > 0 else np.zeros(1)
         for k, (sign, width, whole) in enumerate(zip(kinds, widths, integers))
     ]
     return np.concatenate(made)
@@ -397,6 +445,45 @@ def _layer(layer, given, kinds):
     return _activation(layer, x, out.type.precision)
 
 
+def _is_converted(layer) -> bool:
+    """Returns `True` if a port cannot round and saturate as the type of an input does: numbers are converted before it."""
+    rounding, overflow = _type(layer, layer.get_output_variable().type.precision)[3:]
+    return rounding not in ("TRN", "RND") or overflow != "WRAP"
+
+
+#: C++ of the modes of `_ROUNDINGS`: the code above is `floor + 1` if this holds.
+_UP = {
+    "TRN": "false",
+    "RND": "rest >= 0.5",
+    "RND_CONV": "rest > 0.5 || (rest == 0.5 && std::fmod(floor, 2.0) != 0.0)",
+    "RND_INF": "floor < 0 ? rest > 0.5 : rest >= 0.5",
+    "RND_ZERO": "floor < 0 ? rest >= 0.5 : rest > 0.5",
+    "RND_MIN_INF": "rest > 0.5",
+    "TRN_ZERO": "floor < 0 && rest > 0",
+}
+
+
+def _conversion(model) -> str:
+    """C++ that converts a number to the type of the input port."""
+    layer = next(layer for layer in model.get_layers() if layer.class_name in ("Input", "InputLayer"))
+    if not _is_converted(layer):
+        return "static double given(double x) { return x; }\n"
+    signed, integer, fractional, rounding, overflow = _type(layer, layer.get_output_variable().type.precision)
+    low, high = (-(2 ** (integer + fractional)) if signed else 0), 2 ** (integer + fractional) - 1
+    clamp = ""
+    if overflow != "WRAP":
+        low += 1 if signed and overflow == "SAT_SYM" else 0
+        clamp = f"  if (code < {low}.0) code = {low}.0;\n  if (code > {high}.0) code = {high}.0;\n"
+    return f"""\
+#include <cmath>
+static double given(double x) {{
+  const double scaled = std::ldexp(x, {fractional}), floor = std::floor(scaled), rest = scaled - floor;
+  double code = floor + (({_UP[rounding]}) ? 1.0 : 0.0);
+{clamp}  return std::ldexp(code, {-fractional});
+}}
+"""
+
+
 def _program(model, traced=()):
     """The graph as a program of alkaid's; the outputs of the layers `traced` follow its own."""
     try:
@@ -410,10 +497,11 @@ def _program(model, traced=()):
         out = layer.get_output_variable().type.precision
         if layer.class_name in ("Input", "InputLayer"):
             signed, integer, fractional, rounding, overflow = _type(layer, out)
-            if overflow != "WRAP":
-                raise _refused(layer, f"type {out}: what enters is wrapped; leave its overflow at WRAP")
             result = given = FVArrayInput(int(np.prod(layer.get_output_variable().shape)))
-            if rounding == "RND":
+            if _is_converted(layer):
+                # The emulator gives the port numbers of its type.
+                result = result.quantize(int(signed), integer, fractional, "WRAP", "TRN")
+            elif rounding == "RND":
                 # What enters is floored: one bit more is all that rounding looks at.
                 result = result.quantize(int(signed), integer, fractional + 1, "WRAP", "TRN")
         else:
@@ -428,11 +516,16 @@ def _program(model, traced=()):
 
 _LIBRARY = """\
 #include "program.hpp"
+CONVERSION
 extern "C" {
-void NAME_double(double* x, double* y) { program::run(x, y); }
+void NAME_double(double* x, double* y) {
+  double in[program::inputs + 1];
+  for (std::size_t k = 0; k < program::inputs; ++k) in[k] = given(x[k]);
+  program::run(in, y);
+}
 void NAME_float(float* x, float* y) {
   double in[program::inputs + 1], out[program::outputs + 1];
-  for (std::size_t k = 0; k < program::inputs; ++k) in[k] = static_cast<double>(x[k]);
+  for (std::size_t k = 0; k < program::inputs; ++k) in[k] = given(static_cast<double>(x[k]));
   program::run(in, out);
   for (std::size_t k = 0; k < program::outputs; ++k) y[k] = static_cast<float>(out[k]);
 }
@@ -443,6 +536,7 @@ void NAME_float(float* x, float* y) {
 _TRACING_LIBRARY = """\
 #include <vector>
 #include "program.hpp"
+CONVERSION
 namespace {
 struct layer { const char* name; std::size_t first, size; };
 const layer layers[] = {LAYERS};
@@ -450,7 +544,9 @@ bool single = false;
 std::vector<double> last(program::outputs + 1);
 std::vector<float> narrow(program::outputs + 1);
 void run(const double* x) {
-  program::run(x, last.data());
+  double in[program::inputs + 1];
+  for (std::size_t k = 0; k < program::inputs; ++k) in[k] = given(x[k]);
+  program::run(in, last.data());
   for (std::size_t k = 0; k < program::outputs; ++k) narrow[k] = static_cast<float>(last[k]);
 }
 }
@@ -530,7 +626,7 @@ def _backend_class():
 
         def compile(self, model) -> str:
             """Builds the emulator, a shared library by g++; gives its path."""
-            from ..alkaid import _program as command
+            from .. import _called
             from ..alkaid import _tool
 
             folder, name = Path(model.config.get_output_dir()), model.config.get_project_name()
@@ -549,8 +645,8 @@ def _backend_class():
             if model.config.trace_output:
                 # trace() works in this folder of hls4ml's projects.
                 (folder / "firmware").mkdir(exist_ok=True)
-            command([source, "--cpp", "program.hpp", "--namespace", "program"], folder)
-            (folder / "program.cpp").write_text(text.replace("NAME", name))
+            _called([str(folder / source), "--cpp", str(folder / "program.hpp"), "--namespace", "program", "--quiet"])
+            (folder / "program.cpp").write_text(text.replace("CONVERSION", _conversion(model)).replace("NAME", name))
             # A process that has loaded a library gets that one again from the same path, whatever it holds now.
             content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()
             stamp = model.config.get_config_value("Stamp") or "emulator"
@@ -560,7 +656,7 @@ def _backend_class():
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
             """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""
-            from ..alkaid import _program as command
+            from .. import report
 
             program = self._model(model)
             hardware = self._hardware(model) | hardware
@@ -574,7 +670,7 @@ def _backend_class():
                 result["simulations"] = [(run.simulator, run.language, run.wrong) for run in found.runs]
             folder = Path(model.config.get_output_dir()) / "project"
             if any(folder.rglob("*.rpt")):
-                result["reports"] = json.loads(command(["report", str(folder.resolve()), "--json"], folder))["rows"]
+                result["reports"] = report(folder.resolve())["rows"]
             return result
 
     return Alir2hdlBackend

@@ -23,6 +23,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
+use crate::options::HardwareOptions;
 use crate::passes::PassStat;
 use crate::schedule::Delay;
 use pipeline::PipelineTable;
@@ -86,15 +87,20 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Builds the specification of the hardware from the options.
+    /// Returns the options of the hardware.
+    fn options(&self) -> HardwareOptions {
+        let mut options = HardwareOptions::default();
+        self.optimise.fill(&mut options);
+        self.pipeline.fill(&mut options);
+        self.wrapper.fill(&mut options);
+        options.valid = self.valid;
+        options.tables = self.rom_style.tables();
+        options
+    }
+
+    /// Returns the specification of the hardware.
     fn spec(&self) -> Spec {
-        let mut spec = Spec::default();
-        self.optimise.fill(&mut spec);
-        self.pipeline.fill(&mut spec);
-        self.wrapper.fill(&mut spec);
-        spec.module.valid = self.valid;
-        spec.text.tables = self.rom_style.tables();
-        spec
+        self.options().spec("model")
     }
 }
 
@@ -175,7 +181,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 /// Describes a file that becomes a program or is a state machine.
 fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
-    let problems = args.wrapper.problems();
+    let options = args.options();
+    let problems = options.wrapper_problems();
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
@@ -183,7 +190,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             let shown = states::of_machine(args, machine, file.form)?;
-            let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
+            let asked = GivenOptions::of_look(&options);
             report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
             return Ok(shown);
         }
@@ -212,10 +219,10 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
-    let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
+    let asked = GivenOptions::of_look(&options);
     let mut remarks = warnings(asked, &design, registers, false);
     remarks.0.extend(pipeline.as_ref().and_then(|pipeline| pipeline.without_logic.clone()));
-    remarks.0.extend(args.pipeline.assumption(&spec));
+    remarks.0.extend(options.assumption(&spec));
     report(&remarks, global);
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
@@ -258,7 +265,8 @@ fn of_intervals(
         return Ok(None);
     }
     let Some(table) = reuse::table(model, &spec, &others)? else { return Ok(None) };
-    let asked = GivenOptions::of_look(&args.pipeline, args.rom_style);
+    let given = args.options();
+    let asked = GivenOptions::of_look(&given);
     let mut said = warnings(asked, design, Registers { any: true, cuts: true, ready: true }, false);
     said.0.extend(table.least_shared().and_then(|(interval, shared, from)| little_is_shared(interval, shared, from)));
     report(&said, global);

@@ -216,6 +216,7 @@ mod tests {
             register_bits_in_blocks: 0,
             register_bits_at_least: register_bits,
             on_device: None,
+            meets_period: None,
             proof: None,
             proved: true,
         }

@@ -67,7 +67,8 @@ struct BlockShape {
 pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result<ExitStatus, Failure> {
     let own = [("--sweep", args.sweep.is_some()), ("--valid", args.valid), ("--whole-values", args.whole_values)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
-    machine::refuse(own.chain(args.pipeline.given()).chain(args.wrapper.given()))?;
+    let options = args.options();
+    machine::refuse_flags(own.chain(options.given_of_pipeline()).chain(options.given_of_wrapper()))?;
     let hardware = compile::machine(machine, &args.spec())?;
     let (netlist, optimised) = (&hardware.netlist, hardware.retimed().expect("a machine"));
     let bits_without = match optimised.pipelines.iter().any(|p| p.moved) {

@@ -3,7 +3,7 @@
 
 use super::super::{ExitStatus, Failure};
 use super::short;
-use crate::compile::{self, Optimised, ProvedPasses, Spec, Stages};
+use crate::compile::{self, Clock, Optimised, ProvedPasses, Spec, Stages};
 use crate::emit::Language;
 use crate::report;
 use serde::Serialize;
@@ -12,6 +12,9 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
+
+/// The code of a schedule that does not meet the clock period.
+const PERIOD_UNMET: &str = "E0506";
 
 /// One row for each number of stages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,6 +36,9 @@ pub(super) struct Row {
     /// Estimated resources on the device, if one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) on_device: Option<OnDevice>,
+    /// `true` if the clock period that was required is met, if one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) meets_period: Option<bool>,
     /// Verdict of the proof that the row's Verilog equals the design for every input, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proof: Option<RowProof>,
@@ -77,10 +83,17 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
         true => compile::optimise(single.source, &in_stages(spec, last))?,
         false => single.borrowed(),
     };
+    let required = spec.clock.period;
     let row = |stages: u32| -> Result<Row, Failure> {
         let spec = in_stages(spec, stages);
         let optimised = if stages == 1 { single } else { &several };
-        let scheduled = optimised.borrowed().schedule(&spec)?;
+        let (scheduled, spec) = match (optimised.borrowed().schedule(&spec), spec.clock.period) {
+            (Err(error), Some(_)) if error.diagnostics.0.iter().all(|d| d.code == PERIOD_UNMET) => {
+                let spec = Spec { clock: Clock { period: None, ..spec.clock }, ..spec };
+                (optimised.borrowed().schedule(&spec)?, spec)
+            }
+            (scheduled, _) => (scheduled?, spec),
+        };
         let (netlist, _) = scheduled.lower(&spec, &spec.top())?;
         let outcome = &scheduled.outcome;
         let stage_delay = scheduled.stage_times(&spec, &netlist).into_iter().fold(0.0, f64::max);
@@ -100,6 +113,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
             register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
             on_device,
+            meets_period: required.map(|_| spec.clock.period.is_some()),
             proof: None,
             proved: outcome.gap() == 0.0,
         })
@@ -179,10 +193,13 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let has_device = rows.iter().any(|row| row.on_device.is_some());
     let device = if has_device { "      MHz      LUT       FF   DSP  BRAM  latency ns   " } else { "" };
     let proof = if rows.iter().any(|row| row.proof.is_some()) { "Verilog   " } else { "" };
+    let period = if rows.iter().any(|row| row.meets_period.is_some()) { "meets period   " } else { "" };
+    // On a device the time from input to result includes the registers: the column `latency ns`.
+    let whole = if has_device { String::new() } else { format!("{:>15}", "delay in all") };
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{:>15}{:>15}{device}   {proof}fewest for this delay; delays in {unit}",
-        "stages", "stage delay", "latency", "delay in all", "register bits"
+        "\n{:<8}{:>12}{:>9}{whole}{:>15}{device}   {period}{proof}fewest register bits at this delay, in {unit}",
+        "stages", "stage delay", "latency", "register bits"
     );
     for row in rows {
         let mut quality = match row.proved {
@@ -203,9 +220,15 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
             Some(RowProof::Unknown) => "unknown   ",
             None => "",
         };
-        let (delay, all) = (short(row.stage_delay), short(row.delay_in_all));
+        let period = match row.meets_period {
+            Some(true) => "yes            ",
+            Some(false) => "no             ",
+            None => "",
+        };
+        let delay = short(row.stage_delay);
+        let all = if has_device { String::new() } else { format!("{:>15}", short(row.delay_in_all)) };
         let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
-        let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all:>15}{bits:>15}{device}   {proof}{quality}");
+        let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all}{bits:>15}{device}   {period}{proof}{quality}");
     }
     if has_device {
         out.push_str("* no other row has as fast a clock for fewer LUT and FF, or a faster one for as many\n");

@@ -3,13 +3,13 @@
 
 use super::spec::{Passes, Retime, Spec, Top};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, printable};
 use alir_core::ir::Model;
 use alir_core::ir::machine::{Machine, Signal, SignalKind};
 use alir_hw::emit::{MachineFacts, RegisterFacts, ScheduleFacts};
 use alir_hw::netlist::NameKind;
 use alir_hw::netlist::names::legalise_in;
-use alir_hw::netlist::{Cell, NetId, Netlist, check_machine_top, lower_machine};
+use alir_hw::netlist::{Cell, Interface, Languages, NetId, Netlist, check_machine_top, lower_machine, why_not};
 use alir_hw::retime::{self, RetimedPipeline, Slack};
 use alir_opt::passes;
 
@@ -89,6 +89,22 @@ impl<'d> OptimisedMachine<'d> {
             schedules: schedule_facts(self.source),
             pipelines: self.pipelines.clone(),
         }
+    }
+
+    /// Returns a sentence for each port that is not called like its signal.
+    pub(super) fn renamed_ports(&self, interface: &Interface) -> Vec<String> {
+        let signals = self.source.inputs().chain(self.source.outputs()).map(|id| self.source.signal(id));
+        let mut elements = interface.inputs.iter().chain(&interface.outputs);
+        let renamed = |signal: &Signal| {
+            let port = elements.by_ref().take(signal.elements.len()).find(|element| element.width > 0)?.port.as_str();
+            if port == signal.name {
+                return None;
+            }
+            let why = why_not(&signal.name, NameKind::Port, Languages::BOTH);
+            let why = why.unwrap_or_else(|| "is too long, or another port is called nearly so".into());
+            Some(format!("a port is called {port}: `{}` {why}", printable(&signal.name)))
+        };
+        signals.filter_map(renamed).collect()
     }
 
     /// One line about what was made.

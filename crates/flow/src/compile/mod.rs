@@ -41,7 +41,7 @@ pub use spec::{
     Provenance, Retime, Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, options_in_head, steps_of_text};
+pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, spec_of_text, steps_of_text};
 
 use alir_core::diag::{Diagnostic, Diagnostics, Severity};
 use alir_core::ir::Model;
@@ -287,6 +287,15 @@ impl<'d> Hardware<'d> {
     /// The name of the module that the world sees.
     pub fn top(&self) -> &str {
         self.axis.as_ref().map_or(&self.netlist.interface.top, |axis| &axis.top)
+    }
+
+    /// Returns a sentence for each name that is not that of the source: of the module, and of a state machine's ports.
+    pub fn renamed(&self) -> Vec<String> {
+        let mut renamed: Vec<String> = self.spec.renamed(self.top()).into_iter().collect();
+        if let Origin::Machine(machine) = &*self.origin {
+            renamed.extend(machine.renamed_ports(&self.netlist.interface));
+        }
+        renamed
     }
 
     /// What was asked for.

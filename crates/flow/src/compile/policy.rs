@@ -356,7 +356,7 @@ impl Spec {
         };
         let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
         let verb = |n: u32, one: &'static str, several: &'static str| if n == 1 { one } else { several };
-        let (device, found) = (self.device().name(), four_digits_up(found));
+        let (device, bound, found) = (self.device().name(), self.clock.bound(found), four_digits_up(found));
         let message = match self.goal().stages {
             Some(n) => format!("{} {} not meet {period} ns on {device}", stages(n), verb(n, "does", "do")),
             None => {
@@ -365,8 +365,8 @@ impl Spec {
             }
         };
         let (count, verb) = (stages(schedule.stages), verb(schedule.stages, "takes", "take"));
-        let help = format!("{count} {verb} {found} ns by the estimate: require that or more{limit}");
-        Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+        let help = format!("{count} {verb} {found} ns by the estimate: require {bound}{limit}");
+        Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help))
     }
 
     /// The estimate of the netlist that a schedule gives.
@@ -525,8 +525,8 @@ impl Spec {
             ns => format!(", and --clock-uncertainty {ns} ns"),
         };
         let message = format!("a register of {} alone takes {register} ns{also}", self.device().name());
-        let help = "ask for a longer period, or for another --device";
-        Err(Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help)))
+        let help = format!("require {}, or another --device", self.clock.bound(taken));
+        Err(Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help)))
     }
 }
 

@@ -272,7 +272,10 @@ impl Spec {
         if let Some(name) = unknown {
             let known: Vec<_> = PASSES.iter().map(|p| p.name).collect();
             let message = format!("no pass is called {name:?}");
-            let help = format!("passes: {}", known.join(", "));
+            let distance = |known: &&str| crate::project::edits(name.as_bytes(), known.as_bytes());
+            let near = known.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 2);
+            let guess = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+            let help = format!("{guess}passes: {}", known.join(", "));
             let place = Place::Flag("--passes".into());
             return Err(Error::request(Diagnostic::error("E0301", place, message).with_help(help)));
         }

@@ -9,6 +9,7 @@ use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
 use super::{Error, ErrorKind, Hardware, Listener};
+use crate::prove::{self, Hints};
 use alir_core::diag::{Diagnostic, Place, Severity};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
@@ -20,7 +21,7 @@ use alir_prove::engine::{Limits, WORK};
 use alir_prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
 use alir_prove::sat::{Embedded, Solver};
 use alir_prove::steps::Steps;
-use alir_prove::{self, machine, value_classes};
+use alir_prove::{machine, value_classes};
 
 fn failure(kind: ErrorKind, severity: Severity, message: String) -> Error {
     let mut diagnostic = Diagnostic::error("E0906", Place::Flag("--prove".into()), message);
@@ -132,8 +133,8 @@ impl Chain {
                 let steps = steps::with_names(vec![self.optimised.clone()]);
                 Some(Steps { are_proved: true, ..steps })
             };
-            let told = self.open.is_none().then_some(&optimised as &dyn Fn() -> Option<Steps>);
-            let report = alir_prove::steps::prove(model, rtl, told, &request(), &|| Box::new(Embedded)).0;
+            let hints = if self.open.is_none() { Hints::from_programs(optimised) } else { Hints::none() };
+            let report = prove::program(model, rtl, hints, request(), &|| Box::new(Embedded)).report;
             match report.verdict {
                 Verdict::Proved => tell(listener, &format!("{what} against {read_like}"), &matched(&report)),
                 Verdict::Differs { reason, .. } => {
@@ -172,13 +173,11 @@ pub(super) fn of_reused(
     // Bit-serial hardware has the gates of the optimised program.
     let is_serial = matches!(hardware.reused().map(|reused| &reused.plan), Some(Planned::Serial(..)));
     let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
-    let told = Some(&programs as &dyn Fn() -> Option<Steps>);
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
         presence: presence(interface),
         names: control_names(spec),
-        gates_only: is_serial,
         ..Request::default()
     };
     // Of a wrapper's text, the pipeline in it.
@@ -187,7 +186,8 @@ pub(super) fn of_reused(
     for (what, rtl) in
         [("netlist".to_owned(), &elaborated::rtl(&hardware.netlist)), (format!("{language:?} text"), &rtl)]
     {
-        let report = alir_prove::steps::prove(model, rtl, told, &request, &|| Box::new(Embedded)).0;
+        let hints = Hints::from_programs(programs).with_bit_serial(is_serial);
+        let report = prove::program(model, rtl, hints, request.clone(), &|| Box::new(Embedded)).report;
         match report.verdict {
             Verdict::Proved => tell(listener, &format!("{what} against the model as read"), &matched(&report)),
             Verdict::Differs { reason, .. } => return Err(wrong(format!("the {what} is not the model: {reason}"))),
@@ -344,7 +344,7 @@ pub(super) fn of_machine(
     listener: Listener<'_>,
 ) -> Result<(), Error> {
     let rtl = read(language, text, None)?;
-    match machine::prove(design, &rtl, &machine::MachineRequest::default(), &|| Box::new(Embedded)).0.verdict {
+    match prove::state_machine(design, &rtl, &machine::MachineRequest::default(), &|| Box::new(Embedded)).0.verdict {
         machine::Verdict::Proved => {
             tell(listener, &format!("{language:?} text against the machine as read"), "proved");
             Ok(())

@@ -2,7 +2,7 @@
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits, four_digits_up};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits};
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif};
@@ -422,7 +422,7 @@ impl<'d> Reused<'d> {
                     whole.stages_of(&wire())?;
                     let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
                     if found > period {
-                        return Err(too_slow(interval, found));
+                        return Err(too_slow(&spec.clock, interval, found));
                     }
                 }
                 // What is longer than a stage by itself cannot be done in a clock either.
@@ -515,7 +515,7 @@ impl<'d> Reused<'d> {
                 block.pipeline.input_delay = spec.pipeline.input_delay;
             }
         }
-        Err(too_slow(interval, best))
+        Err(too_slow(&spec.clock, interval, best))
     }
 
     /// Returns the netlist called `top`, validated by the independent checker.
@@ -793,11 +793,11 @@ fn diagnostic(message: String) -> Diagnostic {
 }
 
 /// The complaint that nothing was found that meets the clock.
-fn too_slow(interval: u32, best: f64) -> Error {
+fn too_slow(clock: &Clock, interval: u32, best: f64) -> Error {
     let message =
         format!("with --ii {interval} the shortest period that was found is {} ns by the estimate", four_digits(best));
-    let help = format!("ask for --clock-period {}", four_digits_up(best));
-    Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message).with_help(help))
+    let help = format!("require {}", clock.bound(best));
+    Error::request(Diagnostic::error("E0506", clock.place(), message).with_help(help))
 }
 
 /// Returns the error that bit-serial hardware is impossible.

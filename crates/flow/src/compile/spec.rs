@@ -3,7 +3,7 @@
 //! A `Spec` is complete: two equal ones and two equal designs give equal bytes. `policy` resolves the options for the
 //! scheduler, the device and the netlist; nothing here computes.
 
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits_down, four_digits_up};
 use alir_core::ir::Labels;
 use alir_hw::device::Device;
 use alir_hw::emit;
@@ -220,6 +220,23 @@ pub struct Clock {
     pub delay_unit: Option<f64>,
     /// By how many nanoseconds an edge may come too early: taken off the period.
     pub uncertainty: f64,
+    /// `true` if the period was given as a frequency.
+    pub is_frequency: bool,
+}
+
+impl Clock {
+    /// Returns the place of a message about the period.
+    pub(super) fn place(&self) -> Place {
+        Place::Flag(if self.is_frequency { "--freq" } else { "--clock-period" }.into())
+    }
+
+    /// Returns the bound that a shortest period sets, as the option takes it: a frequency in MHz, else nanoseconds.
+    pub(super) fn bound(&self, period_ns: f64) -> String {
+        match self.is_frequency {
+            true => format!("{} MHz or less", four_digits_down(1e3 / period_ns)),
+            false => format!("{} ns or more", four_digits_up(period_ns)),
+        }
+    }
 }
 
 /// Target of the hardware: device, delay model and multiplier style.

@@ -1,8 +1,9 @@
 //! The programs between a model and its text, told to the prover ([`alir_prove::steps`]), which trusts nothing of it.
 
 use super::reuse::{BIT_BY_BIT, without_left_out};
-use super::spec::DEFAULT_LEVEL;
+use super::spec::{DEFAULT_LEVEL, Spec};
 use super::{Error, Hardware};
+use crate::options::HardwareOptions;
 use alir_core::diag::{Diagnostic, Place};
 use alir_core::ir::{Model, Op};
 use alir_hw::netlist::{self, NetId};
@@ -160,8 +161,9 @@ fn command_in_head(head: &[String]) -> Vec<&str> {
     lines.flat_map(|line| line.split(' ')).collect()
 }
 
-/// Returns the words of the command in the header comment of an RTL file, after the name of the model.
-pub fn options_in_head(head: &[String]) -> Option<Vec<String>> {
+/// Returns the specification that the command in the header comment of an RTL file requests: an untrusted hint. `None`
+/// if the header has no command.
+pub fn spec_of_text(head: &[String]) -> Option<Spec> {
     let words = command_in_head(head);
-    (!words.is_empty()).then(|| words.into_iter().skip(2).map(str::to_owned).collect())
+    (!words.is_empty()).then(|| HardwareOptions::from_words(words.into_iter().skip(1)).spec("model"))
 }

@@ -47,6 +47,8 @@ pub struct ProjectFiles {
     pub notes: Diagnostics,
     /// Interface of the hardware.
     pub interface: Interface,
+    /// Sentences about names that are not those of the source.
+    pub renamed: Vec<String>,
 }
 
 /// The folder of a program.
@@ -83,7 +85,8 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
         None => format!("latency {latency}"),
     };
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
-    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
+    let (interface, renamed) = (hardware.netlist.interface.clone(), hardware.renamed());
+    Ok(ProjectFiles { files, about, dissents, notes, interface, renamed })
 }
 
 /// The folder of a state machine. Its testbenches apply a run from power-on.
@@ -106,7 +109,8 @@ pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<Pro
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
-    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
+    let (interface, renamed) = (hardware.netlist.interface.clone(), hardware.renamed());
+    Ok(ProjectFiles { files, about, dissents, notes, interface, renamed })
 }
 
 fn files(

@@ -4,9 +4,10 @@
 //! any date and in any place, and scripts find their files relative to themselves.
 
 pub mod build;
+pub mod options;
 mod parts;
 
-pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, find};
+pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_prefixes, find};
 
 use crate::compile::Provenance;
 use crate::verify::{MachineRun, Rows, Testbench, Vectors};

@@ -17,6 +17,12 @@ pub struct PartFamily {
 }
 
 impl PartFamily {
+    /// Returns `true` if a part number has a package after the device, as the vendors' tools require.
+    pub fn has_package(&self, part: &str) -> bool {
+        let rest = part.get(self.prefix.len()..).unwrap_or_default();
+        self.flow == Flow::Yosys || rest.bytes().filter(u8::is_ascii_alphanumeric).count() >= 4
+    }
+
     /// The device whose figures stand for it.
     pub fn figures(&self) -> alir_hw::device::Device {
         use alir_hw::device::Device;
@@ -164,6 +170,16 @@ pub fn find(part: &str) -> Result<PartFamily, Option<&'static str>> {
         Some(device) if sound => Ok(*device),
         _ => Err(nearest(&lower)),
     }
+}
+
+/// Returns the beginnings of the part numbers of a family that is called as its vendor calls it, whatever its case and
+/// spacing; of `zynq` those of every family with the word. Empty if there is none.
+pub fn family_prefixes(name: &str) -> Vec<&'static str> {
+    let plain =
+        |name: &str| name.chars().filter(|c| c.is_alphanumeric() || *c == '+').collect::<String>().to_ascii_lowercase();
+    let name = plain(name);
+    let is_named = |device: &&PartFamily| name.len() > 3 && plain(device.family).contains(&name);
+    DEVICES.iter().filter(is_named).map(|device| device.prefix).collect()
 }
 
 /// Letters that may differ in a device that is guessed, of a short name no more than a third.

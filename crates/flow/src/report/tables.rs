@@ -83,7 +83,7 @@ impl Column {
     ];
 
     /// Columns that `--columns` adds, by the names in [`BuildRow::further`].
-    pub const FURTHER: [Column; 18] = [
+    pub const FURTHER: [Column; 19] = [
         further!(count, "lut_logic"),
         further!(count, "lut_memory"),
         further!(count, "latches"),
@@ -102,6 +102,7 @@ impl Column {
         further!(quantity, "pulse_width_ns"),
         further!(quantity, "static_w"),
         word("area_state"),
+        word("timing"),
     ];
 
     /// Returns the column with this name.
@@ -122,6 +123,7 @@ impl Column {
             "part" => Cell::Word(row.part.as_deref()),
             "clock" => Cell::Word(row.clock.as_deref()),
             "area_state" => Cell::Word(row.area_state.map(Stage::name)),
+            "timing" => Cell::Word(row.meets_timing().map(|is_met| if is_met { "met" } else { "missed" })),
             _ => Cell::Number((self.number)(row)),
         }
     }
@@ -206,8 +208,8 @@ fn columns(rows: &[BuildRow], requested: &[Column]) -> Vec<Column> {
         return requested.to_vec();
     }
     let is_known = |column: &Column| rows.iter().any(|row| !column.cell(row).is_empty());
-    let area_state = Column::FURTHER.into_iter().filter(|column| column.name == "area_state");
-    Column::USUAL.into_iter().chain(area_state).filter(is_known).collect()
+    let words = Column::FURTHER.into_iter().filter(|column| column.is_word());
+    Column::USUAL.into_iter().chain(words).filter(is_known).collect()
 }
 
 /// Returns aligned columns for people. Control characters are replaced.

@@ -4,11 +4,12 @@
 //! asked: by our reader where it reads the files, which knows directions and widths; else by the words of the text.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_hdl::project::{ProjectFiles, ReadFile, RtlProject};
 use alir_hdl::{self, Language, Rtl, SignalId};
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{Direction, Netlist};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Files that lie beside the sources and are not compiled: included text, contents of memories.
 const BESIDE: &[&str] = &["vh", "svh", "hex", "mem", "dat", "mif", "txt"];
@@ -28,6 +29,12 @@ pub struct Foreign {
     names: String,
 }
 
+/// Returns `true` for files that are compiled.
+fn is_source(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+    !BESIDE.contains(&extension.as_str())
+}
+
 /// A port that the hardware must have.
 struct Wanted {
     name: String,
@@ -36,11 +43,23 @@ struct Wanted {
 }
 
 impl Foreign {
-    /// Reads files. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` tell the language, else the content does.
+    /// Returns the lines of the comment at the top of the first file.
+    pub fn head(&self) -> Vec<String> {
+        let comment = |line: &str| {
+            let line = line.trim_start();
+            line.strip_prefix("//").or_else(|| line.strip_prefix("--")).map(str::to_owned)
+        };
+        self.text.lines().map_while(comment).collect()
+    }
+
+    /// Reads the files of a project. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` give the language, otherwise the
+    /// content does. With folders for included files or macros, the simulators receive one preprocessed file. Data files
+    /// that strings of the sources name are copied into the folder of the simulation.
     ///
     /// # Errors
     /// If one cannot be read, none is a source, or they are not of one language.
-    pub fn read(paths: &[PathBuf]) -> Result<Foreign, Diagnostic> {
+    pub fn read(project: &ProjectFiles, read_file: &ReadFile<'_>) -> Result<Foreign, Diagnostic> {
+        let paths = &project.files;
         let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
         let (mut sources, mut beside, mut text) = (Vec::new(), Vec::new(), String::new());
         let mut first: Option<(Language, &Path)> = None;
@@ -48,10 +67,8 @@ impl Foreign {
         for path in paths {
             let bytes = std::fs::read(path)
                 .map_err(|e| Diagnostic::error("E0001", Place::Whole, format!("cannot read: {e}")).in_file(path))?;
-            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-            let is_source = !BESIDE.contains(&extension.as_str());
             let name = file_name(path, &mut taken);
-            if !is_source {
+            if !is_source(path) {
                 beside.push((name, bytes));
                 continue;
             }
@@ -74,6 +91,36 @@ impl Foreign {
             let message = format!("no Verilog or VHDL among {names}");
             return Err(Diagnostic::error("E1009", Place::Flag("--rtl".into()), message));
         };
+        let only_sources =
+            ProjectFiles { files: paths.iter().filter(|p| is_source(p)).cloned().collect(), ..project.clone() };
+        let source =
+            |path: &Path| -> Result<String, Diagnostic> { alir_hdl::decoded(read_file(path).unwrap_or_default()) };
+        match RtlProject::load(&only_sources, &source, read_file) {
+            Ok(joined) => {
+                let is_preprocessed =
+                    language == Language::Verilog && (project.has_options() || text.contains("`include"));
+                if is_preprocessed {
+                    text = joined.text.to_string();
+                    sources = vec![("rtl_project.v".to_owned(), text.clone().into_bytes())];
+                }
+                for (name, bytes) in joined.data_files(read_file) {
+                    let flat = match beside.iter().find(|(_, known)| *known == bytes) {
+                        Some((known, _)) => known.clone(),
+                        None => file_name(Path::new(&name), &mut taken),
+                    };
+                    for (_, source) in sources.iter_mut().filter(|_| flat != name) {
+                        let renamed = alir_hdl::decoded(std::mem::take(source))?;
+                        *source = renamed.replace(&format!("\"{name}\""), &format!("\"{flat}\"")).into_bytes();
+                    }
+                    if !beside.iter().any(|(known, _)| *known == flat) {
+                        beside.push((flat, bytes));
+                    }
+                }
+            }
+            // Included files may be among the given ones, where a simulator finds them.
+            Err(_) if !project.has_options() => {}
+            Err(problem) => return Err(problem),
+        }
         let count = sources.len();
         Ok(Foreign { language, files: sources.into_iter().chain(beside).collect(), sources: count, text, names })
     }

@@ -17,6 +17,7 @@ mod cycles;
 pub mod foreign;
 mod locate;
 mod machine;
+pub mod options;
 pub mod own;
 mod run;
 pub mod runner;

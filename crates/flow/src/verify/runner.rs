@@ -21,6 +21,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// A simulator that takes part.
@@ -107,16 +108,31 @@ struct Outcome {
     folder: PathBuf,
 }
 
+impl Outcome {
+    /// Returns the result as a line for people; `None` if there is an error instead.
+    fn line(&self, part: &Part, about: &str) -> Option<String> {
+        let finding = self.result.as_ref().ok()?;
+        let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
+        Some(match finding.report.wrong_rows {
+            0 => {
+                let seconds = four_digits(f64::from(self.seconds));
+                format!("{name} equal: {about}, {seconds} s, {}\n", part.version)
+            }
+            _ => format!("{name} DIFFERENT: {}\n", self.described),
+        })
+    }
+}
+
 /// A part begins or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The part with this index begins, in this folder.
     Begun(usize, &'a Path),
-    /// It has ended.
-    Ended(usize),
+    /// It has ended, with this line for people; without one, its error is among [`Verification::errors`].
+    Ended(usize, Option<&'a str>),
 }
 
-/// Runs all simulations in parallel; `watch` receives an event when each begins and ends.
+/// Runs all simulations in parallel; `watch` receives an event when each begins and, on this thread, when it ends.
 ///
 /// # Errors
 /// If the folders of the jobs cannot be created.
@@ -144,14 +160,27 @@ pub fn simulate(
         watch(Event::Begun(at, folder));
         let start = Instant::now();
         let result = work.run(part, settings, tools, folder, deadline);
-        watch(Event::Ended(at));
         let described = result.as_ref().map_or_else(|_| String::new(), |finding| work.described(finding));
         Outcome { result, seconds: start.elapsed().as_secs_f32(), described, folder: folder.to_owned() }
     };
+    let about = work.about();
+    let (ended, finished) = mpsc::channel();
     let outcomes = std::thread::scope(|scope| {
-        let one = &one;
-        let jobs: Vec<_> =
-            parts.iter().zip(&folders).enumerate().map(|(at, (p, f))| scope.spawn(move || one(at, p, f))).collect();
+        let (one, ended) = (&one, ended);
+        let jobs = parts.iter().zip(&folders).enumerate().map(|(at, (part, folder))| {
+            let (ended, about) = (ended.clone(), about.as_str());
+            scope.spawn(move || {
+                let outcome = one(at, part, folder);
+                // The receiver lives as long as this scope.
+                let _ = ended.send((at, outcome.line(part, about)));
+                outcome
+            })
+        });
+        let jobs: Vec<_> = jobs.collect();
+        drop(ended);
+        for (at, line) in finished {
+            watch(Event::Ended(at, line.as_deref()));
+        }
         jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     Ok(Verification::of(parts, outcomes, work))
@@ -289,8 +318,6 @@ pub struct Verification {
     parts: Vec<Part>,
     /// Result of each simulation; empty where the expected values already differ from those of the model.
     outcomes: Vec<Outcome>,
-    /// Description of the comparison, for people.
-    about: String,
     samples: usize,
     /// Clocks; nothing of a wrapper.
     cycles: Option<usize>,
@@ -311,7 +338,6 @@ impl Verification {
             interface: work.hardware.netlist.interface.clone(),
             parts,
             outcomes,
-            about: work.about(),
             samples: work.cycles.samples,
             cycles: work.streams.is_none().then_some(work.cycles.cycles.len()),
             beats: work.streams.map(|streams| (streams.inputs.len(), streams.outputs.len())),
@@ -380,22 +406,9 @@ impl Verification {
         errors
     }
 
-    /// A line for each part that came to a result, and what differs.
-    pub fn text(&self) -> String {
+    /// Returns the expected values that are not the model's own, as lines for people.
+    pub fn dissents(&self) -> String {
         let mut text = String::new();
-        for (part, outcome) in self.parts.iter().zip(&self.outcomes) {
-            let Ok(finding) = &outcome.result else { continue };
-            let name = format!("{:<10} {:<8}", part.simulator.name(), part.language.name());
-            text.push_str(&match finding.report.wrong_rows {
-                0 => format!(
-                    "{name} equal: {}, {} s, {}\n",
-                    self.about,
-                    four_digits(f64::from(outcome.seconds)),
-                    part.version
-                ),
-                _ => format!("{name} DIFFERENT: {}\n", outcome.described),
-            });
-        }
         let dissents = &self.dissents;
         if dissents.impossible > 0 {
             text.push_str("DIFFERENT, nothing was simulated: no hardware can show ");

@@ -6,6 +6,7 @@
 mod drawing;
 mod machine;
 mod model;
+pub mod options;
 mod rank;
 
 pub use drawing::{Column, Drawing};

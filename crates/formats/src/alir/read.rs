@@ -975,7 +975,8 @@ impl<'l, R: Read> Reader<'l, R> {
             let message = format!("opcode {opcode} {was} {old} (before version 2) and {is} {new} (version 2)");
             let place = Place::Path(At::Op(index, Field::Opcode).to_string());
             let note = Diagnostic::note("N0103", place, format!("the file does not state its version: {message}"));
-            notes.push(note.with_help("--format dais-json or dais2-json says which it is"));
+            let other = if self.era() == Era::Old { "dais2-json" } else { "dais-json" };
+            notes.push(note.with_help(format!("--format {other} reads it as the other one")));
         }
         for key in &self.unknown_keys {
             let message = format!("the key {key:?} is unknown and ignored");

@@ -8,15 +8,18 @@
 
 mod cells;
 mod flatten;
+mod json;
 mod structure;
 
 pub use cells::CellFamily;
+pub use json::is_json;
 
 use crate::Rtl;
 use crate::source::error;
 use crate::verilog::Library;
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use structure::{Entry, Name, Netlist};
 
 /// Options of [`read`].
@@ -37,6 +40,7 @@ pub struct NetlistOptions {
 /// # Errors
 /// `E0914` for a cell that no library has, with its name, instance and place; `E0903` and `E0904` as for Verilog.
 pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnostic> {
+    let text = &*structural(text)?;
     let netlist = structure::parse(text)?;
     let Some(top) = find_top(text, &netlist, options.top.as_deref())? else { return Ok(None) };
     let top = match &options.instance {
@@ -89,12 +93,23 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
     flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
 }
 
+/// Structural Verilog of a netlist.
+fn structural(text: &str) -> Result<Cow<'_, str>, Diagnostic> {
+    match is_json(text.as_bytes()) {
+        true => json::to_verilog(text).map(Cow::Owned),
+        false => Ok(Cow::Borrowed(text)),
+    }
+}
+
 fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
     Library::parse(family.text())
 }
 
 /// Returns `true` if `text` has instances of cells that one of our libraries has, and no behaviour in its top module.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
+    if is_json(text.as_bytes()) {
+        return true;
+    }
     let Ok(netlist) = structure::parse(text) else { return false };
     let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
     matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) && !missing_cells(&netlist, top, &[]).is_empty()

@@ -107,6 +107,12 @@ pub(super) enum Statement {
     Disable(Sym, u32),
     /// A task with its arguments.
     Call(Sym, Vec<ExprId>, u32),
+    /// `$readmemh` or `$readmemb`: file, memory, first and last address.
+    ReadMemory {
+        hex: bool,
+        args: Vec<ExprId>,
+        at: u32,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ mod targets;
 use super::ast::{Expr, ExprId, File, Function, Item, Module, Range, Sym, Task};
 use crate::paths::Unassigned;
 use crate::source::error;
-use crate::{MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
+use crate::{FindData, MAX_WIDTH, MAX_WORK, NodeId, Rtl, SignalId};
 use alir_core::diag::Diagnostic;
 use memory::{Memory, Step};
 use num_bigint::BigUint;
@@ -108,6 +108,7 @@ struct State {
 
 struct Elab<'a> {
     text: &'a str,
+    find: &'a FindData<'a>,
     /// `true` for a module of a cell library.
     is_cell: bool,
     file: &'a File,
@@ -176,8 +177,8 @@ impl Process {
 }
 
 /// Elaborates module `top`, or the only module that no other one instantiates.
-pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
-    elaborate_with(text, file, find_top(text, file, top)?, None)
+pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>, find: &FindData<'_>) -> Result<Rtl> {
+    elaborate_with(text, file, find_top(text, file, top)?, None, find)
 }
 
 /// Elaborates a cell by its number, with constant expressions for parameters. What nothing drives is undefined.
@@ -187,10 +188,17 @@ pub(super) fn elaborate_module(
     module: usize,
     params: &[(Option<Sym>, ExprId)],
 ) -> Result<Rtl> {
-    elaborate_with(text, file, &file.modules[module], Some(params))
+    let find = |_: u64, name: &str| Err(format!("the file {name} is not read in a library of cells"));
+    elaborate_with(text, file, &file.modules[module], Some(params), &find)
 }
 
-fn elaborate_with(text: &str, file: &File, top: &Module, cell: Option<&[(Option<Sym>, ExprId)]>) -> Result<Rtl> {
+fn elaborate_with(
+    text: &str,
+    file: &File,
+    top: &Module,
+    cell: Option<&[(Option<Sym>, ExprId)]>,
+    find: &FindData<'_>,
+) -> Result<Rtl> {
     let mut modules = FxHashMap::default();
     for module in &file.modules {
         if modules.insert(module.name, module).is_some() {
@@ -199,6 +207,7 @@ fn elaborate_with(text: &str, file: &File, top: &Module, cell: Option<&[(Option<
     }
     let mut e = Elab {
         text,
+        find,
         is_cell: cell.is_some(),
         file,
         rtl: Rtl::new(file.names[top.name as usize].clone(), file.head.clone()),

@@ -143,7 +143,11 @@ fn directive(text: &str, at: usize, implicit: &mut bool) -> Result<usize, Diagno
 /// The number that a string is: eight bits for each character.
 pub(super) fn parse_text(text: &str) -> Result<(BigUint, u32), String> {
     let inner = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'));
-    let inner = inner.filter(|t| !t.is_empty()).ok_or("a string without characters, or without end")?;
+    let inner = inner.ok_or("a string without end")?;
+    if inner.is_empty() {
+        // A string without characters is one that is zero (IEEE 1364-2005, section 3.6).
+        return Ok((BigUint::ZERO, 8));
+    }
     if inner.contains(['\\', '\n']) || !inner.is_ascii() {
         return Err("a string with characters beyond plain ASCII".to_owned());
     }

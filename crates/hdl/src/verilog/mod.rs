@@ -2,17 +2,17 @@
 //!
 //! [`read`] takes a file to [`Rtl`]: every operator with the widths, signs and precedence of the standard, selects,
 //! concatenations, functions, clocked and combinational processes, loops with constant bounds, parameters, generate
-//! blocks, hierarchy, and memories that an `initial` block fills with constants. What is outside the subset is refused
+//! blocks, hierarchy, and memories that an `initial` block fills with constants or from files. What is outside the subset is refused
 //! with its place; nothing is guessed. It shares no code with the writer of Verilog.
 
 mod ast;
 mod elab;
 mod lexer;
 mod parser;
-mod preprocess;
+pub(crate) mod preprocess;
 
-use super::Rtl;
 use super::source::{error, place};
+use super::{FindData, Rtl};
 use alir_core::diag::Diagnostic;
 use ast::{Expr, File};
 use num_bigint::BigUint;
@@ -23,12 +23,22 @@ use rustc_hash::FxHashMap;
 /// # Errors
 /// `E0903` with line and column where `text` is not Verilog, or not in the subset; `E0904` for a signal that has no
 /// driver or several, or that depends on itself.
-pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result<Rtl, Diagnostic> {
     let text = &*preprocess::preprocess(text)?;
     let file = parser::parse(text)?;
-    let mut rtl = elab::elaborate(text, &file, top)?;
+    let mut rtl = elab::elaborate(text, &file, top, find)?;
     super::loops::untangle(&mut rtl, |at| place(text, at))?;
     Ok(rtl)
+}
+
+/// Names of the modules of a text, in order.
+///
+/// # Errors
+/// `E0903` where `text` is not Verilog.
+pub(crate) fn modules(text: &str) -> Result<Vec<String>, Diagnostic> {
+    let text = &*preprocess::preprocess(text)?;
+    let file = parser::parse(text)?;
+    Ok(file.modules.iter().map(|module| file.names[module.name as usize].clone()).collect())
 }
 
 /// Constant of Verilog text, as netlists have it in connections.

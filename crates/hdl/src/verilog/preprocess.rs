@@ -3,10 +3,12 @@
 //! What comes out has the lines of what went in, so that messages name the right ones: macros expand within their line,
 //! and text that is left out leaves its line ends.
 
+use crate::project::{ReadFile, Segment};
 use crate::source::error;
 use alir_core::diag::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
@@ -33,12 +35,95 @@ struct Branch {
     at: usize,
 }
 
-struct Preprocessor<'a> {
+/// Files included within one another, and in one project.
+const MAX_INCLUDE_DEPTH: u32 = 64;
+const MAX_INCLUDED: u32 = 100_000;
+
+/// Files that `include` reads, and the origin of each line of the result.
+pub(crate) struct Includes<'a> {
+    read: &'a ReadFile<'a>,
+    folders: &'a [PathBuf],
+    /// Files that have been read, the sources first.
+    paths: Vec<PathBuf>,
+    segments: Vec<Segment>,
+    included: u32,
+    /// Bytes of the result whose lines are counted, and their line ends.
+    counted: (usize, u64),
+}
+
+impl<'a> Includes<'a> {
+    pub(crate) fn new(read: &'a ReadFile<'a>, folders: &'a [PathBuf], sources: Vec<PathBuf>) -> Includes<'a> {
+        Includes { read, folders, paths: sources, segments: Vec::new(), included: 0, counted: (0, 0) }
+    }
+
+    /// Records that the next line of the result is a line of a file.
+    fn begin(&mut self, out: &str, file: usize, line: u64) {
+        let (bytes, lines) = &mut self.counted;
+        *lines += out.as_bytes()[*bytes..].iter().filter(|&&b| b == b'\n').count() as u64;
+        *bytes = out.len();
+        self.segments.push(Segment { first: *lines + 1, file, line });
+    }
+
+    /// Text of an included file and its path: from the folder of the file that includes it, the folders of the options,
+    /// or the current folder.
+    fn open(&self, from: usize, name: &str) -> std::result::Result<(PathBuf, String), String> {
+        let own = self.paths[from].parent().unwrap_or(Path::new(""));
+        let folders = std::iter::once(own).chain(self.folders.iter().map(PathBuf::as_path)).chain([Path::new("")]);
+        for path in folders.map(|folder| folder.join(name)) {
+            if let Ok(bytes) = (self.read)(&path) {
+                let text = crate::decoded(bytes).map_err(|e| format!("{}: {}", path.display(), e.message))?;
+                return Ok((path, text));
+            }
+        }
+        Err(format!("no file {name}, in the folder of this file or in those of -I"))
+    }
+}
+
+struct Preprocessor<'a, 'b, 'c> {
     text: &'a str,
     macros: FxHashMap<String, Macro>,
     branches: Vec<Branch>,
     out: String,
     expansions: u32,
+    /// Files that may be included, the index of this one, and the files around it.
+    includes: Option<&'b mut Includes<'c>>,
+    file: usize,
+    depth: u32,
+}
+
+/// Joins files, with the macros of one visible in those after it.
+///
+/// # Errors
+/// `E0903` with file, line and column.
+pub(crate) fn preprocess_files(
+    texts: &[&str],
+    defines: &[(String, String)],
+    mut includes: Includes<'_>,
+) -> Result<(String, Vec<Segment>, Vec<PathBuf>)> {
+    let define = |(name, body): &(String, String)| (name.clone(), Macro { args: None, body: body.trim().to_owned() });
+    let mut macros: FxHashMap<String, Macro> = defines.iter().map(define).collect();
+    let (mut out, mut expansions) = (String::new(), 0);
+    for (file, text) in texts.iter().enumerate() {
+        includes.begin(&out, file, 1);
+        let mut p = Preprocessor {
+            text,
+            macros,
+            branches: Vec::new(),
+            out,
+            expansions,
+            includes: Some(&mut includes),
+            file,
+            depth: 0,
+        };
+        let result = p.run().and_then(|()| p.ended());
+        (macros, out, expansions) = (p.macros, p.out, p.expansions);
+        result.map_err(|wrong| wrong.in_file(&includes.paths[file]))?;
+        out.push('\n');
+        if out.len() > MAX_TEXT {
+            return Err(error("", 0, "sources of more than 2^28 characters"));
+        }
+    }
+    Ok((out, includes.segments, includes.paths))
 }
 
 /// Expands macros and leaves out text that is not for us.
@@ -54,15 +139,16 @@ pub(super) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
         branches: Vec::new(),
         out: String::with_capacity(text.len()),
         expansions: 0,
+        includes: None,
+        file: 0,
+        depth: 0,
     };
     p.run()?;
-    match p.branches.last() {
-        Some(open) => Err(error(text, open.at as u32, "an `ifdef without its `endif")),
-        None => Ok(Cow::Owned(p.out)),
-    }
+    p.ended()?;
+    Ok(Cow::Owned(p.out))
 }
 
-fn is_word(b: u8) -> bool {
+pub(crate) fn is_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$')
 }
 
@@ -89,7 +175,81 @@ fn opaque(text: &str, at: usize) -> Option<usize> {
     Some(end)
 }
 
-impl Preprocessor<'_> {
+impl Preprocessor<'_, '_, '_> {
+    /// Refuses conditions that are open at the end of the file.
+    fn ended(&self) -> Result<()> {
+        match self.branches.last() {
+            Some(open) => self.fail(open.at, "an `ifdef without its `endif"),
+            None => Ok(()),
+        }
+    }
+
+    /// Text of an included file, with its macros; the lines after it are again those of this file.
+    fn include(&mut self, at: usize, after: usize) -> Result<usize> {
+        // An error ends the whole project: only a file that was included puts them back.
+        let Some(includes) = self.includes.take() else {
+            return Err(error(self.text, at as u32, "`include is not supported")
+                .with_help("one file is read: put the text of the other in its place"));
+        };
+        let rest = &self.text[after..];
+        let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+        let start = line.len() - line.trim_start().len();
+        let close = match line.as_bytes().get(start) {
+            Some(b'"') => b'"',
+            Some(b'<') => b'>',
+            Some(b'`') => {
+                return self.fail(at, "an `include of a file that a macro names is not supported");
+            }
+            _ => return self.fail(at, "an `include without the name of a file"),
+        };
+        let Some(end) = line.as_bytes()[start + 1..].iter().position(|&b| b == close) else {
+            return self.fail(at, "the name of an included file never ends");
+        };
+        let name = &line[start + 1..start + 1 + end];
+        let end = after + start + 2 + end;
+        includes.included += 1;
+        if self.depth >= MAX_INCLUDE_DEPTH {
+            return self.fail(at, "files that include one another more than 64 deep");
+        }
+        if includes.included > MAX_INCLUDED {
+            return self.fail(at, "more than 100,000 included files");
+        }
+        let (path, text) = match includes.open(self.file, name) {
+            Ok(found) => found,
+            Err(message) => return self.fail(at, message),
+        };
+        let file = match includes.paths.iter().position(|known| *known == path) {
+            Some(known) => known,
+            None => {
+                includes.paths.push(path);
+                includes.paths.len() - 1
+            }
+        };
+        self.out.push('\n');
+        includes.begin(&self.out, file, 1);
+        let mut inner = Preprocessor {
+            text: &text,
+            macros: std::mem::take(&mut self.macros),
+            branches: Vec::new(),
+            out: std::mem::take(&mut self.out),
+            expansions: self.expansions,
+            includes: Some(&mut *includes),
+            file,
+            depth: self.depth + 1,
+        };
+        let result = inner.run().and_then(|()| inner.ended());
+        (self.macros, self.out, self.expansions) = (inner.macros, inner.out, inner.expansions);
+        result.map_err(|wrong| wrong.in_file(&includes.paths[file]))?;
+        if self.out.len() > MAX_TEXT {
+            return self.fail(at, "included files of more than 2^28 characters");
+        }
+        self.out.push('\n');
+        let line = self.text.as_bytes()[..end].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
+        includes.begin(&self.out, self.file, line);
+        self.includes = Some(includes);
+        Ok(end)
+    }
+
     fn fail<T>(&self, at: usize, message: impl Into<String>) -> Result<T> {
         Err(error(self.text, at as u32, message))
     }
@@ -189,8 +349,7 @@ impl Preprocessor<'_> {
                 self.macros.remove(&name);
                 Ok(end)
             }
-            "include" => Err(error(self.text, at as u32, "`include is not supported")
-                .with_help("one file is read: put the text of the other in its place")),
+            "include" => self.include(at, after),
             // Those of the lexer.
             "default_nettype" | "timescale" | "resetall" | "celldefine" | "endcelldefine" => {
                 self.copy(at, after);

@@ -1,11 +1,13 @@
 //! Types, overloading and elaboration of VHDL.
 
+mod assigned;
 mod design;
 mod functions;
 mod operators;
 mod places;
 mod procedures;
 mod process;
+mod simulated;
 mod standard;
 mod statements;
 mod types;
@@ -16,7 +18,7 @@ use super::syntax::{
 };
 use crate::paths::Unassigned;
 use crate::source::error;
-use crate::{MAX_WIDTH, NodeId, Rtl, SignalId};
+use crate::{FindData, MAX_WIDTH, NodeId, Rtl, SignalId};
 use alir_core::diag::Diagnostic;
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,6 +72,10 @@ enum Type {
     Vector(Vector, u32),
     Integer,
     Boolean,
+    /// Constants only, as are strings and lines of files.
+    Real,
+    Text,
+    Line,
     Enum(Arc<Enumeration>),
     Array(Arc<ArrayOf>),
     Record(Arc<Record>),
@@ -85,6 +91,8 @@ enum Data {
     /// Any integer that is not constant, in two's complement.
     Whole(NodeId),
     Array(Arc<Vec<BigUint>>),
+    Real(f64),
+    Text(Arc<str>),
 }
 
 #[derive(Clone, Debug)]
@@ -114,6 +122,8 @@ enum Named<'a> {
     /// Procedures of one name, each with the scope of its declaration.
     Procedures(Vec<(usize, &'a Procedure)>),
     Component(&'a Entity),
+    /// A file, by its number.
+    File(usize),
     /// Literals of one name, of several enumerations.
     Literals(Vec<(Type, u32)>),
     Alias {
@@ -147,6 +157,8 @@ type State = BTreeMap<Slot, Data2>;
 enum Data2 {
     Node(NodeId),
     Int(i64),
+    Real(f64),
+    Text(Arc<str>),
 }
 
 struct Scope<'a> {
@@ -159,6 +171,7 @@ struct Scope<'a> {
 
 struct Elab<'a> {
     text: &'a str,
+    find_data: &'a FindData<'a>,
     file: &'a File,
     rtl: Rtl,
     scopes: Vec<Scope<'a>>,
@@ -167,6 +180,11 @@ struct Elab<'a> {
     aliases: u32,
     iterations: u32,
     calls: u32,
+    /// Files that were declared, and bytes read from all.
+    files: Vec<simulated::OpenFile>,
+    read_bytes: usize,
+    /// Initial values and constants that are being evaluated.
+    initial: u32,
     instances: u32,
     unassigned: Unassigned,
     /// Bounds of what the next expression is for, which its aggregate counts by.
@@ -218,7 +236,7 @@ impl Run<'_> {
     }
 }
 
-pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rtl> {
+pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>, find_data: &FindData<'_>) -> Result<Rtl> {
     let mut used: FxHashSet<&str> = FxHashSet::default();
     fn visit<'f>(body: &'f [Concurrent], used: &mut FxHashSet<&'f str>) {
         for c in body {
@@ -245,6 +263,7 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
     };
     let mut e = Elab {
         text,
+        find_data,
         file,
         rtl: Rtl::new(entity.shown.clone(), file.head.clone()),
         scopes: Vec::new(),
@@ -252,6 +271,9 @@ pub(super) fn elaborate(text: &str, file: &File, top: Option<&str>) -> Result<Rt
         aliases: 0,
         iterations: 0,
         calls: 0,
+        files: Vec::new(),
+        read_bytes: 0,
+        initial: 0,
         instances: 0,
         unassigned: Unassigned::default(),
         context: None,
@@ -352,7 +374,25 @@ impl<'a> Elab<'a> {
             }
         }
         let inner = self.scope(Some(scope), self.scopes[scope].path.clone());
-        self.decls(inner, &architecture.decls)?;
+        let mut assigned = assigned::assigned_names(&architecture.body);
+        assigned::aliases(&architecture.decls, &mut assigned);
+        for d in &architecture.decls {
+            match d {
+                // An array that nothing assigns is a table.
+                Decl::Object(o @ Object { class: Class::Signal, value: Some(value), .. })
+                    if !assigned.contains(o.name.as_str()) =>
+                {
+                    match self.type_of(inner, &o.ty)? {
+                        ty @ TypeOf::Whole(Type::Array(_), _) => {
+                            let v = self.constant(inner, value, &ty)?;
+                            self.declare(inner, &o.name, Named::Constant(v), o.at)?;
+                        }
+                        _ => self.decls(inner, std::slice::from_ref(d))?,
+                    }
+                }
+                d => self.decls(inner, std::slice::from_ref(d))?,
+            }
+        }
         self.concurrents(inner, &architecture.body)?;
         Ok(scope)
     }
@@ -392,6 +432,7 @@ impl<'a> Elab<'a> {
                     Some(Named::Procedures(all)) => all.push((scope, p)),
                     _ => self.declare(scope, &p.name, Named::Procedures(vec![(scope, p)]), p.at)?,
                 },
+                Decl::File { name, path, at } => self.file_decl(scope, name, path.as_ref(), *at)?,
                 Decl::Component(c) => self.declare(scope, &c.name, Named::Component(c), c.at)?,
                 Decl::Subtype { name, ty } => {
                     let of = self.type_of(scope, ty)?;
@@ -430,7 +471,11 @@ impl<'a> Elab<'a> {
                 return Ok(TypeOf::Whole(Type::Integer, range));
             }
             "boolean" => return Ok(TypeOf::Whole(Type::Boolean, None)),
-            "std_logic_vector" | "std_ulogic_vector" => Vector::Logic,
+            "real" => return Ok(TypeOf::Whole(Type::Real, None)),
+            "string" => return Ok(TypeOf::Whole(Type::Text, None)),
+            "line" => return Ok(TypeOf::Whole(Type::Line, None)),
+            // Bits are 0 and 1 here.
+            "std_logic_vector" | "std_ulogic_vector" | "bit_vector" => Vector::Logic,
             "unsigned" | "u_unsigned" => Vector::Unsigned,
             "signed" | "u_signed" => Vector::Signed,
             _ => match match &t.package {
@@ -568,7 +613,19 @@ impl<'a> Elab<'a> {
         if let TypeOf::Whole(ty, bounds) = ty {
             self.context = bounds.filter(|_| *ty != Type::Integer);
         }
-        let mut v = self.value(&mut run, e, Some(&expected))?;
+        self.initial += 1;
+        let v = self.value(&mut run, e, Some(&expected));
+        self.initial -= 1;
+        let mut v = v?;
+        if let (Type::Array(a), Data::Node(node)) = (&v.ty, &v.data)
+            && let Some(all) = self.rtl.as_const(*node).cloned()
+        {
+            // What a function has computed is a table, too.
+            let width = u64::from(storage(&a.element, a.inner));
+            let mask = (BigUint::from(1u32) << width) - 1u32;
+            let entries = (0..u64::from(a.bounds.len())).map(|i| (&all >> (i * width)) & &mask).collect();
+            v.data = Data::Array(Arc::new(entries));
+        }
         let bounds = match ty {
             TypeOf::Whole(t, bounds) => {
                 self.same(e.at, t, &v.ty)?;
@@ -583,7 +640,7 @@ impl<'a> Elab<'a> {
         let known = match &v.data {
             Data::Node(n) => self.rtl.as_const(*n).is_some(),
             Data::Natural(_) | Data::Whole(_) => false,
-            Data::Int(_) | Data::Array(_) => true,
+            Data::Int(_) | Data::Array(_) | Data::Real(_) | Data::Text(_) => true,
         };
         if known { Ok(v) } else { self.fail(e.at, "a constant is needed here") }
     }
@@ -689,7 +746,7 @@ fn width_of(ty: &Type) -> Option<u32> {
         Type::Bit | Type::Boolean => Some(1),
         Type::Vector(_, w) => Some(*w),
         Type::Enum(_) => Some(storage(ty, None)),
-        Type::Integer | Type::Array(_) | Type::Record(_) => None,
+        Type::Integer | Type::Array(_) | Type::Record(_) | Type::Real | Type::Text | Type::Line => None,
     }
 }
 
@@ -698,6 +755,9 @@ fn show(ty: &Type) -> String {
         Type::Bit => "std_logic".into(),
         Type::Boolean => "boolean".into(),
         Type::Integer => "integer".into(),
+        Type::Real => "real".into(),
+        Type::Text => "string".into(),
+        Type::Line => "line".into(),
         Type::Vector(Vector::Logic, w) => format!("std_logic_vector of {w} bits"),
         Type::Vector(Vector::Unsigned, w) => format!("unsigned of {w} bits"),
         Type::Vector(Vector::Signed, w) => format!("signed of {w} bits"),

@@ -9,7 +9,7 @@
 mod elab;
 mod syntax;
 
-use super::Rtl;
+use super::{FindData, Rtl};
 use alir_core::diag::Diagnostic;
 
 /// Reads a file. Without `top`, the top entity is the one that no other instantiates.
@@ -17,9 +17,17 @@ use alir_core::diag::Diagnostic;
 /// # Errors
 /// `E0903` with line and column where `text` is not VHDL, or not in the subset; `E0904` for a signal that has no driver
 /// or several, or that depends on itself.
-pub fn read(text: &str, top: Option<&str>) -> Result<Rtl, Diagnostic> {
+pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result<Rtl, Diagnostic> {
     let file = syntax::parse(text)?;
-    let mut rtl = elab::elaborate(text, &file, top)?;
+    let mut rtl = elab::elaborate(text, &file, top, find)?;
     super::loops::untangle(&mut rtl, |at| super::source::place(text, at))?;
     Ok(rtl)
+}
+
+/// Names of the entities of a text, in order.
+///
+/// # Errors
+/// `E0903` where `text` is not VHDL.
+pub(crate) fn entities(text: &str) -> Result<Vec<String>, Diagnostic> {
+    Ok(syntax::parse(text)?.entities.into_iter().map(|entity| entity.shown).collect())
 }

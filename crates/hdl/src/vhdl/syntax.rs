@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<File> {
     loop {
         match p.peek() {
             Token::End => return Ok(file),
-            Token::Name(n) if n == "library" => p.skip_to_semicolon(),
+            Token::Name(n) if n == "library" => p.library(&mut file.libraries)?,
             Token::Name(n) if n == "use" => p.context(&mut uses)?,
             Token::Name(n) if n == "entity" => file.entities.push(p.entity(std::mem::take(&mut uses))?),
             Token::Name(n) if n == "architecture" => {
@@ -70,6 +70,7 @@ impl Parser<'_> {
         let found = match self.peek() {
             Token::Name(n) => n.clone(),
             Token::Int(n) => n.to_string(),
+            Token::Real(x) => x.to_string(),
             Token::Bit(c) => format!("'{c}'"),
             Token::Text(t) => format!("\"{t}\""),
             Token::Punct(p) => (*p).to_owned(),
@@ -107,6 +108,20 @@ impl Parser<'_> {
         }
     }
 
+    /// A library clause.
+    fn library(&mut self, libraries: &mut Vec<String>) -> Result<()> {
+        self.expect("library")?;
+        loop {
+            let name = self.name()?;
+            if !matches!(&*name, "ieee" | "std") && !libraries.contains(&name) {
+                libraries.push(name);
+            }
+            if !self.accept(",") {
+                return self.expect(";");
+            }
+        }
+    }
+
     /// A use clause: other packages than these declare operators of other meaning.
     fn context(&mut self, uses: &mut Vec<Use>) -> Result<()> {
         self.expect("use")?;
@@ -117,9 +132,15 @@ impl Parser<'_> {
                 parts.push(if self.accept("all") { "all".to_owned() } else { self.name()? });
             }
             let known = match &parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                ["ieee", package, ..] => matches!(*package, "std_logic_1164" | "numeric_std" | "math_real"),
+                ["ieee", package, ..] => {
+                    matches!(
+                        *package,
+                        "std_logic_1164" | "numeric_std" | "math_real" | "std_logic_misc" | "std_logic_textio"
+                    )
+                }
                 ["std", ..] => true,
-                ["work", package, name] => {
+                // Units of all libraries of the user are in the files.
+                [library, package, name] if *library != "ieee" => {
                     let name = Some((*name).to_owned()).filter(|n| n != "all");
                     uses.push(Use { package: (*package).to_owned(), name, at });
                     true
@@ -236,6 +257,7 @@ impl Parser<'_> {
         let at = self.offset();
         let kind = match self.peek().clone() {
             Token::Int(v) => Kind::Int(v),
+            Token::Real(x) => Kind::Real(x),
             Token::Bit(c) => Kind::Bit(c),
             Token::Text(t) => Kind::Text(t),
             Token::Punct("(") => {
@@ -494,8 +516,12 @@ impl Parser<'_> {
                         out.push(Decl::Subtype { name, ty });
                         continue;
                     }
-                    "function" | "pure" => {
-                        self.accept("pure");
+                    "file" => {
+                        out.push(self.file_decl()?);
+                        continue;
+                    }
+                    "function" | "pure" | "impure" => {
+                        let _ = self.accept("pure") || self.accept("impure");
                         self.at += 1;
                         if let Some(f) = self.function()? {
                             out.push(Decl::Function(f));
@@ -533,6 +559,31 @@ impl Parser<'_> {
             // Without a mode these are no parameters.
             out.extend(objects.into_iter().map(|o| Decl::Object(Object { class, ..o })));
         }
+    }
+
+    fn file_decl(&mut self) -> Result<Decl> {
+        let at = self.offset();
+        self.expect("file")?;
+        let name = self.name()?;
+        self.expect(":")?;
+        let ty = self.type_name()?;
+        if ty.name != "text" {
+            return self.fail("files are of the type text");
+        }
+        let mut path = None;
+        if matches!(self.peek(), Token::Name(n) if n == "open") {
+            self.at += 1;
+            if self.name()? != "read_mode" {
+                return self.fail("files are only read");
+            }
+        }
+        if self.accept("is") {
+            // The mode of VHDL-87.
+            self.accept("in");
+            path = Some(self.expr()?);
+        }
+        self.expect(";")?;
+        Ok(Decl::File { name, path, at })
     }
 
     fn type_decl(&mut self) -> Result<Decl> {

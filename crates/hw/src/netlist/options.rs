@@ -261,14 +261,14 @@ const TOP: &str = "module";
 fn flag(what: &str) -> Place {
     let flag = match what {
         TOP => "--top",
-        "clock port" => "--clk-name",
-        "reset port" => "--rst-name",
-        "enable port" => "--ce-name",
-        "valid port of the inputs" => "--valid-in-name",
-        "valid port of the outputs" => "--valid-out-name",
-        "input port" => "--input-name",
-        "output port" => "--output-name",
-        "ready port" => "--ready-name",
+        "clock port" => "--port clk",
+        "reset port" => "--port rst",
+        "enable port" => "--port ce",
+        "valid port of the inputs" => "--port valid_in",
+        "valid port of the outputs" => "--port valid_out",
+        "input port" => "--port in",
+        "output port" => "--port out",
+        "ready port" => "--port ready",
         _ => return Place::Whole,
     };
     Place::Flag(flag.into())

@@ -9,6 +9,7 @@
 //! - [`kernel`]: what a node computes, resolved to elements.
 
 mod composite;
+mod external;
 pub mod front;
 mod golden;
 pub mod kernel;
@@ -27,6 +28,7 @@ pub use read::{Summary, read, read_with, summary};
 
 use super::function::Function;
 use kernel::Kernel;
+use std::path::Path;
 use tensor::Tensor;
 
 /// Problem of a file, or of the request about it.
@@ -184,14 +186,16 @@ fn expected_thirds(weights: u64, bits: u32) -> u128 {
 
 /// Options for reading a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// Expected adders at most.
     pub max_adders: u64,
+    /// Folder of the file, in which data of initialisers may lie; `None` if the bytes are not those of a file.
+    pub folder: Option<&'a Path>,
 }
 
-impl Default for Options {
+impl Default for Options<'_> {
     fn default() -> Self {
-        Options { max_adders: 2_000_000 }
+        Options { max_adders: 2_000_000, folder: None }
     }
 }
 

@@ -108,9 +108,17 @@ pub(super) struct TensorProto {
     #[prost(uint64, repeated, tag = "11")]
     pub(super) uint64_data: Vec<u64>,
     #[prost(message, repeated, tag = "13")]
-    pub(super) external_data: Vec<Nothing>,
+    pub(super) external_data: Vec<StringStringEntryProto>,
     #[prost(int32, optional, tag = "14")]
     pub(super) data_location: Option<i32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct StringStringEntryProto {
+    #[prost(string, optional, tag = "1")]
+    pub(super) key: Option<String>,
+    #[prost(string, optional, tag = "2")]
+    pub(super) value: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]

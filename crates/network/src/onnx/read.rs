@@ -1,6 +1,7 @@
 //! Bytes to a [`Network`]: one input, one output, what lies between in the order of use, every constant evaluated.
 
 use super::composite::{self, Mask, Records, Source, Stage};
+use super::external;
 use super::golden;
 use super::kernel::Kernel;
 use super::operators::{self, Build, Operand, Outcome, Resolved};
@@ -25,7 +26,7 @@ const SMALL: usize = 256;
 ///
 /// # Errors
 /// What is wrong with the file or not supported, each with its place. Operators that are not supported are all named.
-pub fn read(bytes: &[u8], options: &Options) -> Result<Network, Vec<Refusal>> {
+pub fn read(bytes: &[u8], options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
     read_with(bytes, options, &QuantFile::default())
 }
 
@@ -33,8 +34,9 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Network, Vec<Refusal>> {
 ///
 /// # Errors
 /// As [`read`]; records that are missing, or of nodes that the file does not have.
-pub fn read_with(bytes: &[u8], options: &Options, quant: &QuantFile) -> Result<Network, Vec<Refusal>> {
-    let model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
+pub fn read_with(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Result<Network, Vec<Refusal>> {
+    let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
+    external::load(&mut model, options.folder)?;
     let mut reader = Reader::new(&model)?;
     for key in quant.node_entries() {
         let known =
@@ -89,7 +91,11 @@ pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
         let raw = tensor.raw_data.as_ref().map_or(0, Vec::len);
         let typed = 4 * (tensor.float_data.len() + tensor.int32_data.len())
             + 8 * (tensor.int64_data.len() + tensor.double_data.len() + tensor.uint64_data.len());
-        summary.buffers.push((tensor.name.clone().unwrap_or_default(), tensor.dims.clone(), (raw + typed) as u64));
+        summary.buffers.push((
+            tensor.name.clone().unwrap_or_default(),
+            tensor.dims.clone(),
+            (raw + typed) as u64 + external::stated_length(tensor),
+        ));
     }
     let needed = match Reader::new(&model) {
         Ok(reader) => reader.needed.iter().copied().collect(),
@@ -284,7 +290,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn network(mut self, options: &Options) -> Result<Network, Vec<Refusal>> {
+    fn network(mut self, options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
         self.refuse_operators()?;
         let input = self.tensor(self.input).map_err(|message| vec![Refusal::new("graph.input", message)])?;
         let mut size = Size::default();
@@ -839,7 +845,7 @@ fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Res
     Ok((name, shape))
 }
 
-fn judge_size(size: &Size, options: &Options) -> Result<(), Vec<Refusal>> {
+fn judge_size(size: &Size, options: &Options<'_>) -> Result<(), Vec<Refusal>> {
     if size.adders() <= options.max_adders {
         return Ok(());
     }

@@ -63,13 +63,9 @@ pub(super) fn shape_of(proto: &TensorProto) -> Result<Vec<usize>, String> {
 /// The numbers of a file's tensor.
 ///
 /// # Errors
-/// What is wrong with it: a type that is not supported, too few or too many numbers, NaN, infinity, data in another
-/// file.
+/// What is wrong with it: a type that is not supported, too few or too many numbers, NaN, infinity.
 pub(super) fn read(proto: &TensorProto) -> Result<Tensor, String> {
     let shape = shape_of(proto)?;
-    if proto.data_location.unwrap_or(0) != 0 || !proto.external_data.is_empty() {
-        return Err("its data is in another file; save the model with its data inside".to_owned());
-    }
     let count = elements(&shape).unwrap_or(0);
     let values = numbers(proto, count)?;
     if values.len() != count {

@@ -4,10 +4,10 @@
 use super::front::{self, Front};
 use super::lower::{self, Lowered};
 use super::proto::{
-    AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto, TensorProto,
-    TensorTypeProto, TypeProto, ValueInfoProto,
+    AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto,
+    StringStringEntryProto, TensorProto, TensorTypeProto, TypeProto, ValueInfoProto,
 };
-use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes};
+use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, summary};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::graph::quant::QuantFile;
@@ -468,7 +468,7 @@ proptest! {
                 _ => bytes.insert(at, value),
             }
         }
-        if let Ok(network) = read(&bytes, &Options { max_adders: 20_000 })
+        if let Ok(network) = read(&bytes, &Options { max_adders: 20_000, ..Default::default() })
             && let Ok(front) = front::front(&network, None)
         {
             let _ = lower::lower(&network, &front, &lower::Options { max_table_bits: 8, ..lower::Options::default() });
@@ -1032,5 +1032,92 @@ fn records_masks_and_equations_are_refused_with_reasons() {
         maker.then("Einsum", &[&ones], vec![text("equation", equation)]);
         let said = refusal(maker, &[1, 3], &QuantFile::default());
         assert!(said.contains(word), "{equation}: {said}");
+    }
+}
+
+/// Moves the data of all initialisers of a file into `weights/all.bin` of a folder; `place` changes where they are said
+/// to be.
+fn moved_out(bytes: &[u8], folder: &std::path::Path, place: impl Fn(&mut Vec<(&'static str, String)>)) -> Vec<u8> {
+    let mut model = ModelProto::decode(bytes).unwrap();
+    let graph = model.graph.as_mut().unwrap();
+    let constants = graph.node.iter_mut().flat_map(|node| &mut node.attribute).filter_map(|a| a.t.as_mut());
+    let mut all = b"head".to_vec();
+    for tensor in graph.initializer.iter_mut().chain(constants) {
+        let Some(raw) = tensor.raw_data.take() else { continue };
+        let mut entries = vec![
+            ("location", "weights/all.bin".to_owned()),
+            ("offset", all.len().to_string()),
+            ("length", raw.len().to_string()),
+        ];
+        place(&mut entries);
+        let entry = |(key, value): (&str, String)| StringStringEntryProto { key: Some(key.into()), value: Some(value) };
+        tensor.external_data = entries.into_iter().map(entry).collect();
+        tensor.data_location = Some(1);
+        all.extend(raw);
+    }
+    std::fs::create_dir_all(folder.join("weights")).unwrap();
+    std::fs::write(folder.join("weights/all.bin"), all).unwrap();
+    model.encode_to_vec()
+}
+
+#[test]
+fn data_in_other_files_is_that_of_the_file_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut compared = 0;
+    for seed in 0..12 {
+        let inside = network_of(seed as u8, false, &[(seed as u8, seed), (3, seed + 1), (0, seed + 2)]);
+        let outside = moved_out(&inside, folder.path(), |_| {});
+        let options = Options { folder: Some(folder.path()), ..Options::default() };
+        if let Ok(expected) = read(&inside, &options) {
+            assert_eq!(format!("{:?}", read(&outside, &options).unwrap()), format!("{expected:?}"));
+            compared += 1;
+        }
+        let bytes = |file: &[u8]| summary(file).unwrap().buffers.iter().map(|(.., bytes)| *bytes).collect::<Vec<_>>();
+        assert_eq!(bytes(&outside), bytes(&inside));
+    }
+    assert!(compared > 5);
+}
+
+/// Changes the entries of a tensor's external data.
+type Placing = dyn Fn(&mut Vec<(&'static str, String)>);
+
+#[test]
+fn data_elsewhere_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("below");
+    let inside = network_of(0, false, &[]);
+    let set = |key: &'static str, value: &'static str| {
+        move |entries: &mut Vec<(&'static str, String)>| {
+            entries.retain(|(name, _)| *name != key);
+            entries.push((key, value.to_owned()));
+        }
+    };
+    std::fs::write(folder.path().join("secret"), [0; 64]).unwrap();
+    let moved = |place: &Placing| moved_out(&inside, &below, place);
+    let cases: [(Vec<u8>, &str); 8] = [
+        (moved(&set("location", "../secret")), "not in the network's folder"),
+        (moved(&set("location", "weights/../../secret")), "not in the network's folder"),
+        (moved(&set("location", "/etc/passwd")), "not in the network's folder"),
+        (moved(&set("location", "")), "not in the network's folder"),
+        (moved(&set("location", "weights")), "is no file"),
+        (moved(&set("location", "absent.bin")), "cannot read its data from \"absent.bin\""),
+        (moved(&set("offset", "18446744073709551615")), "bytes from byte 18446744073709551615"),
+        (moved(&set("length", "many")), "length \"many\" of its data is no number"),
+    ];
+    let refused = |bytes: &[u8], folder| {
+        let refusals = read(bytes, &Options { folder, ..Options::default() }).unwrap_err();
+        assert!(refusals[0].place.starts_with("initialiser "), "{}", refusals[0]);
+        refusals[0].message.clone()
+    };
+    for (bytes, reason) in cases {
+        let message = refused(&bytes, Some(below.as_path()));
+        assert!(message.contains(reason), "{message}");
+    }
+    assert!(refused(&moved(&|_| {}), None).contains("not read from a folder"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../secret", below.join("link")).unwrap();
+        let linked = moved(&set("location", "link"));
+        assert!(refused(&linked, Some(&below)).contains("not in the network's folder"));
     }
 }

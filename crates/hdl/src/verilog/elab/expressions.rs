@@ -43,8 +43,15 @@ impl<'a> Elab<'a> {
             }
             Expr::Concat(parts) => {
                 let mut total = 0u64;
+                let mut empty = None;
                 for &part in parts {
-                    total += u64::from(self.ty(p, part)?.0);
+                    match self.is_empty_repetition(p, part)? {
+                        true => empty = Some(part),
+                        false => total += u64::from(self.ty(p, part)?.0),
+                    }
+                }
+                if let (0, Some(part)) = (total, empty) {
+                    return self.fail(part, "a repetition of zero or fewer times");
                 }
                 (too_wide(total)?, false)
             }
@@ -408,6 +415,9 @@ impl<'a> Elab<'a> {
                     if let Expr::Number { sized: false, .. } = self.expr(part) {
                         return self.fail(part, "a number without size in a concatenation");
                     }
+                    if self.is_empty_repetition(p, part)? {
+                        continue;
+                    }
                     nodes.push(self.alone(p, part)?);
                 }
                 Ok(self.rtl.concat(&nodes))
@@ -436,6 +446,14 @@ impl<'a> Elab<'a> {
                 (name, _) => self.fail(e, format!("{name} is not supported")),
             },
             Expr::Unary(..) | Expr::Binary(..) | Expr::Cond(..) => self.alone(p, e),
+        }
+    }
+
+    /// Returns `true` for a repetition of zero times, which a concatenation ignores (IEEE 1364-2005, section 5.1.14).
+    fn is_empty_repetition(&self, p: &Process, e: ExprId) -> Result<bool> {
+        match self.expr(e) {
+            Expr::Repeat(count, _) => Ok(self.peek_int(p, *count)? == 0),
+            _ => Ok(false),
         }
     }
 

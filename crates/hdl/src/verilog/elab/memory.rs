@@ -57,7 +57,7 @@ pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
     }
     fn statement(s: &Statement, exprs: &[Expr], out: &mut FxHashSet<Sym>) {
         match s {
-            Statement::Null | Statement::Disable(..) => {}
+            Statement::Null | Statement::Disable(..) | Statement::ReadMemory { .. } => {}
             Statement::Block(_, _, body) => body.iter().for_each(|s| statement(s, exprs, out)),
             Statement::If(_, yes, no) => {
                 statement(yes, exprs, out);
@@ -97,6 +97,62 @@ pub(super) fn written(module: &Module, exprs: &[Expr]) -> FxHashSet<Sym> {
     let mut out = FxHashSet::default();
     module.items.iter().for_each(|i| item(i, exprs, &mut out));
     out
+}
+
+/// Item of a file for `$readmemh` and `$readmemb`.
+enum DataWord {
+    /// `@1f`.
+    Address(i64),
+    /// A word; `None` if all of its bits are undefined.
+    Value(Option<BigUint>),
+}
+
+/// Items of a data file; an error has the line and a message.
+fn data_words(
+    text: &str,
+    hex: bool,
+    width: u32,
+) -> impl Iterator<Item = std::result::Result<DataWord, (usize, String)>> {
+    let mut in_comment = false;
+    let words = text.lines().enumerate().flat_map(move |(line, rest)| {
+        let mut words = Vec::new();
+        let mut rest = rest;
+        loop {
+            if in_comment {
+                let Some(end) = rest.find("*/") else { break };
+                (in_comment, rest) = (false, &rest[end + 2..]);
+            }
+            let end = rest.find("//").unwrap_or(rest.len()).min(rest.find("/*").unwrap_or(rest.len()));
+            words.extend(rest[..end].split_whitespace().map(|word| (line + 1, word)));
+            if !rest[end..].starts_with("/*") {
+                break;
+            }
+            (in_comment, rest) = (true, &rest[end + 2..]);
+        }
+        words
+    });
+    words.map(move |(line, word)| data_word(word, hex, width).map_err(|message| (line, message)))
+}
+
+fn data_word(word: &str, hex: bool, width: u32) -> std::result::Result<DataWord, String> {
+    let shown = || word.chars().take(40).collect::<String>();
+    if let Some(address) = word.strip_prefix('@') {
+        let address = i64::from_str_radix(&address.replace('_', ""), 16).ok().filter(|a| (0..1 << 40).contains(a));
+        return address.map(DataWord::Address).ok_or(format!("{} is no address", shown()));
+    }
+    let digits = word.replace('_', "");
+    if !digits.is_empty() && digits.bytes().all(|b| matches!(b, b'x' | b'X' | b'z' | b'Z')) {
+        return Ok(DataWord::Value(None));
+    }
+    let radix = if hex { 16 } else { 2 };
+    let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
+    let value = is_number.then(|| BigUint::parse_bytes(digits.as_bytes(), radix)).flatten();
+    let value =
+        value.ok_or_else(|| format!("{} is no {} number", shown(), if hex { "hexadecimal" } else { "binary" }))?;
+    match value.bits() <= width.into() {
+        true => Ok(DataWord::Value(Some(value))),
+        false => Err(format!("{} has more than the {width} bits of a word", shown())),
+    }
 }
 
 impl<'a> Elab<'a> {
@@ -350,6 +406,62 @@ impl<'a> Elab<'a> {
     /// Sets a word of a memory from a constant process.
     pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint) {
         self.memories[id].words[word as usize] = Some(value);
+    }
+
+    /// `$readmemh` and `$readmemb` of an `initial` block (IEEE 1364-2005, section 17.2.9).
+    pub(super) fn read_memory(&mut self, p: &mut Process, hex: bool, args: &[ExprId], at: u32) -> Result<()> {
+        let task = if hex { "$readmemh" } else { "$readmemb" };
+        let text = self.text;
+        let fail = |message: String| Err(error(text, at, message));
+        if p.kind != Kind::Constant || p.function || self.calls > 0 {
+            return fail(format!("{task} outside of an initial block"));
+        }
+        let &[file, memory, ref range @ ..] = args else {
+            return fail(format!("{task} takes a file, a memory and addresses"));
+        };
+        if range.len() > 2 {
+            return fail(format!("{task} takes a file, a memory and addresses"));
+        }
+        let Some(Object::Memory { id, .. }) = self.object(p, memory)? else {
+            return self.fail(memory, format!("{task} fills a memory"));
+        };
+        let Memory { dims, width, held, .. } = &self.memories[id];
+        let (&[dim], width, held) = (&dims[..], *width, *held) else {
+            return self.fail(memory, format!("{task} fills a memory of one dimension"));
+        };
+        if matches!(held, Some(Place::Variable(_))) {
+            return self.fail(memory, format!("{task} fills a memory of the module"));
+        }
+        let name = self.constant(p.scope, file)?.to_bytes_be();
+        let name: String = name.into_iter().filter(|&b| b != 0).map(char::from).collect();
+        let addresses = range.iter().map(|&e| self.int(p.scope, e)).collect::<Result<Vec<i64>>>()?;
+        let inside = |address: i64| (dim.lsb..=dim.msb).contains(&address);
+        if let Some(outside) = addresses.iter().position(|&address| !inside(address)) {
+            return self.fail(range[outside], "an address outside the memory");
+        }
+        let line = self.text.as_bytes()[..at as usize].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
+        let contents = (self.find)(line, &name).or_else(|message| self.fail(file, message))?;
+        // Without addresses the lowest is the first one.
+        let start = addresses.first().copied().unwrap_or(dim.lsb);
+        let end = addresses.get(1).copied().unwrap_or(dim.msb);
+        let step = if end < start { -1 } else { 1 };
+        let mut address = start;
+        for word in data_words(&contents, hex, width) {
+            self.step(file)?;
+            match word.or_else(|(line, message)| self.fail(file, format!("{name}, line {line}: {message}")))? {
+                DataWord::Address(to) if inside(to) => address = to,
+                DataWord::Address(to) => {
+                    return self.fail(file, format!("{name}: address {to:x} is outside the memory"));
+                }
+                // As in simulators, what is beyond the last address is ignored.
+                DataWord::Value(_) if (address - end) * step > 0 => {}
+                DataWord::Value(value) => {
+                    self.memories[id].words[(address - dim.lsb) as usize] = value;
+                    address += step;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Power-on values of memories that are written as well.

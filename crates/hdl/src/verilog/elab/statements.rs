@@ -96,6 +96,7 @@ impl<'a> Elab<'a> {
                 Ok(None)
             }),
             Statement::Call(name, args, at) => self.task(p, *name, args, *at),
+            Statement::ReadMemory { hex, args, at } => self.read_memory(p, *hex, args, *at),
             Statement::Repeat(count, body) => {
                 let times = self.int(p.scope, *count)?;
                 let mut parked = Vec::new();
@@ -370,7 +371,8 @@ impl<'a> Elab<'a> {
             None => None,
             Some(d) => match of(self, d) {
                 Some(v) => Some(self.assigned(p, v, out_width)?),
-                None => return Ok(None),
+                // A default that is not constant has no effect if every value has its own label.
+                None => None,
             },
         };
         let mut entries: Vec<Option<BigUint>> = vec![None; 1 << width];

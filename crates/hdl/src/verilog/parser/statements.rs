@@ -144,6 +144,14 @@ impl Parser<'_> {
             self.expect(";")?;
             return Ok(Statement::Null);
         }
+        if self.peek_kind() == Kind::System && matches!(self.peek(), "$readmemh" | "$readmemb") {
+            let (at, hex) = (self.offset(), self.peek() == "$readmemh");
+            self.at += 1;
+            self.expect("(")?;
+            let args = self.list(")")?;
+            self.expect(";")?;
+            return Ok(Statement::ReadMemory { hex, args, at });
+        }
         if self.peek_kind() == Kind::System {
             return self.fail(format!("{} is not supported", self.peek()));
         }

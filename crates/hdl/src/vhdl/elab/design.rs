@@ -34,6 +34,11 @@ impl<'a> Elab<'a> {
                     if let Some(o) = nodes.iter().find(|n| n.1) {
                         node = o.2;
                     }
+                    let choices: Vec<_> = nodes.iter().filter(|n| !n.1).map(|n| (n.0, n.2)).collect();
+                    if let Some(table) = self.rtl.table_of_choices(&choices, node) {
+                        self.drive(&mut run, target, table)?;
+                        continue;
+                    }
                     for &(hit, others, v) in nodes.iter().rev() {
                         if !others {
                             node = self.rtl.mux(hit, v, node);

@@ -69,7 +69,7 @@ impl<'a> Elab<'a> {
     pub(super) fn foreign(&self, package: &'a Expr) -> bool {
         match &package.kind {
             Kind::Field(library, _) => matches!(&library.kind, Kind::Name(n) if n == "ieee" || n == "std"),
-            Kind::Name(n) => matches!(n.as_str(), "numeric_std" | "std_logic_1164"),
+            Kind::Name(n) => matches!(n.as_str(), "numeric_std" | "std_logic_1164" | "math_real" | "textio"),
             _ => false,
         }
     }

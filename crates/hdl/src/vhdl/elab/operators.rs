@@ -39,6 +39,8 @@ impl<'a> Elab<'a> {
             ("+", _, _) => Ok(v),
             ("-", Data::Int(i), _) => Ok(Value { data: Data::Int(-*i), ..v }),
             ("abs", Data::Int(i), _) => Ok(Value { data: Data::Int(i.abs()), ..v }),
+            ("-", Data::Real(x), _) => self.real(-x, at),
+            ("abs", Data::Real(x), _) => self.real(x.abs(), at),
             ("-" | "abs", Data::Natural(_) | Data::Whole(_), _) => {
                 let node = self.whole(&v);
                 let width = self.rtl.width(node) + 1;
@@ -109,6 +111,9 @@ impl<'a> Elab<'a> {
         at: u32,
     ) -> Result<Value> {
         if op == "&" {
+            if matches!(expected, Some(Expect::Exactly(Type::Text))) {
+                return self.joined_text(run, a, b);
+            }
             return self.concatenation(run, a, b, expected);
         }
         if let Some(plain) = op.strip_prefix('?') {
@@ -135,15 +140,26 @@ impl<'a> Elab<'a> {
         let relation = matches!(op, "=" | "/=" | "<" | "<=" | ">" | ">=");
         let kind_only = match expected {
             Some(Expect::Exactly(Type::Vector(v, _)) | Expect::Vector(v)) if !relation => Some(Expect::Vector(*v)),
-            Some(Expect::Exactly(t @ (Type::Bit | Type::Integer | Type::Boolean))) if !relation => {
+            Some(Expect::Exactly(t @ (Type::Bit | Type::Integer | Type::Boolean | Type::Real)))
+                if !relation && op != "**" =>
+            {
                 Some(Expect::Exactly(t.clone()))
             }
             _ => None,
         };
         let bitwise = matches!(op, "and" | "or" | "xor" | "nand" | "nor" | "xnor");
         let (x, y) = self.operands(run, a, b, kind_only.as_ref(), bitwise || (relation && !self.numeric(a, b)))?;
-        if let (Data::Int(i), Data::Int(j)) = (&x.data, &y.data) {
-            return self.integers(op, *i, *j, at);
+        match (&x.data, &y.data) {
+            (Data::Int(i), Data::Int(j)) => return self.integers(op, *i, *j, at),
+            (Data::Real(_), _) | (_, Data::Real(_)) => return self.real_operator(op, &x, &y, at),
+            (Data::Text(a), Data::Text(b)) if relation => {
+                let node = self.rtl.number(u64::from((a == b) == (op == "=")), 1);
+                return match op {
+                    "=" | "/=" => Ok(self.boolean(node)),
+                    _ => self.fail(at, "strings are compared with = and /="),
+                };
+            }
+            _ => {}
         }
         if bitwise {
             let (mut m, mut n) = (self.bits(&x, at)?, self.bits(&y, at)?);
@@ -249,7 +265,7 @@ impl<'a> Elab<'a> {
                 let own = s.rtl.width(*n);
                 Ok(s.rtl.resize(*n, width(other, own), true))
             }
-            Data::Array(_) => s.fail(at, "a number is expected here"),
+            Data::Array(_) | Data::Real(_) | Data::Text(_) => s.fail(at, "a number is expected here"),
         };
         Ok((kind, node(self, x)?, node(self, y)?))
     }

@@ -27,6 +27,10 @@ impl<'a> Elab<'a> {
             Kind::Field(base, n) => self.in_package(base, n),
             _ => None,
         };
+        let found = match (found, &name.kind) {
+            (None, Kind::Name(n) | Kind::Field(_, n)) if self.text_procedure(run, n, args, call.at)? => return Ok(()),
+            (found, _) => found,
+        };
         let Some(Named::Procedures(all)) = found else {
             return self.fail(call.at, "no procedure has this name");
         };
@@ -229,6 +233,8 @@ impl<'a> Elab<'a> {
             let v = match data {
                 super::Data2::Int(i) => Value { ty: Type::Integer, data: super::Data::Int(i), bounds: None },
                 super::Data2::Node(n) => self.decoded(n, &r.ty, r.bounds),
+                super::Data2::Real(x) => self.real(x, at)?,
+                super::Data2::Text(text) => Value { ty: r.ty.clone(), data: super::Data::Text(text), bounds: None },
             };
             if matches!(r.to.slot, Slot::Signal(_)) {
                 return self.fail(r.from.at, "a variable is expected here");

@@ -213,6 +213,11 @@ impl<'a> Elab<'a> {
 
     /// Returns the stored form of a value. Constant integers stay numbers.
     pub(super) fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<Data2> {
+        match &v.data {
+            Data::Real(x) => return Ok(Data2::Real(*x)),
+            Data::Text(text) => return Ok(Data2::Text(text.clone())),
+            _ => {}
+        }
         let node = self.encoded(v, bounds, at)?;
         match v.data {
             Data::Int(i) => Ok(Data2::Int(i)),
@@ -224,6 +229,9 @@ impl<'a> Elab<'a> {
     pub(super) fn slot_bits(&mut self, slot: Slot, data: &Data2, at: u32) -> Result<NodeId> {
         match (data, slot) {
             (Data2::Node(n), _) => Ok(*n),
+            (Data2::Real(_) | Data2::Text(_), _) => {
+                self.fail(at, "a real number, string or line that depends on a condition that is not constant")
+            }
             (Data2::Int(i), Slot::Variable(v)) => {
                 let bounds = self.ranges.get(&v).copied().flatten();
                 let v = Value { ty: Type::Integer, data: Data::Int(*i), bounds: None };

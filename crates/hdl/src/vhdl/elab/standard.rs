@@ -20,7 +20,13 @@ impl<'a> Elab<'a> {
             return self.fail(at, "arguments by name are not supported here");
         }
         let arg = |i: usize| args.get(i).map(|a| &a.value);
+        if args.len() <= 2
+            && let Some(value) = self.math_function(run, name, &[arg(0), arg(1)], at)?
+        {
+            return Ok(value);
+        }
         match (name, arg(0), arg(1)) {
+            ("endfile", Some(file), None) => self.end_of_file(run, file),
             (_, Some(_), Some(_)) if args.len() > 2 => self.fail(at, format!("{name} with as many arguments")),
             ("unsigned" | "u_unsigned", Some(x), None) => self.convert(run, Vector::Unsigned, x),
             ("signed" | "u_signed", Some(x), None) => self.convert(run, Vector::Signed, x),
@@ -42,9 +48,32 @@ impl<'a> Elab<'a> {
             ("std_logic" | "std_ulogic" | "to_bit" | "to_stdulogic" | "to_std_ulogic", Some(x), None) => {
                 self.of_type(run, x, &Type::Bit)
             }
-            ("integer" | "natural" | "positive", Some(x), None) => self.of_type(run, x, &Type::Integer),
+            ("integer" | "natural" | "positive", Some(x), None) => {
+                let v = self.value(run, x, None)?;
+                match (v.data, &v.ty) {
+                    (Data::Real(x), _) => self.rounded(x, at),
+                    (data, Type::Integer) => Ok(Value { data, ..v }),
+                    _ => self.fail(x.at, format!("integer is expected here, not {}", super::show(&v.ty))),
+                }
+            }
             // Strengths of 0 and 1 are all the same here.
             ("to_x01" | "to_x01z" | "to_ux01", Some(x), None) | ("to_01", Some(x), _) => self.value(run, x, expected),
+            // Functions of `std_logic_misc`.
+            (
+                "and_reduce" | "or_reduce" | "xor_reduce" | "nand_reduce" | "nor_reduce" | "xnor_reduce",
+                Some(x),
+                None,
+            ) => {
+                let op = match name {
+                    "and_reduce" => "reduce and",
+                    "or_reduce" => "reduce or",
+                    "xor_reduce" => "reduce xor",
+                    "nand_reduce" => "reduce nand",
+                    "nor_reduce" => "reduce nor",
+                    _ => "reduce xnor",
+                };
+                self.unary(run, op, x, expected, at)
+            }
             ("is_x", Some(x), None) => {
                 self.value(run, x, None)?;
                 let never = self.rtl.number(0, 1);

@@ -392,11 +392,45 @@ impl<'a> Elab<'a> {
         let Some((_, state, result)) = done.pop() else { return self.fail(selector.at, "a case without choices") };
         run.state = state;
         run.result = result;
+        if self.join_as_tables(run, &done) {
+            return Ok(());
+        }
         for (hit, state, result) in done.into_iter().rev() {
             self.join_results(run, hit, result, selector.at)?;
             self.merge(run, hit, state, selector.at)?;
         }
         Ok(())
+    }
+
+    /// Joins branches that assign nothing but constants, as tables. Returns `false` and changes nothing otherwise.
+    fn join_as_tables(&mut self, run: &mut Run<'a>, branches: &[Exited]) -> bool {
+        if run.result.is_some() || branches.iter().any(|(_, _, result)| result.is_some()) {
+            return false;
+        }
+        let Some((_, first, _)) = branches.first() else { return false };
+        let slots: Vec<Slot> = touched(first, &run.state).into_iter().collect();
+        let mut joined = Vec::new();
+        for slot in slots {
+            let node = |state: &State| match state.get(&slot) {
+                Some(Data2::Node(node)) => Some(*node),
+                _ => None,
+            };
+            let same = |state: &State| state.get(&slot) == run.state.get(&slot);
+            if branches.iter().all(|(_, state, _)| same(state)) {
+                continue;
+            }
+            let choices = branches.iter().map(|(hit, state, _)| Some((*hit, node(state)?))).collect::<Option<Vec<_>>>();
+            let Some((choices, default)) = choices.zip(node(&run.state)) else { return false };
+            let Some(table) = self.rtl.table_of_choices(&choices, default) else { return false };
+            joined.push((slot, table));
+        }
+        // A slot that only a later branch has is none of the first one's.
+        let known = |state: &State| state.keys().all(|slot| first.contains_key(slot) || run.state.contains_key(slot));
+        if !branches.iter().all(|(_, state, _)| known(state)) {
+            return false;
+        }
+        run.state.extend(joined.into_iter().map(|(slot, table)| (slot, Data2::Node(table))));
+        true
     }
 
     /// Refuses choices that leave values out: `std_logic` has nine, so that only `others` covers all, last.
@@ -588,6 +622,13 @@ impl<'a> Elab<'a> {
             run.state.insert(p.slot, data);
             return Ok(());
         }
+        if let (Type::Real | Type::Text | Type::Line, Slot::Variable(_), [(value, None)]) = (&p.ty, p.slot, values) {
+            let v = self.value(run, value, Some(&Expect::Exactly(p.ty.clone())))?;
+            self.same(at, &p.ty, &v.ty)?;
+            let data = self.data2(&v, None, at)?;
+            run.state.insert(p.slot, data);
+            return Ok(());
+        }
         let old = self.slot_value(run, &p, at)?;
         let width = storage(&p.ty, p.bounds);
         let held = if p.steps.is_empty() {
@@ -630,6 +671,11 @@ impl<'a> Elab<'a> {
     /// Assigns a value.
     pub(super) fn give(&mut self, run: &mut Run<'a>, p: &Place, v: &Value, at: u32) -> Result<()> {
         self.same(at, &p.ty, &v.ty)?;
+        if let (Type::Real, Slot::Variable(_)) = (&p.ty, p.slot) {
+            let data = self.data2(v, None, at)?;
+            run.state.insert(p.slot, data);
+            return Ok(());
+        }
         if let (Type::Integer, Slot::Variable(_), []) = (&p.ty, p.slot, &p.steps[..])
             && p.whole == storage(&p.ty, p.bounds)
         {

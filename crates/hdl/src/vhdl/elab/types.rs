@@ -1,6 +1,6 @@
 //! Types of the user: enumerations, records, arrays, ranges of integers; how their values are kept as bits.
 
-use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Use};
+use super::super::syntax::{Arg, Decl, Expr, Kind, Object, Package, Use};
 use super::{Bounds, Data, Elab, Expect, Named, Result, Run, Type, TypeOf, Value, Vector, show};
 use crate::{Compare, MAX_WIDTH, NodeId};
 use num_bigint::BigUint;
@@ -52,6 +52,7 @@ fn integer_format(range: Option<Bounds>) -> (u32, bool) {
 pub(super) fn storage(ty: &Type, bounds: Option<Bounds>) -> u32 {
     match ty {
         Type::Bit | Type::Boolean => 1,
+        Type::Real | Type::Text | Type::Line => 0,
         Type::Vector(_, w) => *w,
         Type::Integer => integer_format(bounds).0,
         Type::Enum(e) => (32 - (e.literals - 1).leading_zeros()).max(1),
@@ -84,6 +85,7 @@ impl<'a> Elab<'a> {
     pub(super) fn encoded(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<NodeId> {
         match &v.data {
             Data::Node(n) => Ok(*n),
+            Data::Real(_) | Data::Text(_) => self.fail(at, format!("{} outside of a constant", show(&v.ty))),
             Data::Array(entries) => {
                 let Type::Array(a) = &v.ty else { return self.fail(at, "bits are expected here") };
                 let width = storage(&a.element, a.inner);
@@ -138,7 +140,7 @@ impl<'a> Elab<'a> {
                 self.rtl.resize(*n, width, false)
             }
             Data::Whole(n) | Data::Node(n) => *n,
-            Data::Array(_) => self.rtl.number(0, 1),
+            Data::Array(_) | Data::Real(_) | Data::Text(_) => self.rtl.number(0, 1),
         }
     }
 
@@ -151,7 +153,7 @@ impl<'a> Elab<'a> {
                 let width = integer_format(bounds).0;
                 self.integer(bounds.map_or(-(1 << 31), |b| b.left), width)
             }
-            Type::Bit | Type::Vector(..) => self.rtl.free(storage(ty, bounds)),
+            Type::Bit | Type::Vector(..) | Type::Real | Type::Text | Type::Line => self.rtl.free(storage(ty, bounds)),
             Type::Array(a) => {
                 let nodes: Vec<NodeId> = (0..a.bounds.len()).map(|_| self.first(&a.element, a.inner)).collect();
                 self.rtl.join(&nodes)
@@ -166,7 +168,7 @@ impl<'a> Elab<'a> {
     /// Returns `true` if no part of a type is defined before it is assigned.
     pub(super) fn begins_undefined(ty: &Type) -> bool {
         match ty {
-            Type::Bit | Type::Vector(..) => true,
+            Type::Bit | Type::Vector(..) | Type::Real | Type::Text | Type::Line => true,
             Type::Boolean | Type::Enum(_) | Type::Integer => false,
             Type::Array(a) => Self::begins_undefined(&a.element),
             Type::Record(r) => r.fields.iter().all(|f| Self::begins_undefined(&f.1)),
@@ -279,7 +281,7 @@ impl<'a> Elab<'a> {
 
     /// Packages of the file, each with its body.
     pub(super) fn packages(&mut self) -> Result<()> {
-        for p in &self.file.packages {
+        for p in in_order(&self.file.packages) {
             let scope = match (self.package_scopes.get(&p.name), p.body) {
                 (Some(&scope), true) => scope,
                 (None, false) => self.scope(None, p.name.clone()),
@@ -321,11 +323,16 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
+    /// Returns `true` for `work` and the names of library clauses: all units of the files are in one library.
+    pub(super) fn is_library(&self, name: &str) -> bool {
+        name == "work" || self.file.libraries.iter().any(|library| library == name)
+    }
+
     /// Returns the object that `work.p.x` or `p.x` names.
     pub(super) fn in_package(&self, base: &'a Expr, name: &str) -> Option<Named<'a>> {
         let package = match &base.kind {
             Kind::Name(p) => p,
-            Kind::Field(work, p) if matches!(&work.kind, Kind::Name(w) if w == "work") => p,
+            Kind::Field(work, p) if matches!(&work.kind, Kind::Name(w) if self.is_library(w)) => p,
             _ => return None,
         };
         let scope = *self.package_scopes.get(package)?;
@@ -521,4 +528,24 @@ impl<'a> Elab<'a> {
     pub(super) fn first_of_signal(&mut self, o: &Object, ty: &Type, bounds: Option<Bounds>) -> Option<NodeId> {
         (o.value.is_none() && !Self::begins_undefined(ty)).then(|| self.first(ty, bounds))
     }
+}
+
+/// Packages in an order of analysis: each after those that it uses, with their bodies where that is possible.
+fn in_order(packages: &[Package]) -> Vec<&Package> {
+    let mut open: Vec<&Package> = packages.iter().collect();
+    let mut ordered = Vec::with_capacity(open.len());
+    while !open.is_empty() {
+        let waits = |p: &Package, bodies: bool| {
+            let inner = p.decls.iter().filter_map(|d| if let Decl::Use(used) = d { Some(used) } else { None });
+            let uses = |name: &str| p.uses.iter().chain(inner.clone()).any(|used| used.package == name);
+            open.iter().any(|q| match p.name == q.name {
+                true => p.body && !q.body,
+                false => (bodies || !q.body) && uses(&q.name),
+            })
+        };
+        let first = [true, false].iter().find_map(|&bodies| open.iter().position(|p| !waits(p, bodies)));
+        // Packages that use one another are rejected in the order of the file.
+        ordered.push(open.remove(first.unwrap_or(0)));
+    }
+    ordered
 }

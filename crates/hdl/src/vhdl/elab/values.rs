@@ -68,7 +68,10 @@ impl<'a> Elab<'a> {
         // What this expression is for says nothing about its operands.
         let context = self.context.take();
         match &e.kind {
+            Kind::Int(i) if matches!(expected, Some(Expect::Exactly(Type::Real))) => self.real(*i as f64, e.at),
             Kind::Int(i) => Ok(int(*i)),
+            Kind::Real(x) => self.real(*x, e.at),
+            Kind::Text(t) if matches!(expected, Some(Expect::Exactly(Type::Text))) => Ok(self.text_value(t)),
             Kind::Bit(c) => {
                 let node = match c {
                     '0' | 'L' => self.rtl.number(0, 1),
@@ -115,6 +118,11 @@ impl<'a> Elab<'a> {
                 Some(Named::Variable { slot, ty, bounds }) => match run.state.get(&Slot::Variable(slot)) {
                     Some(Data2::Node(n)) => Ok(self.decoded(*n, &ty, bounds)),
                     Some(Data2::Int(i)) => Ok(int(*i)),
+                    Some(Data2::Real(x)) => self.real(*x, e.at),
+                    Some(Data2::Text(text)) => Ok(Value { ty, data: Data::Text(text.clone()), bounds: None }),
+                    None if matches!(ty, Type::Real | Type::Text | Type::Line) => {
+                        self.fail(e.at, format!("{n} is read before it is assigned"))
+                    }
                     None => {
                         // Read before it is written: in a clocked process it is a register.
                         let node = self.before(run.clocked, Slot::Variable(slot), storage(&ty, bounds));
@@ -132,9 +140,17 @@ impl<'a> Elab<'a> {
                 }
                 Some(Named::Literals(all)) => self.literal(&all, expected, e.at),
                 Some(Named::Functions(all)) => self.overloaded(run, &all, &[], expected, e.at),
-                _ => self.fail(e.at, format!("{n} is not declared as a value")),
+                _ => match self.math_constant(n, e.at) {
+                    Some(constant) => constant,
+                    None => self.fail(e.at, format!("{n} is not declared as a value")),
+                },
             },
             Kind::Field(base, name) => {
+                if self.foreign(base)
+                    && let Some(constant) = self.math_constant(name, e.at)
+                {
+                    return constant;
+                }
                 match self.in_package(base, name) {
                     Some(Named::Constant(v)) => return Ok(v),
                     Some(Named::Literals(all)) => return self.literal(&all, expected, e.at),

@@ -10,6 +10,7 @@ pub(in crate::vhdl) struct Expr {
 #[derive(Clone, Debug)]
 pub(in crate::vhdl) enum Kind {
     Int(i64),
+    Real(f64),
     Bit(char),
     Text(String),
     Name(String),
@@ -97,6 +98,12 @@ pub(in crate::vhdl) enum Decl {
         name: String,
         ty: Option<TypeName>,
         of: Expr,
+        at: u32,
+    },
+    /// `file f : text open read_mode is "name"`; without a name it is opened later.
+    File {
+        name: String,
+        path: Option<Expr>,
         at: u32,
     },
     /// `use work.p.all`.
@@ -290,5 +297,7 @@ pub(in crate::vhdl) struct File {
     pub(in crate::vhdl) entities: Vec<Entity>,
     pub(in crate::vhdl) architectures: Vec<Architecture>,
     pub(in crate::vhdl) packages: Vec<Package>,
+    /// Names of library clauses.
+    pub(in crate::vhdl) libraries: Vec<String>,
     pub(in crate::vhdl) head: Vec<String>,
 }

@@ -8,6 +8,7 @@ pub(super) enum Token {
     /// Lower case, as the language does not tell cases apart.
     Name(String),
     Int(i64),
+    Real(f64),
     /// `'0'`.
     Bit(char),
     /// `"0101"`, and `x"0f"` already in bits.
@@ -54,8 +55,8 @@ pub(super) fn tokens(text: &str) -> Result<Tokens> {
             let end = text[i + 2..].find("*/").ok_or_else(|| error(text, start, "a comment that never ends"))?;
             i += end + 4;
         } else if b[i].is_ascii_digit() {
-            let (value, end) = integer(text, i)?;
-            out.push((Token::Int(value), start));
+            let (token, end) = number(text, i)?;
+            out.push((token, start));
             i = end;
         } else if b[i] == b'"' {
             let (bits, end) = string(text, i)?;
@@ -163,6 +164,35 @@ fn string(text: &str, at: usize) -> Result<(String, usize)> {
     Ok((text[at + 1..end].to_owned(), end + 1))
 }
 
+/// A number: an integer, with an exponent or a base, or a real number.
+fn number(text: &str, at: usize) -> Result<(Token, usize)> {
+    let b = text.as_bytes();
+    let digits =
+        |from: usize| b[from..].iter().position(|c| !c.is_ascii_digit() && *c != b'_').map_or(b.len(), |n| from + n);
+    let whole = digits(at);
+    let is_real = b.get(whole) == Some(&b'.') && b.get(whole + 1).is_some_and(u8::is_ascii_digit);
+    let plain = if is_real { digits(whole + 1) } else { whole };
+    let sign = usize::from(matches!(b.get(plain + 1), Some(b'+' | b'-')));
+    let has_exponent =
+        matches!(b.get(plain), Some(b'e' | b'E')) && b.get(plain + 1 + sign).is_some_and(u8::is_ascii_digit);
+    if !is_real && !has_exponent {
+        return integer(text, at).map(|(value, end)| (Token::Int(value), end));
+    }
+    let end = if has_exponent { digits(plain + 1 + sign) } else { plain };
+    let bad = || error(text, at as u32, "a number that is too large");
+    if b.get(end).is_some_and(|c| c.is_ascii_alphanumeric()) {
+        return Err(error(text, at as u32, "a number that is not a plain integer"));
+    }
+    let value: f64 = text[at..end].replace('_', "").parse().map_err(|_| bad())?;
+    if is_real {
+        return if value.is_finite() { Ok((Token::Real(value), end)) } else { Err(bad()) };
+    }
+    let mantissa: i64 = text[at..whole].replace('_', "").parse().map_err(|_| bad())?;
+    let exponent: u32 = text[plain + 1..end].replace('_', "").trim_start_matches('+').parse().map_err(|_| bad())?;
+    let value = 10i64.checked_pow(exponent).and_then(|power| mantissa.checked_mul(power)).ok_or_else(bad)?;
+    Ok((Token::Int(value), end))
+}
+
 fn integer(text: &str, at: usize) -> Result<(i64, usize)> {
     let b = text.as_bytes();
     let digits = |from: usize| {
@@ -260,6 +290,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "xor",
     "assert",
     "exit",
+    "file",
     "procedure",
     "configuration",
 ];

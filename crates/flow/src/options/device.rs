@@ -1,0 +1,72 @@
+//! Devices by name.
+
+use super::by_name::near;
+use crate::project;
+use alir_hw::device::Device;
+
+/// Name of a device: of a family, or a part number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedDevice {
+    /// The name.
+    pub text: String,
+}
+
+impl NamedDevice {
+    /// Returns a device that is known.
+    ///
+    /// # Errors
+    /// Returns a message with the nearest name.
+    pub fn parse(text: &str) -> Result<NamedDevice, String> {
+        let named = NamedDevice { text: text.to_owned() };
+        if named.figures().is_some() {
+            return Ok(named);
+        }
+        if let Some(meant) = NamedDevice::meant(text) {
+            return Err(format!("no such device; {meant}"));
+        }
+        let names = Device::ALL.map(Device::name);
+        let nearest = near(text, names.into_iter()).or_else(|| project::find(text).err().flatten());
+        let guess = nearest.map(|name| format!("did you mean {name}? ")).unwrap_or_default();
+        Err(format!("no such device; {guess}known are {}, and part numbers (`alir2hdl devices`)", names.join(", ")))
+    }
+
+    /// Returns the devices that a word which is none probably means: those of a family or a board.
+    pub fn meant(text: &str) -> Option<String> {
+        if let Some(board) = project::BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text)) {
+            return Some(format!("{} is a board (project --board); its device is {}", board.name, board.part));
+        }
+        let parts = project::family_prefixes(text);
+        (!parts.is_empty()).then(|| format!("part numbers of {text} begin with {}", parts.join(", ")))
+    }
+
+    /// The device whose figures stand for it; `None` if it is not known.
+    pub fn figures(&self) -> Option<Device> {
+        Device::by_name(&self.text).or_else(|| project::find(&self.text).ok().map(|part| part.figures()))
+    }
+
+    /// The part number, of a family a usual part of it; `None` if it has none that a flow supports.
+    pub fn part(&self) -> Option<&str> {
+        match Device::by_name(&self.text) {
+            Some(device) => usual_part(device),
+            None => Some(&self.text).filter(|text| project::find(text).is_ok()).map(String::as_str),
+        }
+    }
+
+    /// The device whose figures are used: the first family that is named, otherwise that of the first part.
+    pub fn first_figures(devices: &[NamedDevice]) -> Option<Device> {
+        let of_family = devices.iter().find_map(|named| Device::by_name(&named.text));
+        of_family.or_else(|| devices.iter().find_map(NamedDevice::figures))
+    }
+}
+
+/// A part that stands for a family in scripts of the vendor's tools.
+fn usual_part(device: Device) -> Option<&'static str> {
+    match device {
+        Device::Xcvu13p | Device::UltrascalePlus => Some("xcvu13p-flga2577-2-e"),
+        Device::Xcku5p => Some("xcku5p-ffvb676-2-e"),
+        Device::Series7 => Some("xc7k325tffg900-2"),
+        Device::Ecp5 => Some("LFE5U-25F"),
+        Device::Agilex => Some("AGFB014R24A2E2V"),
+        Device::Ice40 | Device::Generic => None,
+    }
+}

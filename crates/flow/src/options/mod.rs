@@ -1,0 +1,443 @@
+//! Options of hardware as typed values: [`HardwareOptions`], which become a [`Spec`].
+//!
+//! The command line fills the fields from its parser; Python and the header comments of RTL files set options by name
+//! ([`HardwareOptions::set`]). Rules between options are in [`HardwareOptions::problems`], once for all callers.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `by_name` | names, values and parsing of each option |
+//! | `device` | devices by name |
+//! | `ports` | names and styles of ports |
+
+mod by_name;
+mod device;
+mod ports;
+
+pub use by_name::{OptionFault, OptionValue, frequency, near, period, stages};
+pub(crate) use by_name::{
+    POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned,
+};
+pub use device::NamedDevice;
+pub use ports::{NameOptions, PortRole, PortStyle, named_port, port_roles};
+
+use crate::compile::{
+    Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
+    Retime, Spec, Stages, Target, Text, Top,
+};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
+use alir_hw::emit;
+use alir_hw::emit::axis::{AxisOptions, Flow, Packing};
+use alir_hw::netlist::{Ports, ResetOptions};
+use alir_opt::schedule::{Effort, Objective};
+use std::sync::Arc;
+
+/// Nanoseconds in a period of one megahertz.
+pub const NS_OF_MHZ: f64 = 1000.0;
+
+/// Kind of the reset port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetKind {
+    /// No reset port.
+    #[default]
+    None,
+    /// A reset that acts on the clock edge.
+    Sync,
+    /// A reset that acts at once.
+    Async,
+}
+
+/// Options of the hardware, one field each; `None` is an option that was not given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HardwareOptions {
+    /// Optimisation level, 0 to 2.
+    pub level: Option<u8>,
+    /// Names of the passes, in their order.
+    pub passes: Option<Vec<String>>,
+    /// `true` if inputs are assumed to stay in their declared intervals.
+    pub assume_intervals: bool,
+    /// Use of the slack in a state machine.
+    pub retime: Option<Retime>,
+    /// Number of pipeline stages.
+    pub stages: Option<Stages>,
+    /// Initiation intervals, in clocks; empty: the smallest within the budget.
+    pub intervals: Option<Vec<u32>>,
+    /// Most LUTs, for the smallest interval.
+    pub max_luts: Option<u64>,
+    /// Most flip-flops, for the smallest interval.
+    pub max_ffs: Option<u64>,
+    /// Least shared part of the logic, in per cent.
+    pub ii_share: Option<f64>,
+    /// Most clocks from a sample to its result.
+    pub max_latency: Option<u32>,
+    /// Engine of time-multiplexed hardware.
+    pub engine: Engine,
+    /// Arrival of the inputs of time-multiplexed hardware.
+    pub arrival: Arrival,
+    /// `true` if inputs are registered.
+    pub register_inputs: bool,
+    /// `true` if outputs are registered once more.
+    pub register_outputs: bool,
+    /// Largest delay of a stage.
+    pub max_stage_delay: Option<f64>,
+    /// Clock period, in nanoseconds.
+    pub clock_period: Option<f64>,
+    /// Clock frequency, in MHz.
+    pub freq: Option<f64>,
+    /// Nanoseconds in a unit of the latency fields.
+    pub delay_unit: Option<f64>,
+    /// Clock uncertainty, in nanoseconds.
+    pub clock_uncertainty: f64,
+    /// Arrival of the inputs after the clock edge, in units of the delays.
+    pub input_delay: f64,
+    /// Time after the last stage, in units of the delays.
+    pub output_delay: f64,
+    /// Objective for a given number of stages.
+    pub objective: Objective,
+    /// Effort of the search for fewer registers.
+    pub effort: Effort,
+    /// Implementation of multiplications.
+    pub products: Products,
+    /// Devices, families or parts.
+    pub devices: Vec<NamedDevice>,
+    /// Source of the delays.
+    pub delay_model: Option<DelayModel>,
+    /// Name of the module.
+    pub top: Option<String>,
+    /// Layout of the elements on ports.
+    pub ports: Ports,
+    /// `true` if there are valid flags.
+    pub valid: bool,
+    /// `true` if there is a clock enable.
+    pub enable: bool,
+    /// The reset port.
+    pub reset: ResetKind,
+    /// `true` if the reset clears the data registers too.
+    pub reset_data: bool,
+    /// `true` if the reset acts when it is low.
+    pub reset_low: bool,
+    /// Names of the ports.
+    pub names: NameOptions,
+    /// `true` if there is an AXI4-Stream wrapper.
+    pub axis: bool,
+    /// Padding of elements on `tdata`.
+    pub packing: Packing,
+    /// Bits of `tdata`.
+    pub axis_width: Option<u32>,
+    /// Bits of `tuser`.
+    pub axis_user: u32,
+    /// `true` if the pipeline stalls instead of filling a FIFO.
+    pub axis_stall: bool,
+    /// Samples in the FIFO.
+    pub axis_depth: Option<u32>,
+    /// Implementation of look-up tables.
+    pub tables: LookupTables,
+    /// Attribute about shift registers.
+    pub shreg_extract: Option<bool>,
+    /// `true` if synthesis keeps every name.
+    pub keep_names: bool,
+    /// `true` if signals are named by the numbers of operations.
+    pub index_names: bool,
+    /// Nets above which each stage is a module of its own.
+    pub split_above: usize,
+    /// `true` if each generated file is proved.
+    pub prove: bool,
+}
+
+impl Default for HardwareOptions {
+    fn default() -> HardwareOptions {
+        HardwareOptions {
+            level: None,
+            passes: None,
+            assume_intervals: false,
+            retime: None,
+            stages: None,
+            intervals: None,
+            max_luts: None,
+            max_ffs: None,
+            ii_share: None,
+            max_latency: None,
+            engine: Engine::default(),
+            arrival: Arrival::default(),
+            register_inputs: false,
+            register_outputs: false,
+            max_stage_delay: None,
+            clock_period: None,
+            freq: None,
+            delay_unit: None,
+            clock_uncertainty: 0.0,
+            input_delay: 0.0,
+            output_delay: 0.0,
+            objective: Objective::default(),
+            effort: Effort::default(),
+            products: Products::default(),
+            devices: Vec::new(),
+            delay_model: None,
+            top: None,
+            ports: Ports::default(),
+            valid: false,
+            enable: false,
+            reset: ResetKind::default(),
+            reset_data: false,
+            reset_low: false,
+            names: NameOptions::default(),
+            axis: false,
+            packing: Packing::Auto,
+            axis_width: None,
+            axis_user: AxisOptions::default().user,
+            axis_stall: false,
+            axis_depth: None,
+            tables: LookupTables::default(),
+            shreg_extract: None,
+            keep_names: false,
+            index_names: false,
+            split_above: emit::Options::default().split_above,
+            prove: false,
+        }
+    }
+}
+
+impl HardwareOptions {
+    /// Returns the specification; `stem` is the default name of the module. Contradictions are in
+    /// [`HardwareOptions::problems`] and [`Spec::problems`].
+    pub fn spec(&self, stem: &str) -> Spec {
+        let reset = |asynchronous| ResetOptions { asynchronous, active_high: !self.reset_low, data: self.reset_data };
+        let default = ModuleSpec::default();
+        Spec {
+            optimisation: Optimisation {
+                passes: match (&self.passes, self.level) {
+                    (Some(names), _) => Passes::Named(names.clone()),
+                    (None, Some(level)) => Passes::Level(level),
+                    (None, None) => Passes::default(),
+                },
+                assume_intervals: self.assume_intervals,
+                retime: self.retime,
+            },
+            pipeline: self.pipeline(),
+            clock: Clock {
+                period: self.period(),
+                delay_unit: self.delay_unit,
+                uncertainty: self.clock_uncertainty,
+                is_frequency: self.freq.is_some(),
+            },
+            target: Target {
+                device: NamedDevice::first_figures(&self.devices),
+                fallback: None,
+                delays: self.delay_model,
+                products: self.products,
+            },
+            module: ModuleSpec {
+                top: match &self.top {
+                    Some(top) => Top::Named(top.clone()),
+                    None => Top::Like(stem.to_owned()),
+                },
+                ports: self.ports,
+                names: self.names.names(!self.reset_low),
+                valid: self.valid,
+                enable: self.enable,
+                reset: match self.reset {
+                    ResetKind::None => None,
+                    ResetKind::Sync => Some(reset(false)),
+                    ResetKind::Async => Some(reset(true)),
+                },
+                labels: Arc::clone(&default.labels),
+                languages: default.languages,
+            },
+            wrapper: self.axis.then_some(AxisOptions {
+                packing: self.packing,
+                width: self.axis_width,
+                user: self.axis_user,
+                flow: if self.axis_stall { Flow::Stall } else { Flow::Fifo(self.axis_depth) },
+            }),
+            text: Text {
+                tables: self.tables,
+                shreg_extract: self.shreg_extract,
+                keep_names: self.keep_names,
+                split_above: self.split_above,
+                index_names: self.index_names,
+            },
+            prove: self.prove,
+            provenance: None,
+        }
+    }
+
+    fn pipeline(&self) -> Pipeline {
+        Pipeline {
+            stages: self.stages,
+            max_stage_delay: self.max_stage_delay,
+            register_inputs: self.register_inputs,
+            register_outputs: self.register_outputs,
+            input_delay: self.input_delay,
+            output_delay: self.output_delay,
+            objective: self.objective,
+            effort: self.effort,
+            interval: self.intervals.as_ref().and_then(|ii| ii.first().copied()),
+            budget: match &self.intervals {
+                Some(ii) if ii.is_empty() || self.max_luts.is_some() || self.max_ffs.is_some() => {
+                    Some(Budget { luts: self.max_luts, ffs: self.max_ffs })
+                }
+                _ => None,
+            },
+            least_share: self.ii_share,
+            max_latency: self.max_latency,
+            compared: self.intervals.iter().flat_map(|ii| ii.iter().skip(1).copied()).collect(),
+            engine: self.engine,
+            arrival: self.arrival,
+        }
+    }
+
+    /// Returns the specification of options by name.
+    ///
+    /// # Errors
+    /// Options that contradict each other.
+    pub fn checked_spec(&self, stem: &str) -> Result<Spec, Diagnostics> {
+        let problems = [self.conflicts(), self.problems()].concat();
+        if problems.is_empty() { Ok(self.spec(stem)) } else { Err(Diagnostics(problems)) }
+    }
+
+    /// The requested clock period, in nanoseconds.
+    pub fn period(&self) -> Option<f64> {
+        self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
+    }
+
+    /// Returns the errors of options about a reset, a wrapper or a FIFO that were not requested.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        let mut problems = self.reset_problems();
+        problems.extend(self.wrapper_problems());
+        problems
+    }
+
+    fn reset_problems(&self) -> Vec<Diagnostic> {
+        let of_reset = [("--reset-data", self.reset_data), ("--reset-polarity", self.reset_low)];
+        let given = of_reset.into_iter().filter(|(_, given)| *given && self.reset == ResetKind::None);
+        let problem = |(flag, _): (&str, bool)| {
+            Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
+                .with_help("add --reset sync or --reset async")
+        };
+        given.map(problem).collect()
+    }
+
+    /// Returns the errors of options of a wrapper that was not requested, or of a FIFO that it does not have.
+    pub fn wrapper_problems(&self) -> Vec<Diagnostic> {
+        let refuse = |flag: &str, message: &str, help: &str| {
+            vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
+        };
+        if self.axis && self.axis_stall && self.axis_depth.is_some() {
+            return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");
+        }
+        if self.axis {
+            return Vec::new();
+        }
+        let unused = |flag: &str| refuse(flag, "an option of a wrapper that is not required", "add --wrapper axis");
+        self.given_of_wrapper().flat_map(unused).collect()
+    }
+
+    /// Returns the errors of options that exclude or require each other whatever the design is; the command line's
+    /// parser has the same rules.
+    fn conflicts(&self) -> Vec<Diagnostic> {
+        let clock = [
+            ("--max-stage-delay", self.max_stage_delay.is_some()),
+            ("--clock-period", self.clock_period.is_some()),
+            ("--freq", self.freq.is_some()),
+        ];
+        let clocks: Vec<&str> = clock.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect();
+        let exclusive = |a: &str, b: &str| {
+            let message = format!("{a} does not go with {b}");
+            Diagnostic::error("E0002", Place::Flag(a.into()), message).with_help("leave one of the two out")
+        };
+        let requires = |flag: &str, other: &str| {
+            let message = format!("{flag} requires {other}");
+            Diagnostic::error("E0002", Place::Flag(flag.into()), message)
+        };
+        let mut problems = Vec::new();
+        if let [first, second, ..] = clocks[..] {
+            problems.push(exclusive(first, second));
+        }
+        if let (Some(clock), true) = (clocks.first(), self.objective != Objective::default()) {
+            problems.push(exclusive("--pipeline-objective", clock));
+        }
+        if self.passes.is_some() && self.level.is_some() {
+            problems.push(exclusive("--passes", "-O"));
+        }
+        if self.delay_unit.is_some() && self.period().is_none() {
+            problems.push(requires("--delay-unit", "--clock-period or --freq"));
+        }
+        let of_interval = [
+            ("--max-luts", self.max_luts.is_some()),
+            ("--max-ffs", self.max_ffs.is_some()),
+            ("--ii-share", self.ii_share.is_some()),
+            ("--max-latency", self.max_latency.is_some()),
+            ("--ii-engine", self.engine != Engine::default()),
+            ("--ii-input", self.arrival != Arrival::default()),
+        ];
+        let unused = of_interval.into_iter().filter(|(_, given)| *given && self.intervals.is_none());
+        problems.extend(unused.map(|(flag, _)| requires(flag, "--ii")));
+        problems
+    }
+
+    /// Returns the pipeline options that have another value than their default.
+    pub fn given_of_pipeline(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--delay-model", self.delay_model.is_some()),
+            ("--pipeline", self.stages.is_some()),
+            ("--ii", self.intervals.is_some()),
+            ("--ii-engine", self.engine != Engine::default()),
+            ("--ii-input", self.arrival != Arrival::default()),
+            ("--register-inputs", self.register_inputs),
+            ("--register-outputs", self.register_outputs),
+            ("--max-stage-delay", self.max_stage_delay.is_some()),
+            ("--clock-period", self.clock_period.is_some()),
+            ("--freq", self.freq.is_some()),
+            ("--clock-uncertainty", self.clock_uncertainty != 0.0),
+            ("--input-delay", self.input_delay != 0.0),
+            ("--output-delay", self.output_delay != 0.0),
+            ("--pipeline-objective", self.objective != Objective::default()),
+            ("--effort", self.effort != Effort::default()),
+            ("--use-dsp", self.products != Products::default()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// Returns the port options that have another value than their default, except the name of the module.
+    pub fn given_of_ports(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--ports", self.ports != Ports::default()),
+            ("--valid", self.valid),
+            ("--enable", self.enable),
+            ("--reset", self.reset != ResetKind::default()),
+            ("--reset-data", self.reset_data),
+            ("--reset-polarity", self.reset_low),
+        ];
+        let given = options.into_iter().filter_map(|(flag, given)| given.then_some(flag));
+        given.chain(self.names.given())
+    }
+
+    /// Returns the wrapper options that have another value than their default.
+    pub fn given_of_wrapper(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--wrapper", self.axis),
+            ("--packing", self.packing != Packing::Auto),
+            ("--axis-width", self.axis_width.is_some()),
+            ("--axis-user", self.axis_user != AxisOptions::default().user),
+            ("--axis-flow", self.axis_stall),
+            ("--axis-depth", self.axis_depth.is_some()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// Returns a note about the delays by which a clock period is met, if no device is named.
+    pub fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
+        self.period().filter(|_| self.devices.is_empty())?;
+        let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
+        let message = match spec.delay_model() {
+            DelayModel::Device => {
+                format!("no device is named: operations and registers take the times of {}", spec.device().name())
+            }
+            DelayModel::LatencyFields | DelayModel::Width => {
+                let unit = spec.clock.delay_unit.unwrap_or(1.0);
+                format!("one unit of the model's delays counts as {} ns, and registers as none", four_digits(unit))
+            }
+        };
+        let help = "--device NAME takes the times of a device; `alir2hdl devices` lists them";
+        Some(Diagnostic::note("N0803", Place::Flag(flag.into()), message).with_help(help))
+    }
+}

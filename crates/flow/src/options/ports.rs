@@ -1,0 +1,183 @@
+//! Names of the ports: a style, and names by role.
+
+use alir_hw::netlist::PortNames;
+use alir_prove::equiv::ControlNames;
+
+/// Role of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PortRole {
+    /// The clock.
+    Clock,
+    /// The reset.
+    Reset,
+    /// The clock enable.
+    Enable,
+    /// The valid flag of the inputs.
+    ValidIn,
+    /// The valid flag of the outputs.
+    ValidOut,
+    /// The port that states when a sample is accepted.
+    Ready,
+    /// The inputs.
+    Inputs,
+    /// The outputs.
+    Outputs,
+}
+
+impl PortRole {
+    /// Every role, its names as options have them, and its option of version 0.2.
+    pub const ALL: [(PortRole, &'static [&'static str], &'static str); 8] = [
+        (PortRole::Clock, &["clk", "clock"], "--clk-name"),
+        (PortRole::Reset, &["rst", "reset"], "--rst-name"),
+        (PortRole::Enable, &["ce", "en", "enable"], "--ce-name"),
+        (PortRole::ValidIn, &["valid_in", "valid-in"], "--valid-in-name"),
+        (PortRole::ValidOut, &["valid_out", "valid-out"], "--valid-out-name"),
+        (PortRole::Ready, &["ready"], "--ready-name"),
+        (PortRole::Inputs, &["in", "inp", "input", "model_inp"], "--input-name"),
+        (PortRole::Outputs, &["out", "output", "model_out"], "--output-name"),
+    ];
+}
+
+/// Returns the roles that `--port` takes.
+pub fn port_roles() -> impl Iterator<Item = &'static str> {
+    PortRole::ALL.into_iter().map(|(_, names, _)| names[0])
+}
+
+/// Parses a role and a name: `clk=clock`.
+///
+/// # Errors
+/// Returns a message with the roles.
+pub fn named_port(text: &str) -> Result<(PortRole, String), String> {
+    let known = || PortRole::ALL.map(|(_, names, _)| names[0]).join(", ");
+    let Some((role, name)) = text.split_once('=') else {
+        return Err(format!("a role and a name, as in clk=clock; roles are {}", known()));
+    };
+    let lower = role.trim().to_ascii_lowercase();
+    let found = PortRole::ALL.into_iter().find(|(_, names, _)| names.contains(&lower.as_str()));
+    match found {
+        Some(_) if name.is_empty() => Err("the name is missing, as in clk=clock".to_owned()),
+        Some((role, ..)) => Ok((role, name.to_owned())),
+        None => Err(format!("no port has the role {role:?}; roles are {}", known())),
+    }
+}
+
+/// Set of names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortStyle {
+    /// clk, rst, ce, valid_in, valid_out, model_inp, model_out (split: inp_0, out_0).
+    #[default]
+    Alkaid,
+    /// clk, rst, en, in_valid, out_valid, in_data, out_data.
+    Plain,
+    /// ap_clk, ap_rst, ap_ce, ap_start, ap_done, input_1, layer_out.
+    Ap,
+}
+
+/// Names of the ports as options have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameOptions {
+    /// The set of names.
+    pub style: PortStyle,
+    /// Names by role; the last of several holds.
+    pub named: Vec<(PortRole, String)>,
+    /// Names by role from options of version 0.2, after the others.
+    pub former: Vec<(PortRole, String)>,
+}
+
+impl NameOptions {
+    /// The name of a port that was given, and its option.
+    fn name(&self, role: PortRole) -> Option<(&String, &'static str)> {
+        let last = |names: &'_ [(PortRole, String)]| names.iter().rposition(|(of, _)| *of == role);
+        if let Some(at) = last(&self.named) {
+            return Some((&self.named[at].1, "--port"));
+        }
+        let flag = PortRole::ALL.iter().find(|(of, ..)| *of == role).map_or("--port", |(.., flag)| flag);
+        last(&self.former).map(|at| (&self.former[at].1, flag))
+    }
+
+    /// Returns the options that were given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let style = (self.style != PortStyle::default()).then_some("--port-style");
+        let mut names: Vec<&'static str> =
+            PortRole::ALL.iter().filter_map(|(role, ..)| Some(self.name(*role)?.1)).collect();
+        names.dedup();
+        style.into_iter().chain(names)
+    }
+
+    /// Returns the options that name a missing port; `exists` states which ports exist.
+    pub fn missing_ports(&self, exists: impl Fn(PortRole) -> bool) -> Vec<&'static str> {
+        let missing = |(role, ..): &(PortRole, _, _)| self.name(*role).filter(|_| !exists(*role)).map(|(_, flag)| flag);
+        let mut missing: Vec<&'static str> = PortRole::ALL.iter().filter_map(missing).collect();
+        missing.dedup();
+        missing
+    }
+
+    /// Returns the names that decide which control port is which: those given, and all of a style that was given.
+    pub fn control(&self, reset_low: Option<bool>) -> ControlNames {
+        let all = self.names(reset_low != Some(true));
+        let style = self.style != PortStyle::default();
+        let of = |role: PortRole, name: String| (style || self.name(role).is_some()).then_some(name);
+        ControlNames {
+            clock: of(PortRole::Clock, all.clock),
+            // Which of both names a style's reset has is for the file to say.
+            reset: match style && reset_low.is_none() {
+                true => self.name(PortRole::Reset).map(|(name, _)| name.clone()),
+                false => of(PortRole::Reset, all.reset),
+            },
+            reset_low,
+            enable: of(PortRole::Enable, all.enable),
+            valid_in: of(PortRole::ValidIn, all.valid_in),
+            valid_out: of(PortRole::ValidOut, all.valid_out),
+            ready: of(PortRole::Ready, all.ready),
+        }
+    }
+
+    /// Returns all names; the reset of a style ends in `_n` if it is active low.
+    pub fn names(&self, reset_active_high: bool) -> PortNames {
+        let [clock, reset, enable, valid_in, valid_out, ready, inputs, outputs, input_prefix, output_prefix] =
+            match self.style {
+                PortStyle::Alkaid => {
+                    ["clk", "rst", "ce", "valid_in", "valid_out", "ready", "model_inp", "model_out", "inp", "out"]
+                }
+                PortStyle::Plain => [
+                    "clk",
+                    "rst",
+                    "en",
+                    "in_valid",
+                    "out_valid",
+                    "in_ready",
+                    "in_data",
+                    "out_data",
+                    "in_data",
+                    "out_data",
+                ],
+                PortStyle::Ap => [
+                    "ap_clk",
+                    "ap_rst",
+                    "ap_ce",
+                    "ap_start",
+                    "ap_done",
+                    "ap_ready",
+                    "input_1",
+                    "layer_out",
+                    "input_1",
+                    "layer_out",
+                ],
+            };
+        let or = |role: PortRole, default: &str| {
+            self.name(role).map_or_else(|| default.to_owned(), |(given, _)| given.clone())
+        };
+        PortNames {
+            clock: or(PortRole::Clock, clock),
+            reset: or(PortRole::Reset, &format!("{reset}{}", if reset_active_high { "" } else { "_n" })),
+            enable: or(PortRole::Enable, enable),
+            valid_in: or(PortRole::ValidIn, valid_in),
+            valid_out: or(PortRole::ValidOut, valid_out),
+            ready: or(PortRole::Ready, ready),
+            inputs: or(PortRole::Inputs, inputs),
+            outputs: or(PortRole::Outputs, outputs),
+            input_prefix: or(PortRole::Inputs, input_prefix),
+            output_prefix: or(PortRole::Outputs, output_prefix),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Options of a project folder, and the specification of its hardware.
+
+use super::{BOARDS, Board, Flow, default_part, families, find};
+use crate::compile::{Spec, Stages};
+use crate::options::{
+    HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned,
+};
+use crate::verify::options::SampleOptions;
+use alir_core::diag::{Diagnostic, Place, four_digits};
+use alir_core::files;
+use alir_hw::device::Device;
+use alir_hw::emit::axis::{AxisOptions, Packing};
+use std::path::PathBuf;
+
+/// Bits of the streams of a board where none are given: those of its memory ports.
+const BOARD_STREAM: u32 = 64;
+/// Widths of streams that the DMA engine of a board has.
+const DMA_STREAMS: [u32; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
+/// Clock period where none is given, in nanoseconds.
+const DEFAULT_CLOCK: f64 = 5.0;
+
+/// Options of a project folder, and of its hardware.
+#[derive(Clone, Debug)]
+pub struct ProjectOptions {
+    /// The folder.
+    pub output: PathBuf,
+    /// Flows, in order, each once.
+    pub flows: Vec<Flow>,
+    /// Board with a processor.
+    pub board: Option<&'static Board>,
+    /// Samples in the testbenches.
+    pub samples: u32,
+    /// Seed of samples and stalls.
+    pub seed: u64,
+    /// Version of the core.
+    pub core_version: String,
+    /// The user's own samples.
+    pub own: SampleOptions,
+    /// The hardware; its devices may be unknown ones, which [`ProjectOptions::problems`] reports.
+    pub hardware: HardwareOptions,
+}
+
+impl Default for ProjectOptions {
+    fn default() -> ProjectOptions {
+        ProjectOptions {
+            output: PathBuf::new(),
+            flows: vec![Flow::Plain],
+            board: None,
+            samples: 200,
+            seed: 1,
+            core_version: "1.0.0".into(),
+            own: SampleOptions::default(),
+            hardware: HardwareOptions::default(),
+        }
+    }
+}
+
+const FLOWS: &[(&str, Flow)] = &[
+    ("vivado", Flow::Vivado),
+    ("quartus", Flow::Quartus),
+    ("yosys", Flow::Yosys),
+    ("fusesoc", Flow::Fusesoc),
+    ("libero", Flow::Libero),
+    ("plain", Flow::Plain),
+];
+
+/// Returns a board by its name.
+///
+/// # Errors
+/// Returns a message with the names of all boards.
+pub fn board(text: &str) -> Result<&'static Board, String> {
+    let known = || BOARDS.iter().map(|board| board.name).collect::<Vec<_>>().join(", ");
+    let found = BOARDS.iter().find(|board| board.name.eq_ignore_ascii_case(text));
+    found.ok_or_else(|| format!("no such board; known are {}", known()))
+}
+
+fn refuse(flag: &str, message: String) -> Diagnostic {
+    Diagnostic::error("E0805", Place::Flag(flag.into()), message)
+}
+
+impl ProjectOptions {
+    /// Names of the options, without those of the hardware.
+    pub const NAMES: &'static [&'static str] = &[
+        "flow",
+        "board",
+        "vectors",
+        "samples",
+        "seed",
+        "core_version",
+        "input",
+        "array",
+        "expect",
+        "expect_array",
+        "codes",
+    ];
+
+    /// Sets an option by its name, also one of the hardware.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "output" => path(value).map(|folder| self.output = folder),
+            "flow" => choices(value, FLOWS).map(|flows| self.set_flows(flows)),
+            "board" => text(value).and_then(|name| {
+                self.board = Some(board(&name)?);
+                Ok(())
+            }),
+            "vectors" | "samples" => unsigned::<u32>(value).and_then(|count| match count {
+                1..=1_000_000 => {
+                    self.samples = count;
+                    Ok(())
+                }
+                _ => Err("a number from 1 to 1000000".to_owned()),
+            }),
+            "seed" => unsigned(value).map(|seed| self.seed = seed),
+            "core_version" => text(value).map(|version| self.core_version = version),
+            "device" | "part" => texts(value)
+                .map(|names| self.hardware.devices.extend(names.into_iter().map(|text| NamedDevice { text }))),
+            "input" | "array" | "expect" | "expect_array" | "codes" => return self.own.set(name, value),
+            _ => return self.hardware.set(name, value),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+
+    /// Stores the flows, in order, each once.
+    pub fn set_flows(&mut self, mut flows: Vec<Flow>) {
+        flows.sort();
+        flows.dedup();
+        self.flows = flows;
+    }
+
+    /// Returns the errors of the folder's options.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
+        let with_parts: Vec<Flow> =
+            self.flows.iter().copied().filter(|flow| !matches!(flow, Flow::Fusesoc | Flow::Plain)).collect();
+        let mut of_flows: Vec<(Flow, &str)> = Vec::new();
+        for named in &self.hardware.devices {
+            let name = &named.text;
+            if named.figures().is_none() {
+                if let Some(meant) = NamedDevice::meant(name) {
+                    problems.push(refuse("--device", format!("{name:?} is no device")).with_help(meant));
+                    continue;
+                }
+                let nearest = find(name).err().flatten();
+                let guess = nearest.map(|device| format!("did you mean one that begins with {device}? "));
+                let (guess, known) = (guess.unwrap_or_default(), families().join(", "));
+                let help =
+                    format!("{guess}known part numbers begin with {known}; `alir2hdl devices` lists families too");
+                problems.push(refuse("--device", format!("no known part begins like {name:?}")).with_help(help));
+            } else if let Some(flow) = named.part().and_then(|part| find(part).ok()).map(|part| part.flow)
+                && !with_parts.is_empty()
+                && !with_parts.contains(&flow)
+            {
+                let flow = FLOWS.iter().find(|(_, other)| *other == flow).map_or("", |(name, _)| name);
+                let message = format!("{name} is a device of --flow {flow}, which this folder is not for");
+                let help = format!("add --flow {flow}, or name a device of the flows (`alir2hdl devices`)");
+                problems.push(refuse("--device", message).with_help(help));
+            } else if let Ok(part) = find(name) {
+                match of_flows.iter().find(|(flow, _)| *flow == part.flow) {
+                    Some((_, first)) => {
+                        let message =
+                            format!("{first} and {name} are of one vendor, and a folder has one part of each");
+                        problems.push(refuse("--device", message).with_help("write a folder for each of them"));
+                    }
+                    None => of_flows.push((part.flow, name)),
+                }
+            }
+        }
+        if self.board.is_some() && !self.flows.contains(&Flow::Vivado) {
+            problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
+        }
+        if self.board.is_some() && of_flows.iter().any(|(flow, _)| *flow == Flow::Vivado) {
+            let message = "the board has its own part".to_owned();
+            problems.push(refuse("--device", message).with_help("leave --device out, or --board"));
+        }
+        let numbers: Vec<&str> = self.core_version.split('.').collect();
+        let number = |n: &&str| !n.is_empty() && n.len() < 10 && n.bytes().all(|b| b.is_ascii_digit());
+        if numbers.len() != 3 || !numbers.iter().all(number) {
+            let message = format!("{:?} is no version", self.core_version);
+            problems.push(refuse("--core-version", message).with_help("three numbers with dots: 1.0.0"));
+        }
+        // A run that a full disk ended may have left empty folders.
+        let occupied = self.output.is_dir() && !files::holds_no_file(&self.output).unwrap_or(false);
+        if occupied && !self.output.join("metadata.json").is_file() {
+            let message = format!("{} holds something that is no project", self.output.display());
+            problems.push(refuse("--output", message).with_help("name a new folder"));
+        }
+        problems
+    }
+
+    /// Returns the parts: the board's own first, then those that were named, then usual ones of the families.
+    pub fn parts(&self) -> Vec<&str> {
+        let board = self.board.iter().map(|board| board.part);
+        let (families, named): (Vec<_>, Vec<_>) =
+            self.hardware.devices.iter().partition(|named| Device::by_name(&named.text).is_some());
+        board.chain(named.into_iter().chain(families).filter_map(NamedDevice::part)).collect()
+    }
+
+    /// Returns the parts of the flows, or the device if no flow has one, and the clock, for people.
+    pub fn purpose(&self, spec: &Spec) -> String {
+        let named = self.parts();
+        let part = |flow: Flow| {
+            let is_of_flow = |part: &&&str| find(part).is_ok_and(|known| known.flow == flow);
+            named.iter().find(is_of_flow).map_or(default_part(flow), |part| *part)
+        };
+        let with_part = |flow: &&Flow| !matches!(flow, Flow::Fusesoc | Flow::Plain);
+        let parts: Vec<&str> = self.flows.iter().filter(with_part).map(|flow| part(*flow)).collect();
+        let device = if parts.is_empty() { spec.device().name().to_owned() } else { parts.join(", ") };
+        format!("{device} at {} ns", four_digits(self.period()))
+    }
+
+    /// The clock period that the folder is for, in nanoseconds.
+    pub fn period(&self) -> f64 {
+        self.hardware.period().filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK)
+    }
+
+    /// Returns the errors of a board's streams.
+    pub fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
+        let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
+        let mut problems = Vec::new();
+        if let Some(width) = streams.width.filter(|width| !DMA_STREAMS.contains(width)) {
+            let message = format!("the DMA engine of a board has no streams of {width} bits");
+            problems.push(refuse("--axis-width", message).with_help("8, 16, 32, 64, 128, 256, 512 or 1024"));
+        }
+        if streams.packing == Packing::Dense {
+            let message = "the driver of a board reads slots of whole bytes".to_owned();
+            problems.push(refuse("--packing", message).with_help("leave --packing out"));
+        }
+        problems
+    }
+
+    /// Returns the specification of the hardware: for the device that is named, otherwise for the default part of the
+    /// first flow; `stem` is the default name of the module.
+    pub fn spec(&self, stem: &str) -> Spec {
+        let mut spec = self.hardware.spec(stem);
+        if self.board.is_some() {
+            let asked = spec.wrapper.take();
+            // The DMA engine has no `tuser`.
+            let streams = asked.unwrap_or_else(|| AxisOptions { user: 0, ..AxisOptions::default() });
+            spec.wrapper = Some(AxisOptions { width: streams.width.or(Some(BOARD_STREAM)), ..streams });
+        }
+        let of_part = || self.parts().into_iter().find_map(|part| find(part).ok());
+        spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
+        // A folder is for a clock, which is met unless the stages are given.
+        let pipeline = &mut spec.pipeline;
+        let is_given = pipeline.stages.is_some_and(|stages| stages != Stages::Fewest)
+            || pipeline.max_stage_delay.is_some()
+            || pipeline.interval.is_some()
+            || pipeline.budget.is_some();
+        if !is_given {
+            pipeline.stages = Some(Stages::Fewest);
+            spec.clock.period = spec.clock.period.or(Some(DEFAULT_CLOCK));
+        }
+        let default = self.flows.first().and_then(|flow| find(default_part(*flow)).ok());
+        spec.target.fallback = default.map(|part| part.figures());
+        spec
+    }
+
+    /// Returns warnings about devices without a package, which the vendors' tools refuse.
+    pub fn parts_without_package(&self) -> Vec<Diagnostic> {
+        let lacks =
+            |part: &&str| find(part).is_ok_and(|family| self.flows.contains(&family.flow) && !family.has_package(part));
+        let warning = |part: &str| {
+            let message = format!("{part} names no package and speed grade, which the tool of its vendor requires");
+            let help = "give the whole part number, such as xc7z020clg400-1";
+            Diagnostic::warning("W0805", Place::Flag("--device".into()), message).with_help(help)
+        };
+        self.parts().into_iter().filter(lacks).map(warning).collect()
+    }
+
+    /// Returns a note about a default part and clock.
+    pub fn assumption(&self) -> Option<Diagnostic> {
+        if !self.hardware.devices.is_empty() || self.board.is_some() {
+            return None;
+        }
+        let parts: Vec<&str> = self.flows.iter().map(|flow| default_part(*flow)).collect();
+        let mut unique = parts.clone();
+        unique.dedup();
+        let message = format!("no device is named: the folder is for {}", unique.join(", "));
+        let help = "--device NAME takes another part or family; `alir2hdl devices` lists them";
+        Some(Diagnostic::note("N0803", Place::Flag("--device".into()), message).with_help(help))
+    }
+}

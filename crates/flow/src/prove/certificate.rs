@@ -1,0 +1,211 @@
+//! Certificates: `proof.txt` with the programs that it goes over for `alir2hdl-check`, graphs and questions for other
+//! provers.
+
+use super::ProgramProof;
+use crate::compile;
+use alir_core::ir::Model;
+use alir_core::ir::machine::Machine;
+use alir_formats::{self as formats, Target};
+use alir_hdl::Rtl;
+use alir_prove::aig::Aig;
+use alir_prove::aiger;
+use alir_prove::certify::{self, Recorded};
+use alir_prove::engine::Engine;
+use alir_prove::equiv::{self, Counterexample, Report, Verdict};
+use alir_prove::machine::{self, MachineReport};
+use alir_prove::sat::Embedded;
+use alir2hdl_check::certificate::{Certificate, Step};
+use alir2hdl_check::induction::Induction;
+use alir2hdl_check::machine::Machine as CheckedMachine;
+use alir2hdl_check::program::Program;
+use alir2hdl_check::text::Text;
+
+/// Files by name.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// Files for the checker, and the note about the outputs that it can check.
+pub struct Recording {
+    /// Note for the report.
+    pub note: String,
+    /// The files.
+    pub files: Files,
+}
+
+/// Adds the files for the checker; returns the note for the report, which states the reason if there are none.
+pub fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
+    match recording {
+        Ok(recording) => {
+            files.extend(recording.files);
+            recording.note
+        }
+        Err(why) => format!("the certificate has no proof.txt for alir2hdl-check: {why}"),
+    }
+}
+
+/// The RTL as the checker reads it, and the name of its top module if that is not the last one.
+///
+/// # Errors
+/// What the checker objects to.
+fn read_text<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
+    let text = Text::read(source)?;
+    match top.filter(|top| *top != text.name()) {
+        Some(top) => Ok((text.of(top)?, Some(top.to_owned()))),
+        None => Ok((text, None)),
+    }
+}
+
+/// `proof.txt` with a difference.
+fn difference(certificate: Certificate) -> Recording {
+    let steps = vec![Step::default()];
+    let proof = certify::text(&Certificate { steps, ..certificate }).into_bytes();
+    Recording {
+        note: "proof.txt has the difference for alir2hdl-check".into(),
+        files: vec![("proof.txt".into(), proof)],
+    }
+}
+
+/// Retains the programs that a certificate goes over.
+fn retain_named(files: &mut Files, certificate: &Certificate) {
+    files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
+}
+
+/// Returns the note about the steps that the checker receives.
+fn note_of(shown: &[bool], what: &str) -> String {
+    match shown.iter().filter(|&&shown| shown).count() {
+        all if all == shown.len() => "alir2hdl-check can replay the proof of every output from proof.txt".into(),
+        some => format!("alir2hdl-check can replay the proof of {some} of {} {what} from proof.txt", shown.len()),
+    }
+}
+
+/// Returns the files for a state machine; `(content, source)` are the bytes of the design's file and the RTL.
+///
+/// # Errors
+/// The reason that there are none.
+pub fn record_machine(
+    machine: &Machine,
+    (content, source): (&[u8], &str),
+    top: Option<&str>,
+    head: &[String],
+    report: &MachineReport,
+) -> Result<Recording, String> {
+    use machine::Verdict;
+    if matches!(report.verdict, Verdict::Unknown { .. } | Verdict::Differs { counterexample: None, .. }) {
+        return Err("nothing was decided of values".into());
+    }
+    let (read, (text, top)) = (CheckedMachine::read(content)?, read_text(source, top)?);
+    if let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict {
+        let (case, induction) = (Some(machine::case(machine, &read, c)), Some(Induction::default()));
+        return Ok(difference(Certificate { case, induction, top, ..Certificate::default() }));
+    }
+    let why = "registers are equal only where the machine defines them, or were moved and wait for an enable";
+    let found = report.correspondence.as_ref().ok_or(why)?;
+    let between = compile::spec_of_text(head).map(|spec| compile::machines_between(machine, &spec));
+    let between = between.unwrap_or_default();
+    let (side_programs, packed): (Vec<_>, Vec<_>) = machine::beside(&read, &between, found).into_iter().unzip();
+    let Recorded { mut certificate, shown, .. } = machine::record(&read, &side_programs, &text, found)?;
+    let mut files: Files = side_programs.into_iter().map(|program| program.0).zip(packed).collect();
+    certificate.top = top;
+    retain_named(&mut files, &certificate);
+    files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
+    Ok(Recording { note: note_of(&shown, "outputs and registers"), files })
+}
+
+/// Returns the files for a program; `(content, source)` are the bytes of the design's file and the RTL.
+///
+/// # Errors
+/// The reason that there are none.
+pub fn record_program(
+    model: &Model,
+    (content, source): (&[u8], &str),
+    top: Option<&str>,
+    programs: impl FnOnce() -> Vec<Model>,
+    report: &Report,
+) -> Result<Recording, String> {
+    let case = match &report.verdict {
+        Verdict::Proved => None,
+        Verdict::Differs { counterexample: Some(c), .. } if c.others.is_empty() => Some(bits_of(model, c)),
+        Verdict::Differs { .. } => return Err("the difference is none of values".into()),
+        Verdict::Unknown { .. } => return Err("nothing was decided".into()),
+    };
+    let rhythm = report.rhythm();
+    if rhythm.is_none() && report.interval > 1 {
+        return Err("inputs stay for some of the clocks between two samples".into());
+    }
+    let (read, (text, top)) = (Program::read(content)?, read_text(source, top)?);
+    if case.is_some() {
+        return Ok(difference(Certificate { case, rhythm, top, ..Certificate::default() }));
+    }
+    let (mut files, mut between) = (Files::new(), Vec::new());
+    for program in programs() {
+        // Without a program that the format can represent, the step leads from the program before it to the one after
+        // it.
+        let Ok(prepared) = formats::prepare(&program, Target::Alir4) else { continue };
+        let mut packed = Vec::new();
+        prepared.write_gzip(&mut packed).map_err(|why| why.to_string())?;
+        let name = format!("program_{:02}.json.gz", between.len() + 1);
+        between.push((name.clone(), Program::read(&packed)?));
+        files.push((name, packed));
+    }
+    let Recorded { mut certificate, shown, .. } = certify::record(&read, &between, &text, rhythm.as_ref())?;
+    certificate.top = top;
+    retain_named(&mut files, &certificate);
+    files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));
+    Ok(Recording { note: note_of(&shown, "outputs"), files })
+}
+
+/// The bits of all inputs of a counterexample, low ones first, one element after the other.
+fn bits_of(model: &Model, c: &Counterexample) -> Vec<bool> {
+    let elements = c.inputs.iter().zip(model.input_kifs());
+    elements.flat_map(|(code, kif)| (0..u64::from(kif.width())).map(move |i| code.bit(i))).collect()
+}
+
+/// README next to the files of a certificate.
+const HOW_TO_CHECK: &str = "\
+How to check this proof again, without the program that made it
+----------------------------------------------------------------
+
+proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which gates are
+                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for nothing and
+                says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
+                reads ALIR and ALIRFSM JSON, and Verilog and VHDL as alir2hdl writes them; report.json says in its
+                notes what it will be shown.
+statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
+                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
+                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before
+                the result. For a state machine the file is product.aig, with registers, from power-on.)
+model.aig       the model alone, for a comparison with what another tool makes of the file, registers included.
+question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were shown equal
+                before (inputs called n17). The output is never 1.
+question_*.cnf  the same as clauses, in DIMACS.
+question_*.drat why they contradict one another: `drat-trim question_00000.cnf question_00000.drat`.
+report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by trying all
+                assignments has no file of its own: statement.aig holds it.
+";
+
+/// Returns the graphs of a proof about a program, the questions that went to the SAT solver, and the README.
+pub fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> Files {
+    let latency = proof.report.latency;
+    let mut graphs = vec![("model.aig", equiv::model_graph(model, latency))];
+    graphs.extend(equiv::miter(model, rtl, &proof.request.names, latency).map(|graph| ("statement.aig", graph)));
+    graphs_and_questions(graphs, &proof.engine)
+}
+
+/// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on; the
+/// questions that went to the SAT solver, and the README.
+pub fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
+    let product = machine::product(design, rtl, Box::new(Embedded)).ok();
+    graphs_and_questions(product.map(|graph| ("product.aig", graph)).into_iter().collect(), engine)
+}
+
+/// Each question is a graph without registers whose output is never 1, its clauses and the proof.
+fn graphs_and_questions(graphs: Vec<(&str, Aig)>, engine: &Engine) -> Files {
+    let binary = |graph: &Aig| aiger::write(graph, aiger::Encoding::Binary);
+    let mut files: Files = graphs.into_iter().map(|(name, graph)| (name.to_owned(), binary(&graph))).collect();
+    for (i, question) in engine.questions.iter().enumerate() {
+        files.push((format!("question_{i:05}.aig"), binary(&question.miter)));
+        files.push((format!("question_{i:05}.cnf"), question.dimacs.clone()));
+        files.extend(question.proof.clone().map(|proof| (format!("question_{i:05}.drat"), proof)));
+    }
+    files.push(("README.txt".into(), HOW_TO_CHECK.as_bytes().to_vec()));
+    files
+}

@@ -1,0 +1,55 @@
+//! Intermediate programs between a program and RTL: hints that the prover checks and never trusts.
+
+use crate::compile;
+use alir_core::ir::Model;
+use alir_hdl::Rtl;
+use alir_prove::phases;
+use alir_prove::steps::Steps;
+
+/// Builds the intermediate programs.
+type Build<'a> = Box<dyn Fn() -> Option<Steps> + 'a>;
+
+/// Recipe of the intermediate programs.
+#[derive(Default)]
+pub struct Hints<'a> {
+    /// Builds the programs; `None` without hints.
+    pub(super) build: Option<Build<'a>>,
+    /// `true` if the hardware is bit-serial, whose gates are those of the program.
+    pub(super) is_bit_serial: bool,
+}
+
+impl<'a> Hints<'a> {
+    /// Returns no hints.
+    pub fn none() -> Hints<'a> {
+        Hints::default()
+    }
+
+    /// Returns the hints of known intermediate programs.
+    pub fn from_programs(build: impl Fn() -> Option<Steps> + 'a) -> Hints<'a> {
+        Hints { build: Some(Box::new(build)), is_bit_serial: false }
+    }
+
+    /// Returns the same hints for bit-serial hardware.
+    #[must_use]
+    pub fn with_bit_serial(self, is_bit_serial: bool) -> Hints<'a> {
+        Hints { is_bit_serial, ..self }
+    }
+
+    /// Returns the hints of the header comment of RTL.
+    pub fn from_header(model: &'a Model, rtl: &'a Rtl) -> Hints<'a> {
+        let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
+        // The plan of resource sharing and of bit-serial parts is rebuilt.
+        let is_planned = !is_bit_serial && phases::stated_interval(rtl).is_some_and(|interval| interval > 1);
+        let build: Option<Build<'a>> = match is_planned {
+            true => Some(Box::new(|| intermediate_programs(model, &rtl.head))),
+            false => compile::steps_of_text(model, &rtl.head).map(|steps| Box::new(steps) as Build<'a>),
+        };
+        Hints { build, is_bit_serial }
+    }
+}
+
+/// Returns the intermediate programs of time-multiplexed RTL: those that the command in the header comment computes.
+pub fn intermediate_programs(model: &Model, head: &[String]) -> Option<Steps> {
+    let spec = compile::spec_of_text(head)?;
+    Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
+}

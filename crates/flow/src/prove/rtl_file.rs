@@ -1,0 +1,55 @@
+//! RTL as the prover reads it, and the files that it rejects.
+
+use crate::compile::ASSUMPTION;
+use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_formats as formats;
+use alir_hdl::{self as rtl, Language, Rtl};
+use std::sync::Arc;
+
+/// RTL that was read.
+pub struct RtlFile {
+    /// The design.
+    pub rtl: Rtl,
+    /// Its language.
+    pub language: Language,
+    /// The source; `None` if the design was not read from one source.
+    pub source: Option<Arc<str>>,
+}
+
+impl RtlFile {
+    /// Reads a source.
+    ///
+    /// # Errors
+    /// If it is a model (`E0911`), assumes something about its inputs (`E0907`), or cannot be read.
+    pub fn read(source: &str, language: Language, top: Option<&str>) -> Result<RtlFile, Diagnostics> {
+        RtlFile::check(source)?;
+        let rtl = rtl::read(language, source, top)?;
+        Ok(RtlFile { rtl, language, source: Some(source.into()) })
+    }
+
+    /// Rejects a source about which nothing can be proved for every input.
+    ///
+    /// # Errors
+    /// If it is a model (`E0911`) or assumes something about its inputs (`E0907`).
+    pub fn check(source: &str) -> Result<(), Diagnostic> {
+        if formats::shows_model(source.as_bytes()) && !rtl::netlist::is_json(source.as_bytes()) {
+            let message = "this is a model, not Verilog or VHDL";
+            let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
+            return Err(Diagnostic::error("E0911", Place::Whole, message).with_help(help));
+        }
+        let header = source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--"));
+        if header.into_iter().any(|line| line.ends_with(ASSUMPTION)) {
+            let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
+            let help = "a proof is about every input: write the file without --assume-intervals, or run \
+                        `verify --assume-intervals`";
+            return Err(Diagnostic::error("E0907", Place::Whole, message).with_help(help));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the error that a file has other ports than the design: it is the file of another one.
+pub fn other_ports(reason: &str) -> Diagnostic {
+    Diagnostic::error("E0930", Place::Whole, reason)
+        .with_help("give the file of this model; --port names control ports, --top takes another module")
+}

@@ -1,0 +1,80 @@
+//! Options of the HTML viewer, apart from those of the hardware.
+
+use crate::options::{OptionFault, OptionValue, flag_value, invalid, path, unsigned};
+use alir_core::diag::{Diagnostic, Place};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Files of a page, and the samples that it shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageOptions {
+    /// File of the page.
+    pub output: Option<PathBuf>,
+    /// `true` if the page is opened in the browser.
+    pub open: bool,
+    /// File of the chart of the stages.
+    pub svg: Option<PathBuf>,
+    /// File of samples whose values the page shows.
+    pub samples: Option<PathBuf>,
+    /// Largest number of these samples.
+    pub max_samples: u32,
+}
+
+impl Default for PageOptions {
+    fn default() -> PageOptions {
+        PageOptions { output: None, open: false, svg: None, samples: None, max_samples: 200 }
+    }
+}
+
+impl PageOptions {
+    /// Names of the options.
+    pub const NAMES: &'static [&'static str] = &["open", "svg", "input", "max_samples"];
+
+    /// Returns the paths of the page and of the chart, as far as they are written; `name` is that of the design.
+    ///
+    /// # Errors
+    /// If the ending of a name is that of another kind of file.
+    pub fn paths(&self, name: &str) -> Result<(Option<PathBuf>, Option<&Path>), Diagnostic> {
+        let ending = |path: &Path| path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+        if let Some(path) = &self.output
+            && self.svg.is_none()
+            && !self.open
+            && ending(path) == "svg"
+        {
+            return Ok((None, Some(path)));
+        }
+        if let Some(path) = self.output.as_ref().filter(|path| !matches!(ending(path).as_str(), "html" | "htm" | "")) {
+            let message = format!("the ending of {} is not that of a page", path.display());
+            let error = Diagnostic::error("E0802", Place::Flag("--output".into()), message);
+            return Err(error.with_help("end it in .html for the page, .svg for the stages alone"));
+        }
+        let page = match (&self.output, &self.svg) {
+            (Some(path), _) => Some(path.clone()),
+            (None, Some(_)) if !self.open => None,
+            (None, _) => Some(PathBuf::from(format!("{name}.html"))),
+        };
+        Ok((page, self.svg.as_deref()))
+    }
+
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "output" => path(value).map(|file| self.output = Some(file)),
+            "open" => flag_value(value).map(|open| self.open = open),
+            "svg" => path(value).map(|file| self.svg = Some(file)),
+            "input" => path(value).map(|file| self.samples = Some(file)),
+            "max_samples" => unsigned::<u32>(value).and_then(|count| match count {
+                1..=100_000 => {
+                    self.max_samples = count;
+                    Ok(())
+                }
+                _ => Err("a number from 1 to 100000".to_owned()),
+            }),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+}

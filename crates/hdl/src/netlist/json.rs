@@ -1,0 +1,323 @@
+//! Netlists in JSON, as `write_json` of Yosys and `--write` of nextpnr write them, as structural Verilog.
+//!
+//! Nets keep the names of `netnames`. The input and output cells that nextpnr adds around ports become assignments.
+//! Modules with the attribute `blackbox` or `whitebox` describe cells of a library, and are left out.
+
+use alir_core::diag::{Diagnostic, Place};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// Returns `true` for text that begins as a netlist in JSON does.
+pub fn is_json(text: &[u8]) -> bool {
+    let mut rest = text.trim_ascii_start();
+    for mark in [&b"{"[..], b"\""] {
+        match rest.strip_prefix(mark) {
+            Some(after) => rest = after.trim_ascii_start(),
+            None => return false,
+        }
+    }
+    rest.starts_with(b"creator\"") || rest.starts_with(b"modules\"")
+}
+
+fn problem(path: impl Into<String>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("E0903", Place::Path(path.into()), message)
+}
+
+/// Structural Verilog of a netlist in JSON.
+///
+/// # Errors
+/// `E0903` with the path to what is not a netlist; `E0914` for an input or output cell in a use that is not supported.
+pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
+    let value: Value = serde_json::from_str(text).map_err(|e| {
+        let place = Place::Line { line: e.line() as u64, column: e.column() as u64 };
+        Diagnostic::error("E0903", place, format!("not a netlist in JSON: {e}"))
+    })?;
+    let modules = value.get("modules").and_then(Value::as_object);
+    let modules = modules.ok_or_else(|| problem("modules", "no modules"))?;
+    let mut out = String::new();
+    for (name, module) in modules {
+        let attributes = module.get("attributes");
+        let has = |key: &str| attributes.is_some_and(|a| a.get(key).is_some());
+        if !has("blackbox") && !has("whitebox") {
+            write_module(name, module, &mut out)?;
+        }
+    }
+    Ok(out)
+}
+
+/// Object below a key; an empty one if it is missing.
+fn object<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
+    value.get(key).and_then(Value::as_object).into_iter().flat_map(Map::iter)
+}
+
+/// Escaped name.
+fn escaped(name: &str, path: &str) -> Result<String, Diagnostic> {
+    match name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        true => Err(problem(path, format!("{name:?} is no name of Verilog"))),
+        false => Ok(format!("\\{name} ")),
+    }
+}
+
+/// Expressions of bits by their numbers.
+#[derive(Default)]
+struct Names(FxHashMap<u64, String>);
+
+impl Names {
+    /// The bits of a port or net, the lowest first; those without a name get one that is declared.
+    fn bits(&mut self, value: &Value, path: &str, out: &mut String) -> Result<Vec<String>, Diagnostic> {
+        let bits = value.as_array().ok_or_else(|| problem(path, "a list of bits is expected"))?;
+        let bit = |bit: &Value| match (bit.as_u64(), bit.as_str()) {
+            (Some(number), _) => Ok(self
+                .0
+                .entry(number)
+                .or_insert_with(|| {
+                    let name = format!("\\$bit${number} ");
+                    let _ = writeln!(out, "wire {name};");
+                    name
+                })
+                .clone()),
+            (_, Some(constant @ ("0" | "1" | "x" | "z"))) => Ok(format!("1'b{constant}")),
+            _ => Err(problem(path, "a bit is a number, \"0\", \"1\", \"x\" or \"z\"")),
+        };
+        bits.iter().map(bit).collect()
+    }
+
+    /// Gives a net's bits their names; those that have one are assigned, from `source` or to the net.
+    fn declare(&mut self, name: &str, value: &Value, path: &str, out: &mut String) -> Result<(), Diagnostic> {
+        let bits = value.as_array().ok_or_else(|| problem(path, "a list of bits is expected"))?;
+        let is_vector = bits.len() != 1;
+        for (i, bit) in bits.iter().enumerate() {
+            let own = if is_vector { format!("{name}[{i}]") } else { name.to_owned() };
+            match (bit.as_u64(), bit.as_str()) {
+                (Some(number), _) => match self.0.get(&number) {
+                    Some(known) => {
+                        let _ = writeln!(out, "assign {own} = {known};");
+                    }
+                    None => {
+                        self.0.insert(number, own);
+                    }
+                },
+                (_, Some("z")) => {}
+                (_, Some(constant @ ("0" | "1" | "x"))) => {
+                    let _ = writeln!(out, "assign {own} = 1'b{constant};");
+                }
+                _ => return Err(problem(path, "a bit is a number, \"0\", \"1\", \"x\" or \"z\"")),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diagnostic> {
+    let path = format!("modules.{name}");
+    let mut ports: Vec<(String, &str, &Value)> = Vec::new();
+    for (port, facts) in object(module, "ports") {
+        let path = format!("{path}.ports.{port}");
+        let direction = match facts.get("direction").and_then(Value::as_str) {
+            Some(direction @ ("input" | "output")) => direction,
+            _ => return Err(problem(path, "the direction of a port is input or output")),
+        };
+        let bits = facts.get("bits").filter(|bits| bits.as_array().is_some_and(|b| !b.is_empty()));
+        // A port without bits is none.
+        if let Some(bits) = bits {
+            ports.push((escaped(port, &path)?, direction, bits));
+        }
+    }
+    // Bits of inputs are those of their ports, whatever other names they have.
+    ports.sort_by_key(|(_, direction, _)| *direction != "input");
+    let header: Vec<&str> = ports.iter().map(|p| p.0.as_str()).collect();
+    let _ = writeln!(out, "module {} ({});", escaped(name, &path)?, header.join(", "));
+    let range = |bits: &Value| match bits.as_array().map_or(0, Vec::len) {
+        1 => String::new(),
+        n => format!("[{}:0] ", n - 1),
+    };
+    for (port, direction, bits) in &ports {
+        let _ = writeln!(out, "{direction} {}{port};", range(bits));
+    }
+    let mut names = Names::default();
+    let mut lines = String::new();
+    for (port, _, bits) in ports.iter().filter(|p| p.1 == "input") {
+        names.declare(port, bits, &path, &mut lines)?;
+    }
+    // Names of people before those of tools.
+    let mut nets: Vec<(&String, &Value)> = object(module, "netnames").collect();
+    let is_hidden = |facts: &Value| facts.get("hide_name").and_then(Value::as_u64) == Some(1);
+    nets.sort_by_key(|(_, facts)| is_hidden(facts));
+    for (net, facts) in nets {
+        let path = format!("{path}.netnames.{net}");
+        let bits = facts.get("bits").filter(|bits| bits.as_array().is_some_and(|b| !b.is_empty()));
+        let own = escaped(net, &path)?;
+        let Some(bits) = bits.filter(|_| !ports.iter().any(|(port, ..)| *port == own)) else { continue };
+        let _ = writeln!(out, "wire {}{own};", range(bits));
+        names.declare(&own, bits, &path, &mut lines)?;
+    }
+    for (cell, facts) in object(module, "cells") {
+        let path = format!("{path}.cells.{cell}");
+        write_cell(cell, facts, &path, &mut names, &mut lines)?;
+    }
+    for (port, _, bits) in ports.iter().filter(|p| p.1 == "output") {
+        names.declare(port, bits, &path, &mut lines)?;
+    }
+    out.push_str(&lines);
+    out.push_str("endmodule\n");
+    Ok(())
+}
+
+fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mut String) -> Result<(), Diagnostic> {
+    let kind = facts.get("type").and_then(Value::as_str).ok_or_else(|| problem(path, "a cell without type"))?;
+    let mut connections = Vec::new();
+    for (port, bits) in object(facts, "connections") {
+        let bits = names.bits(bits, path, out)?;
+        if !bits.is_empty() {
+            connections.push((port.as_str(), bits));
+        }
+    }
+    let parameter = |key: &str| facts.get("parameters").and_then(|p| p.get(key)).and_then(Value::as_str);
+    if matches!(kind, "TRELLIS_IO" | "SB_IO" | "$nextpnr_ibuf" | "$nextpnr_obuf") {
+        return write_pad(name, kind, parameter, &connections, path, out);
+    }
+    let mut parameters = Vec::new();
+    for (key, value) in object(facts, "parameters") {
+        parameters.push(format!(".{}({})", escaped(key, path)?, constant(value, path)?));
+    }
+    if kind == "TRELLIS_COMB" && connections.iter().any(|(port, _)| matches!(*port, "FXA" | "FXB")) {
+        parameters.push(".CHOOSES_FX(1'b1)".to_owned());
+    }
+    let _ = write!(out, "{}", escaped(kind, path)?);
+    if !parameters.is_empty() {
+        let _ = write!(out, "#({}) ", parameters.join(", "));
+    }
+    let mut ports = Vec::new();
+    for (port, bits) in connections {
+        let all: Vec<&str> = bits.iter().rev().map(String::as_str).collect();
+        ports.push(format!(".{}({{{}}})", escaped(port, path)?, all.join(", ")));
+    }
+    let _ = writeln!(out, "{}({});", escaped(name, path)?, ports.join(", "));
+    Ok(())
+}
+
+/// An input or output cell as an assignment.
+fn write_pad<'v>(
+    name: &str,
+    kind: &str,
+    parameter: impl Fn(&str) -> Option<&'v str>,
+    connections: &[(&str, Vec<String>)],
+    path: &str,
+    out: &mut String,
+) -> Result<(), Diagnostic> {
+    let port = |wanted: &str| connections.iter().find(|(port, _)| *port == wanted).and_then(|(_, bits)| bits.first());
+    let (pad, from_pad, to_pad, is_plain) = match kind {
+        "TRELLIS_IO" => ("B", "O", "I", port("T").is_none() && matches!(parameter("DIR"), Some("INPUT" | "OUTPUT"))),
+        "SB_IO" => {
+            // A plain output is 0110, a plain input 01, of an output that is not used 0000.
+            let ty = parameter("PIN_TYPE").unwrap_or_default();
+            ("PACKAGE_PIN", "D_IN_0", "D_OUT_0", matches!(ty, "000001" | "011001" | "011000"))
+        }
+        _ => ("PAD", "O", "I", true),
+    };
+    let assignment = match (port(pad), port(from_pad), port(to_pad)) {
+        (Some(pad), Some(inner), None) => format!("assign {inner} = {pad};"),
+        (Some(pad), None, Some(inner)) => format!("assign {pad} = {inner};"),
+        // A port that nothing is connected to.
+        (_, None, None) => return Ok(()),
+        _ if matches!(kind, "$nextpnr_ibuf" | "$nextpnr_obuf") => return Ok(()),
+        _ => String::new(),
+    };
+    if assignment.is_empty() || !is_plain {
+        let message =
+            format!("{kind} (instance {name}) is used in a way that is not supported: plain inputs and outputs are");
+        return Err(Diagnostic::error("E0914", Place::Path(path.to_owned()), message));
+    }
+    let _ = writeln!(out, "{assignment}");
+    Ok(())
+}
+
+/// A parameter: bits, a number or a string. Yosys adds a space to strings that look like bits.
+fn constant(value: &Value, path: &str) -> Result<String, Diagnostic> {
+    let is_bits = |text: &str| text.bytes().all(|b| matches!(b, b'0' | b'1' | b'x' | b'z'));
+    match (value.as_str(), value.as_i64()) {
+        (Some(text), _) if !text.is_empty() && is_bits(text) => Ok(format!("{}'b{text}", text.len())),
+        (Some(text), _) => {
+            let text = text.strip_suffix(' ').filter(|rest| is_bits(rest)).unwrap_or(text);
+            if text.contains(['"', '\\']) || text.contains(char::is_control) {
+                return Err(problem(path, "a parameter with characters that are not supported"));
+            }
+            Ok(format!("\"{text}\""))
+        }
+        (_, Some(number)) => Ok(format!("32'd{}", number as u32)),
+        _ => Err(problem(path, "a parameter is a string or a number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlist::{NetlistOptions, read};
+
+    const NETLIST: &str = r#"{
+      "creator": "Yosys", "modules": {
+        "LUT4": {"attributes": {"blackbox": "00000000000000000000000000000001"}, "ports": {}, "cells": {}, "netnames": {}},
+        "top": {"attributes": {}, "ports": {
+            "a": {"direction": "input", "bits": [2, 3]}, "clk": {"direction": "input", "bits": [4]},
+            "y": {"direction": "output", "bits": [5, "1", 6, 2]}, "none": {"direction": "input", "bits": []}},
+          "cells": {
+            "u0": {"type": "LUT4", "parameters": {"INIT": "0110011001100110"}, "connections": {"A": [2], "B": [3], "C": ["0"], "D": ["0"], "Z": [5]}},
+            "q$0": {"type": "TRELLIS_FF", "parameters": {"CEMUX": "1 ", "REGSET": "RESET"}, "connections": {"CLK": [4], "DI": [5], "LSR": [], "Q": [6]}}},
+          "netnames": {"a": {"hide_name": 0, "bits": [2, 3]}, "sum[0]": {"hide_name": 0, "bits": [5]}, "y": {"hide_name": 0, "bits": [5, "1", 6, 2]}}}}}"#;
+
+    fn said(text: &str) -> String {
+        read(text, &NetlistOptions::default()).err().map_or(String::new(), |e| e.to_string())
+    }
+
+    #[test]
+    fn netlists_of_yosys_keep_their_names() {
+        assert!(is_json(NETLIST.as_bytes()) && !is_json(b"{\"ops\": []}") && !is_json(b"module"));
+        let rtl = read(NETLIST, &NetlistOptions::default()).unwrap().unwrap();
+        let names = |ids: &[crate::SignalId]| {
+            ids.iter().map(|&id| (rtl.signal(id).name.clone(), rtl.signal(id).width)).collect::<Vec<_>>()
+        };
+        assert_eq!(rtl.top, "top");
+        assert_eq!(names(&rtl.inputs), [("a".to_owned(), 2), ("clk".to_owned(), 1)]);
+        assert_eq!(names(&rtl.outputs), [("y".to_owned(), 4)]);
+        assert!(rtl.signals().iter().any(|s| s.name == "sum[0]"));
+        assert_eq!(rtl.signals().iter().filter(|s| !s.registers.is_empty()).count(), 1);
+    }
+
+    #[test]
+    fn pads_of_nextpnr_are_assignments() {
+        let pad = |facts: &str| {
+            format!(
+                r#"{{"modules": {{"top": {{"ports": {{"a": {{"direction": "input", "bits": [2]}}, "y": {{"direction": "output", "bits": [3]}}}},
+                "cells": {{"i": {{"type": "TRELLIS_IO", "parameters": {{"DIR": "INPUT"}}, "connections": {{"B": [2], "O": [4], "T": []}}}},
+                "o": {{"type": "TRELLIS_IO", "parameters": {{{facts}}}, "connections": {{"B": [3], "I": [5]}}}},
+                "l": {{"type": "TRELLIS_COMB", "parameters": {{"INITVAL": "0101010101010101", "MODE": "LOGIC"}}, "connections": {{"A": [4], "F": [5]}}}}}}}}}}}}"#
+            )
+        };
+        assert_eq!(said(&pad(r#""DIR": "OUTPUT""#)), "");
+        let said = said(&pad(r#""DIR": "BIDIR""#));
+        assert!(said.contains("E0914") && said.contains("instance o"), "{said}");
+    }
+
+    #[test]
+    fn json_that_is_no_netlist_is_refused_with_its_place() {
+        for (from, to, why) in [
+            ("\"direction\": \"output\"", "\"direction\": \"inout\"", "modules.top.ports.y"),
+            ("[5, \"1\", 6, 2]", "[5, \"2\", 6, 2]", "a bit is"),
+            ("[2, 3]", "3", ""),
+            ("\"u0\"", "\"u 0\"", "no name of Verilog"),
+            ("\"type\": \"LUT4\"", "\"kind\": \"LUT4\"", "without type"),
+            ("\"type\": \"LUT4\"", "\"type\": \"MAGIC\"", "E0914"),
+            ("\"RESET\"", "\"a\\\"b\"", "characters that are not supported"),
+            ("\"RESET\"", "null", "a string or a number"),
+            ("\"modules\"", "\"modules\": 3, \"more\"", "no modules"),
+            ("}}}}}", "}}}}", "line 1"),
+        ] {
+            let said = said(&NETLIST.replace(from, to));
+            assert!(said.contains(why), "{to}: {said}");
+        }
+        for end in 0..NETLIST.len() {
+            let _ = read(&NETLIST[..end], &NetlistOptions::default());
+        }
+    }
+}

@@ -1,0 +1,212 @@
+"""What a session in Python does besides arrays and proofs: every kind of file, state machines over time, records, notebooks, errors."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import alir2hdl
+from alir2hdl import InputError, Model, UnsupportedError
+
+cases, models = Path(sys.argv[1]), Path(sys.argv[2])
+
+
+def raises(kind, call, *words):
+    try:
+        call()
+    except kind as error:
+        assert all(word in str(error) for word in words), error
+        return error
+    raise AssertionError(f"{kind.__name__} is not raised")
+
+
+# Options are typed: an unknown one is a TypeError with the nearest name, a wrong value names option and choices.
+model = Model.from_matrix([[3, 5], [-2, 1]], "s8.2")
+raises(TypeError, lambda: model.compile(pipelin=4), "'pipelin'", "'pipeline'")
+raises(TypeError, lambda: model.prove(model.emit(), sat_step=4), "'sat_steps'")
+raises(TypeError, lambda: model.view("x.html", max_sample=4), "'max_samples'")
+for wrong, words in (
+    ({"pipeline": 1.5}, ["pipeline", "auto"]), ({"pipeline": -1}, ["pipeline"]), ({"optimise": 3}, ["optimise", "0, 1, 2"]),
+    ({"reset": "synch", "pipeline": 1}, ["reset", "sync"]), ({"device": "xcvu13"}, ["device"]), ({"valid": "yes"}, ["valid"]),
+    ({"clock_period": 2, "freq": 500}, ["clock_period", "freq"]), ({"ii_engine": "fold"}, ["ii_engine", "ii"]),
+    ({"port": "clock"}, ["port", "clk=clock"]), ({"pipeline": 2**70}, ["pipeline"]), ({"axis_width": 8}, ["wrapper"])):
+    error = raises(InputError, lambda: model.emit(**wrong), *words)
+    assert "--" not in str(error), error
+numbers = model.compile(pipeline=np.int64(2), clock_uncertainty=np.float32(0.5), top="dut", passes=["dce", "cse"],
+                        port={"clk": "clock"}, port_style="plain", valid=np.bool_(True))
+assert numbers.latency == 2 and "clock" in numbers.verilog and numbers.interface["top"] == "dut", numbers
+
+# An option without effect is a warning at the line of the call.
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model.compile(rom_style="block")
+assert [one.category for one in caught] == [alir2hdl.Alir2hdlWarning] and "rom_style" in str(caught[0].message), caught
+assert caught[0].filename == __file__ and "W0801" in str(caught[0].message), caught[0]
+
+# Hardware: figures are structured, the page and the chart escape names.
+made = model.compile(pipeline=2, device="xcku5p", valid=True)
+assert [stage.stage for stage in made.stages] == [1, 2] and all(stage.delay > 0 for stage in made.stages), made.stages
+assert made.delay_unit == "ns" and made.estimate.device == "xcku5p" and made.estimate.lut > 0 < made.estimate.clock_mhz
+assert made.stages[0].register_bits > 0 and sum(stage.operations for stage in made.stages) > 0
+html = made._repr_html_()
+assert html.count("<svg") == 1 and "LUT" in html and "<script" not in html and "2 cycles" in html, html
+assert model.compile().stages == [] and "<svg" not in model.compile()._repr_html_()
+shared = model.compile(ii=4)
+assert shared.prove() and shared.stages == [] and shared.interface["initiation_interval"] == 4
+with tempfile.TemporaryDirectory() as folder:
+    folder = Path(folder)
+    assert made.write(folder / "rtl").read_text() == made.verilog
+    assert made.view(folder / "page.html").stat().st_size > 10_000
+    assert (made.project(folder / "project", flow=["yosys"]) / "metadata.json").is_file()
+
+    # Every kind of file that the command reads.
+    saved = model.save(folder / "m.json.gz")
+    assert np.array_equal(Model.load(saved).predict([[1, 2]]), model.predict([[1, 2]]))
+    assert Model.load(model.save(folder / "m.dais", to="dais1")).n_outputs == 2
+    np.save(folder / "w.npy", np.array([[3, 5], [-2, 1]]))
+    matrix = Model.load(folder / "w.npy", input_type="s8.2")
+    assert np.array_equal(matrix.predict([[1.25, 2]]), model.predict([[1.25, 2]]))
+    assert matrix.info()["operations"] == matrix.n_operations and matrix.check()
+    raises(FileNotFoundError, lambda: Model.load(folder / "nothing.onnx"), "nothing.onnx")
+    raises(FileNotFoundError, lambda: Model.from_onnx(folder / "nothing.onnx"), "nothing.onnx")
+    raises(FileNotFoundError, lambda: model.prove(folder / "nothing.v"), "nothing.v")
+    raises(InputError, lambda: Model.load(saved, weights="w.npz"), "weights")
+    raises(TypeError, lambda: Model.load(saved, input_typ="s8.2"), "input_type")
+    onnx = sorted((cases / "qonnx").rglob("*.onnx"))
+    assert onnx
+    raises(InputError, lambda: Model.load(cases / "float_matmul.onnx"), 'input_type="s16.10')
+    network = Model.load(onnx[0])
+    again = Model.from_onnx(type("ModelWrapper", (), {"model": type("Proto", (), {"SerializeToString": lambda _: onnx[0].read_bytes()})()})())
+    assert network.n_inputs == again.n_inputs > 0 and network.info()["operations"] == network.n_operations
+
+# Types are calibrated from samples; an exploration is a folder with a workflow.
+example = Path(sys.argv[3]) / "quantised_network"
+kinds = alir2hdl.calibrate(example / "net.json", np.load(example / "samples.npy"), 4, weights=example / "weights.safetensors")
+assert kinds["format"] and kinds["buffers"], kinds
+raises(TypeError, lambda: alir2hdl.calibrate(example / "net.json", [[1]], 8, weight_bit=4), "'weight_bits'")
+with tempfile.TemporaryDirectory() as folder:
+    assert alir2hdl.explore(model, Path(folder) / "night", pipeline="1..2") == []
+    assert (Path(folder) / "night" / "Snakefile").is_file()
+
+# The graph, the types and one sample through it.
+assert [str(kif) for kif in model.input_types] == ["s8.2", "s8.2"] and model.output_types[0].width >= 8
+edges = model.graph()
+assert len([edge for edge in edges if edge[1] == "out[0]"]) == 1 and all(isinstance(edge[0], int) for edge in edges)
+assert model.operations[0].name == "input" and model.operations[0].operands == ()
+x = np.array([1.75, -3.5])
+trace = model.trace(x)
+assert [row["real"] for row in trace[-2:]] == model.predict(x).tolist() and len(trace) == model.n_operations + 2
+assert [row["code"] for row in model.trace([7, -14], codes=True)] == [row["code"] for row in trace]
+raises(InputError, lambda: model.trace([1, 2, 3]), "2 inputs")
+
+# Progress bars do not change results. Here tqdm is a substitute that counts: the package does not need it.
+class Bar:
+    made = []
+
+    def __init__(self, items=None, total=None, desc=""):
+        self.items, self.total, self.n = items, total, 0
+        Bar.made.append(self)
+
+    def __iter__(self):
+        for item in self.items:
+            self.n += 1
+            yield item
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def reset(self, total):
+        self.total, self.n = total, 0
+
+    def update(self, more):
+        self.n += more
+
+
+sys.modules["tqdm"], sys.modules["tqdm.auto"] = types.ModuleType("tqdm"), types.ModuleType("tqdm.auto")
+sys.modules["tqdm.auto"].tqdm = Bar
+assert model.prove(model.emit(ii=4), progress=True) and len(Bar.made) == 1
+assert len(alir2hdl.sweep(model, pipeline=[0, 1, 2], progress=True)) == Bar.made[1].total == Bar.made[1].n == 3
+del sys.modules["tqdm"], sys.modules["tqdm.auto"]
+
+# Sweeps are records; a combination that is refused has its message.
+rows = alir2hdl.sweep(model, pipeline=[0, 1], enable=[False, True], progress=True)
+assert [row["error"] is None for row in rows] == [True, False, True, True] and rows[2]["lut"] > 0, rows
+assert "pipeline=N" in rows[1]["error"]
+raises(TypeError, lambda: alir2hdl.sweep(model, pipelin=[1]), "'pipeline'")
+
+# State machines over time: what `alir2hdl run` gives.
+path = models / "fsm" / "leaky_integrator" / "fsm.json.gz"
+machine = Model.load(path)
+assert machine.is_machine and "State machine" in machine._repr_html_()
+rng = np.random.default_rng(3)
+kifs = machine.input_types
+x = np.stack([rng.integers(-(2 ** (kif.width - 1)) * kif.signed, 2 ** (kif.width - kif.signed), 40) for kif in kifs], axis=1)
+y = machine.predict(x, codes=True)
+with tempfile.TemporaryDirectory() as folder:
+    ports = {}
+    for k, kif in enumerate(kifs):
+        ports.setdefault(kif.name.split("[")[0], []).append(x[:, k])
+    np.savez(Path(folder) / "in.npz", **{name: np.stack(columns, axis=1) for name, columns in ports.items()})
+    program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl.__main__ as m; m.main()"]
+    subprocess.run([*program, "run", str(path), "in.npz", "-o", "out.npz", "--codes", "-q"], cwd=folder, check=True)
+    found = np.load(Path(folder) / "out.npz")
+    names = list(dict.fromkeys(kif.name.split("[")[0] for kif in machine.output_types))
+    assert np.array_equal(np.concatenate([found[name].reshape(40, -1) for name in names], axis=1), y)
+first, state = machine.predict(x[:15], codes=True, return_state=True)
+assert np.array_equal(np.concatenate([first, machine.predict(x[15:], codes=True, initial_state=state)]), y)
+resets = np.zeros(40, bool)
+resets[15] = True
+assert np.array_equal(machine.predict(x, codes=True, reset=resets)[15:], machine.predict(x[15:], codes=True))
+reals = machine.predict(x * np.array([2.0**-kif.frac_bits for kif in kifs]))
+assert np.array_equal(reals, y * np.array([2.0**-kif.frac_bits for kif in machine.output_types]))
+assert machine.prove(machine.emit()) and machine.compile("vhdl").prove()
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("m.json", "m.json.gz"):
+        assert np.array_equal(Model.load(machine.save(Path(folder) / name)).predict(x, codes=True), y)
+    raises(UnsupportedError, lambda: machine.save(Path(folder) / "m.dais", to="dais1"), "to")
+assert np.array_equal(pickle.loads(pickle.dumps(machine)).predict(x, codes=True), y)
+raises(InputError, lambda: machine.predict(x, codes=True, reset=[True]), "40 booleans")
+raises(InputError, lambda: machine.predict(x, codes=True, initial_state={"none": [0]}), "none")
+raises(InputError, lambda: model.predict([[1, 2]], reset=[True]), "state machines")
+raises(InputError, lambda: machine.emit(pipeline=3), "pipeline")
+raises(InputError, lambda: machine.prove(machine.emit(), latency=1), "latency does not go with a state machine")
+raises(UnsupportedError, machine.graph, "state machine")
+raises(InputError, lambda: machine.trace(x[0]), "state machine")
+
+# Doctests of the package: the examples of its documentation run.
+import doctest
+
+results = doctest.testmod(alir2hdl, extraglobs={"np": np}, optionflags=doctest.NORMALIZE_WHITESPACE)
+assert results.attempted > 10 and not results.failed, results
+
+# The import is quick and leaves numpy out.
+code = f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl; assert 'numpy' not in sys.modules, 'numpy'; assert 'asyncio' not in sys.modules"
+subprocess.run([sys.executable, "-c", code], check=True)
+
+# Ctrl-C ends proofs and simulations within a second.
+big = Model.load(models / "mixer_particles" / "model.json.gz")
+text = big.emit(optimise=2)
+for slow in (lambda: big.prove(text, gates_only=True), lambda: big.verify(samples=3000)):
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        slow()
+    except KeyboardInterrupt:
+        assert time.monotonic() - start < 2.5, time.monotonic() - start
+    else:
+        print("ended before the signal", file=sys.stderr)
+        time.sleep(max(0.0, 0.7 - (time.monotonic() - start)))
+
+print("SESSION", alir2hdl.__version__)

@@ -1,0 +1,108 @@
+//! RTL files of the command line: several of them, file lists, include folders, macros, and the choice of the top module.
+
+use super::Failure;
+use super::prove::text_of;
+use crate::diag::Diagnostic;
+use crate::rtl::Rtl;
+use crate::rtl::project::{ProjectFiles, RtlProject};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Modules that are tried as the top module if none is named.
+const MAX_TRIED: usize = 200;
+
+/// Longest file that sources include or read.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Options for projects of several files.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "RTL files")]
+pub(super) struct RtlFileArgs {
+    /// Take files, +incdir+, +define+, -I, -D and further lists from a file list (may be repeated)
+    #[arg(short = 'f', long = "file-list", value_name = "FILE")]
+    lists: Vec<PathBuf>,
+    /// Search included files in this folder (Verilog)
+    #[arg(short = 'I', long = "include-dir", value_name = "DIR", hide_short_help = true)]
+    include_dirs: Vec<PathBuf>,
+    /// Define a macro (Verilog) [default text: 1]
+    #[arg(short = 'D', long = "define", value_name = "NAME[=TEXT]", hide_short_help = true)]
+    defines: Vec<String>,
+}
+
+impl RtlFileArgs {
+    /// Returns `true` if no option is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lists.is_empty() && self.include_dirs.is_empty() && self.defines.is_empty()
+    }
+
+    /// The first file list.
+    pub(super) fn first_list(&self) -> &Path {
+        self.lists.first().map_or(Path::new("-"), PathBuf::as_path)
+    }
+
+    /// Files and options of the command line and its file lists.
+    ///
+    /// # Errors
+    /// If a list cannot be read, or an option is wrong (exit code 2).
+    pub(super) fn project(&self, files: &[PathBuf]) -> Result<ProjectFiles, Failure> {
+        let include_dirs = self.include_dirs.clone();
+        let mut project = ProjectFiles { include_dirs, ..ProjectFiles::default() };
+        for definition in &self.defines {
+            let wrong = |message| Diagnostic::error("E0917", crate::diag::Place::Flag("--define".into()), message);
+            project.define(definition).map_err(wrong).map_err(Failure::input)?;
+        }
+        for list in &self.lists {
+            project.add_list(list, &read_file).map_err(Failure::input)?;
+        }
+        project.files.extend_from_slice(files);
+        Ok(project)
+    }
+
+    /// Reads the sources of the command line and its file lists.
+    ///
+    /// # Errors
+    /// If one cannot be read, or they are of two languages (exit code 2).
+    pub(super) fn load(&self, files: &[PathBuf]) -> Result<RtlProject, Failure> {
+        RtlProject::load(&self.project(files)?, &text_of, &read_file)
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    /// A problem of the input (exit code 2).
+    fn from(problem: Diagnostic) -> Failure {
+        Failure::input(problem)
+    }
+}
+
+/// Elaborates a project. Without the name of a top module, the outermost one that fits is taken.
+///
+/// # Errors
+/// If the sources cannot be read, or no choice is clear (exit code 2).
+pub(super) fn elaborated(project: &RtlProject, top: Option<&str>, fits: &dyn Fn(&Rtl) -> bool) -> Result<Rtl, Failure> {
+    let first = project.read(top, &read_file);
+    if top.is_some() || project.source_count() == 1 || first.as_ref().is_ok_and(fits) {
+        return Ok(first?);
+    }
+    let modules = project.modules()?;
+    let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
+    let mut fitting: Vec<Rtl> = modules.iter().take(MAX_TRIED).filter_map(read).collect();
+    // A module around another one of the same ports has more signals.
+    fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
+    match &fitting[..] {
+        [] => Ok(first?),
+        [a, b, ..] if a.signals().len() == b.signals().len() => Ok(first?),
+        _ => Ok(fitting.swap_remove(0)),
+    }
+}
+
+/// Reads an ordinary file of limited size.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let facts = std::fs::metadata(path)?;
+    if !facts.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no ordinary file"));
+    }
+    if facts.len() > MAX_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it has more than 256 MiB"));
+    }
+    std::fs::read(path)
+}
