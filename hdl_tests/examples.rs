@@ -84,7 +84,7 @@ macro_rules! examples {
 }
 
 examples! { convolution_stream crc32 image_filter_axis jet_tagger_vivado moving_average quantised_network softmax_tables
-transformer }
+transformer two_blocks }
 
 #[test]
 fn models_of_examples_are_what_their_scripts_write() {

@@ -87,7 +87,7 @@ pub(crate) fn equal(
     let write = |name: &str, bytes: &[u8]| std::fs::write(dir.path().join(name), bytes).expect("a file in it");
     let top = &interface.top;
     match language {
-        Language::Verilog => write("dut.v", text.as_bytes()),
+        Language::Verilog | Language::SystemVerilog => write("dut.v", text.as_bytes()),
         Language::Vhdl => {
             write("dut.vhd", text.as_bytes());
             let analysed = run(dir.path(), "ghdl", &["-a", "dut.vhd"])?;

@@ -1,11 +1,11 @@
 //! Golden text: what users see, as reviewed files.
 //!
-//! `hdl_tests/golden/NAME.v` and `.vhd` are the text of small programs: one for each kind of operation, and one for
-//! each shape of module. A test compares them; `ALIR2HDL_BLESS=1` writes them again, to be reviewed like any other
+//! `hdl_tests/golden/NAME.v`, `.sv` and `.vhd` are the text of small programs: one for each kind of operation, and one
+//! for each shape of module. A test compares them; `ALIR2HDL_BLESS=1` writes them again, to be reviewed like any other
 //! change. Each is also given to every tool and simulated, so that nobody reviews a text that is wrong.
 
 use crate::harness::{Case, assert_equal_everywhere};
-use crate::lint::assert_silent;
+use crate::lint::{LANGUAGES, assert_silent};
 use alir2hdl::emit::{self, Language, RomStyle};
 use alir2hdl::ir::{BinaryBits, Builder, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use alir2hdl::netlist::{Options, Ports, ResetOptions, uses};
@@ -269,7 +269,7 @@ fn text_is_as_reviewed() {
     let bless = std::env::var_os("ALIR2HDL_BLESS").is_some();
     let mut changed = Vec::new();
     for case in cases() {
-        for language in [Language::Verilog, Language::Vhdl] {
+        for language in LANGUAGES {
             let (path, (_, text)) = (golden_path(&case, language), case.text(language));
             if bless {
                 std::fs::write(&path, &text).expect("the folder of golden files");
@@ -282,13 +282,56 @@ fn text_is_as_reviewed() {
     assert!(changed.is_empty(), "{}\nALIR2HDL_BLESS=1 takes the new text; review it", changed.join("\n"));
 }
 
+/// The page with its blocks as the golden files are: after each line `<!-- golden: FILE -->` the file.
+fn page_of_golden_files(page: &str) -> String {
+    let mut out = String::new();
+    let mut lines = page.lines().peekable();
+    while let Some(line) = lines.next() {
+        out += &format!("{line}\n");
+        let Some(file) = line.strip_prefix("<!-- golden: ").and_then(|rest| rest.strip_suffix(" -->")) else {
+            continue;
+        };
+        if lines.peek().is_some_and(|line| line.starts_with("```")) {
+            // What stood there before.
+            let _ = lines.by_ref().skip(1).find(|line| *line == "```");
+        }
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("hdl_tests/golden").join(file);
+        let text = std::fs::read_to_string(golden).expect("a golden file");
+        let language = match golden_extension(file) {
+            "vhd" => "vhdl",
+            "sv" => "systemverilog",
+            _ => "verilog",
+        };
+        out += &format!("```{language}\n{}\n```\n", text.trim_end());
+    }
+    out
+}
+
+fn golden_extension(file: &str) -> &str {
+    file.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+#[test]
+fn the_page_on_style_shows_what_is_written() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rtl-style.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let expected = page_of_golden_files(&page);
+    if std::env::var_os("ALIR2HDL_BLESS").is_some() {
+        std::fs::write(&path, expected).expect("the page");
+    } else {
+        assert!(
+            page == expected && page.matches("```").count() == 6,
+            "ALIR2HDL_BLESS=1 writes {} again",
+            path.display()
+        );
+    }
+}
+
 #[test]
 fn no_golden_file_is_left_over() {
     let cases = cases();
-    let expected: Vec<PathBuf> = [Language::Verilog, Language::Vhdl]
-        .iter()
-        .flat_map(|&language| cases.iter().map(move |case| golden_path(case, language)))
-        .collect();
+    let expected: Vec<PathBuf> =
+        LANGUAGES.iter().flat_map(|&language| cases.iter().map(move |case| golden_path(case, language))).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("hdl_tests/golden");
     for entry in std::fs::read_dir(folder).expect("the folder of golden files") {
         let path = entry.expect("an entry").path();

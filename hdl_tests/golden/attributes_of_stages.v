@@ -2,6 +2,7 @@
 // attributes_of_stages: 2 operations, 1 input, 1 output, 1 table
 // latency 2 clocks, a new input every clock
 // 2 pipeline stages, each ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[3:0], u4.0
 //   out[0]: model_out[7:0], u8.0
@@ -34,11 +35,6 @@ module attributes_of_stages_stage_2 (
     wire [7:0] v1;
     assign v1 = rom0(v0_s1);  // lookup v0 in table 0, u8.0 [0, 225]
 
-    // Registers after stage 2, 8 bits
-    always @(posedge clk) begin
-        v1_s2 <= v1;
-    end
-
     // Tables
     function automatic [7:0] rom0;  // table 0: 16 words of 8 bits
         input [3:0] rom_address;
@@ -63,6 +59,11 @@ module attributes_of_stages_stage_2 (
         endcase
     endfunction
 
+    // Registers after stage 2, 8 bits
+    always @(posedge clk) begin
+        v1_s2 <= v1;
+    end
+
 endmodule
 
 (* shreg_extract = "yes", altera_attribute = "-name AUTO_SHIFT_REGISTER_RECOGNITION ALWAYS" *)
@@ -71,6 +72,9 @@ module attributes_of_stages (
     input  wire [3:0] model_inp,
     output wire [7:0] model_out
 );
+    localparam [31:0] LATENCY = 2;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Between the stages
     wire [3:0] v0_s1;

@@ -2,6 +2,7 @@
 // multiplier_blocks: 5 operations, 2 inputs, 3 outputs, 0 tables
 // latency 1 clock, a new input every clock
 // 1 pipeline stage, ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[7:0], s8.3
 //   inp[1]: model_inp[12:8], u5.0
@@ -16,6 +17,9 @@ module multiplier_blocks (
     input  wire [12:0] model_inp,
     output wire [38:0] model_out
 );
+    localparam [31:0] LATENCY = 1;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     (* keep = "true", syn_keep = 1 *) wire [7:0] v0;
@@ -26,13 +30,13 @@ module multiplier_blocks (
     // Stage 1
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
     wire [15:0] v2;
-    assign v2 = $signed({{8{v0[7]}}, v0}) * $signed({{8{v0[7]}}, v0});  // mul v0 * v0, s16.6 [-254, 256]
+    assign v2 = $signed({{8{v0[7]}}, v0}) * $signed({{8{v0[7]}}, v0});  // product v0 * v0, s16.6 [-254, 256]
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
     wire [12:0] v3;
-    assign v3 = $signed({{5{v0[7]}}, v0}) * $signed({8'd0, v1});  // mul v0 * v1, s13.3 [-496, 492.125]
+    assign v3 = $signed({{5{v0[7]}}, v0}) * $signed({8'd0, v1});  // product v0 * v1, s13.3 [-496, 492.125]
     (* use_dsp = "yes", multstyle = "dsp", keep = "true", syn_keep = 1 *)
     wire [9:0] v4;
-    assign v4 = {5'd0, v1} * {5'd0, v1};  // mul v1 * v1, u10.0 [0, 961]
+    assign v4 = {5'd0, v1} * {5'd0, v1};  // product v1 * v1, u10.0 [0, 961]
 
     // Registers after stage 1, 39 bits
     (* keep = "true", syn_preserve = 1 *) reg [15:0] v2_s1;

@@ -2,6 +2,7 @@
 -- multiplier_blocks: 5 operations, 2 inputs, 3 outputs, 0 tables
 -- latency 1 clock, a new input every clock
 -- 1 pipeline stage, ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[7:0], s8.3
 --   inp[1]: model_inp[12:8], u5.0
@@ -29,7 +30,7 @@ architecture rtl of multiplier_blocks is
     attribute multstyle : string;
 
     -- Inputs
-    signal v0 : unsigned(7 downto 0);
+    signal v0 : signed(7 downto 0);
     attribute keep of v0 : signal is "true";
     attribute syn_keep of v0 : signal is true;
     signal v1 : unsigned(4 downto 0);
@@ -37,12 +38,12 @@ architecture rtl of multiplier_blocks is
     attribute syn_keep of v1 : signal is true;
 
     -- Stage 1
-    signal v2 : unsigned(15 downto 0);
+    signal v2 : signed(15 downto 0);
     attribute keep of v2 : signal is "true";
     attribute syn_keep of v2 : signal is true;
     attribute use_dsp of v2 : signal is "yes";
     attribute multstyle of v2 : signal is "dsp";
-    signal v3 : unsigned(12 downto 0);
+    signal v3 : signed(12 downto 0);
     attribute keep of v3 : signal is "true";
     attribute syn_keep of v3 : signal is true;
     attribute use_dsp of v3 : signal is "yes";
@@ -52,10 +53,10 @@ architecture rtl of multiplier_blocks is
     attribute syn_keep of v4 : signal is true;
     attribute use_dsp of v4 : signal is "yes";
     attribute multstyle of v4 : signal is "dsp";
-    signal v2_s1 : unsigned(15 downto 0);
+    signal v2_s1 : signed(15 downto 0);
     attribute keep of v2_s1 : signal is "true";
     attribute syn_preserve of v2_s1 : signal is true;
-    signal v3_s1 : unsigned(12 downto 0);
+    signal v3_s1 : signed(12 downto 0);
     attribute keep of v3_s1 : signal is "true";
     attribute syn_preserve of v3_s1 : signal is true;
     signal v4_s1 : unsigned(9 downto 0);
@@ -64,13 +65,13 @@ architecture rtl of multiplier_blocks is
 begin
 
     -- Inputs
-    v0 <= unsigned(model_inp(7 downto 0));  -- input 0, s8.3 [-16, 15.875]
+    v0 <= signed(model_inp(7 downto 0));  -- input 0, s8.3 [-16, 15.875]
     v1 <= unsigned(model_inp(12 downto 8));  -- input 1, u5.0 [0, 31]
 
     -- Stage 1
-    v2 <= unsigned(signed(v0) * signed(v0));  -- mul v0 * v0, s16.6 [-254, 256]
-    v3 <= resize(unsigned(signed(v0) * signed("0" & v1)), 13);  -- mul v0 * v1, s13.3 [-496, 492.125]
-    v4 <= v1 * v1;  -- mul v1 * v1, u10.0 [0, 961]
+    v2 <= v0 * v0;  -- product v0 * v0, s16.6 [-254, 256]
+    v3 <= signed(resize(unsigned(v0 * signed(resize(v1, 6))), 13));  -- product v0 * v1, s13.3 [-496, 492.125]
+    v4 <= v1 * v1;  -- product v1 * v1, u10.0 [0, 961]
 
     -- Registers after stage 1, 39 bits
     process (clk)

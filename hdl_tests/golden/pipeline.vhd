@@ -2,6 +2,7 @@
 -- pipeline: 6 operations, 2 inputs, 3 outputs, 0 tables
 -- latency 3 clocks, a new input every clock
 -- 3 pipeline stages, each ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[7:0], s8.3
 --   inp[1]: model_inp[12:8], u5.0
@@ -24,33 +25,33 @@ end entity pipeline;
 architecture rtl of pipeline is
 
     -- Inputs
-    signal v0 : unsigned(7 downto 0);
+    signal v0 : signed(7 downto 0);
     signal v1 : unsigned(4 downto 0);
 
     -- Stage 1
-    signal v2_a : unsigned(6 downto 0);
+    signal v2_a : signed(6 downto 0);
     signal v1_s1 : unsigned(4 downto 0);
-    signal v2_s1 : unsigned(9 downto 0);
+    signal v2_s1 : signed(9 downto 0);
 
     -- Stage 2
-    signal v3 : unsigned(14 downto 0);
-    signal v2_s2 : unsigned(9 downto 0);
-    signal v3_s2 : unsigned(11 downto 0);
+    signal v3 : signed(14 downto 0);
+    signal v2_s2 : signed(9 downto 0);
+    signal v3_s2 : signed(11 downto 0);
 
     -- Stage 3
     signal v4 : unsigned(10 downto 0);
     signal v5 : unsigned(10 downto 0);
-    signal out0 : unsigned(11 downto 0);
-    signal v2_s3 : unsigned(9 downto 0);
-    signal out0_s3 : unsigned(11 downto 0);
+    signal out0 : signed(11 downto 0);
+    signal v2_s3 : signed(9 downto 0);
+    signal out0_s3 : signed(11 downto 0);
 begin
 
     -- Inputs
-    v0 <= unsigned(model_inp(7 downto 0));  -- input 0, s8.3 [-16, 15.875]
+    v0 <= signed(model_inp(7 downto 0));  -- input 0, s8.3 [-16, 15.875]
     v1 <= unsigned(model_inp(12 downto 8));  -- input 1, u5.0 [0, 31]
 
     -- Stage 1
-    v2_a <= (unsigned'(1 downto 0 => v0(7)) & v0(7 downto 3)) + ("00" & v1);  -- part of add v0 + v1, s10.3 [-16, 46.875]
+    v2_a <= resize(v0(7 downto 3), 7) + signed(resize(v1, 7));  -- part of sum v0 + v1, s10.3 [-16, 46.875]
 
     -- Registers after stage 1, 15 bits
     process (clk)
@@ -62,7 +63,7 @@ begin
     end process;
 
     -- Stage 2
-    v3 <= resize(unsigned(signed(v2_s1) * signed("0" & v1_s1)), 15);  -- mul v2 * v1, s15.3 [-496, 1453.125]
+    v3 <= signed(resize(unsigned(v2_s1 * signed(resize(v1_s1, 6))), 15));  -- product v2 * v1, s15.3 [-496, 1453.125]
 
     -- Registers after stage 2, 22 bits
     process (clk)
@@ -74,9 +75,9 @@ begin
     end process;
 
     -- Stage 3
-    v4 <= "00000000000" when v3_s2(11) = '1' else v3_s2(10 downto 0);  -- relu v3, u14.3 [0, 1453.125], only bits 13:3
+    v4 <= "00000000000" when v3_s2(11) = '1' else unsigned(v3_s2(10 downto 0));  -- relu v3, bits 13:3 of u14.3 [0, 1453.125]
     v5 <= v4;  -- quantise v4, u11.0 [0, 1453]
-    out0 <= 0 - ("0" & v5);  -- output 0 negated
+    out0 <= -signed(resize(v5, 12));  -- output 0 negated
 
     -- Registers after stage 3, 22 bits
     process (clk)

@@ -2,6 +2,7 @@
 -- rom_block: 2 operations, 1 input, 1 output, 1 table
 -- latency 1 clock, a new input every clock
 -- 1 pipeline stage, ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[3:0], u4.0
 --   out[0]: model_out[7:0], u8.0

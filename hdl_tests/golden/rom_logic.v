@@ -2,6 +2,7 @@
 // rom_logic: 2 operations, 1 input, 1 output, 1 table
 // latency 1 clock, a new input every clock
 // 1 pipeline stage, ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[3:0], u4.0
 //   out[0]: model_out[7:0], u8.0
@@ -13,6 +14,9 @@ module rom_logic (
     input  wire [3:0] model_inp,
     output wire [7:0] model_out
 );
+    localparam [31:0] LATENCY = 1;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     wire [3:0] v0 = model_inp;  // input 0, u4.0 [0, 15]
@@ -21,15 +25,6 @@ module rom_logic (
     (* rom_style = "distributed", romstyle = "logic", syn_romstyle = "logic" *)
     wire [7:0] v1;
     assign v1 = rom0(v0);  // lookup v0 in table 0, u8.0 [0, 225]
-
-    // Registers after stage 1, 8 bits
-    reg [7:0] v1_s1;
-    always @(posedge clk) begin
-        v1_s1 <= v1;
-    end
-
-    // Outputs
-    assign model_out = v1_s1;  // out[0] u8.0
 
     // Tables
     function automatic [7:0] rom0;  // table 0: 16 words of 8 bits
@@ -54,6 +49,15 @@ module rom_logic (
             default: rom0 = 8'h00;
         endcase
     endfunction
+
+    // Registers after stage 1, 8 bits
+    reg [7:0] v1_s1;
+    always @(posedge clk) begin
+        v1_s1 <= v1;
+    end
+
+    // Outputs
+    assign model_out = v1_s1;  // out[0] u8.0
 
 endmodule
 

@@ -2,6 +2,7 @@
 -- rom_logic: 2 operations, 1 input, 1 output, 1 table
 -- latency 1 clock, a new input every clock
 -- 1 pipeline stage, ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[3:0], u4.0
 --   out[0]: model_out[7:0], u8.0
@@ -23,6 +24,9 @@ architecture rtl of rom_logic is
     attribute romstyle : string;
     attribute syn_romstyle : string;
 
+    -- Inputs
+    signal v0 : unsigned(3 downto 0);
+
     type rom0_words is array (0 to 15) of std_logic_vector(7 downto 0);
     constant rom0 : rom0_words := (  -- table 0: 16 words of 8 bits
         "00000000",
@@ -42,9 +46,6 @@ architecture rtl of rom_logic is
         "11000100",
         "11100001"
     );
-
-    -- Inputs
-    signal v0 : unsigned(3 downto 0);
 
     -- Stage 1
     signal v1 : unsigned(7 downto 0);

@@ -2,6 +2,7 @@
 // rom_pieces: 4 operations, 2 inputs, 2 outputs, 2 tables
 // latency 1 clock, a new input every clock
 // 1 pipeline stage, ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[5:0], s6.0
 //   inp[1]: model_inp[12:6], u7.0
@@ -143,6 +144,9 @@ module rom_pieces (
     input  wire [12:0] model_inp,
     output wire [10:0] model_out
 );
+    localparam [31:0] LATENCY = 1;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     wire [5:0] v0 = model_inp[5:0];  // input 0, s6.0 [-32, 31]

@@ -2,6 +2,7 @@
 -- rom_pieces: 4 operations, 2 inputs, 2 outputs, 2 tables
 -- latency 1 clock, a new input every clock
 -- 1 pipeline stage, ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[5:0], s6.0
 --   inp[1]: model_inp[12:6], u7.0
@@ -222,29 +223,31 @@ end entity rom_pieces;
 architecture rtl of rom_pieces is
 
     -- Inputs
-    signal v0 : unsigned(5 downto 0);
+    signal v0 : signed(5 downto 0);
     signal v1 : unsigned(6 downto 0);
 
     -- Stage 1
     signal v2 : unsigned(7 downto 0);
+    signal v2_address : unsigned(5 downto 0);
     signal v3 : unsigned(2 downto 0);
-    signal v2_s1 : unsigned(7 downto 0);
+    signal v2_s1 : signed(7 downto 0);
     signal v3_s1 : unsigned(2 downto 0);
 begin
 
     -- Inputs
-    v0 <= unsigned(model_inp(5 downto 0));  -- input 0, s6.0 [-32, 31]
+    v0 <= signed(model_inp(5 downto 0));  -- input 0, s6.0 [-32, 31]
     v1 <= unsigned(model_inp(12 downto 6));  -- input 1, u7.0 [0, 127]
 
     -- Stage 1
-    u_v2 : entity work.rom_pieces_rom0 port map (address => v0, word => v2);  -- lookup v0 in table 0, s8.0 [-82, 81]
+    v2_address <= unsigned(v0);
+    u_v2 : entity work.rom_pieces_rom0 port map (address => v2_address, word => v2);  -- lookup v0 in table 0, s8.0 [-82, 81]
     u_v3 : entity work.rom_pieces_rom1 port map (address => v1, word => v3);  -- lookup v1 in table 1, u3.0 [0, 7]
 
     -- Registers after stage 1, 11 bits
     process (clk)
     begin
         if rising_edge(clk) then
-            v2_s1 <= v2;
+            v2_s1 <= signed(v2);
             v3_s1 <= v3;
         end if;
     end process;

@@ -2,6 +2,7 @@
 // split_ports: 6 operations, 2 inputs, 3 outputs, 0 tables
 // latency 1 clock, a new input every clock
 // 1 pipeline stage, ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: inp_0[7:0], s8.3
 //   inp[1]: inp_1[4:0], u5.0
@@ -18,6 +19,9 @@ module split_ports (
     output wire [11:0] out_0,
     output wire [9:0] out_2
 );
+    localparam [31:0] LATENCY = 1;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     wire [7:0] v0 = inp_0;  // input 0, s8.3 [-16, 15.875]
@@ -25,9 +29,9 @@ module split_ports (
 
     // Stage 1
     wire [6:0] v2_a = {{2{v0[7]}}, v0[7:3]} + {2'd0, v1};
-    wire [9:0] v2 = {v2_a, v0[2:0]};  // add v0 + v1, s10.3 [-16, 46.875]
-    wire [14:0] v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // mul v2 * v1, s15.3 [-496, 1453.125]
-    wire [10:0] v4 = v3[14] ? 11'd0 : v3[13:3];  // relu v3, u14.3 [0, 1453.125], only bits 13:3
+    wire [9:0] v2 = {v2_a, v0[2:0]};  // sum v0 + v1, s10.3 [-16, 46.875]
+    wire [14:0] v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // product v2 * v1, s15.3 [-496, 1453.125]
+    wire [10:0] v4 = v3[14] ? 11'd0 : v3[13:3];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
     wire [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
     wire [11:0] out0 = -{1'b0, v5};  // output 0 negated
 

@@ -2,6 +2,7 @@
 // stage_modules: 6 operations, 2 inputs, 3 outputs, 0 tables
 // latency 3 clocks, a new input every clock
 // 3 pipeline stages, each ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[7:0], s8.3
 //   inp[1]: model_inp[12:8], u5.0
@@ -21,7 +22,7 @@ module stage_modules_stage_1 (
 );
 
     // Stage 1
-    wire [6:0] v2_a = {{2{v0[7]}}, v0[7:3]} + {2'd0, v1};  // part of add v0 + v1, s10.3 [-16, 46.875]
+    wire [6:0] v2_a = {{2{v0[7]}}, v0[7:3]} + {2'd0, v1};  // part of sum v0 + v1, s10.3 [-16, 46.875]
 
     // Registers after stage 1, 15 bits
     always @(posedge clk) begin
@@ -43,7 +44,7 @@ module stage_modules_stage_2 (
 );
 
     // Stage 2
-    wire [14:0] v3 = $signed({{5{v2_s1[9]}}, v2_s1}) * $signed({10'd0, v1_s1});  // mul v2 * v1, s15.3 [-496, 1453.125]
+    wire [14:0] v3 = $signed({{5{v2_s1[9]}}, v2_s1}) * $signed({10'd0, v1_s1});  // product v2 * v1, s15.3 [-496, 1453.125]
 
     // Registers after stage 2, 22 bits
     always @(posedge clk) begin
@@ -68,7 +69,7 @@ module stage_modules_stage_3 (
 );
 
     // Stage 3
-    wire [10:0] v4 = v3_s2[11] ? 11'd0 : v3_s2[10:0];  // relu v3, u14.3 [0, 1453.125], only bits 13:3
+    wire [10:0] v4 = v3_s2[11] ? 11'd0 : v3_s2[10:0];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
     wire [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
     wire [11:0] out0 = -{1'b0, v5};  // output 0 negated
 
@@ -88,6 +89,9 @@ module stage_modules (
     input  wire [12:0] model_inp,
     output wire [21:0] model_out
 );
+    localparam [31:0] LATENCY = 3;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Between the stages
     wire [4:0] v1_s1;

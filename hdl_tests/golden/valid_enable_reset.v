@@ -2,6 +2,7 @@
 // valid_enable_reset: 6 operations, 2 inputs, 3 outputs, 0 tables
 // latency 2 clocks, a new input every clock
 // 2 pipeline stages, each ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[7:0], s8.3
 //   inp[1]: model_inp[12:8], u5.0
@@ -20,6 +21,9 @@ module valid_enable_reset (
     output wire valid_out,
     output wire [21:0] model_out
 );
+    localparam [31:0] LATENCY = 2;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     wire [7:0] v0 = model_inp[7:0];  // input 0, s8.3 [-16, 15.875]
@@ -27,8 +31,8 @@ module valid_enable_reset (
 
     // Stage 1
     wire [6:0] v2_a = {{2{v0[7]}}, v0[7:3]} + {2'd0, v1};
-    wire [9:0] v2 = {v2_a, v0[2:0]};  // add v0 + v1, s10.3 [-16, 46.875]
-    wire [14:0] v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // mul v2 * v1, s15.3 [-496, 1453.125]
+    wire [9:0] v2 = {v2_a, v0[2:0]};  // sum v0 + v1, s10.3 [-16, 46.875]
+    wire [14:0] v3 = $signed({{5{v2[9]}}, v2}) * $signed({10'd0, v1});  // product v2 * v1, s15.3 [-496, 1453.125]
 
     // Registers after stage 1, 22 bits
     reg [9:0] v2_s1;
@@ -51,7 +55,7 @@ module valid_enable_reset (
     end
 
     // Stage 2
-    wire [10:0] v4 = v3_s1[11] ? 11'd0 : v3_s1[10:0];  // relu v3, u14.3 [0, 1453.125], only bits 13:3
+    wire [10:0] v4 = v3_s1[11] ? 11'd0 : v3_s1[10:0];  // relu v3, bits 13:3 of u14.3 [0, 1453.125]
     wire [10:0] v5 = v4;  // quantise v4, u11.0 [0, 1453]
     wire [11:0] out0 = -{1'b0, v5};  // output 0 negated
 

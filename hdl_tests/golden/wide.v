@@ -2,6 +2,7 @@
 // wide: 4 operations, 2 inputs, 2 outputs, 0 tables
 // latency 1 clock, a new input every clock
 // 1 pipeline stage, ending in registers
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[99:0], s100.40
 //   inp[1]: model_inp[169:100], s70.0
@@ -15,14 +16,17 @@ module wide (
     input  wire [169:0] model_inp,
     output wire [341:0] model_out
 );
+    localparam [31:0] LATENCY = 1;
+    localparam [31:0] INITIATION_INTERVAL = 1;
+    wire unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
     // Inputs
     wire [99:0] v0 = model_inp[99:0];  // input 0, s100.40 [-633825300114114700748351602688*2^-40, 633825300114114700748351602687*2^-40]
     wire [69:0] v1 = model_inp[169:100];  // input 1, s70.0 [-590295810358705651712, 590295810358705651711]
 
     // Stage 1
-    wire [70:0] v2_a = {71{v0[99]}} + {v1[69], v1};  // part of add v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
-    wire [169:0] v3_a = $signed({{70{v0[99]}}, v0}) * $signed({{100{v1[69]}}, v1});  // part of mul v0 * v1, s171.40 [about 2^131, about 2^130]
+    wire [70:0] v2_a = {71{v0[99]}} + {v1[69], v1};  // part of sum v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
+    wire [169:0] v3_a = $signed({{70{v0[99]}}, v0}) * $signed({{100{v1[69]}}, v1});  // part of product v0 * v1, s171.40 [about 2^131, about 2^130]
 
     // Registers after stage 1, 341 bits
     reg [170:0] v2_s1;

@@ -2,6 +2,7 @@
 -- wide: 4 operations, 2 inputs, 2 outputs, 0 tables
 -- latency 1 clock, a new input every clock
 -- 1 pipeline stage, ending in registers
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[99:0], s100.40
 --   inp[1]: model_inp[169:100], s70.0
@@ -23,30 +24,30 @@ end entity wide;
 architecture rtl of wide is
 
     -- Inputs
-    signal v0 : unsigned(99 downto 0);
-    signal v1 : unsigned(69 downto 0);
+    signal v0 : signed(99 downto 0);
+    signal v1 : signed(69 downto 0);
 
     -- Stage 1
-    signal v2_a : unsigned(70 downto 0);
-    signal v3_a : unsigned(169 downto 0);
-    signal v2_s1 : unsigned(170 downto 0);
+    signal v2_a : signed(70 downto 0);
+    signal v3_a : signed(169 downto 0);
+    signal v2_s1 : signed(170 downto 0);
     signal v3_s1 : unsigned(169 downto 0);
 begin
 
     -- Inputs
-    v0 <= unsigned(model_inp(99 downto 0));  -- input 0, s100.40 [-633825300114114700748351602688*2^-40, 633825300114114700748351602687*2^-40]
-    v1 <= unsigned(model_inp(169 downto 100));  -- input 1, s70.0 [-590295810358705651712, 590295810358705651711]
+    v0 <= signed(model_inp(99 downto 0));  -- input 0, s100.40 [-633825300114114700748351602688*2^-40, 633825300114114700748351602687*2^-40]
+    v1 <= signed(model_inp(169 downto 100));  -- input 1, s70.0 [-590295810358705651712, 590295810358705651711]
 
     -- Stage 1
-    v2_a <= unsigned'(70 downto 0 => v0(99)) + (v1(69 downto 69) & v1);  -- part of add v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
-    v3_a <= unsigned(signed(v0) * signed(v1));  -- part of mul v0 * v1, s171.40 [about 2^131, about 2^130]
+    v2_a <= signed'(70 downto 0 => v0(99)) + resize(v1, 71);  -- part of sum v0 + v1*2^60, s171.40 [about 2^131, about 2^130]
+    v3_a <= v0 * v1;  -- part of product v0 * v1, s171.40 [about 2^131, about 2^130]
 
     -- Registers after stage 1, 341 bits
     process (clk)
     begin
         if rising_edge(clk) then
             v2_s1 <= v2_a & v0;
-            v3_s1 <= v3_a;  -- bits 169:0 of v3
+            v3_s1 <= unsigned(v3_a);  -- bits 169:0 of v3
         end if;
     end process;
 

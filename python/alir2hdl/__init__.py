@@ -1030,6 +1030,11 @@ class Hardware:
         return self._text("verilog")
 
     @property
+    def systemverilog(self) -> str:
+        """SystemVerilog source."""
+        return self._text("systemverilog")
+
+    @property
     def vhdl(self) -> str:
         """VHDL source."""
         return self._text("vhdl")

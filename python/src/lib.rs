@@ -145,9 +145,10 @@ fn busy(error: BorrowError) -> PyErr {
 fn language(name: &str) -> PyResult<Language> {
     match name {
         "verilog" => Ok(Language::Verilog),
+        "systemverilog" => Ok(Language::SystemVerilog),
         "vhdl" => Ok(Language::Vhdl),
         _ => {
-            let message = format!("no language is called {name:?}: verilog or vhdl");
+            let message = format!("no language is called {name:?}: verilog, systemverilog or vhdl");
             Err(refused(Diagnostic::error("E0004", Place::Flag("--language".into()), message)))
         }
     }

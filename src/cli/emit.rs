@@ -55,12 +55,15 @@ pub(super) struct Args {
 /// What is written where.
 #[derive(Debug, clap::Args)]
 struct OutputArgs {
-    /// Write this file: .v, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
+    /// Write this file: .v, .sv, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
     #[arg(short, long, value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Write Verilog-2001; - for stdout
     #[arg(long, value_name = "FILE")]
     verilog: Option<PathBuf>,
+    /// Write SystemVerilog-2017; - for stdout
+    #[arg(long, value_name = "FILE")]
+    systemverilog: Option<PathBuf>,
     /// Write VHDL (1993 and 2008); - for stdout
     #[arg(long, value_name = "FILE")]
     vhdl: Option<PathBuf>,
@@ -140,6 +143,7 @@ impl OutputArgs {
         }
         let asked = [
             ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
+            ("--systemverilog", &self.systemverilog, Form::Text(Language::SystemVerilog)),
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
             ("--interface", &self.interface, Form::Interface),
             ("--cpp", &self.cpp, Form::Header),
@@ -182,13 +186,14 @@ impl Form {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         match () {
-            () if ends(&[".v", ".sv"]) => Ok(Form::Text(Language::Verilog)),
+            () if ends(&[".v"]) => Ok(Form::Text(Language::Verilog)),
+            () if ends(&[".sv"]) => Ok(Form::Text(Language::SystemVerilog)),
             () if ends(&[".vhd", ".vhdl"]) => Ok(Form::Text(Language::Vhdl)),
             () if ends(&[".hpp", ".h", ".hh", ".hxx"]) => Ok(Form::Header),
             () if ends(&[".json"]) => Ok(Form::Interface),
             () => refuse(
                 format!("the ending of {shown} says nothing that can be written"),
-                "end it in .v, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
+                "end it in .v, .sv, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
             ),
         }
     }
@@ -204,10 +209,17 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
                 format!(
                     "{shown} gets Verilog-2001, which is SystemVerilog too: no constructs of SystemVerilog are used"
                 ),
-                "name it .v, or leave it: every tool that reads SystemVerilog reads it",
+                "--systemverilog FILE writes SystemVerilog-2017",
             ),
             (Form::Text(Language::Verilog), "vhd" | "vhdl") => {
                 (format!("{shown} gets Verilog, and its name ends as that of VHDL"), "--vhdl FILE writes VHDL")
+            }
+            (Form::Text(Language::SystemVerilog), "v") => (
+                format!("{shown} gets SystemVerilog, and its name ends as that of Verilog"),
+                "name it .sv: tools choose the language by the extension",
+            ),
+            (Form::Text(Language::SystemVerilog), "vhd" | "vhdl") => {
+                (format!("{shown} gets SystemVerilog, and its name ends as that of VHDL"), "--vhdl FILE writes VHDL")
             }
             (Form::Text(Language::Vhdl), "v" | "sv") => {
                 (format!("{shown} gets VHDL, and its name ends as that of Verilog"), "--verilog FILE writes Verilog")
@@ -415,7 +427,7 @@ impl Args {
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {
-        Language::Verilog => Languages { verilog: true, ..all },
+        Language::Verilog | Language::SystemVerilog => Languages { verilog: true, ..all },
         Language::Vhdl => Languages { vhdl: true, ..all },
     });
     let is_machine = spec.interval().is_some() || matches!(design, Design::Machine(_));

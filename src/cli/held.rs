@@ -218,8 +218,8 @@ impl HeldProgram {
         hardware.sidecar(&[], self.file.checksum.clone()).with_network(network).to_json()
     }
 
-    /// Proves or refutes that an RTL source computes the design, with the strength of the command; `content` are the bytes
-    /// of the design's file. The certificate, if one was requested, is written into a folder.
+    /// Proves or refutes that an RTL source computes the design, with the strength of the command; `content` are the
+    /// bytes of the design's file. The certificate, if one was requested, is written into a folder.
     ///
     /// # Errors
     /// If the source cannot be read or is of another design; if a file cannot be written.

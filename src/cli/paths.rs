@@ -39,6 +39,7 @@ const ROLES: &[(&str, Role)] = &[
     ("output", Role::Written),
     ("output_file", Role::Written),
     ("cpp", Role::Written),
+    ("systemverilog", Role::Written),
     ("verilog", Role::Written),
     ("vhdl", Role::Written),
     ("interface", Role::Written),

@@ -1,11 +1,11 @@
-//! The options that say how the text is written, the same wherever text is made.
+//! The options for the style of the RTL, common to all commands that generate it.
 
 use crate::compile::LookupTables;
 use crate::emit;
 use crate::options::HardwareOptions;
 use clap::ValueEnum;
 
-/// What is asked of synthesis, and how text is cut.
+/// Options for synthesis attributes, and for the division of RTL into files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct TextArgs {
@@ -25,6 +25,16 @@ pub(super) struct TextArgs {
     /// Ask synthesis to keep every name, at the price of area
     #[arg(long, hide_short_help = true)]
     pub(super) keep_names: bool,
+    /// Name signals by the source's names (networks and kernels have them), or by the numbers of operations
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "source|index",
+        hide_possible_values = true,
+        hide_short_help = true
+    )]
+    pub(super) names: NamesArg,
     /// Write stages as modules of their own above this number of nets
     #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
     pub(super) split_above: usize,
@@ -46,6 +56,16 @@ pub(super) enum RomStyleArg {
     Lut,
 }
 
+/// Names of signals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum NamesArg {
+    /// The source's, where it has some
+    #[default]
+    Source,
+    /// Numbers of operations
+    Index,
+}
+
 /// A choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum YesNo {
@@ -62,11 +82,12 @@ impl TextArgs {
         options.shreg_extract = self.shreg_extract.map(|choice| choice == YesNo::Yes);
         options.keep_names = self.keep_names;
         options.split_above = self.split_above;
+        options.index_names = self.names == NamesArg::Index;
     }
 }
 
 impl RomStyleArg {
-    /// What is meant.
+    /// Returns the implementation of look-up tables that the option selects.
     pub(super) fn tables(self) -> LookupTables {
         match self {
             RomStyleArg::Auto => LookupTables::Auto,

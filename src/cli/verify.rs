@@ -101,9 +101,12 @@ struct SimulationArgs {
 enum LangArg {
     /// Verilog
     Verilog,
+    /// SystemVerilog (Verilator, Icarus)
+    #[value(name = "systemverilog")]
+    SystemVerilog,
     /// VHDL
     Vhdl,
-    /// One after the other
+    /// Verilog and VHDL, one after the other
     Both,
 }
 
@@ -124,6 +127,7 @@ impl LangArg {
     fn languages(self) -> &'static [Language] {
         match self {
             LangArg::Verilog => &[Language::Verilog],
+            LangArg::SystemVerilog => &[Language::SystemVerilog],
             LangArg::Vhdl => &[Language::Vhdl],
             LangArg::Both => &[Language::Verilog, Language::Vhdl],
         }

@@ -36,11 +36,16 @@ module {{ module.name() }} (
     {{ port }}
 {%- endfor %}
 );
+{%- if let Some([latency, interval]) = module.constants() %}
+    localparam {{ module.constant_type() }} LATENCY = {{ latency }};
+    localparam {{ module.constant_type() }} INITIATION_INTERVAL = {{ interval }};
+    {{ module.wire() }} unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
+{%- endif %}
 {%- if module.has_memories() %}
 
     // Tables
 {%- for rom in module.memories() %}
-    {{ rom.attributes() }}reg {{ rom.range() }}{{ rom.name() }} [0:{{ rom.last_address() }}];{{ rom.remark() }}
+    {{ rom.attributes() }}{{ module.variable() }} {{ rom.range() }}{{ rom.name() }} [0:{{ rom.last_address() }}];{{ rom.remark() }}
 {%- for block in rom.blocks() %}
     initial begin
 {%- for word in block %}
@@ -54,14 +59,14 @@ module {{ module.name() }} (
 
     // Registers that feed back
 {%- for net in module.early_registers() %}
-    {{ net.register_attributes() }}reg {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_links() %}
 
     // Between the stages
 {%- for net in module.links() %}
-    wire {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    {{ module.wire() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- for section in module.sections() %}
@@ -72,23 +77,38 @@ module {{ module.name() }} (
 {%- for net in section.nets() %}
 {%- if let Some(instance) = net.instance() %}
 {%- if !net.is_port() %}
-    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
+    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
 {%- endif %}
     {{ instance }}{{ net.remark() }}
 {%- else if net.is_port() %}
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else if net.has_attributes() %}
-    {{ net.attributes() }}wire {{ net.net_type() }}{{ net.name() }};
+    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
     assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- else %}
-    wire {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
+    {{ module.wire() }} {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
 {%- endif %}
 {%- endfor %}
+{%- if section.has_functions() %}
+
+    // Tables
+{%- for rom in section.functions() %}
+    function automatic {{ rom.data_type() }}{{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
+        input {{ rom.address_type() }}rom_address;
+        {{ rom.case_attributes() }}case (rom_address)
+{%- for word in rom.cases() %}
+            {{ word.label }}: {{ rom.name() }} = {{ word.value }};
+{%- endfor %}
+            default: {{ rom.name() }} = {{ rom.zero() }};
+        endcase
+    endfunction
+{%- endfor %}
+{%- endif %}
 {%- for group in section.groups() %}
 
     // {{ group.heading() }}
 {%- for net in group.declared_here() %}
-    {{ net.register_attributes() }}reg {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- if group.has_initial_values() %}
     initial begin
@@ -99,7 +119,7 @@ module {{ module.name() }} (
 {%- endfor %}
     end
 {%- endif %}
-    always @({{ group.events() }}) begin
+    {{ module.always() }} @({{ group.events() }}) begin
 {%- if group.has_reset() %}
         if ({{ group.reset_condition() }}) begin
 {%- for register in group.registers() %}
@@ -143,9 +163,9 @@ module {{ module.name() }} (
 
     // Signals with bits that nothing reads
 {%- if let Some(all) = module.unread_bits() %}
-    wire unused_bits = {{ all }};
+    {{ module.wire() }} unused_bits = {{ all }};
 {%- else %}
-    wire [{{ module.module.unread.len() - 1 }}:0] unused_bits;
+    {{ module.wire() }} [{{ module.module.unread.len() - 1 }}:0] unused_bits;
 {%- for group in module.unread_groups() %}
 {%- if let Some(heading) = group.heading() %}
     // {{ heading }}
@@ -153,21 +173,6 @@ module {{ module.name() }} (
     assign unused_bits[{{ group.bit }}] = {{ group.reduction() }};
 {%- endfor %}
 {%- endif %}
-{%- endif %}
-{%- if module.has_functions() %}
-
-    // Tables
-{%- for rom in module.functions() %}
-    function automatic {{ rom.range() }}{{ rom.name() }};{{ rom.remark() }}
-        input {{ rom.address_type() }}rom_address;
-        {{ rom.case_attributes() }}case (rom_address)
-{%- for word in rom.cases() %}
-            {{ word.label }}: {{ rom.name() }} = {{ word.value }};
-{%- endfor %}
-            default: {{ rom.name() }} = {{ rom.zero() }};
-        endcase
-    endfunction
-{%- endfor %}
 {%- endif %}
 
 endmodule

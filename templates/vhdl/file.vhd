@@ -72,15 +72,6 @@ architecture rtl of {{ entity.name() }} is
     attribute rom_style of {{ rom.name() }} : constant is "block";
     attribute syn_romstyle of {{ rom.name() }} : constant is "block_rom";
 {%- endfor %}
-{%- for rom in entity.functions() %}
-
-    type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
-    constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
-{%- for word in rom.array() %}
-        {{ word }}
-{%- endfor %}
-    );
-{%- endfor %}
 {%- if entity.has_links() %}
 
     -- Between the stages
@@ -89,6 +80,15 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
 {%- endif %}
 {%- for section in entity.sections() %}
+{%- for rom in section.functions() %}
+
+    type {{ rom.type_name() }} is array (0 to {{ rom.last_address() }}) of {{ rom.subtype() }};
+    constant {{ rom.name() }} : {{ rom.type_name() }} := ({{ rom.remark() }}
+{%- for word in rom.array() %}
+        {{ word }}
+{%- endfor %}
+    );
+{%- endfor %}
 {%- if section.has_signals() %}
 
     -- {{ section.heading() }}

@@ -85,7 +85,10 @@ pub(crate) fn corrupted(proof: &str, rng: &mut SplitMix) -> (String, Vec<&'stati
 pub(crate) fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut pick = |n: usize| (rng.word() % n.max(1) as u64) as usize;
-    let is_logic = |line: &str| line.starts_with("wire ") || (line.contains(" <= ") && !line.starts_with("if "));
+    // Sinks of unread bits compute nothing.
+    let is_logic = |line: &str| {
+        (line.starts_with("wire ") && !line.contains(" unused_")) || (line.contains(" <= ") && !line.starts_with("if "))
+    };
     let logic: Vec<usize> = (0..lines.len()).filter(|&i| is_logic(lines[i].trim_start())).collect();
     let at = *logic.get(pick(logic.len()))?;
     let is_vhdl = text.contains("library ieee;");
@@ -113,7 +116,9 @@ pub(crate) fn changed(text: &str, rng: &mut SplitMix) -> Option<String> {
             ("<= v", "<= not v"),
             (" & v", " & not v"),
             (" < ", " /= "),
-        ][pick(10)],
+            ("resize(v", "resize(not v"),
+            (", 1)", ", 2)"),
+        ][pick(12)],
     };
     // After the name of what is driven.
     let driver = line.find(if line.contains(" <= ") { " <= " } else { " = " })?;

@@ -106,7 +106,7 @@ fn suggestions_are_close_or_missing() {
         assert_eq!(code, 2, "{words:?}: {err}");
         err.lines().find_map(|line| line.strip_prefix("  help: ")).unwrap_or_default().to_owned()
     };
-    assert_eq!(help(&[&tiny, "--verilog", "x.v", "--systemverilog"]), "did you mean --verilog FILE?");
+    assert_eq!(help(&[&tiny, "--verilog", "x.v", "--systemverilg", "x.sv"]), "did you mean --systemverilog FILE?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--vaild"]), "did you mean --valid?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--clock_period=5"]), "did you mean --clock-period 5?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--qwertyuiop"]), "`alir2hdl generate --help` lists its options");
@@ -132,7 +132,9 @@ fn the_ending_of_a_result_says_what_it_is() {
     assert_eq!(file("a.v"), bare);
     // Verilog-2001 in a file of SystemVerilog, and other mixtures.
     for (option, name, warned) in [
-        ("-o", "x.sv", true),
+        ("-o", "x.sv", false),
+        ("--systemverilog", "x.sv", false),
+        ("--systemverilog", "x.v", true),
         ("--verilog", "x.sv", true),
         ("--verilog", "x.vhd", true),
         ("--vhdl", "y.v", true),

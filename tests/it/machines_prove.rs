@@ -26,7 +26,7 @@ fn read(name: &str) -> Machine {
 fn written(machine: &Machine, level: u8, language: Language) -> String {
     let optimised = machine.clone().with_blocks(|model| passes::run(model, passes::pipeline(level)).0);
     let language = match language {
-        Language::Verilog => emit::Language::Verilog,
+        Language::Verilog | Language::SystemVerilog => emit::Language::Verilog,
         Language::Vhdl => emit::Language::Vhdl,
     };
     emit::text(&lower_machine(&optimised, "machine"), language, &emit::Options::default())
@@ -233,7 +233,7 @@ fn the_testbench_shows_the_difference() {
             continue;
         }
         let (from, to) = match language {
-            Language::Verilog => ("cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
+            Language::Verilog | Language::SystemVerilog => ("cnt_v0 + 2'b01", "cnt_v0 - 2'b01"),
             Language::Vhdl => ("cnt_v0 + ", "cnt_v0 - "),
         };
         let good = written(&machine, 1, language);

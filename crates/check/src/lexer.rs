@@ -19,7 +19,7 @@ pub(crate) enum Token<'a> {
 }
 
 /// Signs of more than one character.
-const SIGNS: [&str; 4] = ["<=", ":=", "=>", "/="];
+const SIGNS: [&str; 5] = ["<<<", "<=", ":=", "=>", "/="];
 
 /// Returns the tokens of an RTL file, each with its line number. Comments and attributes are left out.
 ///
@@ -49,8 +49,16 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
             } else if first.is_ascii_digit() {
                 let digits = length(&|c| c.is_ascii_digit(), 0);
                 let size: usize = rest[..digits].parse().map_err(|_| wrong("a number too large"))?;
-                if rest[digits..].starts_with('\'') && !is_vhdl {
+                if rest[digits..].starts_with('\'') && !rest[digits..].starts_with("'(") && !is_vhdl {
                     let end = length(&word, digits + 1);
+                    if rest[digits..].starts_with("'s") {
+                        // A signed constant.
+                        let bits = constant(size, &rest[digits + 2..end]).map_err(|why| wrong(&why))?;
+                        let open = [Token::Word("$signed"), Token::Sign("("), Token::Bits(bits), Token::Sign(")")];
+                        out.extend(open.into_iter().map(|token| (token, line)));
+                        rest = rest[end..].trim_start();
+                        continue;
+                    }
                     (Token::Bits(constant(size, &rest[digits + 1..end]).map_err(|why| wrong(&why))?), end)
                 } else {
                     (Token::Number(size), digits)

@@ -26,12 +26,13 @@ const MOST_ADDRESS: u32 = 18;
 const MOST_WORD: usize = 64;
 
 /// Operators with two operands: how each is spelt, what it is called here, how strongly it binds.
-const OF_VERILOG: [(&str, char, u32); 8] = [
+const OF_VERILOG: [(&str, char, u32); 9] = [
     ("?", '?', 1),
     ("|", '|', 2),
     ("^", '^', 3),
     ("&", '&', 4),
-    ("<", '<', 6),
+    ("<", '<', 5),
+    ("<<<", 'l', 6),
     ("+", '+', 7),
     ("-", '-', 7),
     ("*", '*', 8),
@@ -63,8 +64,8 @@ pub(crate) struct Module<'a> {
     pub(crate) end: usize,
 }
 
-/// A port: whether it is an input, and a vector; its name and width.
-pub(crate) type Port<'a> = (bool, bool, &'a str, usize);
+/// A port: whether it is an input, and a vector; its name and width; whether it is signed.
+pub(crate) type Port<'a> = (bool, bool, &'a str, usize, bool);
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -82,6 +83,8 @@ pub(crate) enum Name {
 pub(crate) struct Net<'a> {
     pub(crate) name: &'a str,
     pub(crate) bits: Vec<Lit>,
+    /// Set if the language takes it as signed.
+    pub(crate) signed: bool,
     age: Option<u32>,
     /// Which bits have a driver, and how many have none.
     driven: Vec<bool>,
@@ -118,12 +121,25 @@ pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
+    /// Set if it is made of strings of VHDL only, which have the type that is wanted of them.
+    pub(crate) is_string: bool,
 }
 
 impl Value {
+    /// Returns the value of a literal.
+    pub(crate) fn constant(bits: impl IntoIterator<Item = bool>, is_string: bool) -> Value {
+        Value { bits: bits.into_iter().map(Lit::constant).collect(), age: None, signed: false, is_string }
+    }
+
     /// Other bits of the same clock.
     pub(crate) fn with(&self, bits: Vec<Lit>) -> Value {
         Value { bits, ..*self }
+    }
+
+    /// Returns the bits `count` places to the left, with zeros below.
+    pub(crate) fn shifted(&self, count: usize) -> Value {
+        let count = count.min(self.bits.len());
+        self.with([&vec![Lit::FALSE; count], &self.bits[..self.bits.len() - count]].concat())
     }
 }
 
@@ -255,7 +271,7 @@ impl<'a> Text<'a> {
         while modules.is_empty() || r.at < text.tokens.len() {
             let mut module = if is_vhdl { r.entity() } else { r.head() }?;
             r.sure(known.insert(module.name), "two modules with one name")?;
-            for &(_, _, name, _) in &module.ports {
+            for &(_, _, name, ..) in &module.ports {
                 let is_new = module.names.insert(name, Name::Taken).is_none();
                 r.sure(is_new, &format!("{name}: a port with a name that is taken"))?;
             }
@@ -297,13 +313,13 @@ impl<'a> Text<'a> {
         (r.at, r.end, r.seen.module) = (whole.body, whole.end, self.whole);
         r.scopes[0].clone_from(&whole.names);
         let mut ports = Open::default();
-        for &(is_input, is_vector, name, width) in &whole.ports {
+        for &(is_input, is_vector, name, width, signed) in &whole.ports {
             let net = r.net(name, width)?;
             let age = is_input.then_some(0);
             let (driven, open) = (vec![is_input; width], if is_input { 0 } else { width });
             let is_control = is_input && !is_vector;
             r.nets[net] =
-                Net { is_control, is_output: !is_input, age, driven, open, ..std::mem::take(&mut r.nets[net]) };
+                Net { signed, is_control, is_output: !is_input, age, driven, open, ..std::mem::take(&mut r.nets[net]) };
             r.scopes[0].insert(name, Name::Net(net));
             match (is_input, is_vector) {
                 (true, true) => ports.into.push(net),
@@ -422,8 +438,10 @@ impl<'t, 'a> Reader<'t, 'a> {
         let mut connection = |r: &mut Self| {
             let (ahead, between, behind) = if text.is_vhdl { ("", "=>", "") } else { (".", "(", ")") };
             let name = r.within(ahead, Self::word, between)?;
-            let Some(&&(is_input, _, _, width)) = ports.get(name) else { return r.wrong("a port that is not there") };
-            let net = r.connected(g, is_input, width, made)?;
+            let Some(&&(is_input, _, _, width, signed)) = ports.get(name) else {
+                return r.wrong("a port that is not there");
+            };
+            let net = r.connected(g, is_input, (width, signed), made)?;
             let is_new = matches!(names.insert(name, Name::Net(net)), Some(Name::Taken));
             r.sure(is_new, "a port that is connected twice")?;
             r.expect(behind).map(|()| (is_input, net))
@@ -444,16 +462,25 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// The net that is connected to a port: one that is there, or that of an expression.
-    fn connected(&mut self, g: &mut Graph, is_input: bool, width: usize, made: Made<'_>) -> Result<usize> {
+    fn connected(
+        &mut self,
+        g: &mut Graph,
+        is_input: bool,
+        (width, signed): (usize, bool),
+        made: Made<'_>,
+    ) -> Result<usize> {
         let is_alone = matches!(self.text.tokens.get(self.at + 1), Some((Token::Sign("," | ")"), _)));
+        // Verilog connects a net of either sign: what has another one is an expression here.
+        let is_verilog_input = is_input && !self.text.is_vhdl;
         if let (true, Some(&Token::Word(name))) = (is_alone, self.peek())
             && let Some(&Name::Net(net)) = self.names().get(name)
+            && !(is_verilog_input && self.nets[net].signed != signed)
         {
             self.at += 1;
             let is_fresh = self.nets[net].open == width;
             self.sure(
-                self.nets[net].bits.len() == width && (is_input || is_fresh),
-                "a port of another width, or driven twice",
+                (self.nets[net].bits.len(), self.nets[net].signed) == (width, signed) && (is_input || is_fresh),
+                "a port of another width or sign, or driven twice",
             )?;
             self.nets[net].is_output |= !is_input;
             if is_input {
@@ -463,6 +490,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
         self.sure(is_input, "an output that no net is connected to")?;
         let net = self.net("", width)?;
+        self.nets[net].signed = signed;
         self.drive(g, (net, None), made).map(|()| net)
     }
 
@@ -617,9 +645,13 @@ impl<'t, 'a> Reader<'t, 'a> {
         let slot = &mut self.nets[net];
         let (high, low) = range.unwrap_or((slot.bits.len() - 1, 0));
         let is_free = high < slot.bits.len() && !slot.driven[low..=high].contains(&true);
-        if !is_free || value.bits.len() != high - low + 1 {
+        // A type of VHDL is that of its target.
+        let is_typed = !self.text.is_vhdl || value.is_string || value.signed == slot.signed;
+        if !is_free || !is_typed || value.bits.len() != high - low + 1 {
             let (name, width) = (slot.name, value.bits.len());
-            return self.wrong(&format!("{name}: two drivers, or bits that do not fit the {width} of their driver"));
+            return self.wrong(&format!(
+                "{name}: two drivers, or bits or a type that do not fit the {width} bits of their driver"
+            ));
         }
         slot.bits[low..=high].copy_from_slice(&value.bits);
         slot.driven[low..=high].fill(true);
@@ -779,6 +811,8 @@ impl<'t, 'a> Reader<'t, 'a> {
                 let yes = self.within("", |r| r.expression(g, 1), ":")?;
                 let no = self.expression(g, 1)?;
                 self.choice(g, left, &yes, &no)?
+            } else if operator == 'l' {
+                left.shifted(self.number()?)
             } else {
                 let right = self.expression(g, strength + 1)?;
                 self.combined(g, operator, &left, &right)?
@@ -793,12 +827,13 @@ impl<'t, 'a> Reader<'t, 'a> {
         let is_vhdl = self.text.is_vhdl;
         let (sign, strength) = match self.peek() {
             Some(Token::Bits(_)) => {
-                let bits = self.bits()?.into_iter().map(Lit::constant).collect();
-                return Ok(Value { bits, age: None, signed: false });
+                return Ok(Value::constant(self.bits()?, is_vhdl));
             }
             Some(Token::Sign("(")) => return self.inner(g),
+            Some(Token::Number(_)) if !is_vhdl => return self.cast(g),
             // Zero has the width of what is taken from it.
             Some(Token::Number(0)) if is_vhdl && least == 0 => ("0 -", 8),
+            Some(Token::Sign("-")) if is_vhdl && least == 0 => ("-", 8),
             Some(Token::Word("not")) if is_vhdl => ("not", 9),
             Some(&Token::Sign(sign @ ("-" | "~" | "|" | "&"))) if !is_vhdl => (sign, 9),
             _ => return if is_vhdl { self.converted(g) } else { self.joined(g) },
@@ -817,7 +852,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
         self.sure(fits, "a repetition that is not read here")?;
-        Ok(Value { signed: false, ..value.with(value.bits.repeat(count)) })
+        Ok(Value { signed: false, is_string: false, ..value.with(value.bits.repeat(count)) })
     }
 
     pub(crate) fn choice(&self, g: &mut Graph, select: Value, yes: &Value, no: &Value) -> Result<Value> {
@@ -825,7 +860,9 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(fits, "a choice of other widths")?;
         let age = common(common(select.age, yes.age), no.age);
         let bits = choose(g, select.bits[0], &yes.bits, &no.bits);
-        Ok(Value { bits, age, signed: yes.signed && no.signed })
+        let signs = signs(yes, no);
+        self.sure(signs[0] == signs[1] || !self.text.is_vhdl, "a choice of a signed and an unsigned value")?;
+        Ok(Value { bits, age, signed: signs == [true; 2], is_string: yes.is_string && no.is_string })
     }
 
     pub(crate) fn combined(&self, g: &mut Graph, operator: char, left: &Value, right: &Value) -> Result<Value> {
@@ -835,7 +872,8 @@ impl<'t, 'a> Reader<'t, 'a> {
         if a.len() != b.len() && operator != ',' && !is_exact {
             return self.wrong(&format!("operands of {} and {} bits", a.len(), b.len()));
         }
-        let is_clear = left.signed == right.signed || (!self.text.is_vhdl && operator != '<');
+        let signs = signs(left, right);
+        let is_clear = signs[0] == signs[1] || (!self.text.is_vhdl && operator != '<');
         self.sure(is_clear, "a signed operand beside another one")?;
         let pairs = a.iter().copied().zip(b.iter().copied());
         let bits = match operator {
@@ -844,15 +882,16 @@ impl<'t, 'a> Reader<'t, 'a> {
             '&' => pairs.map(|(x, y)| g.and(x, y)).collect(),
             '+' => add(g, a, b, Lit::FALSE),
             '-' => subtract(g, a, b),
-            '<' => vec![less(g, a, b, left.signed)],
+            '<' => vec![less(g, a, b, signs[0])],
             ',' => [&b[..], &a[..]].concat(),
             _ => {
                 let width = if is_exact { a.len() + b.len() } else { a.len() };
-                multiply(g, &resize(a, left.signed, width), &resize(b, left.signed, width))
+                multiply(g, &resize(a, signs[0], width), &resize(b, signs[0], width))
             }
         };
-        let signed = left.signed && right.signed && operator != '<';
-        Ok(Value { bits, age: common(left.age, right.age), signed })
+        let signed = signs == [true; 2] && operator != '<';
+        let is_string = left.is_string && right.is_string;
+        Ok(Value { bits, age: common(left.age, right.age), signed, is_string })
     }
 
     /// A signal or an input by its name, or bits of it; the word of a table.
@@ -870,7 +909,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             let fits = address.bits.len() == words.address && !address.signed;
             self.sure(fits, "an address of another width, or with a sign")?;
             let bits = table(g, &address.bits, words.width, |i, bit| words.words[i] >> bit & 1 == 1);
-            return Ok(Value { signed: false, ..address.with(bits) });
+            return Ok(Value { signed: false, is_string: false, ..address.with(bits) });
         }
         let Some(&Name::Net(net)) = self.names().get(name) else {
             return self.wrong(&format!("{name} is no signal that is declared above"));
@@ -895,10 +934,12 @@ impl<'t, 'a> Reader<'t, 'a> {
             return Ok(address.with(table(g, &address.bits, 1, |i, _| bits[i] == Lit::TRUE)));
         }
         let range = self.range()?;
-        let Net { bits, age, .. } = &self.nets[net];
+        let Net { bits, age, signed, .. } = &self.nets[net];
         let (high, low) = range.unwrap_or((bits.len() - 1, 0));
         self.sure(high < bits.len(), "bits that are not there")?;
-        Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed: false })
+        // A part has no sign in Verilog, and that of the whole in VHDL.
+        let signed = *signed && (range.is_none() || self.text.is_vhdl);
+        Ok(Value { bits: bits[low..=high].to_vec(), age: *age, signed, is_string: false })
     }
 
     /// That a net may be read here.
@@ -932,6 +973,15 @@ impl<'t, 'a> Reader<'t, 'a> {
         let word = self.bits()?;
         self.sure(word.len() == width && width <= MOST_WORD, "a word of another width")?;
         Ok(number_of(&word))
+    }
+}
+
+/// Returns for each of two operands if it is signed: a string is what the other one is.
+fn signs(left: &Value, right: &Value) -> [bool; 2] {
+    match (left.is_string, right.is_string) {
+        (true, _) => [right.signed; 2],
+        (_, true) => [left.signed; 2],
+        _ => [left.signed, right.signed],
     }
 }
 

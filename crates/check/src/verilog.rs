@@ -3,7 +3,8 @@
 use crate::Made;
 use crate::graph::Graph;
 use crate::lexer::Token;
-use crate::text::{Module, Process, Reader, Result, Value, common, number_of};
+use crate::text::{Module, Process, Reader, Result, Value, WIDEST, common, number_of};
+use crate::words::resize;
 use std::collections::HashMap;
 
 impl<'a> Reader<'_, 'a> {
@@ -13,8 +14,9 @@ impl<'a> Reader<'_, 'a> {
         let port = |r: &mut Self| {
             let is_input = r.either("input", "output")?;
             let _ = r.eat("wire") || (!is_input && r.eat("reg"));
-            let (is_vector, width) = (r.is("["), r.verilog_width()?);
-            Ok((is_input, is_vector, r.word()?, width))
+            r.eat("logic");
+            let (signed, is_vector, width) = (r.eat("signed"), r.is("["), r.verilog_width()?);
+            Ok((is_input, is_vector, r.word()?, width, signed))
         };
         let ports = self.within("(", |r| if r.is(")") { Ok(Vec::new()) } else { r.list(",", port) }, ") ;")?;
         Ok(Module { name, ports, body: self.at, ..Module::default() })
@@ -27,6 +29,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn function(&mut self) -> Result<()> {
         self.eat("automatic");
+        self.eat("logic");
         let width = self.verilog_width()?;
         let name = self.word()?;
         let address = self.within("; input", Self::verilog_width, "")?;
@@ -72,20 +75,32 @@ impl<'a> Reader<'_, 'a> {
         loop {
             match self.word()? {
                 "endmodule" => return Ok(()),
-                kind @ ("wire" | "reg") => {
-                    let width = self.verilog_width()?;
+                kind @ ("wire" | "reg" | "logic") => {
+                    if kind == "wire" {
+                        self.eat("logic");
+                    }
+                    let (signed, width) = (self.eat("signed"), self.verilog_width()?);
                     let name = self.word()?;
-                    if kind == "reg" && self.is("[") {
+                    if kind != "wire" && self.is("[") {
                         self.memory(name, width)?;
                         continue;
                     }
                     let net = self.declare(name, width)?;
+                    self.nets[net].signed = signed;
                     if kind == "wire" && self.eat("=") {
                         self.drive(g, (net, None), made)?;
                     }
                     self.expect(";")?;
                 }
-                "always" => self.always(g)?,
+                "localparam" => {
+                    let width = if self.eat("int") { 32 } else { self.width()? };
+                    let name = self.word()?;
+                    let value = self.within("=", Self::number, ";")?;
+                    let net = self.declare(name, width)?;
+                    let bits = (0..width).map(|bit| bit < 64 && value >> bit & 1 == 1);
+                    self.set((net, None), &Value::constant(bits, false))?;
+                }
+                "always" | "always_ff" => self.always(g)?,
                 // What registers hold at power-on.
                 "initial" => {
                     self.expect("begin")?;
@@ -124,10 +139,20 @@ impl<'a> Reader<'_, 'a> {
         self.registers(process)
     }
 
+    /// `12'(a)`: another width, the sign of `a`.
+    pub(crate) fn cast(&mut self, g: &mut Graph) -> Result<Value> {
+        let width = self.within("", Self::number, "' (")?;
+        self.sure((1..=WIDEST).contains(&width), "a cast to a width that is not read here")?;
+        let value = self.within("", |r| r.expression(g, 0), ")")?;
+        Ok(value.with(resize(&value.bits, value.signed, width)))
+    }
+
     /// `{a, b}`, `{3{a}}`, `$signed(a)`, or a name.
     pub(crate) fn joined(&mut self, g: &mut Graph) -> Result<Value> {
-        if self.eat("$signed") {
-            return Ok(Value { signed: true, ..self.inner(g)? });
+        for (function, signed) in [("$signed", true), ("$unsigned", false)] {
+            if self.eat(function) {
+                return Ok(Value { signed, ..self.inner(g)? });
+            }
         }
         if !self.eat("{") {
             return self.named(g);
@@ -140,6 +165,11 @@ impl<'a> Reader<'_, 'a> {
         }
         let parts = self.within("", |r| r.list(",", |r| r.expression(g, 0)), "}")?;
         let age = parts.iter().fold(None, |age, part| common(age, part.age));
-        Ok(Value { bits: parts.into_iter().rev().flat_map(|part| part.bits).collect(), age, signed: false })
+        Ok(Value {
+            bits: parts.into_iter().rev().flat_map(|part| part.bits).collect(),
+            age,
+            signed: false,
+            is_string: false,
+        })
     }
 }

@@ -3,13 +3,13 @@
 //! An element of a vector is read as a vector of one bit, and a name as it is spelt; in two spellings it is refused.
 
 use crate::Made;
-use crate::graph::{Graph, Lit};
+use crate::graph::Graph;
 use crate::lexer::Token;
 use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
 use crate::words::{any, resize};
 
 /// Names that have a meaning here: nothing may be declared with one of them.
-const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize to_integer to_01 rising_edge rtl string boolean \
+const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize shift_left to_integer to_01 rising_edge rtl string boolean \
                      work std";
 
 const HEAD: &str = "library ieee ; use ieee . std_logic_1164 . all ; use ieee . numeric_std . all ; entity";
@@ -22,9 +22,9 @@ impl<'a> Reader<'_, 'a> {
         let port = |r: &mut Self| {
             let name = r.within("", Self::word, ":")?;
             let is_input = r.either("in", "out")?;
-            let is_vector = !r.eat("std_logic");
-            let kind = if r.is("unsigned") { "unsigned" } else { "std_logic_vector" };
-            Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }))
+            let (is_vector, signed) = (!r.eat("std_logic"), r.is("signed"));
+            let kind = ["signed", "unsigned"].into_iter().find(|kind| r.is(kind)).unwrap_or("std_logic_vector");
+            Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }, signed))
         };
         let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
         self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;
@@ -43,8 +43,11 @@ impl<'a> Reader<'_, 'a> {
                 "attribute" => _ = self.skip(";"),
                 "signal" => {
                     let name = self.within("", Self::word, ":")?;
-                    let width = if self.eat("std_logic") { 1 } else { self.vector("unsigned")? };
+                    let signed = self.is("signed");
+                    let kind = if signed { "signed" } else { "unsigned" };
+                    let width = if self.eat("std_logic") { 1 } else { self.vector(kind)? };
                     let net = self.declare(name, width)?;
+                    self.nets[net].signed = signed;
                     // What it holds at power-on.
                     if self.eat(":=") {
                         self.nets[net].first = Some(self.bits()?);
@@ -61,9 +64,9 @@ impl<'a> Reader<'_, 'a> {
                     let name = self.within("", Self::word, ":")?;
                     if self.is("unsigned") {
                         let width = self.vector("unsigned")?;
-                        let bits = self.within(":=", Self::bits, ";")?.into_iter().map(Lit::constant).collect();
+                        let bits = self.within(":=", Self::bits, ";")?;
                         let net = self.declare(name, width)?;
-                        self.set((net, None), &Value { bits, age: None, signed: false })?;
+                        self.set((net, None), &Value::constant(bits, true))?;
                         continue;
                     }
                     let kind = self.word()?;
@@ -137,15 +140,22 @@ impl<'a> Reader<'_, 'a> {
         if self.eat("resize") {
             let value = self.within("(", |r| r.expression(g, 0), ",")?;
             let width = self.within("", Self::number, ")")?;
-            self.sure(!value.signed && (1..=WIDEST).contains(&width), "a change of width that is not read here")?;
-            return Ok(value.with(resize(&value.bits, false, width)));
+            // Of a signed value that becomes narrower the sign stays.
+            let is_read = (1..=WIDEST).contains(&width) && (!value.signed || width >= value.bits.len());
+            self.sure(is_read, "a change of width that is not read here")?;
+            return Ok(value.with(resize(&value.bits, value.signed, width)));
+        }
+        if self.eat("shift_left") {
+            let value = self.within("(", |r| r.expression(g, 0), ",")?;
+            let count = self.within("", Self::number, ")")?;
+            return Ok(value.shifted(count));
         }
         let Some(&Token::Word(kind @ ("unsigned" | "signed" | "std_logic_vector" | "to_01"))) = self.peek() else {
             return self.named(g);
         };
         self.at += 1;
         let value = if self.eat("'") { self.qualified(g) } else { self.inner(g) }?;
-        Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), ..value })
+        Ok(Value { signed: kind == "signed" || (kind == "to_01" && value.signed), is_string: false, ..value })
     }
 
     /// `(2 downto 0 => a(0))`, `(0 => a)`, `("01" & "1")` behind a type.

@@ -352,6 +352,16 @@ impl Rtl {
             }
             &Expr::Slice { x, lo: below } => self.slice(x, lo + below, width),
             Expr::Free => self.free(width),
+            &Expr::Extend { x, signed } => {
+                let from = self.width(x);
+                if lo + width <= from {
+                    return self.slice(x, lo, width);
+                }
+                // Bits and what extends them, or only copies of the sign.
+                let kept = if signed { lo.min(from.saturating_sub(1)) } else { lo.min(from) };
+                let low = self.slice(x, kept, from - kept);
+                if self.width(low) == 0 { self.number(0, width) } else { self.resize(low, width, signed) }
+            }
             Expr::Concat(parts) => {
                 // Only parts that the slice touches; exact hits need no slice.
                 let parts = parts.clone();

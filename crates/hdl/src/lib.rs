@@ -29,8 +29,10 @@ use std::path::Path;
 /// The language of a text at register-transfer level: read here, written by `emit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
-    /// Verilog-2001.
+    /// Verilog-2001; a file that is read may use the SystemVerilog that [`Language::SystemVerilog`] writes.
     Verilog,
+    /// SystemVerilog-2017, as it is written; a file of it is read as [`Language::Verilog`].
+    SystemVerilog,
     /// VHDL of 1993 and 2008 with `numeric_std`; what is written keeps to the common part of both.
     Vhdl,
 }
@@ -40,6 +42,7 @@ impl Language {
     pub fn name(self) -> &'static str {
         match self {
             Language::Verilog => "verilog",
+            Language::SystemVerilog => "systemverilog",
             Language::Vhdl => "vhdl",
         }
     }
@@ -48,6 +51,7 @@ impl Language {
     pub fn extension(self) -> &'static str {
         match self {
             Language::Verilog => "v",
+            Language::SystemVerilog => "sv",
             Language::Vhdl => "vhd",
         }
     }
@@ -96,7 +100,7 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
 /// `--`.
 fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     let mark = match language {
-        Language::Verilog => "//",
+        Language::Verilog | Language::SystemVerilog => "//",
         Language::Vhdl => "--",
     };
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -138,7 +142,7 @@ pub(crate) fn read_with(
     // Readers recurse over expressions, within the bounds that their parsers set.
     std::thread::scope(|s| {
         let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(s, || match language {
-            Language::Verilog => verilog::read(text, top, find),
+            Language::Verilog | Language::SystemVerilog => verilog::read(text, top, find),
             Language::Vhdl => vhdl::read(text, top, find),
         });
         let mut rtl = match reader {
@@ -161,6 +165,33 @@ mod tests {
     /// What a reader says to a text: nothing if it reads it.
     pub(super) fn said(language: Language, text: &str) -> String {
         read(language, text, None).err().map_or(String::new(), |e| e.to_string())
+    }
+
+    #[test]
+    fn the_system_verilog_of_generated_files_is_read() {
+        let text = "module m(input wire logic clk, input wire logic [3:0] x, output wire logic [7:0] y);
+            localparam int LATENCY = 1, II = 1;
+            localparam int unsigned DEPTH = 2;
+            wire logic signed [3:0] a = $signed(x);
+            wire logic signed [7:0] b = (8'(a) <<< 2) - 8'(a);
+            logic signed [7:0] r;
+            always_ff @(posedge clk) begin r <= -(8'(b[3:0])); end
+            assign y = $unsigned(r);
+            endmodule";
+        assert_eq!(said(Language::SystemVerilog, text), "");
+        // In Verilog-2001 these words are names.
+        let text = "module m(input logic, output int); wire bit = logic; assign int = bit; endmodule";
+        assert_eq!(said(Language::Verilog, text), "");
+        let value = |expression: &str| {
+            let text = format!("module m(output [7:0] y);\nassign y = {expression};\nendmodule\n");
+            value(Language::Verilog, &text)
+        };
+        assert_eq!(value("8'(4'sb1010)"), Some(0xfa));
+        assert_eq!(value("8'(4'b1010)"), Some(0x0a));
+        // The operand is sized by itself.
+        assert_eq!(value("8'(4'd15 + 4'd1)"), Some(0));
+        assert_eq!(value("2'(4'b0111)"), Some(3));
+        refused(Language::Verilog, "module m(output y); assign y = ", "; endmodule", &[("0'(1'b1)", "cast")]);
     }
 
     pub(super) fn refused(language: Language, head: &str, tail: &str, cases: &[(&str, &str)]) {

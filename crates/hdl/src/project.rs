@@ -282,7 +282,7 @@ impl RtlProject {
             }
         }
         let (text, segments, paths) = match language {
-            Language::Verilog => {
+            Language::Verilog | Language::SystemVerilog => {
                 let texts: Vec<&str> = sources.iter().map(|(_, text)| &**text).collect();
                 let includes = Includes::new(read, &project.include_dirs, paths);
                 preprocess::preprocess_files(&texts, &project.defines, includes)?
@@ -316,7 +316,7 @@ impl RtlProject {
     /// If the text cannot be parsed.
     pub fn modules(&self) -> Result<Vec<String>, Diagnostic> {
         let names = match self.language {
-            Language::Verilog => verilog::modules(&self.text),
+            Language::Verilog | Language::SystemVerilog => verilog::modules(&self.text),
             Language::Vhdl => vhdl::entities(&self.text),
         };
         names.map_err(|wrong| self.located(wrong))

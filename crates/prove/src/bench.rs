@@ -78,7 +78,7 @@ pub fn testbench(
         expected: bits_of(&c.expected, width),
     };
     Some(match language {
-        Language::Verilog => bench.verilog(),
+        Language::Verilog | Language::SystemVerilog => bench.verilog(),
         Language::Vhdl => bench.vhdl(),
     })
 }

@@ -104,22 +104,25 @@ pub(super) fn gaps(runs: &[BitRun], value: &Lanes) -> Vec<(u32, u32)> {
 }
 
 /// The runs of bits that a signal of `width` bits shows of a value of type `of`, if a comment of our own files says so,
-/// such as `relu v29, u4.-1 [0, 30], only bits 2:0, 3`: where the type's lowest bit lies in the value, and which of its
-/// bits are there.
+/// such as `relu v29, bits 2:0, 3 of u4.-1 [0, 30]`: where the type's lowest bit lies in the value, and which of its
+/// bits are there. Versions before 0.3 write `relu v29, u4.-1 [0, 30], only bits 2:0, 3`.
 pub(super) fn remarked_runs(remark: &str, of: Kif, width: u32) -> Option<Vec<BitRun>> {
     if remark.starts_with("part of ") {
         return None;
     }
-    let (place, frac) = remark.match_indices(", ").find_map(|(at, _)| {
+    let (place, before, frac) = remark.match_indices(", ").find_map(|(at, _)| {
         let rest = &remark[at + 2..];
+        let part = rest.strip_prefix("bit").and_then(|rest| rest.split_once(" of "));
+        let (before, rest) = part.map_or((None, rest), |(list, rest)| (Some(list), rest));
         let word = rest.split([' ', ',']).next()?;
         let digits = word.strip_prefix(['s', 'u'])?;
         let (size, frac) = digits.split_once('.')?;
         size.parse::<u32>().ok()?;
-        Some((at + 2, frac.parse::<i32>().ok()?))
+        Some((at + 2, before, frac.parse::<i32>().ok()?))
     })?;
     let lowest = u32::try_from(of.frac.checked_sub(frac)?).ok().filter(|&lowest| lowest < MAX_PLACE)?;
-    let only = remark[place..].split_once(", only bit").map(|(_, list)| list.strip_prefix('s').unwrap_or(list));
+    let only = before.or_else(|| Some(remark[place..].split_once(", only bit")?.1));
+    let only = only.map(|list| list.strip_prefix('s').unwrap_or(list));
     let Some(only) = only else { return Some(vec![(0, lowest, width)]) };
     let mut kept: Vec<(u32, u32)> = Vec::new();
     for run in only.split(',') {
@@ -176,6 +179,8 @@ mod tests {
         let of = Kif { signed: true, int: 6, frac: 10 };
         let said = |remark: &str, width| remarked_runs(remark, of, width);
         assert_eq!(said("relu v9, s6.-1 [-64, 62], only bits 3:0, 5", 5), Some(vec![(0, 11, 4), (4, 16, 1)]));
+        assert_eq!(said("relu v9, bits 3:0, 5 of s6.-1 [-64, 62]", 5), Some(vec![(0, 11, 4), (4, 16, 1)]));
+        assert_eq!(said("sum v1 + v2*2^-1, bit 8 of s9.8 [-2, 1]", 1), Some(vec![(0, 10, 1)]));
         assert_eq!(said("add v1 + v2*2^-1, s9.8 [-2, 1], only bit 8", 1), Some(vec![(0, 10, 1)]));
         assert_eq!(said("sub v1 - v2, u7.10 [0, 1]", 7), Some(vec![(0, 0, 7)]));
         let useless = [
@@ -188,6 +193,8 @@ mod tests {
             "relu v9, s6.4 [0, 1], only bits 0:3",
             "relu v9, s6.4 [0, 1], only bits 4294967295:0",
             "relu v9, s6.4 [0, 1], only bits",
+            "relu v9, bits 3:0, 2 of s6.4 [0, 1]",
+            "relu v9, bits  of s6.4 [0, 1]",
             ", s6.4, only bits ,:, ",
         ];
         for remark in useless {

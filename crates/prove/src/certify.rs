@@ -1416,7 +1416,7 @@ mod tests {
                 },
             );
             let emitted = alir_hw::emit::Options { keep_names: bit(7), use_dsp: bit(8), ..Default::default() };
-            for language in [Language::Verilog, Language::Vhdl] {
+            for language in [Language::Verilog, Language::SystemVerilog, Language::Vhdl] {
                 let text = alir_hw::emit::text(&netlist, language, &emitted);
                 let what = format!("seed {seed}\n{text}");
                 let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));

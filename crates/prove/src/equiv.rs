@@ -611,11 +611,7 @@ mod tests {
     }
 
     fn emitted(netlist: &alir_hw::netlist::Netlist, language: Language) -> String {
-        let to = match language {
-            Language::Verilog => alir_hw::emit::Language::Verilog,
-            Language::Vhdl => alir_hw::emit::Language::Vhdl,
-        };
-        alir_hw::emit::text(netlist, to, &alir_hw::emit::Options::default())
+        alir_hw::emit::text(netlist, language, &alir_hw::emit::Options::default())
     }
 
     #[test]
@@ -624,7 +620,7 @@ mod tests {
             let model = alir_testing::random::model(seed);
             let (level, stages) = ((seed % 3) as u8, (seed / 3 % 4) as u32);
             let netlist = hardware(&model, level, stages, &alir_hw::netlist::Options::default());
-            for language in [Language::Verilog, Language::Vhdl] {
+            for language in [Language::Verilog, Language::SystemVerilog, Language::Vhdl] {
                 let text = emitted(&netlist, language);
                 let report = verdict(&model, &text, language, Some(netlist.interface.latency));
                 assert_eq!(report.verdict, Verdict::Proved, "seed {seed}\n{text}");
@@ -780,7 +776,7 @@ mod tests {
                 *at += line.len() + 1;
                 Some((start, line))
             })
-            .filter(|(_, l)| l.trim_start().starts_with("wire") && l.contains('='))
+            .filter(|(_, l)| l.trim_start().starts_with("wire") && l.contains('=') && !l.contains("wire unused_"))
             .map(|l| l.0)
             .collect();
         if starts.is_empty() {

@@ -252,9 +252,20 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
             Origin::Reused(reused) => reused.lower(spec, top),
         })?;
+        let netlist = match &axis {
+            Some(axis) => netlist.with_head(&[axis.description()]),
+            None => netlist,
+        };
         let netlist = match &spec.provenance {
             Some(provenance) => netlist.with_head(&provenance.lines()),
             None => netlist,
+        };
+        let netlist = match &*origin {
+            Origin::Program { scheduled, .. } if scheduled.outcome.schedule.stages > 0 => {
+                let remarks = scheduled.stage_remarks(spec, &netlist);
+                netlist.with_stage_remarks(remarks)
+            }
+            _ => netlist,
         };
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }

@@ -128,6 +128,16 @@ impl Scheduled<'_> {
         }
     }
 
+    /// The delay of each stage in words.
+    pub(super) fn stage_remarks(&self, spec: &Spec, netlist: &Netlist) -> Vec<String> {
+        let unit = spec.unit(&self.program).0;
+        let remark = |delay: f64| {
+            let delay = format!("{delay:.3}");
+            format!("delay {} {unit}", delay.trim_end_matches('0').trim_end_matches('.'))
+        };
+        self.stage_times(spec, netlist).into_iter().map(remark).collect()
+    }
+
     /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
     ///
     /// # Errors
@@ -196,11 +206,15 @@ impl Scheduled<'_> {
             1 => format!("1 stage, delay {}", longest()),
             stages => format!("{stages} stages, critical stage delay {}", longest()),
         };
-        let (name, around) = match axis {
-            None => (&netlist.interface.top, String::new()),
+        let (name, latency, around) = match axis {
+            None => (&netlist.interface.top, latency, String::new()),
             Some(axis) => {
-                let (latency, interval) = (axis.latency(), axis.initiation_interval());
-                (&axis.top, format!("; AXI4-Stream: latency {latency}, a sample every {interval} clocks"))
+                let around = format!(
+                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}",
+                    axis.interval_in_words(),
+                    netlist.interface.top
+                );
+                (&axis.top, axis.latency(), around)
             }
         };
         let (operations, bits, quality) = (self.program.nodes().len(), netlist.register_bits(), self.quality());

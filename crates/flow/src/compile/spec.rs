@@ -326,12 +326,14 @@ pub struct Text {
     pub keep_names: bool,
     /// Nets above which each pipeline stage is a module of its own.
     pub split_above: usize,
+    /// Set if signals are named by the number of their operation, also where the source has names.
+    pub index_names: bool,
 }
 
 impl Default for Text {
     fn default() -> Text {
         let emit::Options { shreg_extract, keep_names, split_above, .. } = emit::Options::default();
-        Text { tables: LookupTables::Auto, shreg_extract, keep_names, split_above }
+        Text { tables: LookupTables::Auto, shreg_extract, keep_names, split_above, index_names: false }
     }
 }
 
@@ -426,11 +428,18 @@ impl Spec {
                 top: format!("{top}_core"),
                 // A pipeline that receives a sample beat by beat stalls while a beat is missing.
                 enable: wrapper.flow == Flow::Stall || (self.takes_turns() && self.pipeline.arrival == Arrival::Beats),
-                labels: Arc::clone(&self.module.labels),
                 ..netlist::Options::default()
             },
         };
-        netlist::Options { fabric: self.fabric(), ..options }
+        netlist::Options { fabric: self.fabric(), labels: self.labels(), ..options }
+    }
+
+    /// Returns the names that signals and elements have from the source.
+    pub(super) fn labels(&self) -> Arc<Labels> {
+        match self.text.index_names {
+            true => Arc::new(Labels { values: Vec::new(), ..(*self.module.labels).clone() }),
+            false => Arc::clone(&self.module.labels),
+        }
     }
 }
 

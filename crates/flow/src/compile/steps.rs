@@ -88,7 +88,7 @@ impl Hardware<'_> {
         }
         let (names, netlist) = (netlist::stems(last), &self.netlist);
         let stems: FxHashMap<String, u32> =
-            netlist::stems_in(netlist, last, &self.spec().module.labels).into_iter().zip(0..).collect();
+            netlist::stems_in(netlist, last, &self.spec().labels()).into_iter().zip(0..).collect();
         let origin = |at: u32| {
             let (name, shows) = (netlist.name(NetId(at)), netlist.comment(NetId(at)));
             let mut end = name.len();

@@ -167,6 +167,7 @@ const OPTIONS: &[NamedOption] = &[
     value("rom_style", &[], store!(tables, |value| choice(value, TABLES))),
     value("shreg_extract", &[], store!(some shreg_extract, |value| choice(value, YES_NO))),
     flag("keep_names", store!(keep_names, flag_value)),
+    value("names", &[], store!(index_names, |value| choice(value, NAMES))),
     value("split_above", &[], store!(split_above, unsigned::<usize>)),
     flag("prove", store!(prove, flag_value)),
 ];
@@ -208,6 +209,7 @@ const TABLES: &[(&str, LookupTables)] = &[
     ("block", LookupTables::Block),
     ("lut", LookupTables::Pieces),
 ];
+const NAMES: &[(&str, bool)] = &[("source", false), ("index", true)];
 const YES_NO: &[(&str, bool)] = &[("no", false), ("yes", true)];
 
 pub(crate) fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<T, String> {

@@ -135,6 +135,8 @@ pub struct HardwareOptions {
     pub shreg_extract: Option<bool>,
     /// `true` if synthesis keeps every name.
     pub keep_names: bool,
+    /// `true` if signals are named by the numbers of operations.
+    pub index_names: bool,
     /// Nets above which each stage is a module of its own.
     pub split_above: usize,
     /// `true` if each generated file is proved.
@@ -187,6 +189,7 @@ impl Default for HardwareOptions {
             tables: LookupTables::default(),
             shreg_extract: None,
             keep_names: false,
+            index_names: false,
             split_above: emit::Options::default().split_above,
             prove: false,
         }
@@ -250,6 +253,7 @@ impl HardwareOptions {
                 shreg_extract: self.shreg_extract,
                 keep_names: self.keep_names,
                 split_above: self.split_above,
+                index_names: self.index_names,
             },
             prove: self.prove,
             provenance: None,

@@ -240,7 +240,7 @@ impl Foreign {
     /// What a design unit is called.
     fn unit(&self) -> &'static str {
         match self.language {
-            Language::Verilog => "module",
+            Language::Verilog | Language::SystemVerilog => "module",
             Language::Vhdl => "entity",
         }
     }
@@ -248,7 +248,7 @@ impl Foreign {
     /// Whether two names are the same in the language.
     fn same(&self, a: &str, b: &str) -> bool {
         match self.language {
-            Language::Verilog => a == b,
+            Language::Verilog | Language::SystemVerilog => a == b,
             Language::Vhdl => a.eq_ignore_ascii_case(b),
         }
     }
@@ -299,7 +299,7 @@ fn words(text: &str, language: Language) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let line_comment = if language == Language::Verilog { "//" } else { "--" };
+        let line_comment = if language == Language::Vhdl { "--" } else { "//" };
         if rest.starts_with(line_comment) {
             rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
         } else if rest.starts_with("/*") {
@@ -327,7 +327,7 @@ fn declared(words: &[String], language: Language) -> Vec<String> {
     for pair in words.windows(3) {
         let [keyword, name, next] = pair else { continue };
         let is_declaration = match language {
-            Language::Verilog => keyword == "module" || keyword == "macromodule",
+            Language::Verilog | Language::SystemVerilog => keyword == "module" || keyword == "macromodule",
             Language::Vhdl => keyword.eq_ignore_ascii_case("entity") && next.eq_ignore_ascii_case("is"),
         };
         if is_declaration && !names.contains(name) {
@@ -340,7 +340,9 @@ fn declared(words: &[String], language: Language) -> Vec<String> {
 /// Whether another module or entity has an instance of this one.
 fn is_used(words: &[String], name: &str, language: Language) -> bool {
     words.windows(2).any(|pair| match language {
-        Language::Verilog => pair[1] == name && !["module", "macromodule", ":"].contains(&pair[0].as_str()),
+        Language::Verilog | Language::SystemVerilog => {
+            pair[1] == name && !["module", "macromodule", ":"].contains(&pair[0].as_str())
+        }
         Language::Vhdl => {
             pair[1].eq_ignore_ascii_case(name)
                 && ([".", ":"].contains(&pair[0].as_str()) || pair[0].eq_ignore_ascii_case("component"))

@@ -71,7 +71,7 @@ fn plain_path(path: &Path) -> Result<String, Diagnostic> {
 
 /// Comments before anything else: that is where a file states its latency.
 fn head(text: &str, language: Language) -> Vec<String> {
-    let mark = if language == Language::Verilog { "//" } else { "--" };
+    let mark = if language == Language::Vhdl { "--" } else { "//" };
     let lines = text.lines().map(str::trim).take_while(|l| l.is_empty() || l.starts_with(mark));
     lines.map(|l| l.trim_start_matches(mark).trim().to_owned()).filter(|l| !l.is_empty()).collect()
 }
@@ -198,7 +198,7 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
             synthesised(tools, sources, top, at, &dir)?;
             let _ = write!(script, "read_verilog {}; ", plain_path(&dir.join("source0.v"))?);
         }
-        Language::Verilog => {
+        Language::Verilog | Language::SystemVerilog => {
             for (i, source) in sources.iter().enumerate() {
                 let system = source.path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sv"));
                 let file = dir.join(format!("source{i}.v"));
@@ -210,7 +210,7 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
     }
     let place = |name: &str| plain_path(&dir.join(name));
     let chosen = match top {
-        Some(top) if language == Language::Verilog => format!("-top {top}"),
+        Some(top) if language != Language::Vhdl => format!("-top {top}"),
         _ => "-auto-top".to_owned(),
     };
     let _ = write!(

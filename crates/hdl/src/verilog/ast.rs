@@ -75,6 +75,8 @@ pub(super) enum Expr {
     /// A name in a generate block: the blocks with the index of their turn, and the name.
     Path(Vec<(Sym, Option<ExprId>)>, Sym),
     System(Sym, Vec<ExprId>),
+    /// `8'(x)` of SystemVerilog: another width, the sign of the operand.
+    Cast(ExprId, ExprId),
 }
 
 pub(super) type Range = Option<(ExprId, ExprId)>;

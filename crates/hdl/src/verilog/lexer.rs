@@ -80,6 +80,10 @@ pub(super) fn tokens(text: &str) -> Result<Tokens, Diagnostic> {
                 at += 1;
             }
             tokens.push(Token { kind: Kind::Name, start: start as u32 + 1, end: at as u32 });
+        } else if bytes[at..].starts_with(b"'(") {
+            // A cast of SystemVerilog: `8'(x)`.
+            at += 1;
+            tokens.push(Token { kind: Kind::Punct, start: start as u32, end: at as u32 });
         } else if b.is_ascii_digit() || b == b'\'' {
             at = number(bytes, at);
             let kind = if bytes[start..at].contains(&b'\'') { Kind::Based } else { Kind::Decimal };
@@ -167,7 +171,7 @@ fn number(bytes: &[u8], mut at: usize) -> usize {
     };
     at = digits(at, |b| b.is_ascii_digit());
     let tick = spaces(at);
-    if bytes.get(tick) != Some(&b'\'') {
+    if bytes.get(tick) != Some(&b'\'') || bytes.get(tick + 1) == Some(&b'(') {
         return at;
     }
     at = tick + 1;

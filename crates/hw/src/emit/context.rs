@@ -3,7 +3,8 @@
 use super::attributes::Requests;
 use super::line::Scratch;
 use super::plan::scalar_port;
-use crate::netlist::{NetId, Netlist};
+use crate::device::Form;
+use crate::netlist::{Cell, NetId, Netlist};
 use std::ops::Deref;
 
 /// A netlist, and a small table beside it: names and widths are looked up for every operand of every net, in no order,
@@ -22,14 +23,18 @@ struct Entry<'n> {
     name: &'n str,
     width: u32,
     is_scalar_port: bool,
+    is_signed: bool,
 }
 
 impl<'n> Context<'n> {
-    pub(super) fn new(netlist: &'n Netlist, requests: Requests) -> Context<'n> {
+    /// `forms`: those of the tables. What a table in pieces makes is connected to a port, which is unsigned.
+    pub(super) fn new(netlist: &'n Netlist, requests: Requests, forms: &[Form]) -> Context<'n> {
+        let is_port = |cell: Cell| matches!(cell, Cell::Rom { rom, .. } if forms[rom.0 as usize] == Form::Pieces);
         let entry = |(id, net): (u32, &crate::netlist::Net)| {
             let port = scalar_port(netlist, NetId(id));
             let name = port.unwrap_or_else(|| netlist.name(NetId(id)));
-            Entry { name, width: net.width, is_scalar_port: port.is_some() }
+            let is_signed = net.signed && port.is_none() && !is_port(net.cell);
+            Entry { name, width: net.width, is_scalar_port: port.is_some(), is_signed }
         };
         Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), scratch: Scratch::default(), requests }
     }
@@ -42,6 +47,11 @@ impl<'n> Context<'n> {
     /// Number of bits of a net.
     pub(super) fn width(&self, net: NetId) -> u32 {
         self.nets[net.index()].width
+    }
+
+    /// Returns `true` if a net is a number in two's complement.
+    pub(super) fn is_signed(&self, net: NetId) -> bool {
+        self.nets[net.index()].is_signed
     }
 
     /// Whether a net is a scalar input port.

@@ -1,12 +1,12 @@
-//! Verilog and VHDL text of a netlist.
+//! Verilog, SystemVerilog and VHDL text of a netlist.
 //!
 //! The one input is a [`Netlist`]; the text is a pure function of it, of the [`Language`] and of the [`Options`]. What
 //! it promises to tools and to readers is `docs/rtl-interface.md`, section "Language": one self-contained file, one
 //! assignment for each net, wiring written where it is used, registers of a boundary together, every bit that nobody
 //! reads in one sink, no lint pragma.
 //!
-//! [`plan`] decides what stands where, for both languages; [`verilog`] and [`vhdl`] say how each thing is spelt; the
-//! templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
+//! [`plan`] decides the layout, for all languages; [`verilog`], [`system_verilog`] and [`vhdl`] say how each thing is
+//! spelt; the templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
 //! [`Options::split_above`].
 
 mod attributes;
@@ -18,9 +18,11 @@ mod rom;
 mod shared;
 mod sidecar;
 mod sink;
+mod system_verilog;
 mod table_modules;
 mod verilog;
 mod verilog_tables;
+mod verilog_wiring;
 mod vhdl;
 mod vhdl_tables;
 mod view;
@@ -70,7 +72,8 @@ impl Default for Options {
 pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
     let mut sink = Sink::new(out);
     let written = match language {
-        Language::Verilog => verilog::write(netlist, options, &mut sink),
+        Language::Verilog => verilog::write(netlist, options, verilog::Standard::Verilog2001, &mut sink),
+        Language::SystemVerilog => verilog::write(netlist, options, verilog::Standard::SystemVerilog2017, &mut sink),
         Language::Vhdl => vhdl::write(netlist, options, &mut sink),
     };
     sink.finish(written)
@@ -109,11 +112,14 @@ mod tests {
     fn wiring_is_written_where_it_is_used() {
         let (v, vhd) = (verilog(&everything()), vhdl(&everything()));
         assert_line(&v, "wire [9:0] v7 = {{2{v0[7]}}, v0} - {1'b0, v1, 1'b0};  // the net v7");
-        assert_line(&vhd, "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - (\"0\" & v1 & \"0\");  -- the net v7");
+        assert_line(
+            &vhd,
+            "v7 <= (unsigned'(1 downto 0 => v0(7)) & v0) - shift_left(resize(v1, 10), 1);  -- the net v7",
+        );
         assert_line(&v, "wire [9:0] v31 = {{2{v0[7]}}, v0} + {1'b0, v1, 1'b0} - {{2{v1[7]}}, v1};  // the net v31");
         let one_line = vhd.split_whitespace().collect::<Vec<_>>().join(" ");
-        let sum =
-            "(unsigned'(1 downto 0 => v0(7)) & v0) + (\"0\" & v1 & \"0\") - (unsigned'(1 downto 0 => v1(7)) & v1)";
+        let sum = "(unsigned'(1 downto 0 => v0(7)) & v0) + shift_left(resize(v1, 10), 1) \
+                   - (unsigned'(1 downto 0 => v1(7)) & v1)";
         assert!(one_line.contains(&format!("v31 <= {sum};")), "{vhd}");
         assert_line(&v, "wire [123:0] v19 = 124'hf0000000000000000000000000ffff8;  // the net v19");
     }
@@ -125,6 +131,43 @@ mod tests {
         assert_line(&v, "wire [5:0] v12 = v0[5:0] * {1'b0, v3};  // the net v12");
         assert_line(&vhd, "v11 <= resize(unsigned(signed(v0) * signed(v3)), 10);  -- the net v11");
         assert_line(&vhd, "v10 <= unsigned(signed(v0) * signed(v3));  -- the net v10");
+    }
+
+    #[test]
+    fn system_verilog_has_signed_signals_and_casts() {
+        let mut s = Sample::new();
+        s.clock();
+        let x = s.input("inp_0", 8, false);
+        let y = s.input("inp_1", 5, false);
+        s.netlist.nets[x.index()].signed = true;
+        let a = s.wiring(&[constant(false, 4), bits(x, 0, 8)]);
+        let b = s.wiring(&[bits(x, 0, 8), repeat(x, 7, 4)]);
+        let difference = s.net("difference", 12, Cell::Sub { a, b });
+        s.netlist.nets[difference.index()].signed = true;
+        let (a, b) = (s.all(difference), s.wiring(&[bits(y, 0, 5), constant(false, 7)]));
+        let less = s.net("less", 1, Cell::Less { a, b, signed: true });
+        let product = s.net("product", 12, Cell::Mul { a, b, signed: true });
+        let a = s.wiring(&[bits(x, 2, 6), repeat(x, 7, 6)]);
+        let minus = s.net("minus", 12, Cell::Neg { a });
+        s.netlist.nets[minus.index()].signed = true;
+        let held = s.register("held", minus, None, None, false);
+        s.output("out_0", false, &[bits(held, 0, 12), bits(less, 0, 1), bits(product, 0, 12)]);
+        let text = text(&s.netlist, Language::SystemVerilog, &Options::default());
+        assert_line(&text, "wire logic signed [7:0] x_inp_0 = $signed(inp_0);  // the net x_inp_0");
+        let line = "wire logic signed [11:0] difference = (12'(x_inp_0) <<< 4) - 12'(x_inp_0);  // the net difference";
+        assert_line(&text, line);
+        assert_line(&text, "wire logic less = difference < $signed(12'(x_inp_1));  // the net less");
+        let line = "wire logic [11:0] product = $unsigned(difference * $signed(12'(x_inp_1)));  // the net product";
+        assert_line(&text, line);
+        assert_line(&text, "wire logic signed [11:0] minus = -(12'($signed(x_inp_0[7:2])));  // the net minus");
+        assert_line(&text, "always_ff @(posedge clk) begin");
+        assert_line(&text, "localparam int LATENCY = 1;");
+        let vhdl = vhdl(&s.netlist);
+        assert_line(
+            &vhdl,
+            "difference <= shift_left(resize(x_inp_0, 12), 4) - resize(x_inp_0, 12);  -- the net difference",
+        );
+        assert_line(&vhdl, "less <= \"1\" when difference < signed(resize(x_inp_1, 12)) else \"0\";  -- the net less");
     }
 
     #[test]

@@ -27,8 +27,6 @@ pub(super) struct Module {
     pub(super) links: Vec<NetId>,
     /// Unread bits, in groups of at most [`UNREAD_GROUP`] signals of one section.
     pub(super) unread: Vec<UnreadGroup>,
-    /// Memories that its nets read.
-    pub(super) roms: Vec<u32>,
     /// Whether it holds a register.
     pub(super) clocked: bool,
 }
@@ -41,6 +39,8 @@ pub(super) struct Section {
     pub(super) nets: Vec<NetId>,
     /// The registers that end it.
     pub(super) groups: Vec<Group>,
+    /// Memories that its nets read and those of no earlier section do.
+    pub(super) roms: Vec<u32>,
 }
 
 /// What a section holds.
@@ -244,7 +244,7 @@ impl Plan {
         for index in 0..modules.len() {
             let unread = bits.unread(netlist, &modules, index);
             modules[index].unread = unread_groups(netlist, &places, &modules[index], &unread);
-            modules[index].roms = roms(netlist, &modules[index]);
+            place_roms(netlist, &mut modules[index]);
         }
         Plan { modules }
     }
@@ -262,6 +262,7 @@ fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
             },
             nets: Vec::new(),
             groups: Vec::new(),
+            roms: Vec::new(),
         })
         .collect();
     for (id, net) in netlist.nets().iter().enumerate() {
@@ -333,7 +334,6 @@ fn one(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Modu
         instances: Vec::new(),
         links: Vec::new(),
         unread: Vec::new(),
-        roms: Vec::new(),
     }]
 }
 
@@ -386,7 +386,6 @@ fn split_by_stage(netlist: &Netlist, places: &Places, sections: Vec<Section>, ea
             instances: Vec::new(),
             links: Vec::new(),
             unread: Vec::new(),
-            roms: Vec::new(),
         });
     }
     let mut links: Vec<NetId> = modules.iter().flat_map(|m| m.exports.iter().copied()).collect();
@@ -406,14 +405,18 @@ impl Section {
     }
 }
 
-fn roms(netlist: &Netlist, module: &Module) -> Vec<u32> {
+/// Gives each memory to the first section that reads it.
+fn place_roms(netlist: &Netlist, module: &mut Module) {
     let mut used = vec![false; netlist.roms().len()];
-    for id in module.sections.iter().flat_map(|s| s.nets.iter()) {
-        if let Cell::Rom { rom, .. } = netlist.net(*id).cell {
-            used[rom.0 as usize] = true;
+    for section in &mut module.sections {
+        for &id in &section.nets {
+            if let Cell::Rom { rom, .. } = netlist.net(id).cell
+                && !std::mem::replace(&mut used[rom.0 as usize], true)
+            {
+                section.roms.push(rom.0);
+            }
         }
     }
-    (0..used.len() as u32).filter(|&rom| used[rom as usize]).collect()
 }
 
 /// Which bits of each net a module reads.

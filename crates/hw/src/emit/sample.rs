@@ -17,6 +17,7 @@ impl Sample {
             roms: Vec::new(),
             ports: Vec::new(),
             text: String::new(),
+            stage_remarks: Vec::new(),
             header: vec!["A sample".into(), String::new(), "verilator would obey this".into()],
             interface,
         };
@@ -54,6 +55,7 @@ impl Sample {
         self.netlist.text.push_str(&comment);
         self.netlist.nets.push(Net {
             width,
+            signed: false,
             cell,
             stage: self.stage,
             operation: None,

@@ -1,5 +1,6 @@
 //! What both languages need to say about a netlist.
 
+use super::context::Context;
 use super::line::Line;
 use super::plan::{Group, Kind, Module};
 use crate::netlist::{Cell, NetId, Netlist, Piece, Wiring};
@@ -47,11 +48,14 @@ const ORDERS: &[&str] = &[
 ];
 
 /// Heading of a section's inputs or logic.
-pub(super) fn heading(kind: Kind) -> String {
+pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
     match kind {
         Kind::Inputs => "Inputs".into(),
         Kind::Stage(0) => "Before the first stage".into(),
-        Kind::Stage(stage) => format!("Stage {stage}"),
+        Kind::Stage(stage) => match netlist.stage_remarks.get(stage as usize - 1) {
+            Some(remark) => format!("Stage {stage} of {}: {remark}", netlist.stage_remarks.len()),
+            None => format!("Stage {stage}"),
+        },
         Kind::Logic => "Logic".into(),
     }
 }
@@ -182,6 +186,64 @@ impl<'a> Iterator for Items<'a> {
                 Some(Item::Const(Constant(constant)))
             }
         }
+    }
+}
+
+/// Bits above those of a net.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Above {
+    /// There are none.
+    Nothing,
+    /// With the highest bit.
+    Sign,
+    /// With zeros.
+    Zero,
+}
+
+/// Wiring that is a number: bits of one net, shifted and extended.
+#[derive(Clone, Copy)]
+pub(super) struct Term {
+    pub(super) net: NetId,
+    /// Lowest bit of the net.
+    pub(super) lo: u32,
+    /// Bits of the net.
+    pub(super) taken: u32,
+    /// Zeros below.
+    pub(super) shift: u32,
+    pub(super) above: Above,
+    /// Bits of all.
+    pub(super) width: u32,
+}
+
+impl Term {
+    /// Returns the wiring as a number, or `None` if it is another arrangement of bits.
+    fn from_pieces(pieces: &[Piece]) -> Option<Term> {
+        let (shift, rest) = match *pieces {
+            [Piece::Const { one: false, width }, ref rest @ ..] => (width, rest),
+            _ => (0, pieces),
+        };
+        let (&Piece::Bits { net, lo, width: taken }, above) = rest.split_first()? else { return None };
+        let top = lo + taken - 1;
+        let above = match *above {
+            [] => Above::Nothing,
+            [Piece::Const { one: false, .. }] => Above::Zero,
+            [Piece::Repeat { net: sign, bit, .. }] if (sign, bit) == (net, top) => Above::Sign,
+            [Piece::Bits { net: sign, lo: bit, width: 1 }] if (sign, bit) == (net, top) => Above::Sign,
+            _ => return None,
+        };
+        Some(Term { net, lo, taken, shift, above, width: pieces.iter().map(|piece| piece.width()).sum() })
+    }
+
+    /// Returns the wiring as a number of the type `wanted`, or `None` if its bits say more: copies of a bit of an
+    /// unsigned net that extend an unsigned number.
+    pub(super) fn new(netlist: &Context<'_>, pieces: &[Piece], wanted: Option<bool>) -> Option<Term> {
+        let is_number = |term: &Term| term.above != Above::Sign || wanted == Some(true) || netlist.is_signed(term.net);
+        Term::from_pieces(pieces).filter(is_number)
+    }
+
+    /// Returns `true` if it is bits of the net as they are.
+    pub(super) fn is_plain(&self) -> bool {
+        self.shift == 0 && self.above == Above::Nothing
     }
 }
 

@@ -202,7 +202,7 @@ impl<'a> Sidecar<'a> {
                 .zip(delays)
                 .map(|(stage, &delay)| StageFacts { delay, register_bits: after(stage) })
                 .collect(),
-            output_register_bits: if interface.stateful { 0 } else { after(delays.len() + 1) },
+            output_register_bits: if interface.counts_clocks() { 0 } else { after(delays.len() + 1) },
             clock: interface.clock.as_deref(),
             reset: interface.reset.as_deref().map(|port| ResetPort {
                 port,

@@ -1,4 +1,4 @@
-//! How things are spelt in Verilog-2001.
+//! How things are spelt in Verilog-2001, and what is the same in SystemVerilog ([`super::system_verilog`]).
 //!
 //! The subset is small, so that every tool (and every reader) agrees on it: nets are unsigned; operands of an operator
 //! have the width of its result, by explicit slices, concatenations and replications; the only signed expressions are
@@ -10,25 +10,27 @@ use super::Options;
 use super::attributes::Requests;
 use super::context::Context;
 use super::line::{Line, Spelt, spelt};
-use super::plan::{Plan, Unread, UnreadGroup};
+use super::plan::{Kind, Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
-use super::shared::{self, Constant, Item, Items};
+use super::shared;
 use super::sink::Sink;
+use super::system_verilog;
 use super::table_modules;
 use super::verilog_tables::VerilogTable;
+use super::verilog_wiring::{operand, select};
 use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, TableInstance, View, Word};
 use crate::device::Form;
-use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Wiring};
+use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, RomId, Wiring};
 use askama::Template;
 use std::fmt;
 
 /// Writes the whole file.
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
-    let netlist = &Context::new(netlist, Requests::of(options));
-    let plan = &Plan::new(netlist, options.split_above);
+pub(super) fn write(netlist: &Netlist, options: &Options, standard: Standard, out: &mut Sink<'_>) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
+    let netlist = &Context::new(netlist, Requests::of(options), &tables.forms);
+    let plan = &Plan::new(netlist, options.split_above);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
-    let modules = view::modules(View { netlist, tables, plan, dialect: Verilog });
+    let modules = view::modules(View { netlist, tables, plan, dialect: Verilog(standard) });
     File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
 }
 
@@ -40,16 +42,30 @@ struct File<'a> {
     modules: Vec<ModuleView<'a, Verilog>>,
 }
 
-/// Verilog-2001.
+/// Version of the language.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standard {
+    Verilog2001,
+    SystemVerilog2017,
+}
+
+/// Verilog or SystemVerilog.
 #[derive(Clone, Copy)]
-pub(super) struct Verilog;
+pub(super) struct Verilog(Standard);
+
+impl Verilog {
+    fn is_system(self) -> bool {
+        self.0 == Standard::SystemVerilog2017
+    }
+}
 
 impl Dialect for Verilog {
     const COMMENT: &'static str = "//";
     const COLUMN: usize = 30;
 
-    /// `[7:0] `, or nothing for one bit.
-    fn net_type(line: &mut Line<'_>, width: u32) {
+    /// `[7:0] `, or nothing for one bit; in SystemVerilog `signed` before it.
+    fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool) {
+        line.push(if signed && self.is_system() { "signed " } else { "" });
         if width > 1 {
             line.push("[");
             line.number(width - 1);
@@ -66,11 +82,19 @@ impl Dialect for Verilog {
         format!("{width}'h{word:0digits$x}", digits = width.div_ceil(4) as usize)
     }
 
-    fn whole(view: &View<'_, Verilog>, line: &mut Line<'_>, pieces: &[Piece]) {
-        operand(view.netlist, line, pieces);
+    fn whole(view: &View<'_, Verilog>, line: &mut Line<'_>, pieces: &[Piece], signed: bool) {
+        // A constant is assigned to either sign.
+        let is_typed = view.dialect.is_system() && pieces.iter().any(|piece| piece.net().is_some());
+        match is_typed {
+            true => system_verilog::operand(view.netlist, line, pieces, Some(signed)),
+            false => operand(view.netlist, line, pieces),
+        }
     }
 
     fn expression(view: &View<'_, Verilog>, line: &mut Line<'_>, net: NetId) {
+        if view.dialect.is_system() {
+            return system_verilog::expression(view.netlist, line, net, |rom| lookup(view, rom));
+        }
         let netlist = view.netlist;
         let net = netlist.net(net);
         let pieces = |wiring: Wiring| netlist.pieces(wiring);
@@ -110,11 +134,7 @@ impl Dialect for Verilog {
             Cell::ReduceOr { a } => prefix(netlist, line, "|", a),
             Cell::ReduceAnd { a } => prefix(netlist, line, "&", a),
             Cell::Rom { rom, addr } => {
-                let (open, close) = match view.tables.forms[rom.0 as usize] {
-                    Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
-                    Form::Memory | Form::Function | Form::LogicFunction => ("(", ")"),
-                    Form::Pieces => unreachable!("an instance makes the net"),
-                };
+                let (open, close) = lookup(view, rom);
                 line.push(&netlist.roms()[rom.0 as usize].name);
                 line.push(open);
                 operand(netlist, line, pieces(addr));
@@ -124,83 +144,16 @@ impl Dialect for Verilog {
     }
 
     fn driver(view: &View<'_, Verilog>, line: &mut Line<'_>, _port: &Port, pieces: &[Piece]) {
-        operand(view.netlist, line, pieces);
+        Verilog::whole(view, line, pieces, false);
     }
 }
 
-/// Bits of something `width` wide: its name, one bit, or a part select.
-fn select(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
-    line.push(name);
-    if taken == width {
-        return;
-    }
-    line.push("[");
-    if taken > 1 {
-        line.number(lo + taken - 1);
-        line.push(":");
-    }
-    line.number(lo);
-    line.push("]");
-}
-
-fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, taken: u32) {
-    select(line, netlist.read_name(net), netlist.width(net), lo, taken);
-}
-
-/// A constant, low bits first.
-fn literal(line: &mut Line<'_>, bits: &Constant<'_>) {
-    let width = bits.width();
-    match bits.uniform() {
-        Some(one) if width == 1 => line.push(if one { "1'b1" } else { "1'b0" }),
-        Some(false) if width <= 64 => {
-            line.number(width);
-            line.push("'d0");
-        }
-        Some(one) if width > 8 => {
-            line.push("{");
-            line.number(width);
-            line.push("{1'b");
-            line.bit(one);
-            line.push("}}");
-        }
-        _ if width <= 8 => {
-            line.number(width);
-            line.push("'b");
-            bits.binary(line);
-        }
-        _ => {
-            line.number(width);
-            line.push("'h");
-            bits.hex(line);
-        }
-    }
-}
-
-/// Wiring as an operand: one item, or a concatenation. Never empty.
-fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece]) {
-    let braces = Items::are_several(pieces);
-    if braces {
-        line.push("{");
-    }
-    for (index, item) in Items::of(pieces).enumerate() {
-        if index > 0 {
-            line.push(",");
-            line.blank();
-        }
-        match item {
-            Item::Bits { net, lo, width } => net_bits(netlist, line, net, lo, width),
-            Item::Repeat { net, bit, count } => {
-                line.push("{");
-                line.number(count);
-                line.push("{");
-                net_bits(netlist, line, net, bit, 1);
-                line.push("}}");
-            }
-            Item::Const(bits) => literal(line, &bits),
-        }
-    }
-    if braces {
-        line.push("}");
+/// Brackets around the address of a table.
+fn lookup(view: &View<'_, Verilog>, rom: RomId) -> (&'static str, &'static str) {
+    match view.tables.forms[rom.0 as usize] {
+        Form::Memory if view.tables.arrays[rom.0 as usize] => ("[", "]"),
+        Form::Memory | Form::Function | Form::LogicFunction => ("(", ")"),
+        Form::Pieces => unreachable!("an instance makes the net"),
     }
 }
 
@@ -237,7 +190,14 @@ impl NetView<'_, Verilog> {
     fn instance(&self) -> Option<String> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
-        let address = spelt(&netlist.scratch, 30, move |line| operand(netlist, line, netlist.pieces(address)));
+        let view = self.view;
+        let address = spelt(&netlist.scratch, 30, move |line| {
+            // Yosys 0.23 ends with an assertion where a whole signed net is connected as `$unsigned(x)`.
+            match view.dialect.is_system() {
+                true => system_verilog::operand(netlist, line, netlist.pieces(address), None),
+                false => operand(netlist, line, netlist.pieces(address)),
+            }
+        });
         Some(format!("{module} {label} (.address({address}), .word({}));", self.name()))
     }
 
@@ -261,6 +221,7 @@ impl<'a> ModuleView<'a, Verilog> {
 
     fn ports(&self) -> Vec<String> {
         let netlist = self.view.netlist;
+        let (dialect, wire, variable) = (self.view.dialect, self.wire(), self.variable());
         let mut ports = Vec::new();
         if self.module.stage.is_none() {
             for port in netlist.ports() {
@@ -270,33 +231,57 @@ impl<'a> ModuleView<'a, Verilog> {
                 };
                 // A vector of one bit stays a vector: the port's shape does not depend on its width.
                 let range = if port.scalar { String::new() } else { format!("[{}:0] ", port.width - 1) };
-                ports.push(format!("{direction} wire {range}{}", port.name));
+                ports.push(format!("{direction} {wire} {range}{}", port.name));
             }
         } else {
-            ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  wire {clock}")));
+            ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  {wire} {clock}")));
             let line = |kind: &str, net: NetId| {
-                let range = spelt(&netlist.scratch, 0, |line| Verilog::net_type(line, netlist.width(net)));
+                let signed = netlist.is_signed(net);
+                let range = spelt(&netlist.scratch, 0, |line| dialect.net_type(line, netlist.width(net), signed));
                 format!("{kind} {range}{}", netlist.read_name(net))
             };
             let requests = netlist.requests;
-            ports.extend(self.module.imports.iter().map(|&net| line("input  wire", net)));
+            ports.extend(self.module.imports.iter().map(|&net| line(&format!("input  {wire}"), net)));
             ports.extend(self.module.exports.iter().map(|&net| match netlist.net(net).cell {
-                Cell::Register { .. } => line(&format!("{}output reg", requests.verilog_register()), net),
+                Cell::Register { .. } => line(&format!("{}output {variable}", requests.verilog_register()), net),
                 _ => {
                     let net_view = NetView { view: self.view, module: self.module, net };
-                    line(&format!("{}output wire", requests.verilog_net(net_view.wish())), net)
+                    line(&format!("{}output {wire}", requests.verilog_net(net_view.wish())), net)
                 }
             }));
         }
         shared::with_commas(ports)
     }
 
-    fn has_memories(&self) -> bool {
-        self.memories().next().is_some()
+    /// The kind of a net that is driven where it is declared, or by an instance.
+    fn wire(&self) -> &'static str {
+        if self.view.dialect.is_system() { "wire logic" } else { "wire" }
     }
 
-    fn has_functions(&self) -> bool {
-        self.functions().next().is_some()
+    /// The kind of a register.
+    fn variable(&self) -> &'static str {
+        if self.view.dialect.is_system() { "logic" } else { "reg" }
+    }
+
+    /// The kind of a process of registers.
+    fn always(&self) -> &'static str {
+        if self.view.dialect.is_system() { "always_ff" } else { "always" }
+    }
+
+    /// Type of the constants of the module.
+    fn constant_type(&self) -> &'static str {
+        if self.view.dialect.is_system() { "int" } else { "[31:0]" }
+    }
+
+    /// Latency and initiation interval, which are constants of the top module where they are known.
+    fn constants(&self) -> Option<[u32; 2]> {
+        let interface = &self.view.netlist.interface;
+        let is_known = self.module.stage.is_none() && !interface.stateful;
+        is_known.then_some([interface.latency, interface.initiation_interval])
+    }
+
+    fn has_memories(&self) -> bool {
+        self.memories().next().is_some()
     }
 
     fn has_early_registers(&self) -> bool {
@@ -355,7 +340,10 @@ struct UnreadView<'a> {
 
 impl<'a> UnreadView<'a> {
     fn heading(&self) -> Option<String> {
-        self.group.heading.map(shared::heading)
+        self.group.heading.map(|kind| match kind {
+            Kind::Stage(stage) if stage > 0 => format!("Stage {stage}"),
+            other => shared::heading(self.module.view.netlist, other),
+        })
     }
 
     fn reduction(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
@@ -409,8 +397,13 @@ impl InstanceView<'_, Verilog> {
 
 impl<'a> RomView<'a, Verilog> {
     fn range(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
-        let width = self.rom.word_width;
-        spelt(&self.view.netlist.scratch, 0, move |line| Verilog::net_type(line, width))
+        let (dialect, width) = (self.view.dialect, self.rom.word_width);
+        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
+    }
+
+    /// Type of the function's word. Icarus 11 takes none for the input.
+    fn data_type(&self) -> &'static str {
+        if self.view.dialect.is_system() { "logic " } else { "" }
     }
 
     /// For yosys, which makes a memory of the `case` and looks there; the others look at the net that reads the table.

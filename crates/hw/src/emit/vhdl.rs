@@ -1,7 +1,8 @@
 //! How things are spelt in VHDL, in the part that 1993 and 2008 share.
 //!
-//! Every net is an `unsigned`, also a net of one bit; wiring is slices and qualified aggregates joined by `&`, never
-//! single elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
+//! Every net is a `signed` or an `unsigned`, as its value is, also a net of one bit; a number that is extended or
+//! shifted is `resize` and `shift_left`, other wiring slices and qualified aggregates joined by `&`, never single
+//! elements, so that an operator's operands have one possible type. Ports of the module are `std_logic` and
 //! `std_logic_vector`; conversions stand where they meet a net. A table is an array of constants and an index of it, as
 //! GHDL 2.0 synthesises a `case` of few choices without its `others`; `to_01` keeps simulators from a warning for every
 //! bit that is unknown at time zero.
@@ -12,7 +13,7 @@ use super::context::Context;
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Plan};
 use super::rom::{Arrays, Tables};
-use super::shared::{self, Item, Items};
+use super::shared::{self, Above, Item, Items, Term};
 use super::sink::Sink;
 use super::table_modules;
 use super::vhdl_tables::VhdlTable;
@@ -27,9 +28,9 @@ use std::fmt;
 
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
-    let netlist = &Context::new(netlist, Requests::of(options));
-    let plan = &Plan::new(netlist, options.split_above);
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Every);
+    let netlist = &Context::new(netlist, Requests::of(options), &tables.forms);
+    let plan = &Plan::new(netlist, options.split_above);
     let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
     let entities = view::modules(View { netlist, tables, plan, dialect: Vhdl { names } });
@@ -94,11 +95,9 @@ impl Dialect for Vhdl<'_> {
     const COMMENT: &'static str = "--";
     const COLUMN: usize = 20;
 
-    /// `unsigned(7 downto 0)`.
-    fn net_type(line: &mut Line<'_>, width: u32) {
-        line.push("unsigned(");
-        line.number(width - 1);
-        line.push(" downto 0)");
+    /// `signed(7 downto 0)`.
+    fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool) {
+        vector_type(line, width, signed);
     }
 
     /// The port's name, a slice of it, or nothing but the name of a scalar.
@@ -110,8 +109,8 @@ impl Dialect for Vhdl<'_> {
         binary(width, word)
     }
 
-    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, wiring: &[Piece]) {
-        pieces(view.netlist, line, wiring, Use::Whole);
+    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, wiring: &[Piece], signed: bool) {
+        pieces(view.netlist, line, wiring, Some(signed), Use::Whole);
     }
 
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId) {
@@ -123,9 +122,22 @@ impl Dialect for Vhdl<'_> {
             return bit(view.netlist, line, wiring);
         }
         line.push("std_logic_vector(");
-        pieces(view.netlist, line, wiring, Use::Converted);
+        pieces(view.netlist, line, wiring, None, Use::Converted);
         line.push(")");
     }
+}
+
+/// Name of the type of a number.
+fn type_name(signed: bool) -> &'static str {
+    if signed { "signed" } else { "unsigned" }
+}
+
+/// `unsigned(7 downto 0)`.
+fn vector_type(line: &mut Line<'_>, width: u32, signed: bool) {
+    line.push(type_name(signed));
+    line.push("(");
+    line.number(width - 1);
+    line.push(" downto 0)");
 }
 
 /// Bits of something `width` wide that keep the type of the whole.
@@ -140,7 +152,7 @@ fn slice(line: &mut Line<'_>, name: &str, width: u32, lo: u32, taken: u32) {
     }
 }
 
-/// Bits as an `unsigned`.
+/// Bits with the type of their net.
 fn net_bits(netlist: &Context<'_>, line: &mut Line<'_>, net: NetId, lo: u32, taken: u32) {
     let name = netlist.read_name(net);
     if netlist.is_scalar_port(net) {
@@ -182,11 +194,11 @@ fn aggregate(line: &mut Line<'_>, width: u32, element: impl Fn(&mut Line<'_>)) {
 /// Bits of a constant in a concatenation that stand in one piece: GHDL 2.0 synthesises longer ones as text.
 const CHUNK: usize = 32;
 
-/// Constant bits, high bits first.
-fn constant(line: &mut Line<'_>, bits: &[bool]) {
+/// Constant bits of a type, high bits first.
+fn constant(line: &mut Line<'_>, bits: &[bool], signed: bool) {
     let one = bits[0];
     if bits.len() > STRING as usize && bits.iter().all(|&bit| bit == one) {
-        line.push("unsigned");
+        line.push(type_name(signed));
         return aggregate(line, bits.len() as u32, |line| line.push(digit(one)));
     }
     line.push("\"");
@@ -194,14 +206,17 @@ fn constant(line: &mut Line<'_>, bits: &[bool]) {
     line.push("\"");
 }
 
-fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>) {
+/// An item of a concatenation of a type.
+fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>, signed: bool) {
     match item {
-        Item::Bits { net, lo, width } => net_bits(netlist, line, *net, *lo, *width),
+        Item::Bits { net, lo, width } => {
+            converted(line, netlist.is_signed(*net), signed, |line| net_bits(netlist, line, *net, *lo, *width));
+        }
         Item::Repeat { net, bit, count } => {
-            line.push("unsigned");
+            line.push(type_name(signed));
             aggregate(line, *count, |line| net_bit(netlist, line, *net, *bit));
         }
-        Item::Const(bits) => constant(line, &bits.bits()),
+        Item::Const(bits) => constant(line, &bits.bits(), signed),
     }
 }
 
@@ -216,13 +231,71 @@ enum Use {
     Converted,
 }
 
-/// Wiring as an `unsigned`. Never empty.
-fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], usage: Use) {
+/// Writes what has the type `own` in the form that has the type `wanted`.
+fn converted(line: &mut Line<'_>, own: bool, wanted: bool, write: impl FnOnce(&mut Line<'_>)) {
+    if own == wanted {
+        return write(line);
+    }
+    line.push(type_name(wanted));
+    line.push("(");
+    write(line);
+    line.push(")");
+}
+
+/// Wiring as a number of the type `wanted`: signed, unsigned, or `None` for the type that is written shortest. Never
+/// empty.
+fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], wanted: Option<bool>, usage: Use) {
+    if let Some(term) = Term::new(netlist, pieces, wanted) {
+        return number(netlist, line, &term, wanted);
+    }
+    let mut signs = pieces.iter().filter_map(|piece| match *piece {
+        Piece::Bits { net, .. } => Some(netlist.is_signed(net)),
+        Piece::Repeat { .. } | Piece::Const { .. } => None,
+    });
+    // The type of the parts if they have one, else that which is wanted: each of them is converted.
+    let first = signs.next();
+    let own = first.filter(|&first| signs.all(|sign| sign == first)).or(wanted).unwrap_or(false);
+    match wanted.filter(|&wanted| wanted != own) {
+        Some(wanted) => converted(line, own, wanted, |line| concatenation(netlist, line, pieces, own, Use::Converted)),
+        None => concatenation(netlist, line, pieces, own, usage),
+    }
+}
+
+/// A number: bits of a net, extended and shifted.
+fn number(netlist: &Context<'_>, line: &mut Line<'_>, term: &Term, wanted: Option<bool>) {
+    let Term { net, lo, taken, shift, above, width } = *term;
+    let own = netlist.is_signed(net);
+    let sign = match above {
+        Above::Nothing if term.is_plain() => wanted.unwrap_or(own),
+        Above::Nothing => own,
+        Above::Sign => true,
+        Above::Zero => false,
+    };
+    converted(line, sign, wanted.unwrap_or(sign), |line| {
+        line.push(if shift > 0 { "shift_left(" } else { "" });
+        line.push(if term.is_plain() { "" } else { "resize(" });
+        converted(line, own, sign, |line| net_bits(netlist, line, net, lo, taken));
+        if !term.is_plain() {
+            line.push(", ");
+            line.number(width);
+            line.push(")");
+        }
+        if shift > 0 {
+            line.push(", ");
+            line.number(shift);
+            line.push(")");
+        }
+    });
+}
+
+/// Wiring as parts of one type, joined.
+fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], signed: bool, usage: Use) {
     let parentheses = usage == Use::Operand && Items::are_several(pieces);
     let qualified = usage == Use::Converted && pieces.iter().all(|piece| matches!(piece, Piece::Const { .. }));
-    line.push(match (parentheses, qualified) {
-        (true, _) => "(",
-        (_, true) => "unsigned'(",
+    line.push(match (parentheses, qualified, signed) {
+        (true, _, _) => "(",
+        (_, true, false) => "unsigned'(",
+        (_, true, true) => "signed'(",
         _ => "",
     });
     let several = Items::are_several(pieces);
@@ -242,10 +315,10 @@ fn pieces(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], usage: U
                         line.push(if index == 0 { "(" } else { "" });
                         open += u32::from(index == 0);
                     }
-                    constant(line, chunk);
+                    constant(line, chunk, signed);
                 }
             }
-            _ => item(netlist, line, &each),
+            _ => item(netlist, line, &each, signed),
         }
     }
     (0..open).for_each(|_| line.push(")"));
@@ -268,118 +341,109 @@ fn is_set(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, level: boo
     line.push(digit(level));
 }
 
-/// The right side of a net's assignment.
+/// The right side of a net's assignment, of the net's type.
 fn expression(netlist: &Context<'_>, forms: &[Form], line: &mut Line<'_>, id: NetId) {
     let net = netlist.net(id);
+    let signed = netlist.is_signed(id);
+    let sign = Some(signed);
     match net.cell {
         Cell::Input { port, lo } => {
-            line.push("unsigned(");
+            line.push(type_name(signed));
+            line.push("(");
             Vhdl::port_bits(line, &netlist.ports()[port.0 as usize], lo, net.width);
             line.push(")");
         }
-        Cell::Alias { x } | Cell::Register { d: x, .. } => operand(netlist, line, x, Use::Whole),
-        Cell::Add { a, b } => infix(netlist, line, a, " +", b),
-        Cell::Sub { a, b } => infix(netlist, line, a, " -", b),
+        Cell::Alias { x } | Cell::Register { d: x, .. } => operand(netlist, line, x, sign, Use::Whole),
+        Cell::Add { a, b } => infix(netlist, line, a, " +", b, sign),
+        Cell::Sub { a, b } => infix(netlist, line, a, " -", b, sign),
         Cell::Three { a, b, c, minus } => {
-            infix(netlist, line, a, shared::plus_or_minus(minus[0]), b);
+            infix(netlist, line, a, shared::plus_or_minus(minus[0]), b, sign);
             line.push(shared::plus_or_minus(minus[1]));
             line.blank();
-            operand(netlist, line, c, Use::Operand);
+            operand(netlist, line, c, sign, Use::Operand);
         }
-        Cell::Neg { a } => prefix(netlist, line, "0 - ", a),
-        Cell::Mul { a, b, signed } => product(netlist, line, net.width, [a, b], signed),
+        // GHDL 2.0 synthesises `0 - x` of a signed `x` as `x - 0`; an unsigned one has no `-x`.
+        Cell::Neg { a } => prefix(netlist, line, if signed { "-" } else { "0 - " }, a, sign),
+        Cell::Mul { a, b, signed: own } => product(netlist, line, (net.width, signed), [a, b], own),
         Cell::Less { a, b, signed } => {
-            let (open, close, usage) = match signed {
-                true => ("signed(", ")", Use::Converted),
-                false => ("", "", Use::Operand),
-            };
             line.push("\"1\" when ");
-            line.push(open);
-            operand(netlist, line, a, usage);
-            line.push(close);
-            line.push(" <");
-            line.blank();
-            line.push(open);
-            operand(netlist, line, b, usage);
-            line.push(close);
+            infix(netlist, line, a, " <", b, Some(signed));
             line.push(" else \"0\"");
         }
         Cell::Mux { sel, on_true, on_false } => {
-            operand(netlist, line, on_true, Use::Whole);
+            operand(netlist, line, on_true, sign, Use::Whole);
             line.push(" when ");
             is_set(netlist, line, sel, true);
             line.push(" else");
             line.blank();
-            operand(netlist, line, on_false, Use::Whole);
+            operand(netlist, line, on_false, sign, Use::Whole);
         }
-        Cell::Not { a } => prefix(netlist, line, "not ", a),
-        Cell::And { a, b } => infix(netlist, line, a, " and", b),
-        Cell::Or { a, b } => infix(netlist, line, a, " or", b),
-        Cell::Xor { a, b } => infix(netlist, line, a, " xor", b),
+        Cell::Not { a } => prefix(netlist, line, "not ", a, sign),
+        Cell::And { a, b } => infix(netlist, line, a, " and", b, sign),
+        Cell::Or { a, b } => infix(netlist, line, a, " or", b, sign),
+        Cell::Xor { a, b } => infix(netlist, line, a, " xor", b, sign),
         Cell::ReduceOr { a } => reduction(netlist, line, a, " /=", false),
         Cell::ReduceAnd { a } => reduction(netlist, line, a, " =", true),
         Cell::Rom { rom, addr } => {
             let (open, close) = match forms[rom.0 as usize] {
-                Form::Memory => (["unsigned(", "(to_integer("], ")))"),
-                Form::Function | Form::LogicFunction => (["unsigned(", "(to_integer(to_01("], "))))"),
+                Form::Memory => ("(to_integer(", ")))"),
+                Form::Function | Form::LogicFunction => ("(to_integer(to_01(", "))))"),
                 Form::Pieces => unreachable!("an instance makes the net"),
             };
-            line.push(open[0]);
+            line.push(type_name(signed));
+            line.push("(");
             line.push(&netlist.roms()[rom.0 as usize].name);
-            line.push(open[1]);
-            operand(netlist, line, addr, Use::Converted);
+            line.push(open);
+            operand(netlist, line, addr, Some(false), Use::Converted);
             line.push(close);
         }
     }
 }
 
-fn operand(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, usage: Use) {
-    pieces(netlist, line, netlist.pieces(wiring), usage);
+fn operand(netlist: &Context<'_>, line: &mut Line<'_>, wiring: Wiring, wanted: Option<bool>, usage: Use) {
+    pieces(netlist, line, netlist.pieces(wiring), wanted, usage);
 }
 
-fn prefix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, a: Wiring) {
+fn prefix(netlist: &Context<'_>, line: &mut Line<'_>, operator: &str, a: Wiring, wanted: Option<bool>) {
     line.push(operator);
-    operand(netlist, line, a, Use::Operand);
+    operand(netlist, line, a, wanted, Use::Operand);
 }
 
-fn infix(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, b: Wiring) {
-    operand(netlist, line, a, Use::Operand);
+fn infix(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, b: Wiring, wanted: Option<bool>) {
+    operand(netlist, line, a, wanted, Use::Operand);
     line.push(operator);
     line.blank();
-    operand(netlist, line, b, Use::Operand);
+    operand(netlist, line, b, wanted, Use::Operand);
 }
 
-/// The exact product has as many bits as both factors together; fewer are its low ones.
-fn product(netlist: &Context<'_>, line: &mut Line<'_>, width: u32, factors: [Wiring; 2], signed: bool) {
+/// The exact product has as many bits as both factors together; fewer are its low ones, which `resize` gives of an
+/// `unsigned`. `own`: whether the factors are signed.
+fn product(netlist: &Context<'_>, line: &mut Line<'_>, (width, signed): (u32, bool), factors: [Wiring; 2], own: bool) {
     let [a, b] = factors.map(|w| plan::slice(netlist.pieces(w), 0, w.width().min(width)));
     let whole: u32 = a.iter().chain(&b).map(|p| p.width()).sum();
     let is_resized = whole != width;
-    line.push(if is_resized { "resize(" } else { "" });
-    if signed {
-        line.push("unsigned(signed(");
-        pieces(netlist, line, &a, Use::Converted);
-        line.push(") *");
-        line.blank();
-        line.push("signed(");
-        pieces(netlist, line, &b, Use::Converted);
-        line.push("))");
-    } else {
-        pieces(netlist, line, &a, Use::Operand);
+    let write = |line: &mut Line<'_>| {
+        pieces(netlist, line, &a, Some(own), Use::Operand);
         line.push(" *");
         line.blank();
-        pieces(netlist, line, &b, Use::Operand);
+        pieces(netlist, line, &b, Some(own), Use::Operand);
+    };
+    if !is_resized {
+        return converted(line, own, signed, write);
     }
-    if is_resized {
+    converted(line, false, signed, |line| {
+        line.push("resize(");
+        converted(line, own, false, write);
         line.push(", ");
         line.number(width);
         line.push(")");
-    }
+    });
 }
 
 /// Comparison of bit patterns: `std_logic_vector` has no opinion about numbers and no warnings at time zero.
 fn reduction(netlist: &Context<'_>, line: &mut Line<'_>, a: Wiring, operator: &str, all: bool) {
     line.push("\"1\" when std_logic_vector(");
-    operand(netlist, line, a, Use::Converted);
+    operand(netlist, line, a, None, Use::Converted);
     line.push(")");
     line.push(operator);
     line.blank();
@@ -407,7 +471,8 @@ impl<'a> NetView<'a, Vhdl<'a>> {
     fn address(&self) -> Option<Address<'a>> {
         let (netlist, wiring) = (self.view.netlist, self.table_instance()?.address);
         let name = self.view.dialect.names.fresh(self.name(), ADDRESS);
-        let is_name = matches!(netlist.pieces(wiring), [Piece::Bits { .. }]);
+        // A name needs no signal of its own, nor a slice.
+        let is_name = matches!(netlist.pieces(wiring), &[Piece::Bits { net, .. }] if !netlist.is_signed(net));
         (!is_name).then_some(Address { netlist, name, wiring })
     }
 
@@ -417,7 +482,9 @@ impl<'a> NetView<'a, Vhdl<'a>> {
         let netlist = self.view.netlist;
         let address = match self.address() {
             Some(own) => own.name,
-            None => spelt(&netlist.scratch, 30, |line| operand(netlist, line, address, Use::Whole)).to_string(),
+            None => {
+                spelt(&netlist.scratch, 30, |line| operand(netlist, line, address, Some(false), Use::Whole)).to_string()
+            }
         };
         Some(format!("{label} : entity work.{module} port map (address => {address}, word => {});", self.name()))
     }
@@ -432,11 +499,13 @@ struct Address<'a> {
 
 impl Address<'_> {
     fn net_type(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.netlist.scratch, 0, |line| Vhdl::net_type(line, self.wiring.width()))
+        spelt(&self.netlist.scratch, 0, |line| vector_type(line, self.wiring.width(), false))
     }
 
     fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.netlist.scratch, Vhdl::COLUMN, |line| operand(self.netlist, line, self.wiring, Use::Whole))
+        spelt(&self.netlist.scratch, Vhdl::COLUMN, |line| {
+            operand(self.netlist, line, self.wiring, Some(false), Use::Whole)
+        })
     }
 }
 
@@ -468,7 +537,9 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                 ports.push(format!("{} : {direction} {subtype}", port.name));
             }
         } else {
-            let subtype = |net: NetId| spelt(&netlist.scratch, 0, move |line| Vhdl::net_type(line, netlist.width(net)));
+            let subtype = |net: NetId| {
+                spelt(&netlist.scratch, 0, move |line| vector_type(line, netlist.width(net), netlist.is_signed(net)))
+            };
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("{clock} : in  std_logic")));
             ports.extend(self.module.imports.iter().map(|&net| {
                 let name = netlist.read_name(net);

@@ -22,8 +22,8 @@ pub(super) trait Dialect: Copy {
     /// Where about the right side of an assignment begins.
     const COLUMN: usize;
 
-    /// The type of a net of this width, as its declaration wants it.
-    fn net_type(line: &mut Line<'_>, width: u32);
+    /// The type of a net of this width and sign, as its declaration has it.
+    fn net_type(self, line: &mut Line<'_>, width: u32, signed: bool);
 
     /// Bits of a port of the module as they stand in an assignment.
     fn port_bits(line: &mut Line<'_>, port: &Port, lo: u32, taken: u32);
@@ -31,8 +31,8 @@ pub(super) trait Dialect: Copy {
     /// A constant word of a table.
     fn word(width: u32, word: u64) -> String;
 
-    /// Wiring as a whole right side. Never empty.
-    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece]);
+    /// Wiring as a whole right side of a target with this sign. Never empty.
+    fn whole(view: &View<'_, Self>, line: &mut Line<'_>, pieces: &[Piece], signed: bool);
 
     /// The right side of a net's assignment.
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId);
@@ -72,8 +72,9 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
     }
 
     pub(super) fn net_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        let width = self.view.netlist.width(self.net);
-        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
+        let (dialect, width) = (self.view.dialect, self.view.netlist.width(self.net));
+        let signed = self.view.netlist.is_signed(self.net);
+        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, signed))
     }
 
     pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
@@ -99,9 +100,10 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
 
     fn constant(&self, wiring: Option<Wiring>) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
         let view = self.view;
+        let signed = view.netlist.is_signed(self.net);
         spelt(&view.netlist.scratch, 30, move |line| {
             if let Some(wiring) = wiring {
-                D::whole(&view, line, view.netlist.pieces(wiring));
+                D::whole(&view, line, view.netlist.pieces(wiring), signed);
             }
         })
     }
@@ -167,21 +169,8 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     }
 
     pub(super) fn memories(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        self.roms(|_, is_array| is_array)
-    }
-
-    pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        self.roms(|form, is_array| form != Form::Pieces && !is_array)
-    }
-
-    fn roms(&self, wanted: fn(Form, bool) -> bool) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
-        let ModuleView { view, module } = *self;
-        let used = module.roms.iter().map(|&rom| rom as usize);
-        used.filter(move |&rom| wanted(view.tables.forms[rom], view.tables.arrays[rom])).map(move |rom| RomView {
-            rom: &view.netlist.roms()[rom],
-            form: view.tables.forms[rom],
-            view,
-        })
+        let view = self.view;
+        self.module.sections.iter().flat_map(move |section| section_roms(view, section, |_, is_array| is_array))
     }
 
     pub(super) fn has_links(&self) -> bool {
@@ -217,6 +206,20 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     }
 }
 
+/// The tables that a section is the first to read.
+fn section_roms<'a, D: Dialect + 'a>(
+    view: View<'a, D>,
+    section: &'a Section,
+    wanted: fn(Form, bool) -> bool,
+) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+    let used = section.roms.iter().map(|&rom| rom as usize);
+    used.filter(move |&rom| wanted(view.tables.forms[rom], view.tables.arrays[rom])).map(move |rom| RomView {
+        rom: &view.netlist.roms()[rom],
+        form: view.tables.forms[rom],
+        view,
+    })
+}
+
 /// A section of a module.
 pub(super) struct SectionView<'a, D> {
     module: ModuleView<'a, D>,
@@ -225,7 +228,7 @@ pub(super) struct SectionView<'a, D> {
 
 impl<'a, D: Dialect + 'a> SectionView<'a, D> {
     pub(super) fn heading(&self) -> String {
-        shared::heading(self.section.kind)
+        shared::heading(self.module.view.netlist, self.section.kind)
     }
 
     pub(super) fn has_nets(&self) -> bool {
@@ -236,6 +239,14 @@ impl<'a, D: Dialect + 'a> SectionView<'a, D> {
         // A scalar port is read by its own name and needs no net.
         let netlist = self.module.view.netlist;
         self.module.nets(&self.section.nets).filter(move |net| !netlist.is_scalar_port(net.net))
+    }
+
+    pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
+        section_roms(self.module.view, self.section, |form, is_array| form != Form::Pieces && !is_array)
+    }
+
+    pub(super) fn has_functions(&self) -> bool {
+        self.functions().next().is_some()
     }
 
     pub(super) fn registers(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
@@ -347,8 +358,8 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
     }
 
     pub(super) fn address_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        let width = self.rom.addr_width;
-        spelt(&self.view.netlist.scratch, 0, move |line| D::net_type(line, width))
+        let (dialect, width) = (self.view.dialect, self.rom.addr_width);
+        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
     }
 
     pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {

@@ -45,6 +45,8 @@ pub(super) struct Body<'a> {
     pub(super) roms: Vec<Rom>,
     /// Finished memories by draft memory and the columns kept.
     rom_ids: FxHashMap<(RomId, u32, u32), RomId>,
+    /// Nets whose sign is that of a value of the program; the others take theirs from their readers.
+    typed: Vec<bool>,
 }
 
 impl<'a> Body<'a> {
@@ -59,6 +61,7 @@ impl<'a> Body<'a> {
             pool: Pool::with_capacity(draft.pool.len()),
             roms: Vec::new(),
             rom_ids: FxHashMap::default(),
+            typed: Vec::new(),
         }
     }
 
@@ -67,6 +70,61 @@ impl<'a> Body<'a> {
         let id = NetId(self.nets.len() as u32);
         self.nets.push(net);
         id
+    }
+
+    /// Gives a net the sign of the value that it holds.
+    pub(super) fn set_sign(&mut self, net: NetId, signed: bool) {
+        self.nets[net.index()].signed = signed;
+        self.typed.resize(self.nets.len(), false);
+        self.typed[net.index()] = true;
+    }
+
+    /// Returns `true` if the highest bit of a draft net is read.
+    pub(super) fn keeps_top(&self, id: NetId) -> bool {
+        let width = self.draft.nets[id.index()].width;
+        self.demand.run(Select::Of(id), width - 1, width).is_some()
+    }
+
+    /// Gives nets without a type of the program the sign with which they are read or made.
+    pub(super) fn infer_signs(&mut self) {
+        let mut extended = vec![false; self.nets.len()];
+        for (index, net) in self.nets.iter().enumerate() {
+            let pieces = &self.pool;
+            // The highest bit of a signed value is that of the sum that computes its upper bits.
+            if let Cell::Alias { x } = net.cell
+                && net.signed
+                && self.typed.get(index) == Some(&true)
+                && let Some(&Piece::Bits { net: read, lo, width }) = pieces.pieces(x).last()
+                && lo + width == self.nets[read.index()].width
+            {
+                extended[read.index()] = true;
+            }
+            net.cell.for_each_operand(|wiring| {
+                if let Some(read) = sign_extended(&self.nets, pieces.pieces(wiring)) {
+                    extended[read.index()] = true;
+                }
+            });
+        }
+        for (index, &is_extended) in extended.iter().enumerate() {
+            if self.typed.get(index) == Some(&true) {
+                continue;
+            }
+            let of = |wiring: Wiring| match self.pool.pieces(wiring) {
+                &[Piece::Bits { net, lo: 0, width }] => {
+                    let read = &self.nets[net.index()];
+                    read.signed && read.width == width
+                }
+                pieces => sign_extended(&self.nets, pieces).is_some(),
+            };
+            let is_signed = match self.nets[index].cell {
+                Cell::Add { a, b } | Cell::Sub { a, b } => of(a) || of(b),
+                Cell::Three { a, b, c, minus: _ } => of(a) || of(b) || of(c),
+                Cell::Neg { a: x } | Cell::Alias { x } | Cell::Register { d: x, .. } => of(x),
+                Cell::Mul { signed, .. } => signed,
+                _ => false,
+            };
+            self.nets[index].signed = is_extended || is_signed;
+        }
     }
 
     /// All bits of a finished net.
@@ -135,7 +193,7 @@ impl<'a> Body<'a> {
             Owner::Output(output) => (None, Some(output)),
             Owner::Input(_) | Owner::Object(_) => (None, None),
         };
-        let made = self.push(Net { width, cell, stage, operation, output, name, comment });
+        let made = self.push(Net { width, signed: false, cell, stage, operation, output, name, comment });
         let is_run = self.demand.run(bits, lowest, net.width).is_some_and(|(start, stop)| stop - start == width);
         self.made[id.index()] = LoweredNet { net: made.0, stage, lowest: if is_run { lowest } else { SCATTERED } };
         let Some(first) = self.demand.held(id) else { return made };
@@ -238,6 +296,18 @@ impl<'a> Body<'a> {
         self.rom_ids.insert((id, lowest, width), made);
         made
     }
+}
+
+/// Returns the net whose highest bit extends some pieces above its bits.
+fn sign_extended(nets: &[Net], pieces: &[Piece]) -> Option<NetId> {
+    let [.., Piece::Bits { net, lo, width }, above] = *pieces else { return None };
+    let top = lo + width - 1;
+    let is_sign = match above {
+        Piece::Repeat { net: read, bit, .. } => (read, bit) == (net, top),
+        Piece::Bits { net: read, lo, width: 1 } => (read, lo) == (net, top),
+        _ => false,
+    };
+    (is_sign && top + 1 == nets[net.index()].width).then_some(net)
 }
 
 /// The remark on a draft net of a program, of which only the demanded bits are kept.

@@ -279,6 +279,9 @@ impl Cell {
 pub struct Net {
     /// Number of bits, at least 1.
     pub width: u32,
+    /// Set if its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
+    /// depends on it.
+    pub signed: bool,
     /// What makes it.
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
@@ -447,6 +450,8 @@ pub struct Netlist {
     pub(crate) text: String,
     /// Lines for the head of the file: port map, latency, facts of the model.
     pub(crate) header: Vec<String>,
+    /// Remark on each stage from 1 on, such as its delay; empty without remarks.
+    pub(crate) stage_remarks: Vec<String>,
     /// What the module looks like from outside.
     pub interface: Interface,
 }
@@ -497,6 +502,11 @@ impl Netlist {
     /// Inserts a line of the header comment after its first line.
     pub fn add_header_line(&mut self, line: String) {
         self.header.insert(1, line);
+    }
+
+    /// With a remark on each stage from 1 on, which follows the stage's heading.
+    pub fn with_stage_remarks(self, stage_remarks: Vec<String>) -> Netlist {
+        Netlist { stage_remarks, ..self }
     }
 
     /// Lines for the head of the file; printable characters only.

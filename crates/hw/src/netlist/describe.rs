@@ -168,15 +168,16 @@ impl<'a> Describer<'a> {
         (0, 0)
     }
 
-    /// What the net with the owner's value is: the operation, its type and interval; and which bits of the value are
+    /// What the net with the owner's value is: the operation, its type and interval; and which bits of the type are
     /// there (runs from the first to before the second) if not all are.
     pub(super) fn comment(&mut self, owner: Owner, kept: Option<impl Iterator<Item = (u32, u32)>>) -> (u32, u32) {
         let start = self.text.len();
-        self.push_meaning(owner);
-        if let Some(kept) = kept {
-            self.text.push_str(", only ");
-            push_runs(&mut self.text, kept);
-        }
+        let kept = kept.map(|runs| {
+            let mut bits = String::new();
+            push_runs(&mut bits, runs);
+            bits + " of "
+        });
+        self.push_meaning(owner, kept.as_deref().unwrap_or_default());
         self.since(start)
     }
 
@@ -184,7 +185,7 @@ impl<'a> Describer<'a> {
     pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str("part of ");
-        self.push_meaning(owner);
+        self.push_meaning(owner, "");
         self.since(start)
     }
 
@@ -203,16 +204,27 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    fn push_meaning(&mut self, owner: Owner) {
+    /// Appends an owner's operation and type, with `kept` before the type.
+    fn push_meaning(&mut self, owner: Owner, kept: &str) {
         match owner {
-            Owner::Op(op) => self.push_operation(ValueId(op)),
+            Owner::Op(op) => self.push_operation(ValueId(op), kept),
             Owner::Input(i) => {
                 let kif = self.model.input_kifs()[i as usize];
-                let _ = write!(self.text, "input {i}, {kif}");
+                let _ = write!(self.text, "input {i}, {kept}{kif}");
             }
             Owner::Output(j) => {
                 let _ = write!(self.text, "output {j} negated");
             }
+            Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
+        }
+    }
+
+    /// Returns `true` if an owner's value is signed.
+    pub(super) fn is_signed(&self, owner: Owner) -> bool {
+        match owner {
+            Owner::Op(op) => self.model.kif(ValueId(op)).signed,
+            Owner::Input(i) => self.model.input_kifs()[i as usize].signed,
+            Owner::Output(j) => self.model.output_kif(j as usize).signed,
             Owner::Object(_) => unreachable!("{NO_OBJECTS}"),
         }
     }
@@ -227,10 +239,10 @@ impl<'a> Describer<'a> {
         }
     }
 
-    fn push_operation(&mut self, id: ValueId) {
+    fn push_operation(&mut self, id: ValueId, kept: &str) {
         let model = self.model;
         let node = model.node(id);
-        self.text.push_str(node.op.name());
+        self.text.push_str(noun(&node.op));
         self.text.push(' ');
         match &node.op {
             Op::Input { input } => push_decimal(&mut self.text, (*input).into()),
@@ -277,13 +289,15 @@ impl<'a> Describer<'a> {
                 }
             }
         }
-        self.push_kif(model.kif(id));
+        self.push_kif(model.kif(id), kept);
         self.push_interval(&node.interval);
     }
 
     /// As [`Kif`] is displayed; written by hand, because every net has one.
-    fn push_kif(&mut self, kif: Kif) {
-        self.text.push_str(if kif.signed { ", s" } else { ", u" });
+    fn push_kif(&mut self, kif: Kif, kept: &str) {
+        self.text.push_str(", ");
+        self.text.push_str(kept);
+        self.text.push(if kif.signed { 's' } else { 'u' });
         push_decimal(&mut self.text, kif.width().into());
         self.text.push('.');
         self.push_signed(kif.frac.into());
@@ -356,6 +370,19 @@ impl<'a> Describer<'a> {
                 }
             }
         }
+    }
+}
+
+/// Returns the name of an operation's result.
+fn noun(op: &Op) -> &'static str {
+    match op {
+        Op::Add { .. } => "sum",
+        Op::Sub { .. } => "difference",
+        Op::AddConst { value, .. } if value.is_negative() => "difference",
+        Op::AddConst { .. } => "sum",
+        Op::Sum { terms } if terms.len() == 2 && terms[0].neg != terms[1].neg => "difference",
+        Op::Mul { .. } => "product",
+        other => other.name(),
     }
 }
 
@@ -468,6 +495,10 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
         };
         lines.push(format!("{stages}{inputs}{outputs}"));
     }
+    lines.push(match interface.latency {
+        0 => "names: NAME_a, NAME_b, ... compute parts of NAME".into(),
+        _ => "names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K".into(),
+    });
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
     lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
     lines

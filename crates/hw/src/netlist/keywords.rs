@@ -101,6 +101,7 @@ pub const TABLE: &[Reservation] = &[
     Reservation::keywords("VHDL", Languages::VHDL, VHDL),
     Reservation::keywords("the standard libraries of VHDL", Languages::VHDL, LIBRARY),
     Reservation::keywords("the generated text itself", Languages::BOTH, WRITERS),
+    Reservation::tool("the generated text itself", CONSTANTS),
     Reservation::tool("SystemVerilog's package std (Verilator stops)", STD_PACKAGE),
     Reservation::tool("Icarus Verilog", ICARUS),
     Reservation::tool("the C++ class that Verilator makes", VERILATOR_CLASS),
@@ -366,7 +367,11 @@ const WRITERS: &[&str] = &[
     "syn_preserve",
     "syn_romstyle",
     "unused_bits",
+    "unused_constants",
 ];
+
+/// Constants of the generated modules in Verilog.
+const CONSTANTS: &[&str] = &["INITIATION_INTERVAL", "LATENCY"];
 
 /// What the generated VHDL sees of its libraries, and the names of standard packages and types around it.
 const LIBRARY: &[&str] = &[

@@ -40,6 +40,7 @@ pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, opt
     let valid_in = assembly.control_inputs(schedule);
     let valid_out = assembly.stages(schedule, options, valid_in);
     assembly.outputs(&outputs, reader, valid_out);
+    assembly.body.infer_signs();
     if options.fabric.start_addresses {
         assembly.start_addresses();
     }
@@ -207,7 +208,8 @@ impl Assembly<'_> {
         let name = self.describer.control_name(&self.outside.ports[port.0 as usize].name);
         let comment = self.describer.no_comment();
         let cell = Cell::Input { port, lo: 0 };
-        let net = self.body.push(Net { width: 1, cell, stage, operation: None, output: None, name, comment });
+        let net =
+            self.body.push(Net { width: 1, signed: false, cell, stage, operation: None, output: None, name, comment });
         self.body.whole(net)
     }
 
@@ -258,7 +260,11 @@ impl Assembly<'_> {
             let (port, element) = &inputs[element as usize];
             (port.expect("an element with bits is on a port"), element.lsb)
         };
-        self.body.cell(id, port, |origin| describer.rom_name(origin), name, comment);
+        let made = self.body.cell(id, port, |origin| describer.rom_name(origin), name, comment);
+        if net.helper == 0 {
+            let top = self.body.keeps_top(id) && net.offset + net.width == self.describer.value_width(net.owner);
+            self.body.set_sign(made, top && self.describer.is_signed(net.owner));
+        }
     }
 
     /// The registers that end a stage.
@@ -325,8 +331,13 @@ impl Assembly<'_> {
             let held = runs.iter().map(|r| (r.0 + net.offset, r.1 + net.offset));
             let partial = d.width() < whole;
             let comment = self.describer.held_comment(net.owner, net.helper, partial.then_some(held));
-            self.body.push(Net {
+            // The value's sign, if its highest bit is here.
+            let is_value = net.helper == 0;
+            let top = is_value && runs.last().is_some_and(|run| run.1 + net.offset == whole);
+            let signed = top && self.describer.is_signed(net.owner);
+            let held = self.body.push(Net {
                 width: d.width(),
+                signed,
                 cell,
                 stage: boundary,
                 operation: None,
@@ -334,6 +345,9 @@ impl Assembly<'_> {
                 name,
                 comment,
             });
+            if is_value {
+                self.body.set_sign(held, signed);
+            }
         }
         self.runs = runs;
     }
@@ -382,7 +396,16 @@ impl Assembly<'_> {
         let cell = self.register_cell(d, true, options.reset.is_none(), options);
         let name = self.describer.valid_name(boundary);
         let comment = self.describer.no_comment();
-        let net = self.body.push(Net { width: 1, cell, stage: boundary, operation: None, output: None, name, comment });
+        let net = self.body.push(Net {
+            width: 1,
+            signed: false,
+            cell,
+            stage: boundary,
+            operation: None,
+            output: None,
+            name,
+            comment,
+        });
         self.body.whole(net)
     }
 
@@ -437,6 +460,7 @@ impl Assembly<'_> {
             ports,
             text: self.describer.into_text(),
             header,
+            stage_remarks: Vec::new(),
             interface,
         }
     }

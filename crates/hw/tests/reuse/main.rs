@@ -78,7 +78,7 @@ pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Res
 fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdict {
     let text = hardware.text(language);
     let like = match language {
-        Language::Verilog => alir_hdl::Language::Verilog,
+        Language::Verilog | Language::SystemVerilog => alir_hdl::Language::Verilog,
         Language::Vhdl => alir_hdl::Language::Vhdl,
     };
     let interface = &hardware.netlist.interface;

@@ -21,7 +21,7 @@ pub fn testbench(language: Language, machine: &Machine, rtl: &Rtl, c: &Counterex
     let clock = clock_of(rtl).ok().flatten().map(|(s, _)| s);
     let bench = Bench { machine, rtl, ports: &ports, clock, c, port, lo, width };
     Some(match language {
-        Language::Verilog => bench.verilog(),
+        Language::Verilog | Language::SystemVerilog => bench.verilog(),
         Language::Vhdl => bench.vhdl(),
     })
 }

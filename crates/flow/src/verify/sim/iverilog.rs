@@ -18,7 +18,7 @@ impl Simulator for Icarus {
     }
 
     fn languages(&self) -> &'static [Language] {
-        &[Language::Verilog]
+        &[Language::Verilog, Language::SystemVerilog]
     }
 
     fn version_argument(&self) -> &'static str {
@@ -31,7 +31,7 @@ impl Simulator for Icarus {
         let mut files = FileSet::default();
         files.add("bench.v", job.bench.verilog());
         job.write(&files)?;
-        // Our own text is Verilog-2001; hardware from elsewhere may be SystemVerilog.
+        // By the extension: our own text, and hardware from elsewhere.
         let is_system = job.design_names().any(|name| name.ends_with(".sv"));
         let compile = Invocation::new(compiler)
             .args([if is_system { "-g2012" } else { "-g2001" }, "-o", "simulation.vvp", "-s"])

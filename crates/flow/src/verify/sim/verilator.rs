@@ -36,7 +36,7 @@ impl Simulator for Verilator {
     }
 
     fn languages(&self) -> &'static [Language] {
-        &[Language::Verilog]
+        &[Language::Verilog, Language::SystemVerilog]
     }
 
     fn version_argument(&self) -> &'static str {

@@ -62,6 +62,13 @@ impl<'a> Elab<'a> {
                 }
                 (too_wide((count as u64).saturating_mul(u64::from(self.ty(p, *x)?.0)))?, false)
             }
+            Expr::Cast(width, x) => {
+                let width = self.peek_int(p, *width)?;
+                if width < 1 {
+                    return self.fail(e, "a cast to no bits");
+                }
+                (too_wide(width as u64)?, self.ty(p, *x)?.1)
+            }
             Expr::Unary(Unary::Plus | Unary::Minus | Unary::Not, x) => self.ty(p, *x)?,
             Expr::Unary(..) => (1, false),
             Expr::Binary(op, a, b) => match op {
@@ -422,6 +429,11 @@ impl<'a> Elab<'a> {
                 }
                 let x = self.alone(p, *x)?;
                 Ok(self.rtl.repeat(x, count as u32))
+            }
+            Expr::Cast(_, x) => {
+                let (width, signed) = self.ty(p, e)?;
+                let node = self.alone(p, *x)?;
+                Ok(self.rtl.resize(node, width, signed))
             }
             Expr::Call(sym, args) => self.call(p, e, *sym, args),
             Expr::System(sym, args) => match (self.name(*sym), &args[..]) {

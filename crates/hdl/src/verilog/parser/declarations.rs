@@ -9,8 +9,10 @@ impl Parser<'_> {
     pub(super) fn params(&mut self, local: bool, list: bool) -> Result<Vec<Param>> {
         let mut signed = self.accept("signed");
         let range = self.range()?;
-        let integer = range.is_none() && self.accept("integer");
-        signed |= integer;
+        let is_int = range.is_none() && self.is_type("int") && self.accept("int");
+        let is_unsigned = is_int && self.accept("unsigned");
+        let integer = is_int || (range.is_none() && self.accept("integer"));
+        signed |= integer && !is_unsigned;
         let mut all = Vec::new();
         loop {
             let name = self.name()?;
@@ -29,6 +31,9 @@ impl Parser<'_> {
     /// After `wire`, `reg`, `integer` or `genvar`: declarations up to the semicolon.
     pub(super) fn decls(&mut self, kind: DeclKind) -> Result<Vec<Decl>> {
         let word = self.text_of(self.tokens[self.at - 1]);
+        if word == "wire" {
+            self.data_type();
+        }
         let signed = self.accept("signed") || kind == DeclKind::Integer;
         let range = self.range()?;
         let mut all = Vec::new();
@@ -61,8 +66,24 @@ impl Parser<'_> {
             "reg" => DeclKind::Reg,
             "integer" => DeclKind::Integer,
             "genvar" => DeclKind::Genvar,
+            "logic" if self.is_type("logic") => DeclKind::Reg,
             _ => return None,
         })
+    }
+
+    /// Returns `true` if a word of SystemVerilog is the type of a declaration here. In Verilog-2001 it may be a name.
+    fn is_type(&self, word: &str) -> bool {
+        let next = self.tokens.get(self.at + 1);
+        self.peek_kind() == Kind::Name
+            && self.peek() == word
+            && next.is_some_and(|&token| token.kind == Kind::Name || self.text_of(token) == "[")
+    }
+
+    /// Skips `logic` where it is the type of what follows.
+    fn data_type(&mut self) {
+        if self.is_type("logic") {
+            self.at += 1;
+        }
     }
 
     /// `input signed [7:0]` and the like; arguments of tasks may be `inout`.
@@ -75,6 +96,7 @@ impl Parser<'_> {
         };
         self.at += 1;
         let _ = self.accept("wire") || self.accept("reg");
+        self.data_type();
         let integer = self.accept("integer");
         let signed = self.accept("signed") || integer;
         let kind = if integer { DeclKind::Integer } else { DeclKind::Reg };
@@ -100,6 +122,7 @@ impl Parser<'_> {
 
     pub(super) fn function(&mut self, at: u32) -> Result<Function> {
         let automatic = self.accept("automatic");
+        self.data_type();
         let mut signed = self.accept("signed");
         let integer = self.accept("integer");
         signed |= integer;

@@ -41,7 +41,7 @@ impl Parser<'_> {
         let of = |e: &ExprId| self.height[*e as usize];
         let below = match &expr {
             Expr::Number { .. } | Expr::Name(_) => 0,
-            Expr::Index(a, b) | Expr::Repeat(a, b) | Expr::Binary(_, a, b) => of(a).max(of(b)),
+            Expr::Index(a, b) | Expr::Repeat(a, b) | Expr::Binary(_, a, b) | Expr::Cast(a, b) => of(a).max(of(b)),
             Expr::Range(a, b, c) | Expr::Part(a, b, c, _) | Expr::Cond(a, b, c) => of(a).max(of(b)).max(of(c)),
             Expr::Unary(_, a) => of(a),
             Expr::Concat(all) | Expr::Call(_, all) | Expr::System(_, all) => all.iter().map(of).max().unwrap_or(0),
@@ -119,7 +119,14 @@ impl Parser<'_> {
                 let n = lexer::parse_number(text).map_err(|m| error(self.text, at, m))?;
                 self.at += 1;
                 let lexer::Number { value, unknown, open, width, signed, sized } = n;
-                self.push(Expr::Number { value, unknown, open, width, signed, sized }, at)
+                let number = self.push(Expr::Number { value, unknown, open, width, signed, sized }, at)?;
+                if self.peek_kind() != Kind::Punct || !self.accept("'") {
+                    return Ok(number);
+                }
+                self.expect("(")?;
+                let inner = self.expr()?;
+                self.expect(")")?;
+                self.push(Expr::Cast(number, inner), at)
             }
             (Kind::Text, text) => {
                 let (value, width) = lexer::parse_text(text).map_err(|m| error(self.text, at, m))?;

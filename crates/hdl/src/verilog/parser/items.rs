@@ -1,6 +1,6 @@
 //! Modules and what stands in them: assignments, processes, generate blocks, gates, instances.
 
-use super::super::ast::{Expr, Instance, Item, Module, Op, Port, Unary};
+use super::super::ast::{Events, Expr, Instance, Item, Module, Op, Port, Unary};
 use super::super::lexer::Kind;
 use super::{Parser, Result};
 use crate::source::error;
@@ -97,7 +97,13 @@ impl Parser<'_> {
                     }
                 }
             }
-            "always" => {
+            "always_comb" => {
+                self.at += 1;
+                let body = self.statement()?;
+                out.push(Item::Always(Events::Combinational, body, at));
+                Ok(())
+            }
+            "always" | "always_ff" => {
                 self.at += 1;
                 let events = self.events()?;
                 let body = self.statement()?;

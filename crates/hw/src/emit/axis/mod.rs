@@ -223,6 +223,26 @@ impl Axis {
         !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
     }
 
+    /// Header line of the file, which begins with the core. `prove` takes the first `latency N` of the header for that
+    /// of the core, so this line has other words.
+    pub fn description(&self) -> String {
+        let Axis { top, .. } = self;
+        let (latency, interval) = (self.latency(), self.interval_in_words());
+        let plural = if latency == 1 { "" } else { "s" };
+        format!(
+            "{top}: AXI4-Stream wrapper, {latency} clock{plural} from a sample to its result, a sample every \
+             {interval}; it is the last module, and what follows here is its core"
+        )
+    }
+
+    /// Initiation interval with its unit.
+    pub fn interval_in_words(&self) -> String {
+        match self.initiation_interval() {
+            1 => "clock".to_owned(),
+            interval => format!("{interval} clocks"),
+        }
+    }
+
     /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
     pub fn latency(&self) -> u32 {
         let behind = self.depth.is_some() || self.holds_result();
@@ -247,7 +267,7 @@ impl Axis {
     /// The text of the wrapper; the core's own is to stand before it.
     pub fn text(&self, language: Language) -> String {
         match language {
-            Language::Verilog => verilog::text(self),
+            Language::Verilog | Language::SystemVerilog => verilog::text(self),
             Language::Vhdl => vhdl::text(self),
         }
     }

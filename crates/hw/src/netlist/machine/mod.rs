@@ -122,6 +122,7 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
             body.complete(made, cell);
         }
     }
+    body.infer_signs();
     let mut next = outside.outputs.iter().peekable();
     for wirings in &drawn.outputs {
         let mut port = None;
@@ -143,7 +144,7 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
     let Body { nets, pool, roms, .. } = body;
     let header = header(machine, &interface, &nets);
     let (nets, ports, text) = (nets, outside.ports, names.into_text());
-    Netlist { nets, pieces: pool.into_pieces(), roms, ports, text, header, interface }
+    Netlist { nets, pieces: pool.into_pieces(), roms, ports, text, header, stage_remarks: Vec::new(), interface }
 }
 
 /// The cell of a register whose readers want only some of its bits.
