@@ -5,8 +5,8 @@
 //! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/it/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`: what symbolic execution of processes needs
-//! in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
+//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`: symbolic
+//! execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
 
 #![forbid(unsafe_code)]
 

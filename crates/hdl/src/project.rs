@@ -1,8 +1,8 @@
 //! RTL projects: several files, file lists, include folders, macros and data files, as one source text.
 //!
-//! [`ProjectFiles`] collects the names that a command line and its file lists give; [`RtlProject::load`] reads the files
-//! and joins them; [`RtlProject::read`] elaborates them. Files are read through a function of the caller ([`ReadFile`]).
-//! Each line of the joined text belongs to a line of a file, which messages name.
+//! [`ProjectFiles`] collects the names that a command line and its file lists give; [`RtlProject::load`] reads the
+//! files and joins them; [`RtlProject::read`] elaborates them. Files are read through a function of the caller
+//! ([`ReadFile`]). Each line of the joined text belongs to a line of a file, which messages name.
 
 pub use crate::source::ReadFile;
 use crate::source::{Segment, error};
@@ -33,7 +33,7 @@ pub struct ProjectFiles {
 }
 
 impl ProjectFiles {
-    /// Adds a macro as `NAME` or `NAME=TEXT`; without a text it is 1.
+    /// Adds a macro as `NAME` or `NAME=TEXT`; without one it is 1.
     ///
     /// # Errors
     /// The description of the problem, if `NAME` is no name.
@@ -217,7 +217,7 @@ pub struct RtlProject {
     segments: Vec<Segment>,
     /// Sources and included files.
     paths: Vec<PathBuf>,
-    /// Texts of the sources, for their header comments.
+    /// Contents of the sources, for their header comments.
     sources: Vec<(PathBuf, String)>,
     /// Data files of the command line, found by their name.
     data: Vec<PathBuf>,
@@ -313,7 +313,7 @@ impl RtlProject {
     /// Names of the modules or entities, in the order of their declarations.
     ///
     /// # Errors
-    /// If the text cannot be parsed.
+    /// If a source cannot be parsed.
     pub fn modules(&self) -> Result<Vec<String>, Diagnostic> {
         let names = match self.language {
             Language::Verilog | Language::SystemVerilog => verilog::modules(&self.text),
@@ -327,7 +327,7 @@ impl RtlProject {
         self.sources.len()
     }
 
-    /// Texts of the sources, with their paths.
+    /// Contents of the sources, with their paths.
     pub fn sources(&self) -> &[(PathBuf, String)] {
         &self.sources
     }

@@ -2,8 +2,8 @@
 //!
 //! [`read`] takes a file to [`Rtl`]: every operator with the widths, signs and precedence of the standard, selects,
 //! concatenations, functions, clocked and combinational processes, loops with constant bounds, parameters, generate
-//! blocks, hierarchy, and memories that an `initial` block fills with constants or from files. What is outside the subset is refused
-//! with its place; nothing is guessed. It shares no code with the writer of Verilog.
+//! blocks, hierarchy, and memories that an `initial` block fills with constants or from files. What is outside the
+//! subset is refused with its place; nothing is guessed. It shares no code with the writer of Verilog.
 
 mod ast;
 mod elab;
@@ -31,7 +31,7 @@ pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result
     Ok(rtl)
 }
 
-/// Names of the modules of a text, in order.
+/// Names of the modules of a source, in order.
 ///
 /// # Errors
 /// `E0903` where `text` is not Verilog.

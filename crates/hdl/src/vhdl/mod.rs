@@ -24,7 +24,7 @@ pub(crate) fn read(text: &str, top: Option<&str>, find: &FindData<'_>) -> Result
     Ok(rtl)
 }
 
-/// Names of the entities of a text, in order.
+/// Names of the entities of a source, in order.
 ///
 /// # Errors
 /// `E0903` where `text` is not VHDL.
