@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as folder:
     folder = Path(folder)
     assert made.write(folder / "rtl").read_text() == made.verilog
     assert made.view(folder / "page.html").stat().st_size > 10_000
-    assert (made.project(folder / "project", flow=["yosys"]) / "metadata.json").is_file()
+    assert (made.project(folder / "project", flow=["vivado"]) / "metadata.json").is_file()
 
     # Every kind of file that the command reads.
     saved = model.save(folder / "m.json.gz")

@@ -72,7 +72,7 @@ fi
 step examples python3 scripts/error_examples.py "${CARGO_TARGET_DIR:-target}/debug/alir2hdl"
 
 # The documentation site, with the command line of the program that the tests have built.
-if command -v mdbook >/dev/null 2>&1; then step docs scripts/build_docs.sh; fi
+if command -v mdbook >/dev/null 2>&1; then step docs env ALIR2HDL="${CARGO_TARGET_DIR:-target}/debug/alir2hdl" scripts/build_docs.sh; fi
 
 # What did not run: tests without their tools, and those marked as long (CONTRIBUTING.md).
 skipped=$(sort -u "$ALIR2HDL_SKIPPED" | wc -l)

@@ -326,11 +326,13 @@ fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Comman
     let finished = |command: clap::Command| {
         let closing = command.get_after_help().map(|text| man::unbroken(&text.to_string()));
         // A negative value has a message of its own; as an option it would be an unknown one.
-        let command = command.mut_args(|arg| match arg.get_long().is_some() && arg.get_action().takes_values() {
-            true => arg.allow_negative_numbers(true),
-            false => arg,
+        let command = input::with_reading_options(command).mut_args(|arg| {
+            match arg.get_long().is_some() && arg.get_action().takes_values() {
+                true => arg.allow_negative_numbers(true),
+                false => arg,
+            }
         });
-        let command = help::with_detail(input::with_reading_options(command), detail);
+        let command = help::with_detail(command, detail);
         match closing {
             Some(closing) => command.after_help(help::closing(&closing, detail)),
             None => command,

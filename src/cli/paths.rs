@@ -36,6 +36,8 @@ const ROLES: &[(&str, Role)] = &[
     ("weight_map", Role::Read),
     ("expect", Role::Read),
     ("rtl", Role::Read),
+    ("lists", Role::Read),
+    ("include_dirs", Role::Read),
     ("output", Role::Written),
     ("output_file", Role::Written),
     ("cpp", Role::Written),

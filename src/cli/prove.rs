@@ -46,8 +46,6 @@ pub(super) struct Args {
     /// The Verilog or VHDL files, `-` for stdin
     #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(super) rtl_files: RtlFileArgs,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true,
         conflicts_with_all = ["lists", "include_dirs", "defines"])]
@@ -93,6 +91,8 @@ pub(super) struct Args {
     /// Search a difference of a state machine in this many cycles from power-on [default: 12]
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub(super) depth: Option<u32>,
+    #[command(flatten)]
+    pub(super) rtl_files: RtlFileArgs,
     #[command(flatten)]
     netlist: NetlistArgs,
     #[command(flatten)]

@@ -54,6 +54,44 @@ fn a_number_of_stages_may_follow_sweep_with_a_blank() {
     assert_eq!(twelve["sweep"].as_array().unwrap().len(), 12);
 }
 
+#[test]
+fn a_sweep_shows_which_stages_meet_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let sorting = model("sort_topk");
+    let sweep = ["info", &sorting, "--sweep", "4", "--device", "xc7z020", "--freq", "50"];
+    let table = fine(folder.path(), &sweep).0;
+    assert!(table.contains("meets period"), "{table}");
+    let json: Value = serde_json::from_str(&fine(folder.path(), &[&sweep[..], &["--json"]].concat()).0).unwrap();
+    let rows = json["sweep"].as_array().unwrap();
+    let meets: Vec<bool> = rows.iter().map(|row| row["meets_period"].as_bool().unwrap()).collect();
+    assert!(!meets[0] && meets[3] && meets.is_sorted(), "{meets:?}");
+    for row in rows {
+        let clock_mhz = row["on_device"]["clock_mhz"].as_f64().unwrap();
+        assert_eq!(row["meets_period"], clock_mhz >= 50.0, "{row}");
+    }
+}
+
+#[test]
+fn the_ending_of_a_page_says_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    let files = || -> Vec<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    for (options, written) in [
+        (&["-o", "a.svg"][..], &["a.svg"][..]),
+        (&["--svg", "b.svg"], &["a.svg", "b.svg"]),
+        (&["-o", "c.html", "--svg", "c.svg"], &["a.svg", "b.svg", "c.html", "c.svg"]),
+    ] {
+        let said = fine(folder.path(), &[&["view", &tiny, "--stages", "2"][..], options].concat()).1;
+        assert_eq!(files(), written, "{said}");
+    }
+    assert!(std::fs::read_to_string(folder.path().join("a.svg")).unwrap().starts_with("<svg"));
+}
+
 /// Numbers in a string that have more than four significant digits, counts aside.
 fn long_figures(text: &str) -> Vec<String> {
     let numbers = text.split(|c: char| !(c.is_ascii_digit() || c == '.')).map(|n| n.trim_matches('.'));

@@ -198,7 +198,7 @@ fn modules_keep_to_the_architecture() {
             assert_eq!(text.contains("unsafe "), UNSAFE.contains(&inside), "{name}: files with `unsafe` are listed");
         }
         let writes = WRITES.iter().find(|call| text.contains(**call));
-        let may_write = WRITERS.iter().any(|writer| name.starts_with(writer));
+        let may_write = WRITERS.iter().any(|writer| name.starts_with(writer)) || name.ends_with("/tests.rs");
         assert!(writes.is_none() || may_write, "{name} writes a file itself: `alir_core::files` does that");
     }
     assert!(checked > 150, "only {checked} files have rules");

@@ -74,6 +74,7 @@ fn messages_about_projects_name_the_file() {
             ("absent.f", "core.v\nnone.v\n"),
             ("loop.f", "-f loop.f\n"),
             ("name.f", "+define+4=5\n"),
+            ("other.vhd", "entity e is end;\n"),
             ("bad.v", "\nmodule bad(input a, output y);\nassign y = b;\nendmodule\n"),
         ],
     );
@@ -87,6 +88,7 @@ fn messages_about_projects_name_the_file() {
         ("-f no.f", "E0001"),
         ("core.v -D 4", "E0917"),
         ("core.v rtl/defs.vhd", "E0001"),
+        ("core.v other.vhd", "E0807"),
     ] {
         let (code, said) = prove(&dir, &tiny_ops, arguments);
         assert!(code == 2 && said.contains(why), "{arguments}: {said}");
