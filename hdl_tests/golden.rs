@@ -1,6 +1,6 @@
 //! Golden text: what users see, as reviewed files.
 //!
-//! `hdl_tests/golden/NAME.v`, `.sv` and `.vhd` are the text of small programs: one for each kind of operation, and one
+//! `hdl_tests/golden/NAME.v`, `.sv` and `.vhd` are the generated RTL of small programs: one for each kind of operation, and one
 //! for each shape of module. A test compares them; `ALIR2HDL_BLESS=1` writes them again, to be reviewed like any other
 //! change. Each is also given to every tool and simulated, so that nobody reviews a text that is wrong.
 
@@ -282,7 +282,7 @@ fn text_is_as_reviewed() {
     assert!(changed.is_empty(), "{}\nALIR2HDL_BLESS=1 takes the new text; review it", changed.join("\n"));
 }
 
-/// The page with its blocks as the golden files are: after each line `<!-- golden: FILE -->` the file.
+/// Returns the page with the block below each line `<!-- golden: FILE -->` replaced by that golden file.
 fn page_of_golden_files(page: &str) -> String {
     let mut out = String::new();
     let mut lines = page.lines().peekable();

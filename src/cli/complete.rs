@@ -48,6 +48,9 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
 
 /// Answers a shell that asks for completions. Returns `false` if none does.
 pub(super) fn answer(words: &[OsString]) -> bool {
+    if std::env::var_os(VARIABLE).is_none() {
+        return false;
+    }
     let folder = std::env::current_dir().ok();
     let asked = CompleteEnv::with_factory(|| with_values(super::command())).var(VARIABLE);
     // A shell shows nothing of an error while a word is typed.

@@ -168,8 +168,8 @@ impl<'a> Describer<'a> {
         (0, 0)
     }
 
-    /// What the net with the owner's value is: the operation, its type and interval; and which bits of the type are
-    /// there (runs from the first to before the second) if not all are.
+    /// Writes the comment of the net with the owner's value: operation, type and interval. If the net has only some
+    /// bits of the type, `kept` lists them as half-open ranges.
     pub(super) fn comment(&mut self, owner: Owner, kept: Option<impl Iterator<Item = (u32, u32)>>) -> (u32, u32) {
         let start = self.text.len();
         let kept = kept.map(|runs| {

@@ -34,7 +34,7 @@ fn block<'e>(block: &'e Block, names: &mut FxHashSet<&'e str>) {
     concurrents(&block.body, names);
 }
 
-/// What has another name may be assigned by it.
+/// Adds the signals that have an alias: an assignment may use the alias.
 pub(super) fn aliases<'e>(decls: &'e [Decl], names: &mut FxHashSet<&'e str>) {
     for d in decls {
         match d {
