@@ -8,6 +8,7 @@ use alir_hw::netlist::Ports;
 use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Value of an option.
@@ -276,6 +277,16 @@ pub(crate) fn unsigned<T: TryFrom<u64>>(value: &OptionValue) -> Result<T, String
         _ => None,
     };
     number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| "a number from 0 up".to_owned())
+}
+
+/// Returns a number within a range.
+pub(crate) fn within(value: &OptionValue, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let number = unsigned(value)?;
+    match range.contains(&number) {
+        true => Ok(number),
+        false if *range.end() == u32::MAX => Err(format!("a number from {} up", range.start())),
+        false => Err(format!("a number from {} to {}", range.start(), range.end())),
+    }
 }
 
 fn real(value: &OptionValue) -> Result<f64, String> {

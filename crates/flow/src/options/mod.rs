@@ -15,7 +15,7 @@ mod ports;
 
 pub use by_name::{OptionFault, OptionValue, frequency, near, period, stages};
 pub(crate) use by_name::{
-    POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned,
+    POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned, within,
 };
 pub use device::NamedDevice;
 pub use ports::{NameOptions, PortRole, PortStyle, named_port, port_roles};

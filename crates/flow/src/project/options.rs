@@ -3,7 +3,7 @@
 use super::{BOARDS, Board, Flow, default_part, families, find};
 use crate::compile::{Spec, Stages};
 use crate::options::{
-    HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned,
+    HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned, within,
 };
 use crate::verify::options::SampleOptions;
 use alir_core::diag::{Diagnostic, Place, four_digits};
@@ -106,13 +106,7 @@ impl ProjectOptions {
                 self.board = Some(board(&name)?);
                 Ok(())
             }),
-            "vectors" | "samples" => unsigned::<u32>(value).and_then(|count| match count {
-                1..=1_000_000 => {
-                    self.samples = count;
-                    Ok(())
-                }
-                _ => Err("a number from 1 to 1000000".to_owned()),
-            }),
+            "vectors" | "samples" => within(value, 1..=1_000_000).map(|count| self.samples = count),
             "seed" => unsigned(value).map(|seed| self.seed = seed),
             "core_version" => text(value).map(|version| self.core_version = version),
             "device" | "part" => texts(value)

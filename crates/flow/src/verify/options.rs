@@ -1,7 +1,7 @@
 //! Options of a verification, apart from those of the hardware: samples, simulators, files.
 
 use super::own::Files;
-use crate::options::{OptionFault, OptionValue, choices, flag_value, invalid, path, paths, text, unsigned};
+use crate::options::{OptionFault, OptionValue, choices, flag_value, invalid, path, paths, text, unsigned, within};
 use alir_core::diag::{Diagnostic, Place};
 use alir_hdl::project::ProjectFiles;
 use alir_hw::emit::Language;
@@ -152,13 +152,7 @@ impl SimulationOptions {
             }),
             "sim" => choices(value, SIMULATORS)
                 .map(|chosen| self.simulators = chosen.into_iter().collect::<Option<_>>().unwrap_or_default()),
-            "vectors" | "samples" => unsigned::<u32>(value).and_then(|count| match count {
-                0 => Err("a number from 1 up".to_owned()),
-                count => {
-                    self.samples = count;
-                    Ok(())
-                }
-            }),
+            "vectors" | "samples" => within(value, 1..=u32::MAX).map(|count| self.samples = count),
             "seed" => unsigned(value).map(|seed| self.seed = seed),
             "rtl" => paths(value).map(|files| self.rtl.files = files),
             "vhdl_standard" => text(value).and_then(|year| match year.as_str() {

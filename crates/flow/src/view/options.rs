@@ -1,6 +1,6 @@
 //! Options of the HTML viewer, apart from those of the hardware.
 
-use crate::options::{OptionFault, OptionValue, flag_value, invalid, path, unsigned};
+use crate::options::{OptionFault, OptionValue, flag_value, invalid, path, within};
 use alir_core::diag::{Diagnostic, Place};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -66,13 +66,7 @@ impl PageOptions {
             "open" => flag_value(value).map(|open| self.open = open),
             "svg" => path(value).map(|file| self.svg = Some(file)),
             "input" => path(value).map(|file| self.samples = Some(file)),
-            "max_samples" => unsigned::<u32>(value).and_then(|count| match count {
-                1..=100_000 => {
-                    self.max_samples = count;
-                    Ok(())
-                }
-                _ => Err("a number from 1 to 100000".to_owned()),
-            }),
+            "max_samples" => within(value, 1..=100_000).map(|count| self.max_samples = count),
             _ => return Err(OptionFault::Unknown(None)),
         };
         result.map_err(|expected| invalid(name, value, expected))
