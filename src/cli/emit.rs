@@ -19,7 +19,6 @@ use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use crate::netlist::Languages;
 use crate::options::HardwareOptions;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -287,7 +286,10 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let others = others(&first, &targets, &stems)?;
     let made = |k: usize| others[k].as_ref().unwrap_or(&first);
     let modules = targets.iter().enumerate().filter(|(_, target)| target.language().is_some());
-    report(&renamed(modules.flat_map(|(k, _)| made(k).renamed())), global);
+    let mut renamed: Vec<Diagnostic> = modules.flat_map(|(k, _)| made(k).renamed()).collect();
+    renamed.sort_by(|a, b| a.message.cmp(&b.message));
+    renamed.dedup();
+    report(&Diagnostics(renamed), global);
     [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
     if design.operations() > LONG {
         on_interrupt(|| {});
@@ -432,19 +434,6 @@ pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Itera
     });
     let is_machine = spec.interval().is_some() || matches!(design, Design::Machine(_));
     if all == none || is_machine { Languages::BOTH } else { all }
-}
-
-/// Returns notes about names of the source that are not those of the RTL, each once.
-pub(super) fn renamed(sentences: impl Iterator<Item = String>) -> Diagnostics {
-    let sentences: BTreeSet<String> = sentences.collect();
-    let note = |message: String| {
-        let help = match message.starts_with("the module") {
-            true => "--top names the module",
-            false => "names of ports are those of the file's signals: rename the signal",
-        };
-        Diagnostic::note("N0601", Place::Whole, message).with_help(help)
-    };
-    Diagnostics(sentences.into_iter().map(note).collect())
 }
 
 /// The hardware of each target; nothing where it is that of the first.

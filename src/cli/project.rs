@@ -1,7 +1,6 @@
 //! `alir2hdl project`: a folder for a synthesis or simulation flow.
 
 use super::device::any_device;
-use super::emit::renamed;
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
 use super::input::{Design, FileFacts, InputArgs};
@@ -207,7 +206,6 @@ fn write(
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);
-    report(&renamed(made.renamed.iter().cloned()), global);
     settled(&made.dissents)?;
     let folder = &options.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;

@@ -1,7 +1,7 @@
 //! Compilation of state machines: optimisation, retiming of pipeline registers, lowering, and the facts and summary of
 //! the result.
 
-use super::spec::{Passes, Retime, Spec, Top};
+use super::spec::{Passes, Retime, Spec, Top, renamed};
 use super::{Error, bug};
 use alir_core::diag::{Diagnostic, Diagnostics, Place, printable};
 use alir_core::ir::Model;
@@ -91,20 +91,21 @@ impl<'d> OptimisedMachine<'d> {
         }
     }
 
-    /// Returns a sentence for each port that is not called like its signal.
-    pub(super) fn renamed_ports(&self, interface: &Interface) -> Vec<String> {
+    /// Returns a note for each port that has another name than its signal.
+    pub(super) fn renamed_ports(&self, interface: &Interface) -> Vec<Diagnostic> {
         let signals = self.source.inputs().chain(self.source.outputs()).map(|id| self.source.signal(id));
         let mut elements = interface.inputs.iter().chain(&interface.outputs);
-        let renamed = |signal: &Signal| {
+        let note = |signal: &Signal| {
             let port = elements.by_ref().take(signal.elements.len()).find(|element| element.width > 0)?.port.as_str();
             if port == signal.name {
                 return None;
             }
             let why = why_not(&signal.name, NameKind::Port, Languages::BOTH);
             let why = why.unwrap_or_else(|| "is too long, or another port is called nearly so".into());
-            Some(format!("a port is called {port}: `{}` {why}", printable(&signal.name)))
+            let message = format!("a port is called {port}: `{}` {why}", printable(&signal.name));
+            Some(renamed(message, "names of ports are those of the file's signals: rename the signal"))
         };
-        signals.filter_map(renamed).collect()
+        signals.filter_map(note).collect()
     }
 
     /// One line about what was made.

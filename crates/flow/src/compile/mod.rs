@@ -289,12 +289,13 @@ impl<'d> Hardware<'d> {
         self.axis.as_ref().map_or(&self.netlist.interface.top, |axis| &axis.top)
     }
 
-    /// Returns a sentence for each name that is not that of the source: of the module, and of a state machine's ports.
-    pub fn renamed(&self) -> Vec<String> {
-        let mut renamed: Vec<String> = self.spec.renamed(self.top()).into_iter().collect();
+    /// Returns a note for each name that is not that of the source: of the module, and of a state machine's ports.
+    pub fn renamed(&self) -> Vec<Diagnostic> {
+        let mut renamed: Vec<Diagnostic> = self.spec.renamed(self.top()).into_iter().collect();
         if let Origin::Machine(machine) = &*self.origin {
             renamed.extend(machine.renamed_ports(&self.netlist.interface));
         }
+        renamed.sort_by(|a, b| a.message.cmp(&b.message));
         renamed
     }
 

@@ -351,6 +351,11 @@ pub enum LookupTables {
     Pieces,
 }
 
+/// Returns the note that a name of the source is not that of the RTL.
+pub(super) fn renamed(message: String, help: &str) -> Diagnostic {
+    Diagnostic::note("N0601", Place::Whole, message).with_help(help)
+}
+
 impl Spec {
     /// The name of the top module: of the wrapper, if there is one.
     pub fn top(&self) -> String {
@@ -364,14 +369,15 @@ impl Spec {
         }
     }
 
-    /// Why the module is called otherwise than what its name was derived from; `None` if it is called so.
-    pub fn renamed(&self, top: &str) -> Option<String> {
+    /// Returns a note if the module has another name than the one that its name was derived from.
+    pub(super) fn renamed(&self, top: &str) -> Option<Diagnostic> {
         let Top::Like(stem) = &self.module.top else { return None };
         if top == stem {
             return None;
         }
         let why = netlist::why_not(stem, NameKind::Module, self.module.languages);
-        Some(format!("the module is called {top}: `{stem}` {}", why.unwrap_or_else(|| "is the name of a port".into())))
+        let why = why.unwrap_or_else(|| "is the name of a port".into());
+        Some(renamed(format!("the module is called {top}: `{stem}` {why}"), "--top names the module"))
     }
 
     /// Returns the errors of options that contradict each other, have no effect in a program, or contain names that

@@ -43,12 +43,10 @@ pub struct ProjectFiles {
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
     pub dissents: Dissents,
-    /// Notes about the user's samples.
+    /// Notes about the user's samples, and about names that are not those of the source.
     pub notes: Diagnostics,
     /// Interface of the hardware.
     pub interface: Interface,
-    /// Sentences about names that are not those of the source.
-    pub renamed: Vec<String>,
 }
 
 /// The folder of a program.
@@ -64,7 +62,7 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
     let (count, seed) = (request.count, request.seed);
     let own = request.own.as_ref().map(|files| own_vectors(subject, files, spec)).transpose()?;
     let is_own = own.is_some();
-    let (vectors, dissents, notes) = match own {
+    let (vectors, dissents, mut notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
         None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
@@ -85,8 +83,8 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
         None => format!("latency {latency}"),
     };
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
-    let (interface, renamed) = (hardware.netlist.interface.clone(), hardware.renamed());
-    Ok(ProjectFiles { files, about, dissents, notes, interface, renamed })
+    notes.0.extend(hardware.renamed());
+    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
 /// The folder of a state machine. Its testbenches apply a run from power-on.
@@ -95,7 +93,7 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
 /// What is wrong with the request or the samples.
 pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
-    let OwnRun { run, dissents, notes } = match &request.own {
+    let OwnRun { run, dissents, mut notes } = match &request.own {
         Some(files) => own::read_run(machine, files, request.count)?,
         None => {
             let stimulus = machine_stimulus(machine, request.count, request.seed);
@@ -109,8 +107,8 @@ pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<Pro
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
-    let (interface, renamed) = (hardware.netlist.interface.clone(), hardware.renamed());
-    Ok(ProjectFiles { files, about, dissents, notes, interface, renamed })
+    notes.0.extend(hardware.renamed());
+    Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
 fn files(
