@@ -2,7 +2,7 @@
 
 use super::{ExitStatus, Failure, print, schema};
 use crate::device::Device;
-use crate::project::{BOARDS, DEVICES, Flow};
+use crate::project::{BOARDS, DEVICES};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -19,24 +19,12 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Returns the value of `--flow` for a flow.
-pub(super) fn tool(flow: Flow) -> &'static str {
-    match flow {
-        Flow::Vivado => "vivado",
-        Flow::Quartus => "quartus",
-        Flow::Yosys => "yosys",
-        Flow::Libero => "libero",
-        Flow::Fusesoc => "fusesoc",
-        Flow::Plain => "plain",
-    }
-}
-
 /// Runs the sub-command.
 pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     if args.json {
         let parts = DEVICES.iter().map(|part| {
             json!({
-                "prefix": part.prefix, "family": part.family, "figures": part.figures().name(), "flow": tool(part.flow),
+                "prefix": part.prefix, "family": part.family, "figures": part.figures().name(), "flow": part.flow.name(),
             })
         });
         let boards = BOARDS.iter().map(|board| json!({ "name": board.name, "part": board.part }));
@@ -54,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     text.push_str("\nor a part number that begins like one of these:\n");
     let _ = writeln!(text, "  {:<12}{:<24}{:<14}flow", "begins with", "family", "figures of");
     for part in DEVICES {
-        let (figures, tool) = (part.figures().name(), tool(part.flow));
+        let (figures, tool) = (part.figures().name(), part.flow.name());
         let _ = writeln!(text, "  {:<12}{:<24}{figures:<14}{tool}", part.prefix, part.family);
     }
     text.push_str("\n--board of `alir2hdl project` takes one of these:\n");

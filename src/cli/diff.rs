@@ -138,8 +138,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if args.prove {
         let effort = args.effort.budget();
         found.proof = Some(match (&first, &second) {
-            (Design::Model(a), Design::Model(b)) => diff_proof::of_models((a, &facts), (b, &other_facts), effort)?,
-            (Design::Machine(a), Design::Machine(b)) => diff_proof::of_machines(a, b, effort),
+            (Design::Model(a), Design::Model(b)) => diff_proof::prove_models((a, &facts), (b, &other_facts), effort)?,
+            (Design::Machine(a), Design::Machine(b)) => diff_proof::prove_machines(a, b, effort),
             _ => DiffProof::differs("one is a program, the other a state machine".into()),
         });
     }

@@ -108,7 +108,7 @@ impl DiffProof {
 }
 
 /// Proves or refutes that two programs are equal for every input: what they are made from, if that is another form.
-pub(super) fn of_models(
+pub(super) fn prove_models(
     (a, of_a): (&Model, &FileFacts),
     (b, of_b): (&Model, &FileFacts),
     effort: ProofBudget,
@@ -178,7 +178,7 @@ fn counterexample(a: &Model, b: &Model, found: &pair::Difference) -> ShownDiffer
 
 /// Proves or refutes that two state machines behave alike from power-on: hardware is made of the second without any
 /// optimisation, and both are proved to be that hardware.
-pub(super) fn of_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> DiffProof {
+pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> DiffProof {
     let ports = |m: &Machine| {
         let port = |id| (m.signal(id).name.clone(), m.signal(id).elements.clone());
         [m.inputs().map(port).collect::<Vec<_>>(), m.outputs().map(port).collect()]

@@ -275,7 +275,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let asked = GivenOptions::of(&options);
+    let asked = GivenOptions::new(&options);
     let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {

@@ -74,7 +74,7 @@ pub fn hardware_facts(hardware: &Hardware<'_>) -> HardwareFacts {
 /// Returns the warnings about options that have no effect on hardware, or little.
 pub fn hardware_warnings(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> Diagnostics {
     let registers = Registers::of(&hardware.netlist.interface);
-    let mut found = idle::warnings(GivenOptions::of(options), &held.design, registers, true);
+    let mut found = idle::warnings(GivenOptions::new(options), &held.design, registers, true);
     found.0.extend(idle::saves_little(hardware));
     if let Some(scheduled) = hardware.scheduled() {
         found.0.extend(idle::stages_without_logic(scheduled, hardware.netlist.register_bits()));

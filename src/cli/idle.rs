@@ -24,12 +24,12 @@ pub(super) struct GivenOptions<'a> {
 
 impl<'a> GivenOptions<'a> {
     /// Collects the options of a sub-command that generates RTL.
-    pub(super) fn of(options: &'a HardwareOptions) -> GivenOptions<'a> {
+    pub(super) fn new(options: &'a HardwareOptions) -> GivenOptions<'a> {
         GivenOptions { options, generates: true }
     }
 
     /// Collects the options of a sub-command that only reports.
-    pub(super) fn of_look(options: &'a HardwareOptions) -> GivenOptions<'a> {
+    pub(super) fn without_output(options: &'a HardwareOptions) -> GivenOptions<'a> {
         GivenOptions { options, generates: false }
     }
 }

@@ -202,7 +202,7 @@ fn write(
             build::of_machine(machine, &request)?
         }
     };
-    let asked = GivenOptions::of(&options.hardware);
+    let asked = GivenOptions::new(&options.hardware);
     report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);

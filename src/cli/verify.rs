@@ -285,7 +285,7 @@ fn verified(
         }
     };
     progress.printed()?;
-    let asked = GivenOptions::of(options);
+    let asked = GivenOptions::new(options);
     let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
     if matches!(design, Design::Model(_)) {
         idle.0.extend(options.assumption(&spec));

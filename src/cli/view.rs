@@ -108,7 +108,7 @@ fn write(
         Design::Machine(machine) => request.of_machine(machine)?,
     };
     let PageContent { drawing, facts, registers, chart, remarks } = shown;
-    let asked = GivenOptions::of_look(options);
+    let asked = GivenOptions::without_output(options);
     let mut idle = warnings(asked, &design, registers, false);
     idle.0.extend(remarks);
     report(&idle, global);

@@ -190,7 +190,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             let shown = states::of_machine(args, machine, file.form)?;
-            let asked = GivenOptions::of_look(&options);
+            let asked = GivenOptions::without_output(&options);
             report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
             return Ok(shown);
         }
@@ -219,7 +219,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
-    let asked = GivenOptions::of_look(&options);
+    let asked = GivenOptions::without_output(&options);
     let mut remarks = warnings(asked, &design, registers, false);
     remarks.0.extend(pipeline.as_ref().and_then(|pipeline| pipeline.without_logic.clone()));
     remarks.0.extend(options.assumption(&spec));
@@ -266,7 +266,7 @@ fn of_intervals(
     }
     let Some(table) = reuse::table(model, &spec, &others)? else { return Ok(None) };
     let given = args.options();
-    let asked = GivenOptions::of_look(&given);
+    let asked = GivenOptions::without_output(&given);
     let mut said = warnings(asked, design, Registers { any: true, cuts: true, ready: true }, false);
     said.0.extend(table.least_shared().and_then(|(interval, shared, from)| little_is_shared(interval, shared, from)));
     report(&said, global);

@@ -37,6 +37,23 @@ pub enum Flow {
     Plain,
 }
 
+impl Flow {
+    /// Every flow, in the order of the enumeration.
+    pub const ALL: [Flow; 6] = [Flow::Vivado, Flow::Quartus, Flow::Yosys, Flow::Fusesoc, Flow::Libero, Flow::Plain];
+
+    /// Returns the name that `--flow` takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Flow::Vivado => "vivado",
+            Flow::Quartus => "quartus",
+            Flow::Yosys => "yosys",
+            Flow::Fusesoc => "fusesoc",
+            Flow::Libero => "libero",
+            Flow::Plain => "plain",
+        }
+    }
+}
+
 /// Options of a project folder.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderSpec<'a> {

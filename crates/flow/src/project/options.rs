@@ -55,15 +55,6 @@ impl Default for ProjectOptions {
     }
 }
 
-const FLOWS: &[(&str, Flow)] = &[
-    ("vivado", Flow::Vivado),
-    ("quartus", Flow::Quartus),
-    ("yosys", Flow::Yosys),
-    ("fusesoc", Flow::Fusesoc),
-    ("libero", Flow::Libero),
-    ("plain", Flow::Plain),
-];
-
 /// Returns a board by its name.
 ///
 /// # Errors
@@ -101,7 +92,7 @@ impl ProjectOptions {
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
         let result = match name {
             "output" => path(value).map(|folder| self.output = folder),
-            "flow" => choices(value, FLOWS).map(|flows| self.set_flows(flows)),
+            "flow" => choices(value, &Flow::ALL.map(|flow| (flow.name(), flow))).map(|flows| self.set_flows(flows)),
             "board" => text(value).and_then(|name| {
                 self.board = Some(board(&name)?);
                 Ok(())
@@ -147,7 +138,7 @@ impl ProjectOptions {
                 && !with_parts.is_empty()
                 && !with_parts.contains(&flow)
             {
-                let flow = FLOWS.iter().find(|(_, other)| *other == flow).map_or("", |(name, _)| name);
+                let flow = flow.name();
                 let message = format!("{name} is a device of --flow {flow}, which this folder is not for");
                 let help = format!("add --flow {flow}, or name a device of the flows (`alir2hdl devices`)");
                 problems.push(refuse("--device", message).with_help(help));

@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
             let at = |message| vec![Refusal::new(place(index, node), message)];
             planned.extend(self.plan(index, &mut size).map_err(at)?);
         }
-        judge_size(&size, options)?;
+        check_size(&size, options)?;
         let mut steps = Vec::new();
         let mut functions = Functions::new();
         for plan in planned {
@@ -845,7 +845,7 @@ fn the_input<'a>(graph: &'a GraphProto, origins: &BTreeMap<&str, Origin>) -> Res
     Ok((name, shape))
 }
 
-fn judge_size(size: &Size, options: &Options<'_>) -> Result<(), Vec<Refusal>> {
+fn check_size(size: &Size, options: &Options<'_>) -> Result<(), Vec<Refusal>> {
     if size.adders() <= options.max_adders {
         return Ok(());
     }
