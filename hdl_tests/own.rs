@@ -235,6 +235,9 @@ fn sim_hardware_from_elsewhere_is_held_to_the_model() {
     says(verify("iverilog", &["--rtl", "absent.v"], &options), 2, &["E0001"]);
     let unused = ["--max-stage-delay", "5"];
     says(verify("iverilog", &["--rtl", "o.v"], &unused), 2, &["E1011", "--max-stage-delay"]);
+    // Constraints are no source.
+    std::fs::write(folder.join("o.xdc"), "create_clock -period 5 [get_ports clk]\n").expect("written");
+    says(verify("iverilog", &["--rtl", "o.v", "o.xdc"], &options), 0, &["equal: 60 samples"]);
     // Several files, one of which has an instance of the other.
     text(folder, "part.v", &[]);
     let whole = "module whole(input [14:0] model_inp, output [343:0] model_out);\n\

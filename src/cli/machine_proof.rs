@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let rtl = elaborated(&project, args.top.as_deref(), &fits)?;
     check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let counter = Arc::new(ProgressCounter::default());
-    let request = MachineRequest { gauge: Some(Arc::clone(&counter)), ..args.options().machine_request() };
+    let request = MachineRequest { progress: Some(Arc::clone(&counter)), ..args.options().machine_request() };
     let bar = progress::proof(&counter, global);
     let (mut report, engine) = prove::state_machine(design, &rtl, &request, &args.solvers()?);
     drop(bar);

@@ -1,7 +1,7 @@
 //! What people see while something takes long: the share that is done and the time that is left, on a terminal only.
 
 use super::Global;
-use crate::prove::gauge::Gauge;
+use crate::prove::progress::ProgressCounter;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -103,15 +103,15 @@ impl Drop for Bar {
 }
 
 /// A proof: outputs that are proved, and how long the work that it may still do would take.
-pub(super) fn proof(gauge: &Arc<Gauge>, global: Global) -> Option<Bar> {
+pub(super) fn proof(progress: &Arc<ProgressCounter>, global: Global) -> Option<Bar> {
     if !is_shown(global) {
         return None;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_style(style("{spinner} {msg}"));
-    let (shown, gauge, begun) = (bar.clone(), Arc::clone(gauge), Instant::now());
+    let (shown, progress, begun) = (bar.clone(), Arc::clone(progress), Instant::now());
     let looking = Repeated::new(move || {
-        let now = gauge.read();
+        let now = progress.read();
         let share = now.spent as f64 / now.work.max(1) as f64;
         let mut text = match now.outputs {
             0 => "proving".to_owned(),

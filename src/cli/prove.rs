@@ -231,7 +231,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         // Yosys gives gates, where forms find nothing.
         gates_only: options.gates_only || args.via.is_some(),
         source,
-        gauge: Some(Arc::clone(&counter)),
+        progress: Some(Arc::clone(&counter)),
         ..options.request()
     };
     let bar = progress::proof(&counter, global);

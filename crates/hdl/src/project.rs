@@ -391,7 +391,7 @@ impl RtlProject {
 }
 
 /// Returns `true` for names of files that are no sources.
-fn is_data_file(path: &Path) -> bool {
+pub fn is_data_file(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     DATA.contains(&extension.as_str())
 }
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_may_stand_in_any_order_of_files() {
+    fn packages_come_in_any_order_of_files() {
         let all = [
             (
                 "top.vhd",

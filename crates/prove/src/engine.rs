@@ -10,8 +10,8 @@
 use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
 use super::bit_vector::Words;
-use super::gauge::Gauge;
 use super::parity;
+use super::progress::ProgressCounter;
 use super::sat::{Answer, Problem, Solver};
 use alir_core::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -126,7 +126,7 @@ pub struct Engine {
     /// `true` if `questions` are kept.
     pub keep_questions: bool,
     /// Where it is written how far the run is.
-    pub gauge: Option<Arc<Gauge>>,
+    pub progress: Option<Arc<ProgressCounter>>,
 }
 
 /// A question that a solver answered with "no difference".
@@ -174,7 +174,7 @@ impl Engine {
             counts: Counts::default(),
             questions: Vec::new(),
             keep_questions: false,
-            gauge: None,
+            progress: None,
         }
     }
 
@@ -421,19 +421,19 @@ impl Engine {
 
     /// Takes units from what is left.
     pub fn spend(&mut self, units: u64) {
-        super::gauge::check_cancelled();
+        super::progress::check_cancelled();
         self.spent += units;
         self.debt += units.saturating_sub(self.left);
         self.left = self.left.saturating_sub(units);
-        if let Some(gauge) = &self.gauge {
-            gauge.spend(self.spent);
+        if let Some(progress) = &self.progress {
+            progress.spend(self.spent);
         }
     }
 
     /// Reports the number of proved outputs to the progress counter.
     pub fn show_proved(&self, outputs: usize) {
-        if let Some(gauge) = &self.gauge {
-            gauge.prove(outputs);
+        if let Some(progress) = &self.progress {
+            progress.prove(outputs);
         }
     }
 

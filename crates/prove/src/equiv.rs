@@ -18,10 +18,10 @@ use super::control::check_control;
 #[cfg(test)]
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
-use super::gauge::Gauge;
 pub use super::port_roles::BeatPlace;
 pub use super::port_roles::ControlNames;
 use super::port_roles::{PortRoles, find_ports, stated_latency};
+use super::progress::ProgressCounter;
 use super::sat::Solver;
 use super::unroll::depth;
 use super::{bit_level, phases, rounds};
@@ -75,7 +75,7 @@ pub struct Request {
     /// The text as it stands, if the design was read from one: for a second reading of it, clock by clock.
     pub source: Option<Arc<str>>,
     /// Where it is written how far the proof is.
-    pub gauge: Option<Arc<Gauge>>,
+    pub progress: Option<Arc<ProgressCounter>>,
 }
 
 impl Request {
@@ -259,10 +259,10 @@ pub(super) fn prove_with(
     e.limits = request.limits;
     e.left = request.work.unwrap_or(e.left);
     e.keep_questions = request.keep_questions;
-    if let Some(gauge) = &request.gauge {
-        gauge.begin(e.left);
+    if let Some(progress) = &request.progress {
+        progress.begin(e.left);
     }
-    e.gauge = request.gauge.clone();
+    e.progress = request.progress.clone();
     let mut report =
         Report::before(rtl.signals().iter().flat_map(|s| &s.registers).map(|r| u64::from(rtl.width(r.next))).sum());
     let differs = |report: &mut Report, reason: String| {

@@ -63,8 +63,8 @@ pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, 
     let rules = if methods.gates_only { Vec::new() } else { Rules::of(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
-    if let Some(gauge) = &schedule.e.gauge {
-        gauge.compare(pair.2.outputs.iter().flatten().count());
+    if let Some(progress) = &schedule.e.progress {
+        progress.compare(pair.2.outputs.iter().flatten().count());
     }
     let decided = match (methods.over, methods.hint) {
         (Some(shared), _) => schedule.over(&mut shared.borrow_mut()),

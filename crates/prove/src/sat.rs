@@ -265,7 +265,7 @@ impl Callbacks for Watch {
     fn stop(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
-        left == 0 || super::gauge::is_cancelled()
+        left == 0 || super::progress::is_cancelled()
     }
 }
 

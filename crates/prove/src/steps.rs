@@ -127,7 +127,7 @@ pub fn prove(
         return (report, engine);
     }
     let mut questions = std::mem::take(&mut engine.questions);
-    let part = Request { work: Some(amount(EACH)), gauge: None, ..request.clone() };
+    let part = Request { work: Some(amount(EACH)), progress: None, ..request.clone() };
     let usable = steps().filter(|steps| steps.are_usable(model));
     let found = usable.and_then(|steps| by_steps(model, rtl, &steps, &part, solver, &mut budget));
     let (mut report, mut engine) = found.unwrap_or_else(|| {

@@ -18,7 +18,7 @@ mod hints;
 pub mod options;
 mod rtl_file;
 
-pub use alir_prove::gauge::Gauge as ProgressCounter;
+pub use alir_prove::progress::ProgressCounter;
 pub use hints::{Hints, intermediate_programs};
 pub use rtl_file::{RtlFile, other_ports};
 
@@ -195,7 +195,7 @@ pub fn design(
     match design {
         ProvedDesign::Program(model, source) => {
             options.check_program()?;
-            let request = Request { source: file.source.clone(), gauge: progress, ..options.request() };
+            let request = Request { source: file.source.clone(), progress, ..options.request() };
             equiv::check_ports(model, &file.rtl, &request).map_err(|reason| in_source(other_ports(&reason)))?;
             let hints = Hints::from_header(model, &file.rtl);
             let mut proof = program(model, &file.rtl, hints, request, &solvers);
@@ -218,7 +218,7 @@ pub fn design(
         ProvedDesign::Machine(design) => {
             options.check_machine()?;
             machine::check_ports(design, &file.rtl).map_err(|reason| in_source(other_ports(&reason)))?;
-            let request = MachineRequest { gauge: progress, ..options.machine_request() };
+            let request = MachineRequest { progress, ..options.machine_request() };
             let (mut report, engine) = state_machine(design, &file.rtl, &request, &solvers);
             if options.certificate {
                 let made = sources.and_then(|sources| {

@@ -4,15 +4,15 @@
 //! asked: by our reader where it reads the files, which knows directions and widths; else by the words of the text.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_hdl::project::{ProjectFiles, ReadFile, RtlProject};
+use alir_hdl::project::{ProjectFiles, ReadFile, RtlProject, is_data_file};
 use alir_hdl::{self, Language, Rtl, SignalId};
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{Direction, Netlist};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Files that lie beside the sources and are not compiled: included text, contents of memories.
-const BESIDE: &[&str] = &["vh", "svh", "hex", "mem", "dat", "mif", "txt"];
+/// Extensions of files that sources include.
+const INCLUDED: &[&str] = &["vh", "svh"];
 
 /// Files of hardware.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct Foreign {
 /// Returns `true` for files that are compiled.
 fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-    !BESIDE.contains(&extension.as_str())
+    !is_data_file(path) && !INCLUDED.contains(&extension.as_str())
 }
 
 /// A port that the hardware must have.
@@ -61,7 +61,7 @@ impl Foreign {
     pub fn read(project: &ProjectFiles, read_file: &ReadFile<'_>) -> Result<Foreign, Diagnostic> {
         let paths = &project.files;
         let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-        let (mut sources, mut beside, mut text) = (Vec::new(), Vec::new(), String::new());
+        let (mut sources, mut data_files, mut text) = (Vec::new(), Vec::new(), String::new());
         let mut first: Option<(Language, &Path)> = None;
         let mut taken = BTreeSet::new();
         for path in paths {
@@ -69,7 +69,7 @@ impl Foreign {
                 .map_err(|e| Diagnostic::error("E0001", Place::Whole, format!("cannot read: {e}")).in_file(path))?;
             let name = file_name(path, &mut taken);
             if !is_source(path) {
-                beside.push((name, bytes));
+                data_files.push((name, bytes));
                 continue;
             }
             let own = alir_hdl::decoded(bytes.clone()).map_err(|e| e.in_file(path))?;
@@ -104,7 +104,7 @@ impl Foreign {
                     sources = vec![("rtl_project.v".to_owned(), text.clone().into_bytes())];
                 }
                 for (name, bytes) in joined.data_files(read_file) {
-                    let flat = match beside.iter().find(|(_, known)| *known == bytes) {
+                    let flat = match data_files.iter().find(|(_, known)| *known == bytes) {
                         Some((known, _)) => known.clone(),
                         None => file_name(Path::new(&name), &mut taken),
                     };
@@ -112,8 +112,8 @@ impl Foreign {
                         let renamed = alir_hdl::decoded(std::mem::take(source))?;
                         *source = renamed.replace(&format!("\"{name}\""), &format!("\"{flat}\"")).into_bytes();
                     }
-                    if !beside.iter().any(|(known, _)| *known == flat) {
-                        beside.push((flat, bytes));
+                    if !data_files.iter().any(|(known, _)| *known == flat) {
+                        data_files.push((flat, bytes));
                     }
                 }
             }
@@ -122,7 +122,7 @@ impl Foreign {
             Err(problem) => return Err(problem),
         }
         let count = sources.len();
-        Ok(Foreign { language, files: sources.into_iter().chain(beside).collect(), sources: count, text, names })
+        Ok(Foreign { language, files: sources.into_iter().chain(data_files).collect(), sources: count, text, names })
     }
 
     /// The module that is meant: the one called `asked`, or without that the only one that no other uses.

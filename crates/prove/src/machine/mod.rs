@@ -27,7 +27,7 @@ pub use recorded::{beside, case, record};
 
 use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits, WORK};
-use super::gauge::Gauge;
+use super::progress::ProgressCounter;
 use super::sat::Solver;
 use alir_core::ir::machine::Machine;
 use alir_hdl::Rtl;
@@ -49,12 +49,12 @@ pub struct MachineRequest {
     /// `true` if SAT questions are kept for a certificate.
     pub keep_questions: bool,
     /// Where it is written how far the proof is.
-    pub gauge: Option<Arc<Gauge>>,
+    pub progress: Option<Arc<ProgressCounter>>,
 }
 
 impl Default for MachineRequest {
     fn default() -> Self {
-        MachineRequest { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, gauge: None }
+        MachineRequest { limits: Limits::default(), work: WORK, depth: 12, keep_questions: false, progress: None }
     }
 }
 
@@ -179,10 +179,10 @@ pub fn prove(
         e.limits = request.limits;
         e.left = request.work;
         e.keep_questions = request.keep_questions;
-        if let Some(gauge) = &request.gauge {
-            gauge.begin(request.work);
+        if let Some(progress) = &request.progress {
+            progress.begin(request.work);
         }
-        e.gauge = request.gauge.clone();
+        e.progress = request.progress.clone();
         e
     };
     let mut report = MachineReport {

@@ -145,7 +145,7 @@ impl<'s> Spending<'s> {
     /// Proves two small programs equal within `units` ticks; the second result is `true` if they are.
     pub(super) fn equal(&mut self, a: &Model, b: &Model, units: u64) -> (Report, bool) {
         self.spend(MAKING * (a.nodes().len() + b.nodes().len()) as u64);
-        let request = Request { work: Some(units.min(self.left)), gauge: None, ..self.request.clone() };
+        let request = Request { work: Some(units.min(self.left)), progress: None, ..self.request.clone() };
         let (report, mut e) = equiv::prove(a, &program::rtl(b, a), &request, (self.solver)());
         self.spend(e.spent);
         let equal = report.verdict == Verdict::Proved;

@@ -42,7 +42,7 @@ pub(super) fn check_cancelled() {
 
 /// Progress counter: written by the proof, read by the caller.
 #[derive(Debug, Default)]
-pub struct Gauge {
+pub struct ProgressCounter {
     outputs: AtomicUsize,
     proved: AtomicUsize,
     work: AtomicU64,
@@ -62,7 +62,7 @@ pub struct Standing {
     pub spent: u64,
 }
 
-impl Gauge {
+impl ProgressCounter {
     /// Returns the current progress.
     pub fn read(&self) -> Standing {
         Standing {
