@@ -4,6 +4,7 @@ use super::diff_proof::{self, DiffProof};
 use super::input::{Design, InputArgs};
 use super::proof_effort::ProofEffortArgs;
 use super::{ExitStatus, Failure, Global, print, schema};
+use crate::interp::meaning;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
 use crate::ir::{Model, Op, ValueId};
@@ -291,7 +292,10 @@ fn operations(a: &Model, b: &Model) -> Operations {
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     let shown = |model: &Model, k: usize| {
         let id = ValueId(k as u32);
-        Operation { operation: k, what: format!("{:?}, {}", model.node(id).op, model.kif(id)) }
+        Operation {
+            operation: k,
+            what: format!("{}, {}", meaning(model, &model.node(id).op, &|v| v.to_string()), model.kif(id)),
+        }
     };
     for (i, other) in partner.iter().enumerate() {
         let same = other.filter(|&j| {

@@ -4,6 +4,7 @@ use super::Failure;
 use super::diff::codes;
 use super::input::FileFacts;
 use crate::compile::{self, Spec};
+use crate::diag::counted;
 use crate::emit::Language;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::Model;
@@ -115,7 +116,10 @@ pub(super) fn prove_models(
 ) -> Result<DiffProof, Failure> {
     for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
         if x != y {
-            return Ok(DiffProof::differs(format!("{x} {what} elements in the first, {y} in the second")));
+            return Ok(DiffProof::differs(format!(
+                "{} in the first, {y} in the second",
+                counted(x, &format!("{what} element"))
+            )));
         }
     }
     let (report, difference) = prove::models(a, b, &request(effort));

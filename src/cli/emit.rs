@@ -11,7 +11,7 @@ use super::text::TextArgs;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, on_interrupt, print, report, say, schema, witness};
 use crate::compile::{self, Hardware, Phase, Spec, Top};
-use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
+use crate::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
 use crate::emit::Language;
 use crate::files::Batch;
 use crate::formats;
@@ -396,7 +396,8 @@ impl Args {
         match design {
             Design::Model(model) => {
                 let (n, n_in, n_out) = (model.nodes().len(), model.n_inputs(), model.outputs().len());
-                let head = [format!("{namespace}: {n} operations, {n_in} inputs, {n_out} outputs"), written];
+                let (n, n_in, n_out) = (counted(n, "operation"), counted(n_in, "input"), counted(n_out, "output"));
+                let head = [format!("{namespace}: {n}, {n_in}, {n_out}"), written];
                 cpp_header(model, &namespace, &head)
             }
             Design::Machine(machine) => {

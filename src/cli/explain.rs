@@ -97,10 +97,15 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
                 error.with_help(format!("codes begin with a letter: alir2hdl explain {}", entry.code)),
             ));
         }
-        return Err(Failure::input(match near(&code, entries.iter().map(|entry| entry.code)) {
-            Some(near) => error.with_help(format!("did you mean {near}? `alir2hdl explain` lists all codes")),
-            None => error.with_help("`alir2hdl explain` lists all codes"),
-        }));
+        return Err(Failure::input(
+            match near(
+                &code,
+                entries.iter().map(|entry| entry.code).filter(|known| known[..1] == code[..1.min(code.len())]),
+            ) {
+                Some(near) => error.with_help(format!("did you mean {near}? `alir2hdl explain` lists all codes")),
+                None => error.with_help("`alir2hdl explain` lists all codes"),
+            },
+        ));
     };
     let kind = match entry.code.as_bytes().first() {
         Some(b'W') => "a warning",

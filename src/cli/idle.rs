@@ -76,8 +76,8 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
         products: models.iter().any(|model| model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))),
         text,
     };
-    let warning = |(flag, reason): (&'static str, &str)| {
-        Diagnostic::warning("W0801", Place::Flag(flag.into()), format!("{flag} has no effect: {reason}"))
+    let warning = |(flag, reason): (String, &str)| {
+        Diagnostic::warning("W0801", Place::Flag(flag.clone()), format!("{flag} has no effect: {reason}"))
     };
     Diagnostics(idle(asked, found).into_iter().map(warning).collect())
 }
@@ -120,7 +120,7 @@ pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u
         return None;
     }
     let message = format!(
-        "--ii {interval} saves little: {shared:.1} % of the logic is in parts that are equal and worth sharing, the rest is made as ever"
+        "--ii {interval} saves little: {shared:.1} % of the logic is in equal parts that are worth sharing; the rest is generated as without --ii"
     );
     let help = match serial_from.filter(|&from| from <= MAX_INTERVAL) {
         Some(from) => {
@@ -132,7 +132,7 @@ pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u
 }
 
 /// The options that have nothing to act on, with why.
-fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static str)> {
+fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
     const REGISTERS: &str = "there are no registers";
     const CUTS: &str = "there are no two layers of registers, and so nothing to choose";
     const TABLES: &str = "the model has no lookup tables";
@@ -168,6 +168,6 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(&'static str, &'static st
         ("--shreg-extract", shreg && registers && no_text, TEXT),
         ("--keep-names", options.keep_names && no_text, TEXT),
     ];
-    let asked = asked.into_iter().filter_map(|(flag, idle, reason)| idle.then_some((flag, reason)));
+    let asked = asked.into_iter().filter_map(|(flag, idle, reason)| idle.then_some((flag.to_owned(), reason)));
     asked.chain(names.into_iter().map(|flag| (flag, "there is no such port"))).collect()
 }

@@ -49,7 +49,8 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
-    let shown = if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds) };
+    let shown =
+        if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds, global.verbose) };
     print(shown.as_bytes())?;
     Ok(match report.verdict {
         Verdict::Proved => ExitStatus::Ok,
@@ -81,7 +82,7 @@ fn json(report: &MachineReport, seconds: f64) -> String {
     schema::document("alir2hdl.prove-machine/1", &value)
 }
 
-fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String {
+fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {
@@ -128,10 +129,12 @@ fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64) -> String 
         lines.push(format!("  {}, {} bits: {}", printable(&register.name), register.bits, parts.join("; ")));
     }
     let b = &report.bits;
-    lines.push(format!(
+    if verbose {
+        lines.push(format!(
         "  {} operations matched by name; {} rounds; bits by structure {}, affine forms {}, all assignments {}, SAT {}; {} gates",
         report.operations_matched, report.rounds, b.structural, b.affine, b.exhaustive, b.sat, report.gates
     ));
+    }
     lines.push(format!(
         "  {} register bits in the file, {} in the machine",
         report.register_bits, report.register_bits_in_machine

@@ -3,6 +3,7 @@
 use super::Failure;
 use super::rtl_files::{in_file, text_of};
 use crate::compile;
+use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::options::HardwareOptions;
 use crate::prove::engine::Engine;
@@ -32,9 +33,25 @@ pub(super) struct NetlistArgs {
 }
 
 impl NetlistArgs {
-    /// Returns `true` if an option says that the file is a netlist.
-    fn is_requested(&self) -> bool {
-        self.rtl.is_some() || !self.cells.is_empty() || self.instance.is_some()
+    /// Returns the first option that was given and is for netlists only.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            ("--rtl", self.rtl.is_some()),
+            ("--cells", !self.cells.is_empty()),
+            ("--instance", self.instance.is_some()),
+        ];
+        options.into_iter().find_map(|(flag, given)| given.then_some(flag))
+    }
+
+    /// Refuses the options where the file is no netlist.
+    ///
+    /// # Errors
+    /// If one was given (exit code 2).
+    pub(super) fn refuse(&self) -> Result<(), Failure> {
+        let Some(flag) = self.given() else { return Ok(()) };
+        let message = format!("{flag} is for a netlist, and the file is none: it instantiates no cells of a library");
+        let help = "leave it out; RTL is proved without";
+        Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)))
     }
 
     /// Reads a project as a netlist; `None` if it is none.
@@ -43,7 +60,7 @@ impl NetlistArgs {
     /// If the netlist or a cell library cannot be read (exit code 2).
     pub(super) fn read(&self, project: &RtlProject, top: Option<&str>) -> Result<Option<Rtl>, Failure> {
         let text = &*project.text;
-        let is_netlist = self.is_requested() || netlist::is_netlist(text, top);
+        let is_netlist = self.given().is_some() || netlist::is_netlist(text, top);
         if project.language == rtl::Language::Vhdl || !is_netlist {
             return Ok(None);
         }

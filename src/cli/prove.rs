@@ -8,7 +8,7 @@ use super::proof_effort::ProofEffortArgs;
 use super::rtl_files::{RtlFileArgs, in_file, text_of};
 use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, rtl_files, schema, witness};
 use crate::compile;
-use crate::diag::{Diagnostic, Place, four_digits};
+use crate::diag::{Diagnostic, Place, four_digits, printable, shell_word};
 use crate::files::Batch;
 use crate::formats;
 use crate::ir::Model;
@@ -212,6 +212,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
+            args.netlist.refuse()?;
             machine::refuse_flags(
                 args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
             )?;
@@ -225,6 +226,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (rtl, language, source) = args.design(&model)?;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
+    if !is_netlist {
+        args.netlist.refuse()?;
+    }
     let counter = Arc::new(ProgressCounter::default());
     let options = args.options();
     let request = Request {
@@ -285,7 +289,11 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let bench_path = testbench(args, language, &model, &rtl, (&request.names, &report), &mut batch)?;
     super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
-    let shown = if args.json { json(&report, seconds) } else { people(&report, bench_path.as_deref(), seconds) };
+    let shown = if args.json {
+        json(&report, seconds)
+    } else {
+        people(args, &report, bench_path.as_deref(), seconds, global.verbose)
+    };
     print(shown.as_bytes())?;
     Ok(match report.verdict {
         Verdict::Proved => ExitStatus::Ok,
@@ -359,7 +367,10 @@ fn json(report: &Report, seconds: f64) -> String {
     schema::document("alir2hdl.prove/1", &value)
 }
 
-fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
+/// Input elements of a counterexample up to which a command that replays it is printed.
+const REPLAYED: usize = 64;
+
+fn people(args: &Args, report: &Report, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
         out.push_str(&text);
@@ -384,13 +395,18 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
             ));
         }
         Verdict::Differs { reason, counterexample } => {
-            line(format!("differs: {}", crate::diag::printable(reason)));
+            line(format!("differs: {}", printable(reason)));
             if let Some(c) = counterexample {
                 let inputs: Vec<String> = c.inputs.iter().map(ToString::to_string).collect();
                 line(format!("  inputs (codes): {}", inputs.join(" ")));
                 line(format!("  output {}: the file gives {}, the model {}", c.output, c.found, c.expected));
                 if let Some((op, signal)) = &c.first_operation {
-                    line(format!("  first operation that differs: {op} (signal {})", crate::diag::printable(signal)));
+                    line(format!("  first operation that differs: {op} (signal {})", printable(signal)));
+                }
+                if inputs.len() <= REPLAYED && args.path().as_os_str() != "-" {
+                    let model = shell_word(&args.path().to_string_lossy());
+                    let sample = shell_word(&inputs.join(","));
+                    line(format!("  replay: echo {sample} | alir2hdl run {} - --codes", printable(&model)));
                 }
                 match bench {
                     Some(path) => line(format!("  testbench: {}", path.display())),
@@ -404,17 +420,19 @@ fn people(report: &Report, bench: Option<&Path>, seconds: f64) -> String {
         Verdict::Unknown { reason } => line(format!("unknown: {reason}")),
     }
     let b = &report.bits;
-    line(format!(
-        "  {} operations matched by name, {} not; bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}; {} gates",
-        report.operations_matched,
-        report.operations_unmatched,
-        b.structural,
-        b.affine,
-        b.exhaustive,
-        b.sat,
-        b.swept,
-        report.gates
-    ));
+    if verbose {
+        line(format!(
+            "  {} operations matched by name, {} not; bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}; {} gates",
+            report.operations_matched,
+            report.operations_unmatched,
+            b.structural,
+            b.affine,
+            b.exhaustive,
+            b.sat,
+            b.swept,
+            report.gates
+        ));
+    }
     for note in &report.notes {
         line(format!("  {note}"));
     }

@@ -236,6 +236,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && !args.codes
     {
         reader = reader.encoded(encoder);
+    } else if !args.codes {
+        reader = reader.counting_wraps(&input_ports(&model));
     }
     if let Some(sample) = args.trace {
         let traced = trace(args, &model, &mut reader, sample);

@@ -178,7 +178,8 @@ impl SourceArgs {
     /// # Errors
     /// What is wrong with it (exit code 2).
     pub(super) fn graph(&self, bytes: &[u8], file: &str) -> Result<(graph::Graph, graph::quant::QuantFile), Failure> {
-        Structure::read_graph(bytes, file, &self.graph_options()).map_err(|e| Failure::input(e.in_file(file.as_ref())))
+        Structure::read_selected(bytes, file, &self.graph_options())
+            .map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
     /// Reads a source: the program that it becomes, each of its matrices solved with `cmvm`, and what it means.

@@ -35,9 +35,19 @@ fn message(error: &clap::Error) -> String {
         {
             line.replace("unexpected argument", "one word too many:").replace(" found", "")
         }
+        ErrorKind::ValueValidation => RUST_WORDS.iter().fold(line, |line, (theirs, ours)| line.replace(theirs, ours)),
         _ => line,
     }
 }
+
+/// Messages of Rust's parsers of numbers, and ours.
+const RUST_WORDS: [(&str, &str); 5] = [
+    ("invalid digit found in string", "not a whole number"),
+    ("cannot parse integer from empty string", "a number is missing"),
+    ("cannot parse float from empty string", "a number is missing"),
+    ("invalid float literal", "not a number"),
+    ("number too large to fit in target type", "too large"),
+];
 
 /// The second word without a dash of the bare form, which the parser takes for a sub-command.
 fn extra_subcommand(error: &clap::Error) -> Option<String> {

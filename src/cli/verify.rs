@@ -92,7 +92,7 @@ struct SimulationArgs {
     #[arg(long)]
     json: bool,
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600, hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     timeout: u64,
 }
 

@@ -8,7 +8,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec};
-use crate::diag::{Diagnostic, four_digits};
+use crate::diag::{Diagnostic, counted, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -218,10 +218,10 @@ impl PageRequest<'_> {
         self.observe(&mut drawing, optimised, global)?;
         let longest = times.iter().copied().fold(0.0, f64::max);
         let facts = format!(
-            "{} operations, {} inputs, {} outputs, latency {}, longest stage {} {unit}, {} register bits",
-            optimised.nodes().len(),
-            optimised.n_inputs(),
-            optimised.outputs().len(),
+            "{}, {}, {}, latency {}, critical stage delay {} {unit}, {}",
+            counted(optimised.nodes().len(), "operation"),
+            counted(optimised.n_inputs(), "input"),
+            counted(optimised.outputs().len(), "output"),
             schedule.latency(),
             four_digits(longest),
             netlist.register_bits(),

@@ -287,3 +287,72 @@ fn a_network_without_quantisers_is_warned_of() {
     let (_, said) = fine(folder.path(), &["generate", quantised, "-o", "p.v"]);
     assert!(!said.contains("W0820"), "{said}");
 }
+
+/// Each mistake is answered at the option that was typed, and no option is ignored.
+#[test]
+fn no_option_is_ignored_without_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let tiny = model("tiny_ops");
+    fine(folder.path(), &["generate", &tiny, "-o", "m.v"]);
+    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/quantised_network/net.json");
+    for (arguments, said) in [
+        (&["prove", &tiny, "m.v", "--rtl", "missing.v"][..], "error[E0804] at --rtl"),
+        (&["prove", &tiny, "m.v", "--instance", "a.b"], "error[E0804] at --instance"),
+        (&["prove", &tiny, "m.v", "--cells", "xilinx"], "error[E0804] at --cells"),
+        (&["info", network, "--nodes", "layer"], "error[E2003] at --nodes: \"layer\" is no condition"),
+        (&["info", network, "--nodes", "op=zzz"], "error[E2003] at --nodes: nothing is selected"),
+        (&["info", &tiny, "--clock-uncertainty", "-1"], "error[E0505] at --clock-uncertainty"),
+        (&["verify", &tiny, "--timeout", "0"], "'--timeout <SECONDS>'"),
+        (&["generate", &tiny, "-o", "o.v", "--max-ops", "x"], "'--max-ops <N>': not a whole number"),
+        (&["generate", &tiny, "-o", "o.v", "--stages", "1", "--port", "clk=model_inp"], "error[E0602] at --port clk"),
+        (&["generate", &tiny, "-o", "o.v", "--stages", "1", "--port", "in=clk"], "error[E0602] at --port in"),
+    ] {
+        let (code, out, err) = run(folder.path(), arguments);
+        assert!(code == 2 && out.is_empty() && err.contains(said), "{arguments:?}: {err}");
+    }
+    let (_, err) = fine(folder.path(), &["generate", &tiny, "-o", "o.v", "--port", "rst=reset"]);
+    assert!(err.contains("warning[W0801] at --port rst"), "{err}");
+    let selected = fine(folder.path(), &["info", network, "--nodes", "op=relu"]).0;
+    assert!(selected.contains("relu") && !selected.contains("linear"), "{selected}");
+}
+
+/// The command that a refutation prints shows what the model computes for the counterexample.
+#[test]
+fn a_refutation_prints_the_command_that_replays_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "it's a model.json.gz";
+    fs::copy(model("tiny_ops"), folder.path().join(name)).unwrap();
+    fine(folder.path(), &["generate", name, "-o", "m.v"]);
+    let text = fs::read_to_string(folder.path().join("m.v")).unwrap();
+    fs::write(folder.path().join("m.v"), text.replacen(" + ", " - ", 1)).unwrap();
+    let (code, out, _) = run(folder.path(), &["prove", name, "m.v"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(!out.contains("matched by name"), "{out}");
+    let command = out.lines().find_map(|line| line.trim().strip_prefix("replay: ")).expect("a command");
+    let expected: Vec<&str> = out.split("output ").nth(2).unwrap().split(": the file gives ").collect();
+    let (element, value) = (expected[0].parse::<usize>().unwrap(), expected[1].split("the model ").nth(1).unwrap());
+    let value = value.lines().next().unwrap();
+    let command = command.replace("alir2hdl", env!("CARGO_BIN_EXE_alir2hdl"));
+    let replayed = std::process::Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    let row = String::from_utf8(replayed.stdout).unwrap();
+    assert_eq!(row.trim().split(',').nth(element), Some(value), "{command}: {row}");
+}
+
+#[test]
+fn samples_outside_of_their_types_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.csv"), "100,2,3,4\n1,2,3,0\n").unwrap();
+    for command in ["run", "verify"] {
+        let tiny = model("tiny_ops");
+        let arguments: &[&str] = match command {
+            "run" => &["run", &tiny, "x.csv"],
+            _ => &["verify", &tiny, "--input", "x.csv", "--sim", "iverilog"],
+        };
+        let (_, err) = fine(folder.path(), arguments);
+        assert!(err.contains("note[N0704] in x.csv: 2 of 8 input numbers lie outside"), "{err}");
+        assert!(err.contains("the first is 100 in sample 0, input 0, whose type s6.2 takes -8 to below 8"), "{err}");
+    }
+    fs::write(folder.path().join("x.csv"), "-8,0,3,0\n7.99,2,3,1\n").unwrap();
+    let (_, err) = fine(folder.path(), &["run", &model("tiny_ops"), "x.csv"]);
+    assert!(!err.contains("N0704"), "{err}");
+}

@@ -195,6 +195,23 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// Returns a word as a POSIX shell takes it as one, quoted where it must be.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Returns a number and its noun, `1 element` and `2 elements`. Nouns take an s.
+pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
+    match number.try_into().unwrap_or(u128::MAX) {
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    }
+}
+
 /// Significant digits of a figure for people: estimates and times are known no better.
 const DIGITS: usize = 4;
 

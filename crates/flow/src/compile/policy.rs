@@ -476,7 +476,7 @@ impl Spec {
 
     /// Checks that clock period, uncertainty and delay unit are valid durations, and that the device supports the
     /// options.
-    fn check_clock(&self) -> Result<(), Error> {
+    pub(super) fn check_clock(&self) -> Result<(), Error> {
         let wrong = |flag: &str, message: String, help: &str| {
             Err(Error::request(Diagnostic::error("E0505", Place::Flag(flag.into()), message).with_help(help)))
         };
@@ -492,15 +492,15 @@ impl Spec {
         }
         let uncertainty = self.clock.uncertainty;
         if !(uncertainty.is_finite() && uncertainty >= 0.0) {
-            return wrong("--clock-uncertainty", format!("{uncertainty} is no time"), "ask for nanoseconds, 0 or more");
+            return wrong("--clock-uncertainty", format!("{uncertainty} is not a duration"), "give nanoseconds, 0 or more");
         }
         if self.clock.period.is_some_and(|period| period > 0.0 && uncertainty >= period) {
             let message = format!("{uncertainty} ns leave nothing of the period");
-            return wrong("--clock-uncertainty", message, "ask for less, or for a longer --clock-period");
+            return wrong("--clock-uncertainty", message, "give less, or a longer --clock-period");
         }
         match self.clock.period {
             Some(period) if !(period.is_finite() && period >= 0.0) => {
-                wrong("--clock-period", format!("{period} is no time"), "a period is a finite number of nanoseconds")
+                wrong("--clock-period", format!("{period} is not a duration"), "a period is a finite number of nanoseconds")
             }
             _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
                 wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")

@@ -4,7 +4,7 @@ use super::policy::{self, Made};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use crate::options::near;
-use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Estimate};
 use alir_hw::emit::axis::Axis;
@@ -33,6 +33,7 @@ pub struct Optimised<'d> {
 /// If a pass that was named does not exist, or something is asked for that only a state machine has.
 pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Error> {
     spec.every_clock("a schedule of stages").map_err(Error::request)?;
+    spec.check_clock()?;
     let names = spec.passes(spec.cuts_products_of(model))?;
     if spec.optimisation.retime.is_some() {
         let message = "--retime does not go with a program, which has no registers of its own";
@@ -217,8 +218,9 @@ impl Scheduled<'_> {
                 (&axis.top, axis.latency(), around)
             }
         };
-        let (operations, bits, quality) = (self.program.nodes().len(), netlist.register_bits(), self.quality());
-        format!("{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{quality}{around}")
+        let operations = counted(self.program.nodes().len(), "operation");
+        let (bits, quality) = (counted(netlist.register_bits(), "register bit"), self.quality());
+        format!("{name}: {operations}, {shape}, latency {latency}, {bits}{quality}{around}")
     }
 }
 

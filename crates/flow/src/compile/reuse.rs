@@ -2,7 +2,7 @@
 
 use super::spec::{Arrival, Budget, Clock, DelayModel, Engine, Passes, Pipeline, Products, Spec, Stages};
 use super::{Error, ErrorKind, bug, steps};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, counted, four_digits};
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{Builder, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif};
@@ -697,15 +697,14 @@ impl<'d> Reused<'d> {
                 let figures = serial::Figures::of(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
-                    "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {} \
-                     streams, {} full adders",
+                    "{}: {}, a sample every {} clocks, latency {}, {}; {bits} a clock: {}, {}",
                     netlist.interface.top,
-                    self.program.nodes().len(),
+                    counted(self.program.nodes().len(), "operation"),
                     plan.interval,
                     plan.latency,
-                    netlist.register_bits(),
-                    figures.streams,
-                    figures.full_adders,
+                    counted(netlist.register_bits(), "register bit"),
+                    counted(figures.streams, "stream"),
+                    counted(figures.full_adders, "full adder"),
                 );
             }
         };
@@ -717,15 +716,19 @@ impl<'d> Reused<'d> {
         });
         let streams = match regions.iter().map(|region| region.made.nodes().len()).sum::<usize>() {
             0 => String::new(),
-            operations => format!(", {operations} operations go through bit by bit"),
+            operations => format!(", {} as bit-serial arithmetic", counted(operations, "operation")),
         };
         format!(
-            "{}: {} operations, a sample every {interval} clocks, latency {latency}, {} register bits; {blocks} of {} blocks \
-             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
+            "{}: {}, a sample every {interval} clocks, latency {latency}, {}; {blocks} of {} blocks \
+             share {}{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
             netlist.interface.top,
-            self.program.nodes().len(),
-            netlist.register_bits(),
+            counted(self.program.nodes().len(), "operation"),
+            counted(netlist.register_bits(), "register bit"),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
+            match copies {
+                1 => "1 copy".to_owned(),
+                copies => format!("{copies} copies"),
+            },
             self.fold().map_or(0.0, Plan::shared),
             self.fold().map_or(0.0, Plan::left),
         )

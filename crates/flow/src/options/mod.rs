@@ -327,7 +327,7 @@ impl HardwareOptions {
         if self.axis {
             return Vec::new();
         }
-        let unused = |flag: &str| refuse(flag, "an option of a wrapper that is not required", "add --wrapper axis");
+        let unused = |flag: &str| refuse(flag, "only a wrapper has this, and there is none", "add --wrapper axis");
         self.given_of_wrapper().flat_map(unused).collect()
     }
 

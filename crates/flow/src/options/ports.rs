@@ -104,12 +104,13 @@ impl NameOptions {
         style.into_iter().chain(names)
     }
 
-    /// Returns the options that name a missing port; `exists` states which ports exist.
-    pub fn missing_ports(&self, exists: impl Fn(PortRole) -> bool) -> Vec<&'static str> {
-        let missing = |(role, ..): &(PortRole, _, _)| self.name(*role).filter(|_| !exists(*role)).map(|(_, flag)| flag);
-        let mut missing: Vec<&'static str> = PortRole::ALL.iter().filter_map(missing).collect();
-        missing.dedup();
-        missing
+    /// Returns the options that name a missing port, with its role; `exists` states which ports exist.
+    pub fn missing_ports(&self, exists: impl Fn(PortRole) -> bool) -> Vec<String> {
+        let missing = |(role, names, _): &(PortRole, &[&str], _)| {
+            let (_, flag) = self.name(*role).filter(|_| !exists(*role))?;
+            Some(if flag == "--port" { format!("{flag} {}", names[0]) } else { flag.to_owned() })
+        };
+        PortRole::ALL.iter().filter_map(missing).collect()
     }
 
     /// Returns the names that decide which control port is which: those given, and all of a style that was given.

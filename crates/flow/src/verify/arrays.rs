@@ -137,11 +137,15 @@ impl Arrays {
             } else {
                 open(path, Some(&signal.name)).or_else(|e| open(path, Some(&file_name)).map_err(|_| e))
             };
+            let (mut reader, types) = (reader?, types_of(machine, id));
+            if side == Side::Inputs && !codes {
+                reader = reader.counting_wraps(&types);
+            }
             ports.push(PortArray {
                 name: signal.name.clone(),
-                types: types_of(machine, id),
+                types,
                 _protected: Protected::new(file.as_deref()),
-                reader: reader?,
+                reader,
                 block: Values::default(),
                 rows: 0,
                 taken: 0,

@@ -245,9 +245,12 @@ impl Subject<'_> {
         let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
         let mut reader = Reader::open(path, files.array, self.model.input_kifs(), codes)?;
         if let Numbers::Ports(encoder) = &mut self.numbers
-            && let Some(encoder) = encoder.take().filter(|_| !codes)
+            && !codes
         {
-            reader = reader.encoded(encoder);
+            reader = match encoder.take() {
+                Some(encoder) => reader.encoded(encoder),
+                None => reader.counting_wraps(&ports),
+            };
         }
         let mut rows = Rows::new(ports.len(), []);
         let mut block = Values::default();

@@ -11,7 +11,7 @@ use super::run::{BenchCheck, Check, Finding, Origin};
 use super::sim::{Deadline, SIMULATORS, SimError, Simulator, Tools};
 use super::stream::Streams;
 use crate::compile::{Error, ErrorKind, Hardware};
-use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, four_digits};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity, counted, four_digits};
 use alir_core::files::Scratch;
 use alir_hw::emit::Language;
 use alir_hw::netlist::Interface;
@@ -287,9 +287,13 @@ impl Work<'_> {
         match self.streams {
             Some(streams) => {
                 let (inputs, outputs) = (streams.inputs.len(), streams.outputs.len());
-                format!("{} samples in {inputs} beats, out in {outputs}", self.cycles.samples)
+                let samples = counted(self.cycles.samples, "sample");
+                format!("{samples} in {}, out in {outputs}", counted(inputs, "beat"))
             }
-            None => format!("{} samples in {} cycles", self.cycles.samples, self.cycles.cycles.len()),
+            None => {
+                let samples = counted(self.cycles.samples, "sample");
+                format!("{samples} in {}", counted(self.cycles.cycles.len(), "cycle"))
+            }
         }
     }
 }

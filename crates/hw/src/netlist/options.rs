@@ -359,13 +359,19 @@ impl Options {
     /// One diagnostic for each name that would be changed.
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let chosen = self.chosen();
+        let default = Options { names: PortNames::default(), ..self.clone() }.chosen();
         let mut problems = Vec::new();
         for (i, (what, name)) in chosen.iter().enumerate() {
             let place = flag(what);
             if !names::is_legal_in(name, kind_of(what), self.languages) {
                 problems.push(illegal(name, what, place, self.languages));
             } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
-                problems.push(taken(name, what, other, place));
+                // The option is that of the name that was given; the other has its default.
+                let is_default = |what: &str| default.iter().any(|(own, n)| *own == what && n == name);
+                match is_default(what) && !is_default(other) {
+                    true => problems.push(taken(name, other, what, flag(other))),
+                    false => problems.push(taken(name, what, other, place)),
+                }
             }
         }
         if problems.is_empty() { Ok(()) } else { Err(problems) }

@@ -2,6 +2,7 @@
 
 use super::Values;
 use super::number::{NO_NUMBER, Number};
+use alir_core::diag::counted;
 use alir_core::num::Kif;
 use num_bigint::BigInt;
 use std::fmt::Write;
@@ -123,7 +124,11 @@ impl<R: BufRead> CsvReader<R> {
             ));
         }
         if fields.len() != self.columns.len() {
-            return Err(format!("{} numbers, the model has {} inputs", fields.len(), self.columns.len()));
+            return Err(format!(
+                "{}, the model has {}",
+                counted(fields.len(), "number"),
+                counted(self.columns.len(), "input")
+            ));
         }
         for (k, (field, kif)) in fields.iter().zip(&self.columns).enumerate() {
             let what = |why: &str| format!("field {}: {field:?} {why}", k + 1);

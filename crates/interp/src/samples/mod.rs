@@ -11,13 +11,14 @@ mod csv;
 mod npy;
 mod npz;
 mod number;
+mod wraps;
 
 pub use convert::{Port, input_ports, output_ports};
 pub use npy::half;
 pub use npz::write as write_npz;
 pub use number::Number;
 
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, counted};
 use alir_core::files::{self, Streamed};
 use alir_core::num::Kif;
 use csv::{CsvError, CsvReader};
@@ -27,6 +28,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
+use wraps::WrapCount;
 
 /// Rows of numbers, one after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,6 +160,7 @@ pub struct Reader {
     columns: usize,
     body: Body,
     encoder: Option<RealEncoder>,
+    wraps: Option<WrapCount>,
     /// Samples that were given by [`Reader::read`], for messages.
     given: u64,
 }
@@ -274,13 +277,19 @@ impl Reader {
             let whole = io::Cursor::new(prefix).chain(stream);
             Body::Csv(CsvReader::new(Box::new(BufReader::with_capacity(1 << 16, whole)), columns, codes))
         };
-        Ok(Reader { name, columns: columns.len(), body, encoder: None, given: 0 })
+        Ok(Reader { name, columns: columns.len(), body, encoder: None, wraps: None, given: 0 })
     }
 
     /// Encodes all numbers that are read from now on.
     #[must_use]
     pub fn encoded(self, encoder: RealEncoder) -> Reader {
         Reader { encoder: Some(encoder), ..self }
+    }
+
+    /// Counts the real numbers that lie outside of the range of their input; [`Reader::take_notes`] tells.
+    #[must_use]
+    pub fn counting_wraps(self, ports: &[Port]) -> Reader {
+        Reader { wraps: Some(WrapCount::new(ports)), ..self }
     }
 
     /// Returns the number of samples, if it is known before the end.
@@ -301,7 +310,9 @@ impl Reader {
             let message = format!("line {line} is taken for a heading: {text}");
             Diagnostic::note("N0703", Place::Line { line, column: 1 }, message).in_file(self.name.as_ref())
         });
-        Diagnostics(note.into_iter().collect())
+        let wraps = self.wraps.as_mut().and_then(WrapCount::take_note);
+        let wraps = wraps.map(|note| note.in_file(self.name.as_ref()));
+        Diagnostics(note.into_iter().chain(wraps).collect())
     }
 
     /// Returns the name of the file in messages.
@@ -321,6 +332,9 @@ impl Reader {
                 encoded.push_number(encoder(&block.number(index)));
             }
             *block = encoded;
+        }
+        if let Some(wraps) = &mut self.wraps {
+            wraps.count(block, self.given);
         }
         self.given += rows as u64;
         Ok(rows)
@@ -388,16 +402,18 @@ impl NpyBody {
         // No file has as many samples as a hostile header can claim; without columns nothing else would stop them.
         let limit = if columns == 0 { 1 << 32 } else { (1 << 62) / row_bytes };
         if rows > limit {
-            return Err(format!("the header claims {rows} samples").into());
+            return Err(format!("the header claims {}", counted(rows, "sample")).into());
         }
         if let Some((_, size)) = regular {
             let (held, need) = (size.saturating_sub(length as u64), rows * row_bytes);
             if held < need {
                 let whole = held / row_bytes;
-                return Err(format!("the file is cut short: it claims {rows} samples and holds {whole}").into());
+                return Err(
+                    format!("the file is cut short: it claims {} and holds {whole}", counted(rows, "sample")).into()
+                );
             }
             if held > need {
-                return Err(format!("{} bytes follow the array", held - need).into());
+                return Err(format!("the file is too long: {} after the array", counted(held - need, "byte")).into());
             }
         }
         let one_dimension = columns <= 1 || rows <= 1;
@@ -435,7 +451,9 @@ impl NpyBody {
             *block = Values::Reals(reals);
             if filled < rows * columns * size {
                 let whole = self.done + (filled / (columns * size)) as u64;
-                return Err(format!("the file is cut short: it claims {total} samples and holds {whole}").into());
+                return Err(
+                    format!("the file is cut short: it claims {} and holds {whole}", counted(total, "sample")).into()
+                );
             }
             self.done += rows as u64;
             return Ok(rows);
@@ -446,7 +464,11 @@ impl NpyBody {
                 let filled = fill(stream, &mut self.bytes)?;
                 if filled < self.bytes.len() {
                     let whole = self.done + (filled / (columns * size)) as u64;
-                    return Err(format!("the file is cut short: it claims {total} samples and holds {whole}").into());
+                    return Err(format!(
+                        "the file is cut short: it claims {} and holds {whole}",
+                        counted(total, "sample")
+                    )
+                    .into());
                 }
                 if rows == 0 && fill(stream, &mut [0])? > 0 {
                     return Err("something follows the array".to_string().into());
@@ -491,7 +513,7 @@ fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> 
     match header.shape.split_first() {
         Some((&rows, rest)) if product(rest) == Some(columns as u64) => Ok(rows),
         _ => Err(NpyError::Content(
-            format!("an array of shape {:?}, the model has {columns} inputs", header.shape),
+            format!("an array of shape {:?}, the model has {}", header.shape, counted(columns, "input")),
             "the shape is [samples, inputs]",
         )),
     }

@@ -147,6 +147,22 @@ impl Structure {
         Ok((structure, golden, nodes))
     }
 
+    /// The graph and its quantisation with the selected nodes only, whatever is supported.
+    ///
+    /// # Errors
+    /// What is wrong with the graph, the quantisation file or the selection; no node is selected.
+    pub fn read_selected(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
+        let (mut graph, quant) = Structure::read_graph(bytes, file, options)?;
+        if let Some(text) = &options.nodes {
+            let selection = Selection::parse(text)?;
+            graph.nodes.retain(|node| selection.holds(node));
+            if graph.nodes.is_empty() {
+                return Err(select::nothing_selected("no node of the graph is of this selection").into());
+            }
+        }
+        Ok((graph, quant))
+    }
+
     fn of(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
         let selection = match &options.nodes {
             Some(text) => Selection::parse(text)?,
@@ -156,7 +172,7 @@ impl Structure {
         Ok(Structure { graph, quant, outline })
     }
 
-    /// The graph and its quantisation alone, whatever is selected and supported.
+    /// The graph and its quantisation alone, whatever is supported.
     ///
     /// # Errors
     /// What is wrong with the graph or the quantisation file.

@@ -283,10 +283,7 @@ impl Outline {
             return Err(Diagnostics(problems));
         }
         if maker.outline.calls.is_empty() {
-            let message = "nothing is selected: no node of the selection runs";
-            return Err(Diagnostic::error("E2003", Place::Path("nodes".into()), message)
-                .with_help("info lists the nodes with their layers and conditions; see --nodes")
-                .into());
+            return Err(super::select::nothing_selected("no node of the selection runs").into());
         }
         maker.outputs(wanted)?;
         let mut outline = maker.outline;

@@ -3,6 +3,12 @@
 use super::read::Node;
 use alir_core::diag::{Diagnostic, Place};
 
+/// The error of a selection of nothing.
+pub(super) fn nothing_selected(reason: &str) -> Diagnostic {
+    Diagnostic::error("E2003", Place::Flag("--nodes".into()), format!("nothing is selected: {reason}"))
+        .with_help("info lists the nodes with their layers and conditions; see --nodes")
+}
+
 /// Alternatives, one of which must hold; without any all nodes run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {

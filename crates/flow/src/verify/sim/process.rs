@@ -5,6 +5,7 @@
 //! that an interrupt from the terminal reaches them too.
 
 use super::{Deadline, SimError};
+use alir_core::diag::shell_word;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -51,20 +52,11 @@ impl Invocation {
     /// The command as a shell would take it.
     pub(crate) fn shell(&self) -> String {
         let mut words: Vec<String> =
-            self.env.iter().map(|(name, value)| format!("{name}={}", quoted(&value.to_string_lossy()))).collect();
-        words.push(quoted(&self.program.to_string_lossy()));
-        words.extend(self.args.iter().map(|a| quoted(&a.to_string_lossy())));
+            self.env.iter().map(|(name, value)| format!("{name}={}", shell_word(&value.to_string_lossy()))).collect();
+        words.push(shell_word(&self.program.to_string_lossy()));
+        words.extend(self.args.iter().map(|a| shell_word(&a.to_string_lossy())));
         words.join(" ")
     }
-}
-
-/// A word quoted for a POSIX shell where it must be.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=+:,%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Runs a command in `dir` with its output in `dir/log`. Returns whether it succeeded.

@@ -1,0 +1,174 @@
+//! Count of numbers outside of the types of the inputs that they are for.
+
+use super::{Number, Port, Values};
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::num::Kif;
+use num_bigint::Sign;
+
+/// Counts the numbers of a file that lie outside of the range of their input, and so wrap.
+pub(super) struct WrapCount {
+    columns: Vec<Column>,
+    numbers: u64,
+    outside: u64,
+    first: Option<First>,
+}
+
+/// Range of an input. `low <= x < high`; both are zero or a power of two, and so exact.
+struct Column {
+    kif: Kif,
+    low: f64,
+    high: f64,
+    /// Power of two that `high` is.
+    power: i64,
+}
+
+/// First number that wraps.
+struct First {
+    sample: u64,
+    input: usize,
+    number: String,
+}
+
+impl WrapCount {
+    pub(super) fn new(ports: &[Port]) -> WrapCount {
+        let column = |port: &Port| {
+            // A type without bits belongs to an input that is not used: any number is right for it.
+            let power = i64::from(port.kif.width()) - i64::from(port.kif.signed) - port.frac;
+            let high = 2f64.powi(power.clamp(-1100, 1100) as i32);
+            let (low, high) = match (port.kif.is_zero(), port.kif.signed) {
+                (true, _) => (f64::NEG_INFINITY, f64::INFINITY),
+                (false, true) => (-high, high),
+                (false, false) => (0.0, high),
+            };
+            Column { kif: port.kif, low, high, power }
+        };
+        WrapCount { columns: ports.iter().map(column).collect(), numbers: 0, outside: 0, first: None }
+    }
+
+    /// Counts a block of rows; `first` is the number of its first sample.
+    pub(super) fn count(&mut self, block: &Values, first: u64) {
+        self.numbers += block.len() as u64;
+        let outside = match block {
+            Values::Reals(v) => {
+                let row = |row: &[f64]| row.iter().zip(&self.columns).filter(|(x, column)| !column.has(**x)).count();
+                v.chunks_exact(self.columns.len().max(1)).map(row).sum()
+            }
+            _ => (0..block.len()).filter(|&at| !self.column(at).has_number(&block.number(at))).count(),
+        };
+        if outside > 0 && self.first.is_none() {
+            let at = (0..block.len()).find(|&at| !self.column(at).has_number(&block.number(at)));
+            self.first = at.map(|at| First {
+                sample: first + (at / self.columns.len()) as u64,
+                input: at % self.columns.len(),
+                number: block.number(at).to_string(),
+            });
+        }
+        self.outside += outside as u64;
+    }
+
+    fn column(&self, index: usize) -> &Column {
+        &self.columns[index % self.columns.len()]
+    }
+
+    /// Takes the note about the numbers so far, if there is something to say.
+    pub(super) fn take_note(&mut self) -> Option<Diagnostic> {
+        let First { sample, input, number } = self.first.take()?;
+        let Column { kif, low, high, .. } = self.columns[input];
+        let (outside, numbers) = (self.outside, self.numbers);
+        let message = format!(
+            "{outside} of {numbers} input numbers lie outside of the types of their inputs and wrap; the first is {number} in sample \
+             {sample}, input {input}, whose type {kif} takes {low} to below {high}"
+        );
+        let note = Diagnostic::note("N0704", Place::Whole, message);
+        Some(note.with_help("the hardware wraps them alike; scale or clip the samples if that is not meant"))
+    }
+}
+
+impl Column {
+    fn has(&self, x: f64) -> bool {
+        self.low <= x && x < self.high
+    }
+
+    /// Same as [`Column::has`], for any number; NaN and the infinities are errors elsewhere.
+    fn has_number(&self, number: &Number) -> bool {
+        if let Number::Float(x) = number {
+            return self.has(*x);
+        }
+        let Some((num, den)) = number.to_fraction() else { return true };
+        if self.kif.is_zero() {
+            return true;
+        }
+        if num.sign() == Sign::Minus && !self.kif.signed {
+            return false;
+        }
+        let shift = self.power.unsigned_abs();
+        let (num, den) = if self.power >= 0 { (num, den << shift) } else { (num << shift, den) };
+        if num.sign() == Sign::Minus { -num <= den } else { num < den }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn port(signed: bool, width: i32, frac: i32) -> Port {
+        Port { kif: Kif { signed, int: width - i32::from(signed) - frac, frac }, frac: frac.into() }
+    }
+
+    #[test]
+    fn numbers_outside_are_counted_with_the_first() {
+        let mut count = WrapCount::new(&[port(true, 4, 1), port(false, 3, 0)]);
+        count.count(&Values::Reals(vec![3.5, 0.0, -4.0, 7.9]), 0);
+        assert_eq!(count.take_note(), None);
+        count.count(&Values::Reals(vec![4.0, -0.1, -4.1, 8.0]), 2);
+        let note = count.take_note().unwrap();
+        assert_eq!(
+            note.message,
+            "4 of 8 input numbers lie outside of the types of their inputs and wrap; the first is 4 in sample 2, input 0, \
+             whose type s4.1 takes -4 to below 4"
+        );
+        // An input without bits is not used, and takes anything.
+        let mut count = WrapCount::new(&[port(false, 0, 0)]);
+        count.count(&Values::Reals(vec![1e9]), 0);
+        assert_eq!(count.take_note(), None);
+    }
+
+    #[test]
+    fn decimals_and_integers_are_compared_exactly() {
+        let just_below: Number = Number::parse("7.99999999999999999999999999999").unwrap();
+        let unsigned = &WrapCount::new(&[port(false, 3, 0)]).columns[0];
+        assert!(unsigned.has_number(&just_below));
+        assert!(!unsigned.has_number(&Number::parse("8.00000000000000000000000000001").unwrap()));
+        assert!(!unsigned.has_number(&Number::parse("-0.00000000000000000000000000001").unwrap()));
+        let wide = &WrapCount::new(&[port(true, 64, 0)]).columns[0];
+        assert!(wide.has_number(&Number::parse("9223372036854775807").unwrap()));
+        assert!(!wide.has_number(&Number::parse("9223372036854775808").unwrap()));
+        assert!(wide.has_number(&Number::parse("-9223372036854775808").unwrap()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A number is inside exactly if a type with more bits above gives it the same code.
+        #[test]
+        fn inside_is_where_nothing_wraps(signed: bool, width in 1i32..70, frac in -9i32..70, bits: i64, down in -70i32..70) {
+            let own = port(signed, width, frac);
+            let wide = port(true, 500, frac);
+            let x = bits as f64 * 2f64.powi(-down);
+            let column = &WrapCount::new(&[own]).columns[0];
+            let same = own.code_of_real(x) == wide.code_of_real(x);
+            prop_assert_eq!(column.has(x), same);
+            let text = Number::parse(&format!("{x}")).unwrap();
+            prop_assert_eq!(column.has_number(&text), same);
+        }
+    }
+
+    #[test]
+    fn shifts_of_inputs_count() {
+        // A code of four bits whose value is code / 2^(1 + 3).
+        let shifted = Port { kif: port(false, 4, 1).kif, frac: 4 };
+        let column = &WrapCount::new(&[shifted]).columns[0];
+        assert!(column.has(0.9375) && !column.has(1.0));
+    }
+}
