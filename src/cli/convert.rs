@@ -164,7 +164,7 @@ impl Args {
                  .aig, .aag or .aignet"
             }
         };
-        let message = "the name of the output does not tell which form is meant";
+        let message = "the ending of the output's name belongs to no format";
         let place = Place::Flag("--to".into());
         Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)))
     }

@@ -55,6 +55,13 @@ pub(super) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     entries(ERRORS).into_iter().map(|entry| (entry.code, entry.meaning))
 }
 
+/// Returns the remedy of a code, where the table has one of its own.
+pub(super) fn remedy(code: &str) -> Option<&'static str> {
+    let entry = entries(ERRORS).into_iter().find(|entry| entry.code == code)?;
+    let refers = ["See the message", "The message", "The help"].iter().any(|words| entry.remedy.starts_with(words));
+    (!refers && !entry.remedy.is_empty()).then_some(entry.remedy)
+}
+
 /// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
 fn full_code(asked: &str) -> String {
     let upper = asked.trim().to_ascii_uppercase();

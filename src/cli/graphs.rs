@@ -65,7 +65,8 @@ impl Form {
 
 /// A request that no form can meet.
 pub(super) fn refused(flag: &str, message: String) -> Failure {
-    Failure::input(Diagnostic::error("E1107", Place::Flag(flag.into()), message))
+    let error = Diagnostic::error("E1107", Place::Flag(flag.into()), message);
+    Failure::input(error.with_help("graphs are read and written as .aig, .aag and .aignet"))
 }
 
 /// A program's outputs as functions of its inputs, with `latency` registers after each output bit.

@@ -525,22 +525,37 @@ fn missing_file(path: &Path) -> String {
 
 /// Writes diagnostics to stderr in the chosen form; with `--quiet` only errors.
 pub fn report(diagnostics: &Diagnostics, global: Global) {
+    let with_remedy = |diagnostic: &Diagnostic| {
+        let mut diagnostic = diagnostic.clone();
+        if diagnostic.severity == Severity::Error && diagnostic.help.is_none() {
+            diagnostic.help = explain::remedy(diagnostic.code).map(Into::into);
+        }
+        diagnostic
+    };
     if CAPTURED
         .with_borrow_mut(|captured| {
-            captured.as_mut().map(|kept| kept.diagnostics.extend(diagnostics.0.iter().cloned()))
+            captured.as_mut().map(|kept| kept.diagnostics.extend(diagnostics.0.iter().map(with_remedy)))
         })
         .is_some()
     {
         return;
     }
-    let shown: Vec<_> = diagnostics
+    let mut shown: Vec<_> = diagnostics
         .0
         .iter()
         .filter(|d| !global.quiet || matches!(d.severity, Severity::Error | Severity::Bug))
-        .cloned()
+        .map(with_remedy)
         .collect();
     if shown.is_empty() {
         return;
+    }
+    if matches!(global.error_format, ErrorFormat::Text) {
+        // One help is enough for several problems in a row.
+        for at in 1..shown.len() {
+            if shown[at - 1].help == shown[at].help {
+                shown[at - 1].help = None;
+            }
+        }
     }
     let shown = Diagnostics(shown);
     let text = match global.error_format {

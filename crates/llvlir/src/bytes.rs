@@ -7,7 +7,7 @@ use super::program::{
     Arg, Builder, File, IntType, Limits, MAX_WIDTH, Params, PortType, Program, check_mask_lanes, check_width, refused,
 };
 use super::rows::{ROWS, Row};
-use alir_core::diag::Place;
+use alir_core::diag::{Place, counted};
 use num_bigint::BigInt;
 
 /// Magic bytes of the byte form.
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
             }
             if self.at < self.bytes.len() {
                 let rest = self.bytes.len() - self.at;
-                return Err(problem(Reason::Trailing, self.at, format!("{rest} bytes follow the program")));
+                return Err(problem(Reason::Trailing, self.at, format!("the program ends before the last {}", counted(rest, "byte"))));
             }
         }
         builder.finish().map_err(|fault| problem_at(fault, outputs_at))

@@ -1,10 +1,13 @@
-//! A small JSON reader that keeps numbers as they are written and objects in their order.
+//! JSON that keeps numbers as they are written and objects in their order, on top of serde_json's raw values.
 //!
 //! For files of moderate size that are kept in memory: graphs, quantisation files, headers of weights. Depth and number
 //! of values are bounded, so that memory is in proportion to the input; a key given twice is refused.
 
 use super::exact::Rational;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use std::collections::HashSet;
+use std::fmt;
 
 /// Deepest nesting.
 const MAX_DEPTH: u32 = 64;
@@ -127,219 +130,110 @@ pub struct JsonError {
 /// Reads one JSON value of at most `max_values` values.
 ///
 /// # Errors
-/// The first place where the input is no JSON.
+/// The first place where the input is no JSON; then keys that are given twice, too many or too deep values.
 pub fn parse(bytes: &[u8], max_values: usize) -> Result<Value, JsonError> {
-    let mut parser = Parser { bytes, at: 0, left: max_values };
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        parser.at = 3;
-    }
     if let Some(problem) = alir_core::diag::utf16(bytes) {
         return Err(JsonError { line: 1, column: 1, what: problem.message });
     }
-    let value = parser.value(0).and_then(|value| {
-        parser.skip();
-        if parser.at == bytes.len() { Ok(value) } else { Err("text follows the JSON value".to_string()) }
-    });
-    value.map_err(|what| {
-        let before = &bytes[..parser.at.min(bytes.len())];
-        let line = before.iter().filter(|&&b| b == b'\n').count() as u64 + 1;
-        let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-        JsonError { line, column: (before.len() - start) as u64 + 1, what }
-    })
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let raw: &RawValue = serde_json::from_slice(bytes).map_err(|error| syntax(bytes, &error))?;
+    let mut reader = Reader { input: raw.get(), left: max_values };
+    let before = bytes.iter().take_while(|b| b.is_ascii_whitespace()).count();
+    reader.value(raw, 0).map_err(|(at, what)| located(bytes, before + at, what))
 }
 
-struct Parser<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// The error at an offset of the input.
+fn located(bytes: &[u8], at: usize, what: String) -> JsonError {
+    let before = &bytes[..at.min(bytes.len())];
+    let line = before.iter().filter(|&&b| b == b'\n').count() as u64 + 1;
+    let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    JsonError { line, column: (before.len() - start) as u64 + 1, what }
+}
+
+/// A syntax error of the library, with the help that files of Python's `json` need.
+fn syntax(bytes: &[u8], error: &serde_json::Error) -> JsonError {
+    let (line, column) = (error.line() as u64, error.column() as u64);
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or_default();
+    let what = what.replace("EOF while parsing", "the text ends within").replace("trailing characters", "more text");
+    let this = bytes.split(|&b| b == b'\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let near = this.get(error.column().saturating_sub(2)..).unwrap_or_default();
+    let words = ["NaN", "Infinity"].into_iter();
+    let word = words.map(str::as_bytes).find(|word| near.windows(word.len()).take(3).any(|w| w == *word));
+    let what = match word.map(String::from_utf8_lossy) {
+        Some(word) => format!("{word} is no JSON; every number is finite"),
+        None => what,
+    };
+    JsonError { line: line.max(1), column: column.max(1), what }
+}
+
+/// Turns text whose syntax is checked into values.
+struct Reader<'t> {
+    input: &'t str,
+    /// Values that may still follow.
     left: usize,
 }
 
-impl Parser<'_> {
-    fn skip(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
-            self.at += 1;
+/// Members of an object in the order of the input.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
         }
+        deserializer.deserialize_map(Collect)
     }
+}
 
-    fn peek(&mut self) -> Option<u8> {
-        self.skip();
-        self.bytes.get(self.at).copied()
-    }
-
-    fn takes(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn wanted(&mut self, what: &str) -> String {
-        match self.peek() {
-            None => format!("the text ends where {what} should follow"),
-            Some(b) if b.is_ascii_graphic() => format!("{:?} where {what} should follow", b as char),
-            Some(b) => format!("the byte {b:#04x} where {what} should follow"),
-        }
-    }
-
-    fn value(&mut self, depth: u32) -> Result<Value, String> {
-        self.left = self.left.checked_sub(1).ok_or("more values than such a file needs")?;
+impl<'t> Reader<'t> {
+    /// A value, or its offset and what is wrong with it.
+    fn value(&mut self, raw: &'t RawValue, depth: u32) -> Result<Value, (usize, String)> {
+        let text = raw.get();
+        // A part of the input: its offset is the distance of the addresses.
+        let at = text.as_ptr().addr() - self.input.as_ptr().addr();
+        let wrong = |what: String| (at, what);
+        self.left = self.left.checked_sub(1).ok_or_else(|| wrong("more values than such a file needs".into()))?;
         if depth > MAX_DEPTH {
-            return Err(format!("values are nested more than {MAX_DEPTH} deep"));
+            return Err(wrong(format!("values are nested more than {MAX_DEPTH} deep")));
         }
-        match self.peek() {
-            Some(b'{') => self.object(depth),
-            Some(b'[') => self.array(depth),
-            Some(b'"') => Ok(Value::String(self.string()?)),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            _ => {
-                for (word, value) in [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))]
-                {
-                    if self.bytes[self.at..].starts_with(word.as_bytes()) {
-                        self.at += word.len();
-                        return Ok(value);
+        let sound = |error: serde_json::Error| wrong(error.to_string());
+        Ok(match text.as_bytes().first() {
+            Some(b'{') => {
+                let Members(raw) = serde_json::from_str(text).map_err(sound)?;
+                let mut keys = HashSet::new();
+                let mut members = Vec::with_capacity(raw.len());
+                for (key, value) in &raw {
+                    let value = self.value(value, depth + 1)?;
+                    if !keys.insert(key) {
+                        return Err(wrong(format!("the key {key:?} is given twice in this object")));
                     }
+                    members.push((key.clone(), value));
                 }
-                for word in ["NaN", "Infinity"] {
-                    if self.bytes[self.at..].starts_with(word.as_bytes()) {
-                        return Err(format!("{word} is no JSON; every number is finite"));
-                    }
-                }
-                Err(self.wanted("a value"))
+                Value::Object(members)
             }
-        }
-    }
-
-    fn object(&mut self, depth: u32) -> Result<Value, String> {
-        self.at += 1;
-        let mut members: Vec<(String, Value)> = Vec::new();
-        let mut keys = HashSet::new();
-        if self.takes(b'}') {
-            return Ok(Value::Object(members));
-        }
-        loop {
-            if self.peek() != Some(b'"') {
-                return Err(self.wanted("a key"));
+            Some(b'[') => {
+                let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(sound)?;
+                Value::Array(elements.into_iter().map(|e| self.value(e, depth + 1)).collect::<Result<_, _>>()?)
             }
-            let key = self.string()?;
-            if !keys.insert(key.clone()) {
-                return Err(format!("the key {key:?} is given twice"));
-            }
-            if !self.takes(b':') {
-                return Err(self.wanted("':'"));
-            }
-            members.push((key, self.value(depth + 1)?));
-            if self.takes(b'}') {
-                return Ok(Value::Object(members));
-            }
-            if !self.takes(b',') {
-                return Err(self.wanted("',' or '}'"));
-            }
-        }
-    }
-
-    fn array(&mut self, depth: u32) -> Result<Value, String> {
-        self.at += 1;
-        let mut elements = Vec::new();
-        if self.takes(b']') {
-            return Ok(Value::Array(elements));
-        }
-        loop {
-            elements.push(self.value(depth + 1)?);
-            if self.takes(b']') {
-                return Ok(Value::Array(elements));
-            }
-            if !self.takes(b',') {
-                return Err(self.wanted("',' or ']'"));
-            }
-        }
-    }
-
-    fn number(&mut self) -> Result<Value, String> {
-        let start = self.at;
-        let digits = |parser: &mut Self| {
-            let from = parser.at;
-            while parser.bytes.get(parser.at).is_some_and(u8::is_ascii_digit) {
-                parser.at += 1;
-            }
-            parser.at > from
-        };
-        if self.bytes[self.at] == b'-' {
-            self.at += 1;
-        }
-        if self.bytes[self.at..].starts_with(b"Infinity") {
-            return Err("-Infinity is no JSON; every number is finite".into());
-        }
-        let zero = self.bytes.get(self.at) == Some(&b'0');
-        let first = self.at;
-        let mut sound = digits(self) && (!zero || self.at == first + 1);
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            sound &= digits(self);
-        }
-        if let Some(b'e' | b'E') = self.bytes.get(self.at) {
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.bytes.get(self.at) {
-                self.at += 1;
-            }
-            sound &= digits(self);
-        }
-        let text = String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned();
-        if !sound {
-            return Err(format!("{text:?} is no JSON number"));
-        }
-        Ok(Value::Number(text))
-    }
-
-    /// A string; the parser is at its opening quote.
-    fn string(&mut self) -> Result<String, String> {
-        self.at += 1;
-        let mut text = Vec::new();
-        loop {
-            let b = *self.bytes.get(self.at).ok_or("the text ends within a string")?;
-            self.at += 1;
-            match b {
-                b'"' => return String::from_utf8(text).map_err(|_| "a string that is not UTF-8".into()),
-                b'\\' => {
-                    let c = self.escape()?;
-                    text.extend(c.encode_utf8(&mut [0; 4]).bytes());
-                }
-                0..0x20 => return Err("a control character within a string".into()),
-                _ => text.push(b),
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Result<char, String> {
-        let b = *self.bytes.get(self.at).ok_or("the text ends within a string")?;
-        self.at += 1;
-        Ok(match b {
-            b'"' | b'\\' | b'/' => b as char,
-            b'b' => '\u{8}',
-            b'f' => '\u{c}',
-            b'n' => '\n',
-            b'r' => '\r',
-            b't' => '\t',
-            b'u' => {
-                let high = self.hex()?;
-                let mut code = u32::from(high);
-                if (0xd800..0xdc00).contains(&high) && self.bytes[self.at..].starts_with(b"\\u") {
-                    self.at += 2;
-                    let low = self.hex()?;
-                    if !(0xdc00..0xe000).contains(&low) {
-                        return Err("half of a surrogate pair".into());
-                    }
-                    code = 0x10000 + ((u32::from(high) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
-                }
-                char::from_u32(code).ok_or("half of a surrogate pair")?
-            }
-            _ => return Err("an escape that JSON does not have".into()),
+            Some(b'"') => Value::String(serde_json::from_str(text).map_err(sound)?),
+            Some(b'n') => Value::Null,
+            Some(b't' | b'f') => Value::Bool(text == "true"),
+            _ => Value::Number(text.to_owned()),
         })
-    }
-
-    fn hex(&mut self) -> Result<u16, String> {
-        let digits = self.bytes.get(self.at..self.at + 4).and_then(|d| std::str::from_utf8(d).ok());
-        let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-        self.at += 4;
-        digits.and_then(|d| u16::from_str_radix(d, 16).ok()).ok_or_else(|| "an escape without four digits".into())
     }
 }
 
@@ -365,18 +259,20 @@ mod tests {
     #[test]
     fn faults_have_a_place() {
         for (text, line, column, what) in [
-            ("{\"a\": 1,\n \"a\": 2}", 2, 5, "given twice"),
-            ("[1, 2", 1, 6, "ends where"),
-            ("\"abc", 1, 5, "ends within a string"),
-            ("[01]", 1, 4, "no JSON number"),
+            ("{\"a\": 1,\n \"a\": 2}", 1, 1, "\"a\" is given twice"),
+            (" [0,\n {\"a\": 1, \"a\": 2}]", 2, 2, "\"a\" is given twice"),
+            ("[1, 2", 1, 5, "ends within a list"),
+            ("\"abc", 1, 4, "ends within a string"),
+            ("[01]", 1, 3, "invalid number"),
             ("[NaN]", 1, 2, "NaN is no JSON"),
-            ("[1] x", 1, 5, "text follows"),
-            ("", 1, 1, "ends where"),
+            ("[-Infinity]", 1, 3, "Infinity is no JSON"),
+            ("[1] x", 1, 5, "more text"),
+            ("", 1, 1, "ends within a value"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.what.contains(what) && (error.line, error.column) == (line, column), "{text}: {error:?}");
         }
-        let deep = "[".repeat(100_000);
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         assert!(parse(deep.as_bytes(), usize::MAX).unwrap_err().what.contains("nested"));
         assert!(parse(b"[1,1,1,1]", 3).unwrap_err().what.contains("more values"));
     }

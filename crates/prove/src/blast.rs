@@ -214,15 +214,24 @@ fn operation(
             let mut total: Option<(Exact, Range)> = None;
             // All terms are aligned to the finest of them before the one floor.
             let common = terms.iter().map(|t| frac(t.value) - i64::from(t.shift)).max().unwrap_or(0);
-            for t in terms {
+            let mut widest = 0;
+            for (count, t) in terms.iter().enumerate() {
                 let x = value(t.value, t.shift);
                 let x = Exact { bits: x.aligned(common), frac: common };
+                widest = widest.max(x.bits.len());
                 let bounds = shifted(range(t.value), frac(t.value) - i64::from(t.shift), common);
                 let bounds = signed_range(bounds, t.neg);
                 total = Some(match total {
                     None if t.neg => (negated(w, &x), bounds),
                     None => (x, bounds),
-                    Some((so_far, r)) => (sum(w, &so_far, &x, t.neg), add_ranges(r, bounds)),
+                    Some((so_far, r)) => {
+                        let mut partial = sum(w, &so_far, &x, t.neg);
+                        // A bit more for each addition would make sums of many terms quadratic. The magnitude of
+                        // `count + 1` terms of `widest` bits with sign is at most `(count + 1) * 2^(widest - 1)`.
+                        let enough = widest + 1 + (count + 1).ilog2() as usize;
+                        partial.bits.truncate(enough);
+                        (partial, add_ranges(r, bounds))
+                    }
                 });
             }
             let (total, bounds) = total.unwrap_or((Exact::constant(&BigInt::ZERO, to), Some((0, 0))));

@@ -213,6 +213,13 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
         Some(top) if language != Language::Vhdl => format!("-top {top}"),
         _ => "-auto-top".to_owned(),
     };
+    let own_names = |mut wrong: Diagnostic| {
+        for (i, source) in sources.iter().enumerate() {
+            let copy = dir.join(format!("source{i}.v"));
+            wrong.message = wrong.message.replace(&*copy.to_string_lossy(), &source.path.to_string_lossy());
+        }
+        wrong
+    };
     let _ = write!(
         script,
         "hierarchy -check {chosen}; proc; flatten; tee -q -o {} portlist; tee -q -o {} check; \
@@ -227,13 +234,13 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
         place("falling")?,
         place("gates.aig")?
     );
-    tool(tools, "yosys", &["-q".to_owned(), "-p".to_owned(), script], at, &dir)?;
+    tool(tools, "yosys", &["-q".to_owned(), "-p".to_owned(), script], at, &dir).map_err(own_names)?;
     let told = std::fs::read_to_string(dir.join("check")).map_err(|e| failed(&e))?;
     if let Some(line) = told.lines().find(|l| l.contains("conflicting drivers") || l.contains("logic loop")) {
-        return Err(refused(format!("yosys: {}", printable(line.trim()))));
+        return Err(own_names(refused(format!("yosys: {}", printable(line.trim())))));
     }
     if let Some(name) = listed(&dir, "latches")?.first() {
-        return Err(refused(format!("{} is a latch, or has no clock", printable(name))));
+        return Err(own_names(refused(format!("{} is a latch, or has no clock", printable(name)))));
     }
     let mut module = module(&std::fs::read_to_string(dir.join("ports")).map_err(|e| failed(&e))?)?;
     let edge =
@@ -241,7 +248,7 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
     let clocks = [edge("rising", true)?, edge("falling", false)?].concat();
     if let [(one, _), (other, _), ..] = &clocks[..] {
         let message = format!("registers have two clocks or edges, {} and {}", printable(one), printable(other));
-        return Err(refused(message));
+        return Err(own_names(refused(message)));
     }
     module.clock = clocks.into_iter().next();
     module.head = head(&sources[0].text, language);
