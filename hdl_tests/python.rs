@@ -51,6 +51,9 @@ fn sim_python_takes_over_a_model_of_alkaid() {
     assert!(entries.contains("[hls4ml.backends]\nalir2hdl=alir2hdl.hls4ml:register"), "{entries}");
     let said = script(&python, &site, folder.path(), "python_user.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("PYTHON ")), "{said}");
+    let notebooks = ["alkaid", "qonnx", "hls4ml"].map(|name| format!("{ROOT}/docs/notebooks/{name}.ipynb"));
+    let said = script(&python, &site, folder.path(), "notebooks.py", &notebooks.each_ref().map(String::as_str));
+    assert!(said.trim_end().lines().any(|line| line == "NOTEBOOKS 3"), "{said}");
     let said = script(&python, &site, folder.path(), "python_arrays.py", &[]);
     assert!(said.trim_end().lines().any(|line| line.starts_with("ARRAYS ")), "{said}");
     let [cases, models, examples] =

@@ -224,7 +224,7 @@ impl PageRequest<'_> {
             counted(optimised.outputs().len(), "output"),
             schedule.latency(),
             four_digits(longest),
-            netlist.register_bits(),
+            counted(netlist.register_bits(), "register bit"),
         );
         let remarks = stages_without_logic(scheduled, netlist.register_bits());
         let remarks = remarks.into_iter().chain(self.options.assumption(&spec)).collect();

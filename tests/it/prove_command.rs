@@ -202,7 +202,7 @@ fn widths_of_thousands_of_bits_are_no_limit_for_gates() {
     let (code, said) = alir2hdl(&dir, &["wide.json", "--verilog", "m.v", "--vhdl", "m.vhd", "--pipeline", "2"]);
     assert_eq!(code, 0, "{said}");
     for file in ["m.v", "m.vhd"] {
-        let (code, said) = alir2hdl(&dir, &["prove", "wide.json", file, "--gates-only"]);
+        let (code, said) = alir2hdl(&dir, &["prove", "wide.json", file, "--gates-only", "-v"]);
         assert!(code == 0 && said.contains("affine forms 0"), "{said}");
         let (code, said) = alir2hdl(&dir, &["prove", "wide.json", file, "--gates-only", "--work", "1000"]);
         assert!(code == 5 && said.contains("output 0 and 3 more"), "{said}");

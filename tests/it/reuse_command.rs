@@ -722,7 +722,7 @@ fn parts_that_stand_alone_go_through_bit_by_bit_beside_shared_copies() {
     assert!(said.contains("region 0 goes through bit by bit, one bit a clock: "), "{said}");
     let view = ["view", &file, "--ii", "25", "-o", "p.html", "--svg", "p.svg"];
     let (code, _, said) = run(folder.path(), &view);
-    assert!(code == 0 && said.contains("operations go through bit by bit"), "{said}");
+    assert!(code == 0 && said.contains("operations as bit-serial arithmetic"), "{said}");
     let page = fs::read_to_string(folder.path().join("p.html")).expect("written");
     assert!(page.contains("region 0, bit by bit in clocks"));
     // RTL by itself is proved too: its header comment records how its programs are built.

@@ -3,12 +3,6 @@
 use super::read::Node;
 use alir_core::diag::{Diagnostic, Place};
 
-/// The error of a selection of nothing.
-pub(super) fn nothing_selected(reason: &str) -> Diagnostic {
-    Diagnostic::error("E2003", Place::Flag("--nodes".into()), format!("nothing is selected: {reason}"))
-        .with_help("info lists the nodes with their layers and conditions; see --nodes")
-}
-
 /// Alternatives, one of which must hold; without any all nodes run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -25,6 +19,16 @@ struct Alternative {
 }
 
 impl Selection {
+    /// The error of a selection of nothing, at the option if one was given.
+    pub(super) fn nothing(&self, reason: &str) -> Diagnostic {
+        let place = match self.alternatives.is_empty() {
+            true => Place::Path("nodes".into()),
+            false => Place::Flag("--nodes".into()),
+        };
+        Diagnostic::error("E2003", place, format!("nothing is selected: {reason}"))
+            .with_help("info lists the nodes with their layers and conditions; see --nodes")
+    }
+
     /// Parses the value of `--nodes`.
     ///
     /// # Errors
