@@ -66,7 +66,11 @@ impl<'a> Reader<'a> {
             }
             if self.at < self.bytes.len() {
                 let rest = self.bytes.len() - self.at;
-                return Err(problem(Reason::Trailing, self.at, format!("the program ends before the last {}", counted(rest, "byte"))));
+                return Err(problem(
+                    Reason::Trailing,
+                    self.at,
+                    format!("the program ends before the last {}", counted(rest, "byte")),
+                ));
             }
         }
         builder.finish().map_err(|fault| problem_at(fault, outputs_at))

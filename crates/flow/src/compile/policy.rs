@@ -492,16 +492,22 @@ impl Spec {
         }
         let uncertainty = self.clock.uncertainty;
         if !(uncertainty.is_finite() && uncertainty >= 0.0) {
-            return wrong("--clock-uncertainty", format!("{uncertainty} is not a duration"), "give nanoseconds, 0 or more");
+            return wrong(
+                "--clock-uncertainty",
+                format!("{uncertainty} is not a duration"),
+                "give nanoseconds, 0 or more",
+            );
         }
         if self.clock.period.is_some_and(|period| period > 0.0 && uncertainty >= period) {
             let message = format!("{uncertainty} ns leave nothing of the period");
             return wrong("--clock-uncertainty", message, "give less, or a longer --clock-period");
         }
         match self.clock.period {
-            Some(period) if !(period.is_finite() && period >= 0.0) => {
-                wrong("--clock-period", format!("{period} is not a duration"), "a period is a finite number of nanoseconds")
-            }
+            Some(period) if !(period.is_finite() && period >= 0.0) => wrong(
+                "--clock-period",
+                format!("{period} is not a duration"),
+                "a period is a finite number of nanoseconds",
+            ),
             _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
                 wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")
             }

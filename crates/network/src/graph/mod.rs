@@ -157,7 +157,7 @@ impl Structure {
             let selection = Selection::parse(text)?;
             graph.nodes.retain(|node| selection.holds(node));
             if graph.nodes.is_empty() {
-                return Err(selection.nothing("no node of the graph is of this selection").into());
+                return Err(select::nothing_selected("no node of the graph is of this selection").into());
             }
         }
         Ok((graph, quant))

@@ -283,7 +283,7 @@ impl Outline {
             return Err(Diagnostics(problems));
         }
         if maker.outline.calls.is_empty() {
-            return Err(selection.nothing("no node of the selection runs").into());
+            return Err(super::select::nothing_selected("no node of the selection runs").into());
         }
         maker.outputs(wanted)?;
         let mut outline = maker.outline;

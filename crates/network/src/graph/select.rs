@@ -18,17 +18,13 @@ struct Alternative {
     nth: Option<usize>,
 }
 
-impl Selection {
-    /// The error of a selection of nothing, at the option if one was given.
-    pub(super) fn nothing(&self, reason: &str) -> Diagnostic {
-        let place = match self.alternatives.is_empty() {
-            true => Place::Path("nodes".into()),
-            false => Place::Flag("--nodes".into()),
-        };
-        Diagnostic::error("E2003", place, format!("nothing is selected: {reason}"))
-            .with_help("info lists the nodes with their layers and conditions; see --nodes")
-    }
+/// The error of a selection of nothing.
+pub(super) fn nothing_selected(reason: &str) -> Diagnostic {
+    Diagnostic::error("E2003", Place::Path("nodes".into()), format!("nothing is selected: {reason}"))
+        .with_help("info lists the nodes with their layers and conditions; see --nodes")
+}
 
+impl Selection {
     /// Parses the value of `--nodes`.
     ///
     /// # Errors
