@@ -206,19 +206,31 @@ impl Scheduled<'_> {
             1 => format!("1 stage, delay {}", longest()),
             stages => format!("{stages} stages, critical stage delay {}", longest()),
         };
+        let mut bits = netlist.register_bits();
         let (name, latency, around) = match axis {
             None => (&netlist.interface.top, latency, String::new()),
             Some(axis) => {
                 let around = format!(
-                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}",
+                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}, {bits} register bits",
                     axis.interval_in_words(),
                     netlist.interface.top
                 );
+                bits += axis.register_bits();
                 (&axis.top, axis.latency(), around)
             }
         };
-        let (operations, bits, quality) = (self.program.nodes().len(), netlist.register_bits(), self.quality());
-        format!("{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{quality}{around}")
+        let (operations, quality) = (self.program.nodes().len(), self.quality());
+        match axis {
+            // The certificate is about the pipeline.
+            Some(_) => {
+                format!(
+                    "{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{around}{quality}"
+                )
+            }
+            None => {
+                format!("{name}: {operations} operations, {shape}, latency {latency}, {bits} register bits{quality}")
+            }
+        }
     }
 }
 

@@ -690,20 +690,33 @@ impl<'d> Reused<'d> {
     }
 
     /// One line about what was made.
-    pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, regions, .. } = match &self.plan {
+    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>) -> String {
+        let core = &netlist.interface;
+        let core_bits = netlist.register_bits();
+        let (top, bits, around) = match axis {
+            None => (&core.top, core_bits, String::new()),
+            Some(axis) => {
+                let (top, latency) = (&core.top, core.latency);
+                let around =
+                    format!("; AXI4-Stream wrapper included; {top}: latency {latency}, {core_bits} register bits");
+                (&axis.top, core_bits + axis.register_bits(), around)
+            }
+        };
+        let sample_every = axis.map_or(core.initiation_interval, Axis::initiation_interval);
+        let whole_latency = axis.map_or(core.latency, Axis::latency);
+        let Plan { groups, regions, .. } = match &self.plan {
             Planned::Fold(plan) => plan,
             Planned::Serial(graph, plan) => {
                 let figures = serial::Figures::of(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
                     "{}: {} operations, a sample every {} clocks, latency {}, {} register bits; {bits} a clock: {} \
-                     streams, {} full adders",
-                    netlist.interface.top,
+                     streams, {} full adders{around}",
+                    top,
                     self.program.nodes().len(),
-                    plan.interval,
-                    plan.latency,
-                    netlist.register_bits(),
+                    sample_every,
+                    whole_latency,
+                    bits,
                     figures.streams,
                     figures.full_adders,
                 );
@@ -720,11 +733,9 @@ impl<'d> Reused<'d> {
             operations => format!(", {operations} operations go through bit by bit"),
         };
         format!(
-            "{}: {} operations, a sample every {interval} clocks, latency {latency}, {} register bits; {blocks} of {} blocks \
-             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
-            netlist.interface.top,
+            "{top}: {} operations, a sample every {sample_every} clocks, latency {whole_latency}, {bits} register bits; {blocks} of {} blocks \
+             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
             self.program.nodes().len(),
-            netlist.register_bits(),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
             self.fold().map_or(0.0, Plan::shared),
             self.fold().map_or(0.0, Plan::left),

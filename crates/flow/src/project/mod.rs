@@ -157,18 +157,10 @@ fn ports(design: &FolderContents<'_>) -> Vec<Port> {
         };
         return design.netlist.ports().iter().map(port).collect();
     };
-    let mut ports = vec![Port::new("aclk", true, None), Port::new("aresetn", true, None)];
-    for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {
-        let name = |signal: &str| format!("{side}_axis_{signal}");
-        ports.push(Port::new(&name("tdata"), forward, Some(stream.data_width)));
-        ports.push(Port::new(&name("tvalid"), forward, None));
-        ports.push(Port::new(&name("tready"), !forward, None));
-        ports.push(Port::new(&name("tlast"), forward, None));
-        if axis.user > 0 {
-            ports.push(Port::new(&name("tuser"), forward, Some(axis.user)));
-        }
-    }
-    ports
+    let port = |(name, direction, width): (String, Direction, Option<u32>)| {
+        Port::new(&name, direction == Direction::In, width)
+    };
+    axis.ports().into_iter().map(port).collect()
 }
 
 /// Values for every template. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
