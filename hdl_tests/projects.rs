@@ -292,27 +292,28 @@ fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {
     for (model, arguments) in [KINDS[1], KINDS[2]] {
         let project = Project::new(model, arguments);
         let (top, tb) = (project.top(), project.path().join("tb"));
+        let bench_top = format!("tb_{top}");
         let work = tempfile::tempdir().expect("a temporary folder");
         let text = |path: PathBuf| path.to_str().expect("text").to_owned();
         let design = |extension: &str| text(project.path().join("rtl").join(format!("{top}.{extension}")));
         let folder = text(tb.clone());
         if tool("iverilog").is_some() {
-            let by_parameter = format!("-Ptestbench.VECTORS=\"{folder}\"");
+            let by_parameter = format!("-P{bench_top}.VECTORS=\"{folder}\"");
             let (verilog, bench) = (design("v"), text(tb.join("bench.v")));
             for (option, argument) in [(by_parameter.as_str(), ""), ("-Wall", &format!("+VECTORS={folder}"))] {
-                works("iverilog", work.path(), &["-g2001", option, "-o", "s", "-s", "testbench", &verilog, &bench]);
+                works("iverilog", work.path(), &["-g2001", option, "-o", "s", "-s", &bench_top, &verilog, &bench]);
                 assert!(works("vvp", work.path(), &["-n", "s", argument]).contains("PASS"));
             }
-            works("iverilog", work.path(), &["-g2001", "-o", "s", "-s", "testbench", &verilog, &bench]);
+            works("iverilog", work.path(), &["-g2001", "-o", "s", "-s", &bench_top, &verilog, &bench]);
             assert_eq!(start("vvp", work.path(), &["-n", "s"]).status.code(), Some(1));
         }
         if tool("ghdl").is_some() {
             works("ghdl", work.path(), &["-a", "--std=93", &design("vhd"), &text(tb.join("bench.vhd"))]);
-            works("ghdl", work.path(), &["-e", "--std=93", "testbench"]);
+            works("ghdl", work.path(), &["-e", "--std=93", &bench_top]);
             let generic = format!("-gvectors={folder}");
             let quiet = "--ieee-asserts=disable-at-0";
-            assert!(works("ghdl", work.path(), &["-r", "--std=93", "testbench", &generic, quiet]).contains("PASS"));
-            assert!(!start("ghdl", work.path(), &["-r", "--std=93", "testbench", quiet]).status.success());
+            assert!(works("ghdl", work.path(), &["-r", "--std=93", &bench_top, &generic, quiet]).contains("PASS"));
+            assert!(!start("ghdl", work.path(), &["-r", "--std=93", &bench_top, quiet]).status.success());
         }
     }
 }
@@ -590,7 +591,8 @@ fn sim_yosys_and_nextpnr_make_a_bitstream() {
     let report: Value = serde_json::from_slice(&report).expect("JSON");
     let clocks = report["fmax"].as_object().expect("clocks");
     assert!(clocks.values().any(|clock| clock["achieved"].as_f64().is_some_and(|mhz| mhz > 1.0)), "{report}");
-    let bits = std::fs::metadata(project.path().join("reports/nextpnr/model.bit")).expect("a bitstream");
+    let bits =
+        std::fs::metadata(project.path().join(format!("reports/nextpnr/{}.bit", project.top()))).expect("a bitstream");
     assert!(bits.len() > 10_000);
     let table = works(env!("CARGO_BIN_EXE_alir2hdl"), project.path(), &["report", ".", "--json"]);
     let report: Value = serde_json::from_str(&table).expect("JSON");
@@ -617,7 +619,9 @@ fn sim_between_registers_every_path_has_a_clock() {
         let read = |file: &str| -> Value {
             serde_json::from_slice(&std::fs::read(project.join(file)).expect("a report")).expect("JSON")
         };
-        let (routed, alone) = (read("reports/nextpnr/report.json"), read("reports/yosys/stat.json"));
+        // Each way has a folder of its own.
+        let folder = if how.is_empty() { "reports/nextpnr" } else { "reports/nextpnr_between_registers" };
+        let (routed, alone) = (read(&format!("{folder}/report.json")), read("reports/yosys/stat.json"));
         let mhz = routed["fmax"].as_object().expect("clocks").values().find_map(|clock| clock["achieved"].as_f64());
         let around = routed["utilization"]["TRELLIS_FF"]["used"].as_u64().expect("a count");
         (mhz, around, alone["design"]["num_cells_by_type"]["TRELLIS_FF"].as_u64().unwrap_or(0))
