@@ -378,7 +378,7 @@ fn the_stub_of_vendor_tools_sees_mistakes() {
         ("quartus.tcl", "VIRTUAL_PIN ON -to {model_inp[*]}", "VIRTUAL_PIN ON -to {model_in[*]}"),
         ("quartus.tcl", "execute_flow -compile", "execute_flow -compiles"),
     ];
-    let project = Project::new("tiny_ops", &[&EVERY_FLOW, ["--pipeline", "1"].as_slice()].concat());
+    let project = Project::new("tiny_ops", &[&EVERY_FLOW, ["--pipeline", "1", "--top", "model"].as_slice()].concat());
     for (script, right, wrong) in mistakes {
         let name = format!("scripts/{script}");
         let sound = std::fs::read_to_string(project.path().join(&name)).expect("a script");
@@ -413,7 +413,7 @@ fn ip_xact_is_valid() {
         assert!(output.status.success(), "{}", said(&output));
     }
     let (model, arguments) = KINDS[2];
-    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let project = Project::new(model, &[&EVERY_FLOW, arguments, &["--top", "model"]].concat());
     let sound = std::fs::read_to_string(project.path().join("component.xml")).expect("component.xml");
     let mistakes = [
         ("<spirit:library>model</spirit:library>", ""),
@@ -529,6 +529,166 @@ fn sim_fusesoc_runs_the_core_of_a_project() {
         let output = start(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
         assert!(!output.status.success(), "{target}: {}", self::said(&output));
         std::fs::write(&path, sound).expect("written");
+    }
+}
+
+/// Two projects of files of one name are in one tree of cores, and one design reads both packages and both headers.
+#[test]
+fn sim_two_projects_have_no_name_in_common() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = env!("CARGO_BIN_EXE_alir2hdl");
+    let kinds: [(&str, &str, &[&str]); 2] = [
+        ("first", "tiny_ops", &["--stages", "2", "--valid"]),
+        ("second", "edge_kif", &["--stages", "1", "--wrapper", "axis", "--axis-width", "8", "--packing", "dense"]),
+    ];
+    for (name, model, more) in kinds {
+        let model = format!("{ROOT}/tests/data/models/{model}/model.json.gz");
+        let words = ["project", &model, "-o", name, "--vectors", "20", "--flow", "fusesoc,yosys", "-q"];
+        works(program, folder.path(), &[&words, more].concat());
+    }
+    let metadata = |name: &str| -> Value {
+        let text = std::fs::read(folder.path().join(name).join("metadata.json")).expect("metadata.json");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let names: Vec<Value> = ["first", "second"].map(|name| metadata(name)["project"]["core"].clone()).to_vec();
+    assert_eq!(names, ["alir2hdl:model:first:1.0.0", "alir2hdl:model:second:1.0.0"]);
+    if let Some(fusesoc) = tool("fusesoc") {
+        let targets = "targets: {default: {filesets: [rtl], toplevel: first}, lint: {flow: lint, filesets: [rtl], \
+                       toplevel: first, flow_options: {tool: verilator, verilator_options: [-Wno-MULTITOP]}}}";
+        let cores = "[\"alir2hdl:model:first\", \"alir2hdl:model:second\"]";
+        let top = format!("CAPI=2:\nname: ::both:1\nfilesets: {{rtl: {{depend: {cores}}}}}\n{targets}\n");
+        std::fs::write(folder.path().join("both.core"), top).expect("written");
+        works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "lint", "::both"]);
+        works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "synth", "alir2hdl:model:first"]);
+        for core in ["first", "second"] {
+            let core = format!("alir2hdl:model:{core}");
+            let said = works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "sim", &core]);
+            assert!(said.contains("PASS "), "{said}");
+        }
+    }
+    let facts = metadata("first");
+    let elements = facts["inputs"].as_array().expect("inputs");
+    let at = elements.iter().position(|e| e["width"].as_u64() > Some(1)).expect("an element");
+    let (lsb, width) = (&elements[at]["lsb"], &elements[at]["width"]);
+    if tool("iverilog").is_some() {
+        let read = |name: &str, extension: &str| {
+            std::fs::read_to_string(folder.path().join(name).join("rtl").join(format!("{name}.{extension}")))
+                .expect("a file")
+        };
+        let text = format!(
+            "`include \"first.vh\"\n`include \"first.vh\"\n`include \"second.vh\"\nmodule both;\n{}\n{}\n\
+             initial $display(\"%0d %0d %0d %0d\", `FIRST_LATENCY, `SECOND_LATENCY, `FIRST_INPUT_{at}_WIDTH, \
+             $bits(model_inp[`FIRST_INPUT_{at}]));\nendmodule\n",
+            read("first", "veo"),
+            read("second", "veo")
+        );
+        std::fs::write(folder.path().join("both.sv"), text).expect("written");
+        let files = [
+            "-g2012",
+            "-Wall",
+            "-Ifirst/rtl",
+            "-Isecond/rtl",
+            "-o",
+            "both.vvp",
+            "both.sv",
+            "first/rtl/first.v",
+            "second/rtl/second.v",
+        ];
+        let said = works("iverilog", folder.path(), &files);
+        assert!(!said.contains("error") && !said.contains("sorry"), "{said}");
+        let expected = format!("2 {} {width} {width}", metadata("second")["latency"]);
+        assert_eq!(works("vvp", folder.path(), &["-n", "both.vvp"]).trim(), expected);
+    }
+    if tool("ghdl").is_some() {
+        for standard in ["--std=93", "--std=08"] {
+            for name in ["first", "second"] {
+                let files = std::fs::read_to_string(folder.path().join(name).join("filelist_vhdl.f")).expect("a list");
+                for file in files.lines().filter(|line| !line.starts_with('#')) {
+                    works("ghdl", folder.path(), &["-a", "--warn-error", standard, &format!("{name}/{file}")]);
+                }
+            }
+            // The declarations of a template, then its instance.
+            let template = std::fs::read_to_string(folder.path().join("first/rtl/first.vho")).expect("a template");
+            let (signals, instance) = template.split_once("\n\n").expect("two parts");
+            let text = format!(
+                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all;\nentity both is end entity both;\n\
+                 architecture test of both is\n{signals}\nbegin\n{instance}\n    assert INPUTS({at}).lsb = {lsb} and \
+                 INPUTS({at}).width = {width} and LATENCY = 2 severity failure;\nend architecture test;\n"
+            );
+            std::fs::write(folder.path().join("both.vhd"), text).expect("written");
+            works("ghdl", folder.path(), &["-a", standard, "both.vhd"]);
+            works("ghdl", folder.path(), &["-e", standard, "both"]);
+            works("ghdl", folder.path(), &["-r", standard, "both", "--stop-time=1ns", "--ieee-asserts=disable-at-0"]);
+            works("ghdl", folder.path(), &["--remove", standard]);
+        }
+    }
+}
+
+/// Package and speed grade of a part reach nextpnr; a part that does not exist is refused.
+#[test]
+fn parts_of_nextpnr_are_those_of_the_device() {
+    for (part, script, options) in [
+        ("LFE5UM5G-45F-8BG554C", "ecp5.sh", "--um5g-45k --package CABGA554 --speed 8"),
+        ("iCE40HX8K-CT256", "ice40.sh", "--hx8k --package ct256"),
+    ] {
+        let more = [
+            "--device",
+            part,
+            "--freq",
+            "40",
+            "--stages",
+            "1",
+            "--wrapper",
+            "axis",
+            "--axis-width",
+            "8",
+            "--flow",
+            "yosys",
+        ];
+        let project = Project::new("tiny_ops", &more);
+        let read = |name: &str| std::fs::read_to_string(project.path().join(name)).expect(name);
+        assert!(read(&format!("scripts/{script}")).contains(options), "{part}");
+        assert!(read("README.md").contains(part) && !read("scripts/yosys.ys").contains("mkdir"));
+        let constraints =
+            if script == "ecp5.sh" { read("constraints/clock.lpf") } else { read("constraints/clock.pcf") };
+        let expected = if script == "ecp5.sh" { "FREQUENCY PORT \"aclk\" 40 MHZ;" } else { "set_frequency aclk 40" };
+        assert!(constraints.contains(expected) && !constraints.contains("_delay"), "{constraints}");
+    }
+    let model = format!("{ROOT}/tests/data/models/tiny_ops/model.json.gz");
+    for (part, message) in [
+        ("LFE5U-25F-6BG554C", "no such package"),
+        ("LFE5UM5G-25F-6BG381C", "no such speed grade"),
+        ("xc7a100t", "--flow vivado, which this folder is not for"),
+    ] {
+        let words = ["project", &model, "-o", "nowhere", "--flow", "yosys", "--device", part];
+        let output = start(env!("CARGO_BIN_EXE_alir2hdl"), &std::env::temp_dir(), &words);
+        assert!(output.status.code() == Some(2) && said(&output).contains(message), "{}", said(&output));
+    }
+}
+
+/// The script for Vivado keeps the best of several runs and fails if none meets the timing.
+#[test]
+fn the_script_for_vivado_fails_on_negative_slack() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    let project = Project::new("tiny_ops", &["--flow", "vivado", "--stages", "1"]);
+    for (slacks, code) in [("0.1", 0), ("-0.3 0.2 -0.1", 0), ("-0.3 -0.2 -0.1", 1)] {
+        let script = project.path().join("scripts/vivado.tcl");
+        let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
+        let words = [
+            stub.as_str(),
+            "vivado",
+            script.to_str().expect("text"),
+            &project.ports(),
+            "vhdl",
+            "Default",
+            "Explore",
+            "Quick",
+        ];
+        let output = Command::new("tclsh").args(words).env("SLACKS", slacks).output().expect("tclsh starts");
+        assert_eq!(output.status.code(), Some(code), "{slacks}: {}", said(&output));
+        assert!(code == 0 || said(&output).contains("ERROR: timing is not met: the worst setup slack is -0.1 ns"));
     }
 }
 

@@ -149,7 +149,8 @@ fn sim_yosys_counts_the_register_bits_of_wrappers_as_we_do() {
         let sidecar = serde_json::to_value(hardware.sidecar(&[Language::Verilog], String::new())).expect("JSON");
         let dir = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(dir.path().join("w.v"), hardware.text(Language::Verilog)).expect("a file in it");
-        let script = "read_verilog w.v; hierarchy -top w; proc; flatten; opt_clean; pmuxtree; simplemap; opt_clean; tee -q -o w.txt stat";
+        let script = "read_verilog w.v; hierarchy -top w; proc; flatten; opt_clean; pmuxtree; simplemap; opt_clean; \
+                      tee -q -o w.txt stat";
         let mut yosys = Command::new("yosys");
         yosys.args(["-q", "-p", script]).current_dir(dir.path()).stdin(Stdio::null());
         let Ok(run) = yosys.output().map_err(|error| skip("yosys", &error.to_string())) else { return };

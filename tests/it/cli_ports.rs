@@ -123,7 +123,7 @@ fn a_wrapper_names_the_options_that_it_determines() {
     }
 }
 
-/// The interface of a wrapped module is that of the wrapper: every port of the instance, and the places of the elements.
+/// The interface of a wrapped module is that of the wrapper: ports of the instance and places of the elements.
 #[test]
 fn the_interface_of_a_wrapper_describes_the_wrapper() {
     for (width, is_split) in [("512", false), ("16", true)] {

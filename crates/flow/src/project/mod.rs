@@ -12,11 +12,11 @@ pub use lattice::{NextpnrDevice, NextpnrFamily, nextpnr_device};
 pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_prefixes, find};
 
 use crate::compile::Provenance;
-use crate::verify::{MachineRun, Rows, Testbench, Vectors};
+use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
 use alir_core::files::FileSet;
 use alir_hw::device::{Estimate, Surroundings};
 use alir_hw::emit::axis::Axis;
-use alir_hw::netlist::{Direction, Interface, Netlist};
+use alir_hw::netlist::{Direction, Element, Interface, Netlist};
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -218,6 +218,10 @@ struct View<'a> {
     core: CoreName<'a>,
     is_default_clock: bool,
     ports: Vec<Port>,
+    /// Inputs and outputs.
+    sides: [Side; 2],
+    /// `true` if a sample takes several transfers.
+    transfers: bool,
     data_files: Vec<String>,
     /// Rows that the testbench has to see, and samples that the cocotb test has.
     rows: usize,
@@ -286,6 +290,11 @@ impl View<'_> {
         )
     }
 
+    /// Beginning of the names of macros.
+    fn macro_name(&self) -> String {
+        self.top.to_ascii_uppercase()
+    }
+
     /// Name of the core: vendor, library, name, version.
     fn vlnv(&self) -> String {
         format!("{}:{}:{}:{}", self.core.vendor, self.core.library, self.core_name(), self.core.version)
@@ -340,6 +349,58 @@ impl View<'_> {
         };
         present.map(|s| (upper(s), format!("{side}_axis_{s}"))).collect()
     }
+}
+
+/// Elements of the inputs or outputs.
+#[derive(Clone)]
+struct Side {
+    /// Name of the list in VHDL.
+    vhdl: &'static str,
+    /// Word for one in the names of macros.
+    verilog: &'static str,
+    elements: Vec<PlacedElement>,
+}
+
+/// An element on a port.
+#[derive(Clone)]
+struct PlacedElement {
+    /// Printable.
+    name: String,
+    port: String,
+    lsb: u32,
+    hi: u32,
+    width: u32,
+    signed: bool,
+    frac_bits: i64,
+    transfer: u32,
+    /// `true` if its bits continue in the next transfer.
+    crosses: bool,
+}
+
+/// Returns the elements on the ports of the top.
+fn sides(design: &FolderContents<'_>) -> [Side; 2] {
+    let interface = &design.netlist.interface;
+    let (inputs, outputs) = match design.axis {
+        Some(axis) => axis.elements(),
+        None => (interface.inputs.clone(), interface.outputs.clone()),
+    };
+    let widths = design.axis.map_or([u32::MAX; 2], |axis| [axis.input.data_width, axis.output.data_width]);
+    let placed = |element: &Element, width: u32| PlacedElement {
+        name: in_quotes(&element.name),
+        port: element.port.clone(),
+        lsb: element.lsb,
+        hi: element.lsb + element.width.max(1) - 1,
+        width: element.width,
+        signed: element.signed,
+        frac_bits: element.fractionals.into(),
+        transfer: element.beat,
+        crosses: u64::from(element.lsb) + u64::from(element.width) > u64::from(width),
+    };
+    let all = |elements: &[Element], width| elements.iter().map(|element| placed(element, width)).collect();
+    [
+        Side { vhdl: "INPUTS", verilog: "INPUT", elements: all(&inputs, widths[0]) },
+        Side { vhdl: "OUTPUTS", verilog: "OUTPUT", elements: all(&outputs, widths[1]) },
+    ]
 }
 
 /// The design between registers.
@@ -432,6 +493,11 @@ templates! {
     Cocotb "project/cocotb.py"
     EdalizeRun "project/edalize_run.py"
     Filelist "project/filelist.f"
+    FilelistVhdl "project/filelist_vhdl.f"
+    PackageVhdl "project/package.vhd"
+    HeaderVerilog "project/header.v"
+    InstanceVerilog "project/instance.v"
+    InstanceVhdl "project/instance.vhd"
 }
 
 /// Templates of a board.
@@ -512,6 +578,9 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         board: spec.board.filter(|_| design.axis.is_some()),
         stream: design.axis.map_or(0, |a| a.input.data_width),
         made_by: made_by(design.provenance),
+        sides: sides(design),
+        transfers: design.axis.is_some_and(|axis| axis.input.beats.max(axis.output.beats) > 1)
+            || interface.input_beats > 1,
         ports,
         top,
     }
@@ -536,6 +605,11 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
     files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
+    files.add("filelist_vhdl.f", render(&FilelistVhdl { v: view.clone() }));
+    files.add(format!("rtl/{top}_pkg.vhd"), render(&PackageVhdl { v: view.clone() }));
+    files.add(format!("rtl/{top}.vh"), render(&HeaderVerilog { v: view.clone() }));
+    files.add(format!("rtl/{top}.veo"), render(&InstanceVerilog { v: view.clone() }));
+    files.add(format!("rtl/{top}.vho"), render(&InstanceVhdl { v: view.clone() }));
     files.add("constraints/clock.xdc", render(&Xdc { v: view.clone() }));
     files.add("constraints/clock.sdc", render(&Sdc { v: view.clone() }));
     for flow in spec.flows {
@@ -615,10 +689,10 @@ fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
 fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let sign = match extension {
-        _ if name.starts_with("rtl/") => return,
+        "v" | "vhd" if name.starts_with("rtl/") && !name.ends_with("_pkg.vhd") => return,
         _ if name == "sim/Makefile" => "#",
-        "v" | "cpp" => "//",
-        "vhd" => "--",
+        "v" | "vh" | "veo" | "cpp" => "//",
+        "vhd" | "vho" => "--",
         "tcl" | "xdc" | "sdc" | "lpf" | "pcf" | "ys" | "sh" | "py" | "f" | "core" | "gitignore" => "#",
         _ => return,
     };

@@ -54,8 +54,8 @@ impl Shown {
     }
 }
 
-/// Returns a name that is valid in a string literal of Verilog, VHDL and C++.
-fn in_quotes(name: &str) -> String {
+/// Returns a name that is valid in a string literal and a comment of Verilog, VHDL and C++.
+pub(crate) fn in_quotes(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "[]()_.-+:/ ".contains(c);
     name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }

@@ -328,7 +328,7 @@ impl Axis {
         (on("s_axis_tdata", &self.input, &self.core.inputs), on("m_axis_tdata", &self.output, &self.core.outputs))
     }
 
-    /// The text of the wrapper; the core's own is to stand before it.
+    /// Returns the RTL of the wrapper, which follows that of the core.
     pub fn text(&self, language: Language) -> String {
         match language {
             Language::Verilog | Language::SystemVerilog => verilog::text(self),
