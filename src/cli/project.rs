@@ -3,7 +3,7 @@
 use super::device::any_device;
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
-use super::input::{Design, FileFacts, InputArgs};
+use super::input::{Design, FileFacts, InputArgs, NamesFromArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
@@ -39,6 +39,8 @@ Without --stages the pipeline has the fewest stages that meet --clock-period (5 
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    names_from: NamesFromArgs,
     #[command(flatten)]
     folder: FolderArgs,
     #[command(flatten)]
@@ -143,7 +145,12 @@ impl Args {
 /// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
-    write((&args.options(), &stem), words, || args.input.read_design(global), global)
+    let design = || {
+        let (design, mut file) = args.input.read_design(global)?;
+        file.labels = args.names_from.labels(&args.input, (&design, &file), global)?;
+        Ok((design, file))
+    };
+    write((&args.options(), &stem), words, design, global)
 }
 
 /// Returns the name that module, core and bench are derived from: that of the file, or of the folder if the file is
