@@ -218,14 +218,16 @@ fn names_from_an_earlier_version_stay() {
         let mut last = 0;
         for k in 0..60 {
             if at == Some(k) {
-                nodes.push(format!("[[{last}],2,[0],[0,7,1],0,0]"));
+                nodes.push(format!("[[{last}],2,[],[0,7,1],0,0]"));
                 last = nodes.len() - 1;
             }
             nodes.push(format!("[[{last},1],0,[0],[-8,7,1],0,0]"));
             last = nodes.len() - 1;
         }
         let nodes = nodes.join(",");
-        let text = format!("{{\"model\":[[2,1],[0,0],[{last}],[0],[false],[{nodes}],[],[]],\"spec_version\":4}}");
+        let text = format!(
+            "{{\"model\":[[2,1],[0,0],[{last}],[0],[false],[{nodes}],1,1,null],\"meta\":\"ALIRModel\",\"spec_version\":4}}"
+        );
         std::fs::write(folder.path().join(name), text).expect("written");
     };
     let run = |words: &[&str]| crate::common::run(folder.path(), words);
