@@ -221,13 +221,12 @@ fn names_from_an_earlier_version_stay() {
                 nodes.push(format!("[[{last}],2,[],[0,7,1],0,0]"));
                 last = nodes.len() - 1;
             }
-            nodes.push(format!("[[{last},1],0,[0],[-8,7,1],0,0]"));
+            nodes.push(format!("[[{last},1],0,[{}],[-8,7,1],0,0]", k * k % 3));
             last = nodes.len() - 1;
         }
         let nodes = nodes.join(",");
-        let text = format!(
-            "{{\"model\":[[2,1],[0,0],[{last}],[0],[false],[{nodes}],1,1,null],\"meta\":\"ALIRModel\",\"spec_version\":4}}"
-        );
+        let model = format!("[[2,1],[0,0],[{last}],[0],[false],[{nodes}],1,1,null]");
+        let text = format!("{{\"model\":{model},\"meta\":\"ALIRModel\",\"spec_version\":4}}");
         std::fs::write(folder.path().join(name), text).expect("written");
     };
     let run = |words: &[&str]| crate::common::run(folder.path(), words);
@@ -248,7 +247,7 @@ fn names_from_an_earlier_version_stay() {
             lines("m.v").iter().filter(|line| !old.contains(*line)).count()
         };
         let (without, with) = (changed(&[]), changed(&["--names-from", "old.json"]));
-        assert!(with <= 4 && with + 10 < without + 2 * at, "{at}: {with} lines, {without} without the option");
+        assert!(with <= 4 && (at > 40 || with + 10 < without), "{at}: {with} lines, {without} without the option");
         let (code, said, _) = run(&["prove", "new.json", "m.v"]);
         assert!(code == 0, "{said}");
     }

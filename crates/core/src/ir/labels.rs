@@ -22,8 +22,7 @@ impl Labels {
         self.inputs.is_empty() && self.outputs.is_empty() && self.values.is_empty()
     }
 
-    /// Numbers the operations of `new` as those of `old`, as far as they correspond; the others get numbers from the count
-    /// of operations of `old` on.
+    /// Numbers the operations of `new` as the corresponding ones of `old`. The others get numbers above those of `old`.
     pub fn number_like(&mut self, old: &Model, new: &Model) {
         let mut numbers: Vec<Option<u32>> = vec![None; new.nodes().len()];
         for (of_old, of_new) in super::align(old, new) {

@@ -733,8 +733,8 @@ impl<'d> Reused<'d> {
             operations => format!(", {operations} operations go through bit by bit"),
         };
         format!(
-            "{top}: {} operations, a sample every {sample_every} clocks, latency {whole_latency}, {bits} register bits; {blocks} of {} blocks \
-             share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
+            "{top}: {} operations, a sample every {sample_every} clocks, latency {whole_latency}, {bits} register bits; \
+             {blocks} of {} blocks share {copies} copies{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
             self.program.nodes().len(),
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
             self.fold().map_or(0.0, Plan::shared),

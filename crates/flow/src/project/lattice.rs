@@ -34,8 +34,11 @@ const ECP5_PACKAGES: [(&str, &str, [u32; 3]); 6] = [
     ("bg756", "CABGA756", [0, 0, 365]),
 ];
 
-/// Dies of iCE40: part, options of Yosys, packages with I/O pins. The first package is the default.
-const ICE40_DIES: [(&str, &str, &[(&str, u32)]); 9] = [
+/// Code of a package, and its I/O pins.
+type Package = (&'static str, u32);
+
+/// Dies of iCE40: part, options of Yosys, packages. The first package is the default.
+const ICE40_DIES: [(&str, &str, &[Package]); 9] = [
     ("lp384", " -device lp", &[("sg32", 21), ("cm36", 25), ("cm49", 37)]),
     ("lp1k", " -device lp", &[("cm81", 63), ("cm36", 25), ("cm49", 35), ("cb81", 62), ("cm121", 95), ("qn84", 67)]),
     ("lp4k", " -device lp", &[("cm225", 167), ("cm81", 63), ("cm121", 93)]),
