@@ -292,27 +292,28 @@ fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {
     for (model, arguments) in [KINDS[1], KINDS[2]] {
         let project = Project::new(model, arguments);
         let (top, tb) = (project.top(), project.path().join("tb"));
+        let bench_top = format!("tb_{top}");
         let work = tempfile::tempdir().expect("a temporary folder");
         let text = |path: PathBuf| path.to_str().expect("text").to_owned();
         let design = |extension: &str| text(project.path().join("rtl").join(format!("{top}.{extension}")));
         let folder = text(tb.clone());
         if tool("iverilog").is_some() {
-            let by_parameter = format!("-Ptestbench.VECTORS=\"{folder}\"");
+            let by_parameter = format!("-P{bench_top}.VECTORS=\"{folder}\"");
             let (verilog, bench) = (design("v"), text(tb.join("bench.v")));
             for (option, argument) in [(by_parameter.as_str(), ""), ("-Wall", &format!("+VECTORS={folder}"))] {
-                works("iverilog", work.path(), &["-g2001", option, "-o", "s", "-s", "testbench", &verilog, &bench]);
+                works("iverilog", work.path(), &["-g2001", option, "-o", "s", "-s", &bench_top, &verilog, &bench]);
                 assert!(works("vvp", work.path(), &["-n", "s", argument]).contains("PASS"));
             }
-            works("iverilog", work.path(), &["-g2001", "-o", "s", "-s", "testbench", &verilog, &bench]);
+            works("iverilog", work.path(), &["-g2001", "-o", "s", "-s", &bench_top, &verilog, &bench]);
             assert_eq!(start("vvp", work.path(), &["-n", "s"]).status.code(), Some(1));
         }
         if tool("ghdl").is_some() {
             works("ghdl", work.path(), &["-a", "--std=93", &design("vhd"), &text(tb.join("bench.vhd"))]);
-            works("ghdl", work.path(), &["-e", "--std=93", "testbench"]);
+            works("ghdl", work.path(), &["-e", "--std=93", &bench_top]);
             let generic = format!("-gvectors={folder}");
             let quiet = "--ieee-asserts=disable-at-0";
-            assert!(works("ghdl", work.path(), &["-r", "--std=93", "testbench", &generic, quiet]).contains("PASS"));
-            assert!(!start("ghdl", work.path(), &["-r", "--std=93", "testbench", quiet]).status.success());
+            assert!(works("ghdl", work.path(), &["-r", "--std=93", &bench_top, &generic, quiet]).contains("PASS"));
+            assert!(!start("ghdl", work.path(), &["-r", "--std=93", &bench_top, quiet]).status.success());
         }
     }
 }
@@ -377,7 +378,7 @@ fn the_stub_of_vendor_tools_sees_mistakes() {
         ("quartus.tcl", "VIRTUAL_PIN ON -to {model_inp[*]}", "VIRTUAL_PIN ON -to {model_in[*]}"),
         ("quartus.tcl", "execute_flow -compile", "execute_flow -compiles"),
     ];
-    let project = Project::new("tiny_ops", &[&EVERY_FLOW, ["--pipeline", "1"].as_slice()].concat());
+    let project = Project::new("tiny_ops", &[&EVERY_FLOW, ["--pipeline", "1", "--top", "model"].as_slice()].concat());
     for (script, right, wrong) in mistakes {
         let name = format!("scripts/{script}");
         let sound = std::fs::read_to_string(project.path().join(&name)).expect("a script");
@@ -412,7 +413,7 @@ fn ip_xact_is_valid() {
         assert!(output.status.success(), "{}", said(&output));
     }
     let (model, arguments) = KINDS[2];
-    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let project = Project::new(model, &[&EVERY_FLOW, arguments, &["--top", "model"]].concat());
     let sound = std::fs::read_to_string(project.path().join("component.xml")).expect("component.xml");
     let mistakes = [
         ("<spirit:library>model</spirit:library>", ""),
@@ -531,6 +532,166 @@ fn sim_fusesoc_runs_the_core_of_a_project() {
     }
 }
 
+/// Two projects of files of one name are in one tree of cores, and one design reads both packages and both headers.
+#[test]
+fn sim_two_projects_have_no_name_in_common() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = env!("CARGO_BIN_EXE_alir2hdl");
+    let kinds: [(&str, &str, &[&str]); 2] = [
+        ("first", "tiny_ops", &["--stages", "2", "--valid"]),
+        ("second", "edge_kif", &["--stages", "1", "--wrapper", "axis", "--axis-width", "8", "--packing", "dense"]),
+    ];
+    for (name, model, more) in kinds {
+        let model = format!("{ROOT}/tests/data/models/{model}/model.json.gz");
+        let words = ["project", &model, "-o", name, "--vectors", "20", "--flow", "fusesoc,yosys", "-q"];
+        works(program, folder.path(), &[&words, more].concat());
+    }
+    let metadata = |name: &str| -> Value {
+        let text = std::fs::read(folder.path().join(name).join("metadata.json")).expect("metadata.json");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let names: Vec<Value> = ["first", "second"].map(|name| metadata(name)["project"]["core"].clone()).to_vec();
+    assert_eq!(names, ["alir2hdl:model:first:1.0.0", "alir2hdl:model:second:1.0.0"]);
+    if let Some(fusesoc) = tool("fusesoc") {
+        let targets = "targets: {default: {filesets: [rtl], toplevel: first}, lint: {flow: lint, filesets: [rtl], \
+                       toplevel: first, flow_options: {tool: verilator, verilator_options: [-Wno-MULTITOP]}}}";
+        let cores = "[\"alir2hdl:model:first\", \"alir2hdl:model:second\"]";
+        let top = format!("CAPI=2:\nname: ::both:1\nfilesets: {{rtl: {{depend: {cores}}}}}\n{targets}\n");
+        std::fs::write(folder.path().join("both.core"), top).expect("written");
+        works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "lint", "::both"]);
+        works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "synth", "alir2hdl:model:first"]);
+        for core in ["first", "second"] {
+            let core = format!("alir2hdl:model:{core}");
+            let said = works(&fusesoc, folder.path(), &["--cores-root", ".", "run", "--target", "sim", &core]);
+            assert!(said.contains("PASS "), "{said}");
+        }
+    }
+    let facts = metadata("first");
+    let elements = facts["inputs"].as_array().expect("inputs");
+    let at = elements.iter().position(|e| e["width"].as_u64() > Some(1)).expect("an element");
+    let (lsb, width) = (&elements[at]["lsb"], &elements[at]["width"]);
+    if tool("iverilog").is_some() {
+        let read = |name: &str, extension: &str| {
+            std::fs::read_to_string(folder.path().join(name).join("rtl").join(format!("{name}.{extension}")))
+                .expect("a file")
+        };
+        let text = format!(
+            "`include \"first.vh\"\n`include \"first.vh\"\n`include \"second.vh\"\nmodule both;\n{}\n{}\n\
+             initial $display(\"%0d %0d %0d %0d\", `FIRST_LATENCY, `SECOND_LATENCY, `FIRST_INPUT_{at}_WIDTH, \
+             $bits(model_inp[`FIRST_INPUT_{at}]));\nendmodule\n",
+            read("first", "veo"),
+            read("second", "veo")
+        );
+        std::fs::write(folder.path().join("both.sv"), text).expect("written");
+        let files = [
+            "-g2012",
+            "-Wall",
+            "-Ifirst/rtl",
+            "-Isecond/rtl",
+            "-o",
+            "both.vvp",
+            "both.sv",
+            "first/rtl/first.v",
+            "second/rtl/second.v",
+        ];
+        let said = works("iverilog", folder.path(), &files);
+        assert!(!said.contains("error") && !said.contains("sorry"), "{said}");
+        let expected = format!("2 {} {width} {width}", metadata("second")["latency"]);
+        assert_eq!(works("vvp", folder.path(), &["-n", "both.vvp"]).trim(), expected);
+    }
+    if tool("ghdl").is_some() {
+        for standard in ["--std=93", "--std=08"] {
+            for name in ["first", "second"] {
+                let files = std::fs::read_to_string(folder.path().join(name).join("filelist_vhdl.f")).expect("a list");
+                for file in files.lines().filter(|line| !line.starts_with('#')) {
+                    works("ghdl", folder.path(), &["-a", "--warn-error", standard, &format!("{name}/{file}")]);
+                }
+            }
+            // The declarations of a template, then its instance.
+            let template = std::fs::read_to_string(folder.path().join("first/rtl/first.vho")).expect("a template");
+            let (signals, instance) = template.split_once("\n\n").expect("two parts");
+            let text = format!(
+                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all;\nentity both is end entity both;\n\
+                 architecture test of both is\n{signals}\nbegin\n{instance}\n    assert INPUTS({at}).lsb = {lsb} and \
+                 INPUTS({at}).width = {width} and LATENCY = 2 severity failure;\nend architecture test;\n"
+            );
+            std::fs::write(folder.path().join("both.vhd"), text).expect("written");
+            works("ghdl", folder.path(), &["-a", standard, "both.vhd"]);
+            works("ghdl", folder.path(), &["-e", standard, "both"]);
+            works("ghdl", folder.path(), &["-r", standard, "both", "--stop-time=1ns", "--ieee-asserts=disable-at-0"]);
+            works("ghdl", folder.path(), &["--remove", standard]);
+        }
+    }
+}
+
+/// Package and speed grade of a part reach nextpnr; a part that does not exist is refused.
+#[test]
+fn parts_of_nextpnr_are_those_of_the_device() {
+    for (part, script, options) in [
+        ("LFE5UM5G-45F-8BG554C", "ecp5.sh", "--um5g-45k --package CABGA554 --speed 8"),
+        ("iCE40HX8K-CT256", "ice40.sh", "--hx8k --package ct256"),
+    ] {
+        let more = [
+            "--device",
+            part,
+            "--freq",
+            "40",
+            "--stages",
+            "1",
+            "--wrapper",
+            "axis",
+            "--axis-width",
+            "8",
+            "--flow",
+            "yosys",
+        ];
+        let project = Project::new("tiny_ops", &more);
+        let read = |name: &str| std::fs::read_to_string(project.path().join(name)).expect(name);
+        assert!(read(&format!("scripts/{script}")).contains(options), "{part}");
+        assert!(read("README.md").contains(part) && !read("scripts/yosys.ys").contains("mkdir"));
+        let constraints =
+            if script == "ecp5.sh" { read("constraints/clock.lpf") } else { read("constraints/clock.pcf") };
+        let expected = if script == "ecp5.sh" { "FREQUENCY PORT \"aclk\" 40 MHZ;" } else { "set_frequency aclk 40" };
+        assert!(constraints.contains(expected) && !constraints.contains("_delay"), "{constraints}");
+    }
+    let model = format!("{ROOT}/tests/data/models/tiny_ops/model.json.gz");
+    for (part, message) in [
+        ("LFE5U-25F-6BG554C", "no such package"),
+        ("LFE5UM5G-25F-6BG381C", "no such speed grade"),
+        ("xc7a100t", "--flow vivado, which this folder is not for"),
+    ] {
+        let words = ["project", &model, "-o", "nowhere", "--flow", "yosys", "--device", part];
+        let output = start(env!("CARGO_BIN_EXE_alir2hdl"), &std::env::temp_dir(), &words);
+        assert!(output.status.code() == Some(2) && said(&output).contains(message), "{}", said(&output));
+    }
+}
+
+/// The script for Vivado keeps the best of several runs and fails if none meets the timing.
+#[test]
+fn the_script_for_vivado_fails_on_negative_slack() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    let project = Project::new("tiny_ops", &["--flow", "vivado", "--stages", "1"]);
+    for (slacks, code) in [("0.1", 0), ("-0.3 0.2 -0.1", 0), ("-0.3 -0.2 -0.1", 1)] {
+        let script = project.path().join("scripts/vivado.tcl");
+        let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
+        let words = [
+            stub.as_str(),
+            "vivado",
+            script.to_str().expect("text"),
+            &project.ports(),
+            "vhdl",
+            "Default",
+            "Explore",
+            "Quick",
+        ];
+        let output = Command::new("tclsh").args(words).env("SLACKS", slacks).output().expect("tclsh starts");
+        assert_eq!(output.status.code(), Some(code), "{slacks}: {}", said(&output));
+        assert!(code == 0 || said(&output).contains("ERROR: timing is not met: the worst setup slack is -0.1 ns"));
+    }
+}
+
 #[test]
 fn sim_edalize_runs_the_project() {
     let python = Path::new(ROOT).join(".venv/bin/python");
@@ -590,7 +751,8 @@ fn sim_yosys_and_nextpnr_make_a_bitstream() {
     let report: Value = serde_json::from_slice(&report).expect("JSON");
     let clocks = report["fmax"].as_object().expect("clocks");
     assert!(clocks.values().any(|clock| clock["achieved"].as_f64().is_some_and(|mhz| mhz > 1.0)), "{report}");
-    let bits = std::fs::metadata(project.path().join("reports/nextpnr/model.bit")).expect("a bitstream");
+    let bits =
+        std::fs::metadata(project.path().join(format!("reports/nextpnr/{}.bit", project.top()))).expect("a bitstream");
     assert!(bits.len() > 10_000);
     let table = works(env!("CARGO_BIN_EXE_alir2hdl"), project.path(), &["report", ".", "--json"]);
     let report: Value = serde_json::from_str(&table).expect("JSON");
@@ -617,7 +779,9 @@ fn sim_between_registers_every_path_has_a_clock() {
         let read = |file: &str| -> Value {
             serde_json::from_slice(&std::fs::read(project.join(file)).expect("a report")).expect("JSON")
         };
-        let (routed, alone) = (read("reports/nextpnr/report.json"), read("reports/yosys/stat.json"));
+        // Each way has a folder of its own.
+        let folder = if how.is_empty() { "reports/nextpnr" } else { "reports/nextpnr_between_registers" };
+        let (routed, alone) = (read(&format!("{folder}/report.json")), read("reports/yosys/stat.json"));
         let mhz = routed["fmax"].as_object().expect("clocks").values().find_map(|clock| clock["achieved"].as_f64());
         let around = routed["utilization"]["TRELLIS_FF"]["used"].as_u64().expect("a count");
         (mhz, around, alone["design"]["num_cells_by_type"]["TRELLIS_FF"].as_u64().unwrap_or(0))

@@ -129,8 +129,8 @@ with tempfile.TemporaryDirectory() as folder:
 split = model.emit("verilog", ports="split", pipeline="auto", clock_period=2.0, port_style="ap")
 assert "input_1_0" in split and "layer_out_2" in split, split
 facts = model.interface(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall")
-assert facts["axis"]["top"] == "model" and facts["latency"] == 2
-assert model.latency(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall") == facts["axis"]["latency"] > 2
+assert facts["top"] == facts["axis"]["top"] == "model" and facts["core"]["latency"] == 2
+assert model.latency(pipeline=2, wrapper="axis", axis_width=16, axis_flow="stall") == facts["latency"] == facts["axis"]["latency"] > 2
 streams = model.verify(samples=50, pipeline=1, wrapper="axis", packing="dense")
 assert streams.passed == bool(streams.runs), streams
 with tempfile.TemporaryDirectory() as folder:

@@ -3,8 +3,10 @@
 use crate::fuzz;
 use crate::harness::{optimised, read_model, skip};
 use alir_testing::is_nightly;
-use alir2hdl::emit::{self, Language, Sidecar};
+use alir2hdl::compile;
+use alir2hdl::emit::{self, Language, Sidecar, StageDelays};
 use alir2hdl::netlist::{self, Netlist, Options, ResetOptions};
+use alir2hdl::options::HardwareOptions;
 use alir2hdl::schedule::{self, Goal, Outcome};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -49,7 +51,8 @@ fn bits_in(statistics: &Path) -> u64 {
 
 /// Returns the number in the interface file.
 fn in_sidecar(netlist: &Netlist, outcome: &Outcome) -> u64 {
-    let sidecar = Sidecar::new(netlist, &[Language::Verilog], &outcome.stage_delays, String::new());
+    let delays = StageDelays { delays: outcome.stage_delays.clone(), unit: "latency units" };
+    let sidecar = Sidecar::new(netlist, &[Language::Verilog], &delays, String::new());
     serde_json::to_value(&sidecar).expect("JSON")["register_bits"].as_u64().expect("a number")
 }
 
@@ -122,5 +125,46 @@ fn sim_yosys_counts_the_register_bits_of_random_programs_as_we_do() {
     let Some(yosys) = counted(&designs) else { return };
     for ((top, _, case), bits) in pipelines.iter().zip(yosys) {
         assert_eq!(case.netlist.register_bits(), bits, "{top}");
+    }
+}
+
+/// Register bits of AXI4-Stream wrappers, without the memory of the FIFO.
+#[test]
+fn sim_yosys_counts_the_register_bits_of_wrappers_as_we_do() {
+    let options = [
+        "--stages 2",
+        "--stages 0 --axis-user 0",
+        "--stages 2 --axis-width 16",
+        "--stages 2 --axis-width 16 --axis-flow stall",
+        "--stages 1 --axis-flow stall",
+        "--ii 4 --axis-width 8",
+        "--ii 4 --ii-input beats --axis-width 16",
+        "--ii 3 --axis-width 16 --axis-flow stall",
+    ];
+    let model = read_model("tiny_ops");
+    for words in options {
+        let words = ["--wrapper", "axis"].into_iter().chain(words.split(' ')).chain(["--top", "w"]);
+        let spec = HardwareOptions::from_words(words.clone()).spec("w");
+        let hardware = compile::model(&model, &spec).expect("a wrapper");
+        let sidecar = serde_json::to_value(hardware.sidecar(&[Language::Verilog], String::new())).expect("JSON");
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(dir.path().join("w.v"), hardware.text(Language::Verilog)).expect("a file in it");
+        let script = "read_verilog w.v; hierarchy -top w; proc; flatten; opt_clean; pmuxtree; simplemap; opt_clean; \
+                      tee -q -o w.txt stat";
+        let mut yosys = Command::new("yosys");
+        yosys.args(["-q", "-p", script]).current_dir(dir.path()).stdin(Stdio::null());
+        let Ok(run) = yosys.output().map_err(|error| skip("yosys", &error.to_string())) else { return };
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let text = std::fs::read_to_string(dir.path().join("w.txt")).expect("statistics");
+        let flip_flops = text.lines().filter_map(|line| line.trim().strip_prefix("$_")?.split_once(' '));
+        let flip_flops = flip_flops.filter(|(cell, _)| cell.contains("DFF"));
+        let count: u64 = flip_flops.map(|(_, count)| count.trim().parse::<u64>().expect("a number")).sum();
+        assert_eq!(sidecar["register_bits"], count, "{words:?}\n{text}", words = words.collect::<Vec<_>>());
+        let parts = [&sidecar["core"]["register_bits"], &sidecar["axis"]["register_bits"]];
+        assert_eq!(parts.map(|bits| bits.as_u64().expect("a number")).iter().sum::<u64>(), count);
+        assert!(
+            hardware.estimate().ff <= count
+                && hardware.estimate().ff >= sidecar["axis"]["register_bits"].as_u64().unwrap()
+        );
     }
 }

@@ -132,12 +132,31 @@ if {$tool eq "vivado"} {
         top synth_design [dict get $options -top]
         part synth_design [dict get $options -part]
     }
-    foreach step {opt_design place_design phys_opt_design route_design close_project} {
+    foreach step {opt_design phys_opt_design route_design close_project} {
         proc $step {args} "parse $step {} \$args 0 0"
+    }
+    proc place_design {args} { parse place_design {-directive 1} $args 0 0 }
+    proc open_checkpoint {path} {
+        if {$path ni $::checkpoints} { fail "open_checkpoint: $path was not written" }
+        parse open_checkpoint {} [list $path] 1 1
+    }
+    proc get_sites {args} {
+        parse get_sites {-quiet 0 -filter 1} $args 0 0
+        return {BUFGCE_X0Y10 BUFGCE_X0Y2}
+    }
+    # Slacks of the runs, in turn: the environment states them.
+    set slacks [expr {[info exists env(SLACKS)] ? $env(SLACKS) : 0.1}]
+    proc get_timing_paths {args} {
+        parse get_timing_paths {-quiet 0 -max_paths 1 -delay_type 1} $args 0 0
+        set ::slack [lindex $::slacks 0]
+        set ::slacks [concat [lrange $::slacks 1 end] $::slack]
+        return path
     }
     foreach {command spec extensions} {
         report_utilization {-file 1 -hierarchical 0} .rpt
         report_timing_summary {-file 1 -max_paths 1} .rpt
+        report_methodology {-file 1} .rpt
+        report_cdc {-file 1} .rpt
         report_power {-file 1} .rpt
         report_drc {-file 1} .rpt
     } {
@@ -146,8 +165,11 @@ if {$tool eq "vivado"} {
     proc write_verilog {args} {
         writable write_verilog [lindex [parse write_verilog {-force 0 -mode 1} $args 1 1] 1 0] .v
     }
+    set checkpoints {}
     proc write_checkpoint {args} {
-        writable write_checkpoint [lindex [parse write_checkpoint {-force 0} $args 1 1] 1 0] .dcp
+        set path [lindex [parse write_checkpoint {-force 0} $args 1 1] 1 0]
+        writable write_checkpoint $path .dcp
+        lappend ::checkpoints $path
     }
     proc add_files {args} {
         lassign [parse add_files {-fileset 1 -norecurse 0} $args 1 1] options rest
@@ -184,6 +206,10 @@ if {$tool eq "vivado"} {
         }
         lassign [parse set_property {} [lmap w $args {string map {- ~} $w}] 3 3] options rest
         set name [lindex $rest 0]
+        if {$name eq "HD.CLK_SRC"} {
+            if {[lindex $rest 1] ne "BUFGCE_X0Y2" || ![info exists ::clocks([lindex $rest 2])]} { fail "set_property $args" }
+            return
+        }
         if {$name ni {top board_part USED_IN {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS}}} { fail "set_property $name" }
     }
     proc update_compile_order {args} { parse update_compile_order {-fileset 1} $args 0 0 }
@@ -319,13 +345,14 @@ if {$tool eq "vivado"} {
     proc get_property {name object} {
         switch -- $name {
             PROGRESS { return 100% }
+            SLACK { return $::slack }
             DIRECTORY { return [file join $::folder runs] }
             default { fail "get_property $name" }
         }
     }
     set needed {
         vivado.tcl {create_project read_xdc create_clock|set_max_delay synth_design place_design route_design
-            report_utilization report_timing_summary report_power write_checkpoint}
+            report_utilization report_timing_summary report_methodology report_cdc report_power write_checkpoint}
         vivado_project.tcl {create_project add_files set_property update_compile_order}
         board.tcl {create_project create_bd_design assign_bd_address validate_bd_design save_bd_design launch_runs wait_on_run}
     }

@@ -150,6 +150,9 @@ class _Project(_Hardware, total=False):
     board: Literal["kv260", "zcu102", "pynq-z2"]
     vectors: int
     seed: int
+    core_vendor: str
+    core_library: str
+    core_name: str
     core_version: str
     input: ArrayLike | str | PathLike[str] | None
     expect: ArrayLike | str | PathLike[str] | None

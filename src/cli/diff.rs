@@ -7,8 +7,8 @@ use super::{ExitStatus, Failure, Global, print, schema};
 use crate::interp::meaning;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
-use crate::ir::{Model, Op, ValueId};
-use crate::num::{Kif, align, wrap};
+use crate::ir::{Model, ValueId, align};
+use crate::num::{align as align_code, wrap};
 use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
 use num_bigint::BigInt;
 use serde::Serialize;
@@ -204,7 +204,9 @@ fn samples<'m>(
         for (from, types) in &own {
             for i in 0..from.len() {
                 let moved = from.row(i).iter().zip(types.iter().zip(to));
-                rows.push(moved.map(|(code, (from, to))| wrap(&align(code, from.frac, to.frac), to.kif)).collect());
+                rows.push(
+                    moved.map(|(code, (from, to))| wrap(&align_code(code, from.frac, to.frac), to.kif)).collect(),
+                );
             }
         }
         Rows::new(to.len(), rows)
@@ -235,8 +237,8 @@ fn compare(
         for (j, (x, y)) in a.row(sample).iter().zip(b.row(sample)).enumerate() {
             let known = defined.get(sample).map_or([true; 2], |[a, b]| [a[j], b[j]]);
             let frac = of_a[j].frac.max(of_b[j].frac);
-            let same =
-                known[0] == known[1] && (!known[0] || align(x, of_a[j].frac, frac) == align(y, of_b[j].frac, frac));
+            let same = known[0] == known[1]
+                && (!known[0] || align_code(x, of_a[j].frac, frac) == align_code(y, of_b[j].frac, frac));
             if same {
                 continue;
             }
@@ -258,37 +260,19 @@ fn compare(
     Outputs { samples: a.len(), different: different.into_iter().flatten().collect() }
 }
 
-/// Returns an operation without its operands, which other operations before it may have renumbered.
-fn kind(model: &Model, id: ValueId) -> (Op, Kif) {
-    let mut op = model.node(id).op.clone();
-    op.map_operands(|_| ValueId(0));
-    (op, model.kif(id))
-}
-
-/// Products of list lengths above which operations are not aligned one by one.
-const ALIGNED: usize = 1 << 24;
-
 /// Returns the changes between the operations of two programs.
 fn operations(a: &Model, b: &Model) -> Operations {
-    let kinds = |model: &Model| model.ids().map(|id| kind(model, id)).collect::<Vec<_>>();
-    let (x, y) = (kinds(a), kinds(b));
-    let mut partner: Vec<Option<usize>> = vec![None; x.len()];
-    let before = x.iter().zip(&y).take_while(|(p, q)| p == q).count();
-    let behind = x[before..].iter().rev().zip(y[before..].iter().rev()).take_while(|(p, q)| p == q).count();
-    for (k, other) in partner.iter_mut().enumerate().take(before) {
-        *other = Some(k);
+    let kind = |model: &Model, id: ValueId| {
+        let mut op = model.node(id).op.clone();
+        op.map_operands(|_| ValueId(0));
+        (op, model.kif(id))
+    };
+    let mut partner: Vec<Option<usize>> = vec![None; a.nodes().len()];
+    for (x, y) in align(a, b).into_iter().filter(|&(x, y)| kind(a, x) == kind(b, y)) {
+        partner[x.index()] = Some(y.index());
     }
-    for k in 1..=behind {
-        partner[x.len() - k] = Some(y.len() - k);
-    }
-    let (rows, columns) = (x.len() - before - behind, y.len() - before - behind);
-    if rows.saturating_mul(columns) <= ALIGNED {
-        for (i, j) in common(&x[before..before + rows], &y[before..before + columns]) {
-            partner[before + i] = Some(before + j);
-        }
-    }
+    let mut kept = vec![false; b.nodes().len()];
     // A pair is the same only if its operands are pairs too.
-    let mut kept = vec![false; y.len()];
     let (mut removed, mut added) = (Vec::new(), Vec::new());
     let shown = |model: &Model, k: usize| {
         let id = ValueId(k as u32);
@@ -308,40 +292,14 @@ fn operations(a: &Model, b: &Model) -> Operations {
             None => removed.push(shown(a, i)),
         }
     }
-    added.extend((0..y.len()).filter(|&j| !kept[j]).map(|j| shown(b, j)));
+    added.extend((0..b.nodes().len()).filter(|&j| !kept[j]).map(|j| shown(b, j)));
     let entries = |model: &Model, k: usize| {
         let table = model.tables().get(k)?;
         Some((table.entries.clone(), table.out.frac))
     };
     let tables = 0..a.tables().len().max(b.tables().len());
     let tables = tables.filter(|&k| entries(a, k) != entries(b, k)).collect();
-    Operations { block: None, first: x.len(), second: y.len(), removed, added, tables }
-}
-
-/// A longest common subsequence, as pairs of places.
-fn common<T: PartialEq>(x: &[T], y: &[T]) -> Vec<(usize, usize)> {
-    let wide = y.len() + 1;
-    let mut longest = vec![0u32; (x.len() + 1) * wide];
-    for i in (0..x.len()).rev() {
-        for j in (0..y.len()).rev() {
-            longest[i * wide + j] = match x[i] == y[j] {
-                true => longest[(i + 1) * wide + j + 1] + 1,
-                false => longest[(i + 1) * wide + j].max(longest[i * wide + j + 1]),
-            };
-        }
-    }
-    let (mut i, mut j, mut pairs) = (0, 0, Vec::new());
-    while i < x.len() && j < y.len() {
-        if x[i] == y[j] {
-            pairs.push((i, j));
-            (i, j) = (i + 1, j + 1);
-        } else if longest[(i + 1) * wide + j] >= longest[i * wide + j + 1] {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    pairs
+    Operations { block: None, first: a.nodes().len(), second: b.nodes().len(), removed, added, tables }
 }
 
 fn of_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Difference {

@@ -2,7 +2,7 @@
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, warnings};
-use super::input::{Design, FileFacts, InputArgs};
+use super::input::{Design, FileFacts, InputArgs, NamesFromArgs};
 use super::machine;
 use super::optimise::{self, OptimiseArgs};
 use super::paths::listed;
@@ -21,7 +21,6 @@ use crate::options::HardwareOptions;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Write Verilog, VHDL or C++ that computes a model
@@ -37,6 +36,8 @@ The sub-command may be left out: alir2hdl MODEL -o FILE.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    names_from: NamesFromArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -251,7 +252,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let options = args.options();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
-    spec.module.labels = Arc::clone(&file.labels);
+    spec.module.labels = args.names_from.labels(&args.input, (&design, &file), global)?;
     spec.module.languages = languages_of((&spec, &design), targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
         if global.verbose {

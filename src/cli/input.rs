@@ -365,6 +365,47 @@ impl InputArgs {
     }
 }
 
+/// The option for names of an earlier version.
+#[derive(Debug, clap::Args)]
+pub(super) struct NamesFromArgs {
+    /// Keep the names of signals of this earlier version of the model, as far as operations correspond (see diff)
+    #[arg(long, value_name = "OLD", hide_short_help = true)]
+    names_from: Option<PathBuf>,
+}
+
+impl NamesFromArgs {
+    /// Returns the names of `design`, with the numbers of the earlier version.
+    ///
+    /// # Errors
+    /// Problems of the earlier file; if one of the two is a stateful design.
+    pub(super) fn labels(
+        &self,
+        input: &InputArgs,
+        (design, file): (&Design, &FileFacts),
+        global: Global,
+    ) -> Result<Arc<Labels>, Failure> {
+        let Some(path) = &self.names_from else { return Ok(Arc::clone(&file.labels)) };
+        let refuse = |message: String, help: &str| {
+            let place = Place::Flag("--names-from".into());
+            Failure::input(Diagnostic::error("E0804", place, message).with_help(help))
+        };
+        let is_rtl = |path: &Path| {
+            path.extension().is_some_and(|e| ["v", "sv", "vhd", "vhdl"].iter().any(|rtl| e.eq_ignore_ascii_case(rtl)))
+        };
+        if is_rtl(path) {
+            let message = format!("{} is RTL, which does not contain the earlier model", path.display());
+            return Err(refuse(message, "name the model that it was generated from"));
+        }
+        let (old, _) = input.of_path(path).read_design(Global { quiet: true, ..global })?;
+        let (Design::Model(new), Design::Model(old)) = (design, &old) else {
+            return Err(refuse("names of stateful designs are those of their signals".into(), "leave it out"));
+        };
+        let mut labels = (*file.labels).clone();
+        labels.number_like(old, new);
+        Ok(Arc::new(labels))
+    }
+}
+
 /// Facts about a file in addition to its contents.
 #[derive(Clone)]
 pub(super) struct FileFacts {

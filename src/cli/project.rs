@@ -3,7 +3,7 @@
 use super::device::any_device;
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, warnings};
-use super::input::{Design, FileFacts, InputArgs};
+use super::input::{Design, FileFacts, InputArgs, NamesFromArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
 use super::text::TextArgs;
@@ -16,7 +16,8 @@ use crate::project::build::{self, ProjectRequest};
 use crate::project::options::{ProjectOptions, board};
 use crate::project::{Board, Flow, FolderSpec};
 use clap::{ArgAction, ValueEnum};
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Write a folder with RTL, constraints, scripts and testbenches
@@ -38,6 +39,8 @@ Without --stages the pipeline has the fewest stages that meet --clock-period (5 
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
+    #[command(flatten)]
+    names_from: NamesFromArgs,
     #[command(flatten)]
     folder: FolderArgs,
     #[command(flatten)]
@@ -72,6 +75,15 @@ struct FolderArgs {
     /// Draw other samples and stalls
     #[arg(long, value_name = "S", help_heading = "Samples", default_value_t = 1, hide_short_help = true)]
     seed: u64,
+    /// Name the vendor of the core (IP-XACT, FuseSoC)
+    #[arg(long, value_name = "VENDOR", default_value = "alir2hdl", hide_short_help = true)]
+    core_vendor: String,
+    /// Put the core into this library
+    #[arg(long, value_name = "LIBRARY", default_value = "model", hide_short_help = true)]
+    core_library: String,
+    /// Name the core [default: like the module]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
+    core_name: Option<String>,
     /// Give the core this version
     #[arg(long, value_name = "VERSION", default_value = "1.0.0", hide_short_help = true)]
     core_version: String,
@@ -84,7 +96,7 @@ enum FlowArg {
     Vivado,
     /// Intel Quartus: Tcl, SDC
     Quartus,
-    /// yosys, and nextpnr for ECP5
+    /// yosys, and nextpnr for ECP5 and iCE40
     Yosys,
     /// FuseSoC core and EDAM
     Fusesoc,
@@ -118,6 +130,9 @@ impl Args {
             board: folder.board,
             samples: folder.vectors,
             seed: folder.seed,
+            core_vendor: folder.core_vendor.clone(),
+            core_library: folder.core_library.clone(),
+            core_name: folder.core_name.clone(),
             core_version: folder.core_version.clone(),
             own: self.own.options(),
             hardware,
@@ -129,8 +144,20 @@ impl Args {
 
 /// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
-    let stem = super::verify::stem(&args.input.model);
-    write((&args.options(), stem), words, || args.input.read_design(global), global)
+    let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
+    let design = || {
+        let (design, mut file) = args.input.read_design(global)?;
+        file.labels = args.names_from.labels(&args.input, (&design, &file), global)?;
+        Ok((design, file))
+    };
+    write((&args.options(), &stem), words, design, global)
+}
+
+/// Returns the name that module, core and bench are derived from: that of the file, or of the folder if the file is
+/// called as every second model is.
+fn stem<'a>(file: &'a str, folder: &'a Path) -> Cow<'a, str> {
+    let named = folder.file_name().filter(|_| file.eq_ignore_ascii_case("model"));
+    named.map_or(file.into(), |name| name.to_string_lossy())
 }
 
 /// Runs the sub-command for a program in memory without printing: for library callers.
@@ -169,7 +196,8 @@ fn write(
             parts: &parts,
             clock_ns: options.period(),
             around: spec.surroundings(),
-            version: &options.core_version,
+            core: options.core(),
+            is_default_clock: options.is_default_clock(),
             board: options.board,
         },
         hardware: &spec,

@@ -1,4 +1,4 @@
-// {{ v.top }} with a register of ECP5 at each port: for timing, not for use (a handshake would come a clock late).
+// {{ v.top }} with a register of {{ v.nextpnr.title }} at each port: for timing, not for use (a handshake would come a clock late).
 {%- let timed = v.timed() %}
 module {{ v.top }}_registered (
     input wire {{ timed.clock }}
@@ -8,11 +8,18 @@ module {{ v.top }}_registered (
 );
 {%- for p in timed.ports %}
     wire {% if let Some(hi) = p.port.hi %}[{{ hi }}:0] {% endif %}{{ p.inner }};
+{%- if v.nextpnr.is_ecp5() %}
     TRELLIS_FF #(.GSR("DISABLED"), .CEMUX("1"), .CLKMUX("CLK"), .LSRMUX("LSR"), .REGSET("RESET"))
         {{ p.inner }}_r {% if let Some(hi) = p.port.hi %}[{{ hi }}:0] {% endif %}(.CLK({{ timed.clock }}), .LSR(1'b0),
         {%- if p.port.input %} .DI({{ p.port.name }}), .Q({{ p.inner }})
         {%- else %} .DI({{ p.inner }}), .Q({{ p.port.name }})
         {%- endif %});
+{%- else %}
+    SB_DFF {{ p.inner }}_r {% if let Some(hi) = p.port.hi %}[{{ hi }}:0] {% endif %}(.C({{ timed.clock }}),
+        {%- if p.port.input %} .D({{ p.port.name }}), .Q({{ p.inner }})
+        {%- else %} .D({{ p.inner }}), .Q({{ p.port.name }})
+        {%- endif %});
+{%- endif %}
 {%- endfor %}
     {{ v.top }} {{ timed.block }} (
 {%- if v.clock.is_some() %}.{{ timed.clock }}({{ timed.clock }}){% if !timed.ports.is_empty() %}, {% endif %}{% endif %}

@@ -208,3 +208,51 @@ fn programs_that_read_errors_get_those_of_the_command_line_too() {
     assert_eq!(code, 0);
     assert!(stdout.starts_with("alir2hdl "));
 }
+
+/// An operation inserted anywhere into a chain of equal ones renames no other signal.
+#[test]
+fn names_from_an_earlier_version_stay() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, at: Option<usize>| {
+        let mut nodes = vec!["[[],-1,[0],[-8,7,1],0,0]".to_owned(), "[[],-1,[1],[-8,7,1],0,0]".to_owned()];
+        let mut last = 0;
+        for k in 0..60 {
+            if at == Some(k) {
+                nodes.push(format!("[[{last}],2,[],[0,7,1],0,0]"));
+                last = nodes.len() - 1;
+            }
+            nodes.push(format!("[[{last},1],0,[{}],[-8,7,1],0,0]", k * k % 3));
+            last = nodes.len() - 1;
+        }
+        let nodes = nodes.join(",");
+        let model = format!("[[2,1],[0,0],[{last}],[0],[false],[{nodes}],1,1,null]");
+        let text = format!("{{\"model\":{model},\"meta\":\"ALIRModel\",\"spec_version\":4}}");
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    let run = |words: &[&str]| crate::common::run(folder.path(), words);
+    let lines = |name: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("a file");
+        let body = text.lines().filter(|line| !line.starts_with("//"));
+        body.map(str::to_owned).collect()
+    };
+    write("old.json", None);
+    let (code, _, said) = run(&["old.json", "-o", "m.v", "-O0", "-q"]);
+    assert_eq!(code, 0, "{said}");
+    let old: std::collections::BTreeSet<String> = lines("m.v").into_iter().collect();
+    for at in [0, 1, 30, 59] {
+        write("new.json", Some(at));
+        let changed = |more: &[&str]| {
+            let (code, _, said) = run(&[&["new.json", "-o", "m.v", "-O0", "-q"], more].concat());
+            assert_eq!(code, 0, "{said}");
+            lines("m.v").iter().filter(|line| !old.contains(*line)).count()
+        };
+        let (without, with) = (changed(&[]), changed(&["--names-from", "old.json"]));
+        assert!(with <= 4 && (at > 40 || with + 10 < without), "{at}: {with} lines, {without} without the option");
+        let (code, said, _) = run(&["prove", "new.json", "m.v"]);
+        assert!(code == 0, "{said}");
+    }
+    for (old, message) in [("m.v", "name the model that it was generated from"), ("none.json", "E0001")] {
+        let (code, _, said) = run(&["new.json", "-o", "n.v", "--names-from", old]);
+        assert!(code == 2 && said.contains(message), "{said}");
+    }
+}

@@ -143,9 +143,9 @@ fn a_project_meets_its_clock_unless_stages_are_said() {
     let (code, _, said) =
         run(folder.path(), &["project", &sorting, "-o", "q", "--device", "xc7a35tcpg236-1,xcku5p-ffvb676-2-e"]);
     assert!(code == 2 && said.contains("of one vendor"), "{said}");
-    // A board says what its streams add.
+    // A board says what its streams add; the latency of the folder is theirs.
     let (latency, _, said) = project(&["--flow", "vivado", "--board", "kv260"]);
-    assert!(said.contains(&format!("latency {} with the AXI4-Stream wrapper, {latency} of", latency + 2)), "{said}");
+    assert!(said.contains(&format!("latency {latency} with the AXI4-Stream wrapper, {} of", latency - 2)), "{said}");
 }
 
 #[test]

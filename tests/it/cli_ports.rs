@@ -95,7 +95,7 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
     assert!(text.contains("module dut_core (") && text.contains("module dut ("));
     assert!(text.contains("input  wire [15:0] s_axis_tdata"));
     for (arguments, said) in [
-        (&["--wrapper", "axis", "--valid"][..], "a wrapper has"),
+        (&["--wrapper", "axis", "--valid"][..], "at --valid: incompatible with --wrapper axis"),
         (&["--axis-width", "16"], "add --wrapper axis"),
         (&["--wrapper", "axis", "--axis-width", "12"], "--axis-width"),
         (&["--wrapper", "axis", "--axis-flow", "stall", "--axis-depth", "4", "--pipeline", "2"], "no FIFO"),
@@ -103,5 +103,49 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
         let (code, _, stderr) = run(arguments);
         assert_eq!(code, 2, "{arguments:?}");
         assert!(stderr.contains(said) || stderr.contains("the wrapper has"), "{arguments:?}: {stderr}");
+    }
+}
+
+/// Each option that a wrapper determines is named, and nothing recommends another one that is refused.
+#[test]
+fn a_wrapper_names_the_options_that_it_determines() {
+    for stages in ["0", "2"] {
+        for (given, flag) in [
+            (&["--reset", "sync"][..], "--reset"),
+            (&["--enable"], "--enable"),
+            (&["--ports", "split"], "--ports"),
+            (&["--port", "clk=clock"], "--port"),
+        ] {
+            let (code, _, stderr) = run(&[&["--wrapper", "axis", "--stages", stages], given].concat());
+            assert_eq!(code, 2, "{given:?}");
+            assert!(stderr.contains(&format!("E0803] at {flag}: ")) && !stderr.contains("E0801"), "{stderr}");
+        }
+    }
+}
+
+/// The interface of a wrapped module is that of the wrapper: ports of the instance and places of the elements.
+#[test]
+fn the_interface_of_a_wrapper_describes_the_wrapper() {
+    for (width, is_split) in [("512", false), ("16", true)] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let file = dir.path().join("w.json");
+        let words = ["--wrapper", "axis", "--pipeline", "2", "--axis-width", width, "--interface"];
+        let words = [&words[..], &[file.to_str().expect("UTF-8")]].concat();
+        let declared = ports(&words);
+        let json = std::fs::read_to_string(&file).expect("the interface");
+        crate::schema::keeps_to("interface", &json);
+        let facts: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let named = facts["ports"].as_array().expect("ports").iter().filter_map(|port| port["name"].as_str());
+        assert_eq!(named.collect::<Vec<_>>(), declared);
+        assert_eq!((&facts["clock"], &facts["reset"]["port"]), (&"aclk".into(), &"aresetn".into()));
+        assert_eq!(facts["latency"], facts["axis"]["latency"]);
+        assert_eq!(facts["core"]["latency"], 2);
+        assert_eq!(facts["core"]["top"], "dut_core");
+        let slots = facts["axis"]["s_axis"]["slots"].as_array().expect("slots");
+        for (element, slot) in facts["inputs"].as_array().expect("inputs").iter().zip(slots) {
+            let at = |key: &str| element.get(key).and_then(serde_json::Value::as_u64).unwrap_or(0);
+            assert_eq!(at("beat") * width.parse::<u64>().unwrap() + at("lsb"), slot["lsb"].as_u64().unwrap());
+        }
+        assert_eq!(facts["axis"]["s_axis"]["beats"].as_u64().unwrap() > 1, is_split);
     }
 }

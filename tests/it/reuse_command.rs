@@ -269,7 +269,8 @@ fn beats_go_into_the_core_as_they_come() {
         let count = 8 * 144 / width.parse::<u64>().expect("a width");
         assert_eq!(after["input_beats"].as_u64(), Some(count));
         assert_eq!(after["inputs"][143]["beat"].as_u64(), Some(count - 1));
-        assert!(before.get("input_beats").is_none() && before["inputs"][143].get("beat").is_none());
+        assert_eq!(after["core"]["input_beats"].as_u64(), Some(count));
+        assert!(before["core"].get("input_beats").is_none() && before["core"]["inputs"][143].get("beat").is_none());
         let bits = |facts: &Value| facts["register_bits"].as_u64().expect("register bits");
         assert!(bits(&after) < bits(&before), "{} of {} register bits", bits(&after), bits(&before));
         for hdl in ["b.v", "b.vhd"] {

@@ -4,6 +4,7 @@
 //! `docs/alir.md`, section 4, that concerns meaning rather than spelling. Passes make new models through
 //! the same door. Data lives in flat tables indexed by [`ValueId`]; a million operations is a normal size.
 
+mod alignment;
 mod builder;
 mod check;
 mod draw;
@@ -12,6 +13,7 @@ pub mod machine;
 mod model;
 mod op;
 
+pub use alignment::align;
 pub use builder::{Builder, Limits};
 pub use check::{Part, Problem, Site};
 pub use draw::draw_inputs;

@@ -48,7 +48,7 @@ use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
 use alir_hw::device::Estimate;
 use alir_hw::emit::axis::Axis;
-use alir_hw::emit::{self, Language, Sidecar};
+use alir_hw::emit::{self, Language, Sidecar, StageDelays};
 use alir_hw::netlist::Netlist;
 use proof::Chain;
 use std::fmt;
@@ -253,7 +253,10 @@ impl<'d> Hardware<'d> {
             Origin::Reused(reused) => reused.lower(spec, top),
         })?;
         let netlist = match &axis {
-            Some(axis) => netlist.with_head(&[axis.description()]),
+            Some(axis) => {
+                let bits = netlist.register_bits();
+                netlist.with_head(&[axis.description(bits)])
+            }
             None => netlist,
         };
         let netlist = match &spec.provenance {
@@ -328,9 +331,15 @@ impl<'d> Hardware<'d> {
         }
     }
 
-    /// What it takes of the device, and how fast it is there. Without the wrapper.
+    /// Returns the resource and timing estimate on the device. A wrapper adds its registers and the LUTs of its FIFO;
+    /// its few levels of control logic are not estimated.
     pub fn estimate(&self) -> Estimate {
-        self.spec.estimate(&self.netlist)
+        let mut estimate = self.spec.estimate(&self.netlist);
+        if let Some(axis) = &self.axis {
+            estimate.ff += axis.register_bits();
+            estimate.lut += axis.memory_luts();
+        }
+        estimate
     }
 
     /// How long each step took on this machine.
@@ -386,11 +395,19 @@ impl<'d> Hardware<'d> {
     /// What a program needs to know to use the module. `checksum` is that of the file that the design is from.
     pub fn sidecar(&self, languages: &[Language], checksum: String) -> Sidecar<'_> {
         let (delays, machine) = match &*self.origin {
-            Origin::Program { scheduled, .. } if scheduled.outcome.schedule.stages > 0 => {
-                (scheduled.stage_times(&self.spec, &self.netlist), None)
+            Origin::Program { scheduled, .. } => {
+                let is_staged = scheduled.outcome.schedule.stages > 0;
+                let delays = if is_staged { scheduled.stage_times(&self.spec, &self.netlist) } else { Vec::new() };
+                (StageDelays { delays, unit: self.spec.unit(&scheduled.program).0 }, None)
             }
-            Origin::Machine(retimed) => (Vec::new(), Some(retimed.facts(&self.netlist))),
-            Origin::Program { .. } | Origin::Reused(_) => (Vec::new(), None),
+            Origin::Machine(retimed) => {
+                (StageDelays { delays: Vec::new(), unit: "ns" }, Some(retimed.facts(&self.netlist)))
+            }
+            // All its registers are read in every clock: one stage, of which an estimate exists.
+            Origin::Reused(_) => {
+                let period = self.spec.estimate(&self.netlist).period_ns;
+                (StageDelays { delays: vec![period], unit: "ns" }, None)
+            }
         };
         let reuse = self.reused().map(Reused::facts);
         let sidecar = Sidecar::new(&self.netlist, languages, &delays, checksum).with_axis(self.axis.as_ref());
@@ -402,7 +419,7 @@ impl<'d> Hardware<'d> {
         match &*self.origin {
             Origin::Program { scheduled, .. } => scheduled.summary(&self.spec, &self.netlist, self.axis.as_ref()),
             Origin::Machine(retimed) => retimed.summary(&self.netlist),
-            Origin::Reused(reused) => reused.summary(&self.netlist),
+            Origin::Reused(reused) => reused.summary(&self.netlist, self.axis.as_ref()),
         }
     }
 }

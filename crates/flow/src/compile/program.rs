@@ -207,20 +207,24 @@ impl Scheduled<'_> {
             1 => format!("1 stage, delay {}", longest()),
             stages => format!("{stages} stages, critical stage delay {}", longest()),
         };
+        let mut bits = netlist.register_bits();
         let (name, latency, around) = match axis {
             None => (&netlist.interface.top, latency, String::new()),
             Some(axis) => {
                 let around = format!(
-                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}",
+                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}, {bits} register bits",
                     axis.interval_in_words(),
                     netlist.interface.top
                 );
+                bits += axis.register_bits();
                 (&axis.top, axis.latency(), around)
             }
         };
         let operations = counted(self.program.nodes().len(), "operation");
-        let (bits, quality) = (counted(netlist.register_bits(), "register bit"), self.quality());
-        format!("{name}: {operations}, {shape}, latency {latency}, {bits}{quality}{around}")
+        let (bits, quality) = (counted(bits, "register bit"), self.quality());
+        // The certificate is about the pipeline.
+        let ends = if axis.is_some() { format!("{around}{quality}") } else { quality };
+        format!("{name}: {operations}, {shape}, latency {latency}, {bits}{ends}")
     }
 }
 

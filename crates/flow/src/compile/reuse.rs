@@ -690,19 +690,31 @@ impl<'d> Reused<'d> {
     }
 
     /// One line about what was made.
-    pub(super) fn summary(&self, netlist: &Netlist) -> String {
-        let Plan { interval, latency, groups, regions, .. } = match &self.plan {
+    pub(super) fn summary(&self, netlist: &Netlist, axis: Option<&Axis>) -> String {
+        let core = &netlist.interface;
+        let core_bits = netlist.register_bits();
+        let (top, registers, around) = match axis {
+            None => (&core.top, core_bits, String::new()),
+            Some(axis) => {
+                let (top, latency) = (&core.top, core.latency);
+                let around =
+                    format!("; AXI4-Stream wrapper included; {top}: latency {latency}, {core_bits} register bits");
+                (&axis.top, core_bits + axis.register_bits(), around)
+            }
+        };
+        let sample_every = axis.map_or(core.initiation_interval, Axis::initiation_interval);
+        let whole_latency = axis.map_or(core.latency, Axis::latency);
+        let operations = counted(self.program.nodes().len(), "operation");
+        let registers = counted(registers, "register bit");
+        let Plan { groups, regions, .. } = match &self.plan {
             Planned::Fold(plan) => plan,
             Planned::Serial(graph, plan) => {
                 let figures = serial::Figures::of(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
-                    "{}: {}, a sample every {} clocks, latency {}, {}; {bits} a clock: {}, {}",
-                    netlist.interface.top,
-                    counted(self.program.nodes().len(), "operation"),
-                    plan.interval,
-                    plan.latency,
-                    counted(netlist.register_bits(), "register bit"),
+                    "{top}: {operations}, a sample every {} clocks, latency {whole_latency}, {registers}; {bits} a clock: {}, \
+                     {}{around}",
+                    sample_every,
                     counted(figures.streams, "stream"),
                     counted(figures.full_adders, "full adder"),
                 );
@@ -716,14 +728,11 @@ impl<'d> Reused<'d> {
         });
         let streams = match regions.iter().map(|region| region.made.nodes().len()).sum::<usize>() {
             0 => String::new(),
-            operations => format!(", {} as bit-serial arithmetic", counted(operations, "operation")),
+            serial => format!(", {} as bit-serial arithmetic", counted(serial, "operation")),
         };
         format!(
-            "{}: {}, a sample every {interval} clocks, latency {latency}, {}; {blocks} of {} blocks \
-             share {}{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers",
-            netlist.interface.top,
-            counted(self.program.nodes().len(), "operation"),
-            counted(netlist.register_bits(), "register bit"),
+            "{top}: {operations}, a sample every {sample_every} clocks, latency {whole_latency}, {registers}; {blocks} of \
+             {} blocks share {}{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
             match copies {
                 1 => "1 copy".to_owned(),

@@ -389,7 +389,12 @@ impl Spec {
         };
         let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         let module = &self.module;
-        if self.takes_turns() {
+        if self.wrapper.is_some() {
+            let help = "leave it out: the wrapper has ports of its own and controls the pipeline itself";
+            for flag in module.determined_by_wrapper() {
+                problem("E0803", flag, "incompatible with --wrapper axis", help);
+            }
+        } else if self.takes_turns() {
             // The reset clears the phase.
         } else if self.is_combinational() {
             if module.enable {
@@ -401,10 +406,6 @@ impl Spec {
         } else if module.reset.is_some_and(|reset| !reset.data) && !module.valid {
             let help = "add --valid to have flags that it clears, or --reset-data to clear the data registers";
             problem("E0801", "--reset", "it would clear nothing: data registers stay without reset", help);
-        }
-        if self.wrapper.is_some() && module.has_controls() {
-            let help = "leave it out: the wrapper has ports of its own and controls the pipeline itself";
-            problem("E0803", "--wrapper", "with --valid, --enable, --reset or names of ports", help);
         }
         problems.extend(self.interval_problems());
         let named = netlist::Options { ready: self.takes_turns(), ..module.options(&self.top()) };
@@ -464,10 +465,16 @@ impl ModuleSpec {
         }
     }
 
-    /// Returns `true` if an option of the ports is set that a wrapper determines itself.
-    fn has_controls(&self) -> bool {
-        let named = self.names != PortNames::default();
-        self.valid || self.enable || self.reset.is_some() || self.ports != Ports::Packed || named
+    /// Returns the options of the ports that a wrapper determines itself.
+    fn determined_by_wrapper(&self) -> impl Iterator<Item = &'static str> {
+        let options = [
+            ("--valid", self.valid),
+            ("--enable", self.enable),
+            ("--reset", self.reset.is_some()),
+            ("--ports", self.ports != Ports::Packed),
+            ("--port", self.names != PortNames::default()),
+        ];
+        options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 }
 

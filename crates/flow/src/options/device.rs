@@ -67,6 +67,7 @@ fn usual_part(device: Device) -> Option<&'static str> {
         Device::Series7 => Some("xc7k325tffg900-2"),
         Device::Ecp5 => Some("LFE5U-25F"),
         Device::Agilex => Some("AGFB014R24A2E2V"),
-        Device::Ice40 | Device::Generic => None,
+        Device::Ice40 => Some("iCE40HX8K-CT256"),
+        Device::Generic => None,
     }
 }

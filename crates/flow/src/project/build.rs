@@ -76,12 +76,14 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
     let streams = hardware.axis.as_ref().map(streams).transpose()?;
     let bench = streams.as_ref().map_or(&pulses as &dyn Testbench, |streams| streams);
     let latency = hardware.netlist.interface.latency;
+    let estimate = hardware.estimate();
     let about = match &hardware.axis {
         Some(axis) => {
             format!("latency {} with the AXI4-Stream wrapper, {latency} of the pipeline in it", axis.latency())
         }
         None => format!("latency {latency}"),
     };
+    let about = about + &request.folder.against_clock(&estimate);
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
     notes.0.extend(hardware.renamed());
     Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })

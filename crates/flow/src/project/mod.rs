@@ -4,17 +4,19 @@
 //! any date and in any place, and scripts find their files relative to themselves.
 
 pub mod build;
+mod lattice;
 pub mod options;
 mod parts;
 
+pub use lattice::{NextpnrDevice, NextpnrFamily, nextpnr_device};
 pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_prefixes, find};
 
 use crate::compile::Provenance;
-use crate::verify::{MachineRun, Rows, Testbench, Vectors};
+use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
 use alir_core::files::FileSet;
-use alir_hw::device::Surroundings;
+use alir_hw::device::{Estimate, Surroundings};
 use alir_hw::emit::axis::Axis;
-use alir_hw::netlist::{Direction, Interface, Netlist};
+use alir_hw::netlist::{Direction, Element, Interface, Netlist};
 use askama::Template;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +29,7 @@ pub enum Flow {
     Vivado,
     /// Intel Quartus: Tcl, SDC.
     Quartus,
-    /// yosys, with nextpnr for ECP5.
+    /// yosys, with nextpnr for ECP5 and iCE40.
     Yosys,
     /// FuseSoC core and EDAM.
     Fusesoc,
@@ -65,10 +67,25 @@ pub struct FolderSpec<'a> {
     pub clock_ns: f64,
     /// Clock uncertainty and I/O delays: the same as for the schedule.
     pub around: Surroundings,
-    /// Version of the core.
-    pub version: &'a str,
+    /// Vendor, library, name and version of the core.
+    pub core: CoreName<'a>,
+    /// `true` if the clock period is a default rather than a requested one.
+    pub is_default_clock: bool,
     /// The board that it is for; its part is among the parts, and the design has streams.
     pub board: Option<&'static Board>,
+}
+
+/// Identifier of the core: vendor, library, name and version (VLNV) of IP-XACT and FuseSoC.
+#[derive(Clone, Copy, Debug)]
+pub struct CoreName<'a> {
+    /// Vendor.
+    pub vendor: &'a str,
+    /// Library.
+    pub library: &'a str,
+    /// Name; `None`: that of the module.
+    pub name: Option<&'a str>,
+    /// Version.
+    pub version: &'a str,
 }
 
 /// The part of a flow where none is named.
@@ -82,6 +99,18 @@ pub fn default_part(flow: Flow) -> &'static str {
 }
 
 impl<'a> FolderSpec<'a> {
+    /// Returns the estimated clock period against the one of the folder, for people: what is missing, if anything.
+    fn against_clock(&self, estimate: &Estimate) -> String {
+        if estimate.period_ns <= 0.0 {
+            return String::new();
+        }
+        let what = if estimate.ff > 0 { "clock period" } else { "path" };
+        let (period, missing) = (nanoseconds(estimate.period_ns), estimate.period_ns - self.clock_ns);
+        let missing = if missing > 0.0005 { format!(", {} ns too long", nanoseconds(missing)) } else { String::new() };
+        let default = if self.is_default_clock { "; no clock was requested" } else { "" };
+        format!("; estimated {what} {period} ns on {}{missing}{default}", estimate.device)
+    }
+
     /// The part of a flow, and its device.
     fn part(&self, flow: Flow) -> (&'a str, PartFamily) {
         let default = default_part(flow);
@@ -157,18 +186,10 @@ fn ports(design: &FolderContents<'_>) -> Vec<Port> {
         };
         return design.netlist.ports().iter().map(port).collect();
     };
-    let mut ports = vec![Port::new("aclk", true, None), Port::new("aresetn", true, None)];
-    for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {
-        let name = |signal: &str| format!("{side}_axis_{signal}");
-        ports.push(Port::new(&name("tdata"), forward, Some(stream.data_width)));
-        ports.push(Port::new(&name("tvalid"), forward, None));
-        ports.push(Port::new(&name("tready"), !forward, None));
-        ports.push(Port::new(&name("tlast"), forward, None));
-        if axis.user > 0 {
-            ports.push(Port::new(&name("tuser"), forward, Some(axis.user)));
-        }
-    }
-    ports
+    let port = |(name, direction, width): (String, Direction, Option<u32>)| {
+        Port::new(&name, direction == Direction::In, width)
+    };
+    axis.ports().into_iter().map(port).collect()
 }
 
 /// Values for every template. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
@@ -180,7 +201,7 @@ struct View<'a> {
     vivado_part: &'a str,
     quartus_part: &'a str,
     quartus_family: &'static str,
-    ecp5_part: &'a str,
+    yosys_part: &'a str,
     libero_part: &'a str,
     clock: Option<String>,
     reset: Option<(String, bool)>,
@@ -194,8 +215,13 @@ struct View<'a> {
     uncertainty: Option<String>,
     input_delay: String,
     output_delay: String,
-    version: &'a str,
+    core: CoreName<'a>,
+    is_default_clock: bool,
     ports: Vec<Port>,
+    /// Inputs and outputs.
+    sides: [Side; 2],
+    /// `true` if a sample takes several transfers.
+    transfers: bool,
     data_files: Vec<String>,
     /// Rows that the testbench has to see, and samples that the cocotb test has.
     rows: usize,
@@ -206,7 +232,7 @@ struct View<'a> {
     interval: u32,
     /// `true` if a port states when a sample is accepted.
     gated: bool,
-    ecp5: Ecp5,
+    nextpnr: Nextpnr,
     flows: Vec<Flow>,
     facts_version: &'static str,
     axis_user: u32,
@@ -235,11 +261,52 @@ impl View<'_> {
         if self.stateful {
             return "State machine as hardware".to_owned();
         }
-        format!("Fixed-point model as hardware, latency {}, a sample every {} clock(s)", self.latency, self.interval)
+        format!("Fixed-point model as hardware, latency {}, a sample every {}", clocks(self.latency), self.every())
+    }
+
+    /// Latency with its unit.
+    fn latency_in_words(&self) -> String {
+        clocks(self.latency)
+    }
+
+    /// Initiation interval in words: `clock`, `4 clocks`.
+    fn every(&self) -> String {
+        if self.interval == 1 { "clock".to_owned() } else { clocks(self.interval) }
+    }
+
+    /// Constraints of the block in words, as the constraint files set them.
+    fn constraints(&self) -> String {
+        let default = if self.is_default_clock { " (the default: none was requested)" } else { "" };
+        if self.clock.is_none() {
+            return format!("{} ns{default} for each path from an input to an output", self.path);
+        }
+        let uncertainty = match &self.uncertainty {
+            Some(ns) => format!("uncertainty {ns} ns"),
+            None => "no uncertainty".to_owned(),
+        };
+        format!(
+            "clock of {} ns{default}, {uncertainty}, inputs {} ns after it, outputs {} ns before it",
+            self.period, self.input_delay, self.output_delay
+        )
+    }
+
+    /// Beginning of the names of macros.
+    fn macro_name(&self) -> String {
+        self.top.to_ascii_uppercase()
+    }
+
+    /// Name of the core: vendor, library, name, version.
+    fn vlnv(&self) -> String {
+        format!("{}:{}:{}:{}", self.core.vendor, self.core.library, self.core_name(), self.core.version)
+    }
+
+    /// Name of the core without vendor and version.
+    fn core_name(&self) -> &str {
+        self.core.name.unwrap_or(&self.top)
     }
 
     fn has(&self, flow: &str) -> bool {
-        self.flows.iter().any(|f| flow_name(*f) == flow)
+        self.flows.iter().any(|f| f.name() == flow)
     }
 
     /// Ports other than the clock.
@@ -284,6 +351,58 @@ impl View<'_> {
     }
 }
 
+/// Elements of the inputs or outputs.
+#[derive(Clone)]
+struct Side {
+    /// Name of the list in VHDL.
+    vhdl: &'static str,
+    /// Word for one in the names of macros.
+    verilog: &'static str,
+    elements: Vec<PlacedElement>,
+}
+
+/// An element on a port.
+#[derive(Clone)]
+struct PlacedElement {
+    /// Printable.
+    name: String,
+    port: String,
+    lsb: u32,
+    hi: u32,
+    width: u32,
+    signed: bool,
+    frac_bits: i64,
+    transfer: u32,
+    /// `true` if its bits continue in the next transfer.
+    crosses: bool,
+}
+
+/// Returns the elements on the ports of the top.
+fn sides(design: &FolderContents<'_>) -> [Side; 2] {
+    let interface = &design.netlist.interface;
+    let (inputs, outputs) = match design.axis {
+        Some(axis) => axis.elements(),
+        None => (interface.inputs.clone(), interface.outputs.clone()),
+    };
+    let widths = design.axis.map_or([u32::MAX; 2], |axis| [axis.input.data_width, axis.output.data_width]);
+    let placed = |element: &Element, width: u32| PlacedElement {
+        name: in_quotes(&element.name),
+        port: element.port.clone(),
+        lsb: element.lsb,
+        hi: element.lsb + element.width.max(1) - 1,
+        width: element.width,
+        signed: element.signed,
+        frac_bits: element.fractionals.into(),
+        transfer: element.beat,
+        crosses: u64::from(element.lsb) + u64::from(element.width) > u64::from(width),
+    };
+    let all = |elements: &[Element], width| elements.iter().map(|element| placed(element, width)).collect();
+    [
+        Side { vhdl: "INPUTS", verilog: "INPUT", elements: all(&inputs, widths[0]) },
+        Side { vhdl: "OUTPUTS", verilog: "OUTPUT", elements: all(&outputs, widths[1]) },
+    ]
+}
+
 /// The design between registers.
 struct Timed {
     clock: String,
@@ -300,25 +419,49 @@ struct TimedPort {
     inner: String,
 }
 
-/// Arguments of nextpnr that select the device.
+/// The device of nextpnr.
 #[derive(Clone)]
-struct Ecp5 {
-    size: &'static str,
-    package: &'static str,
-    /// `true` if there are too many ports for pins.
-    out_of_context: bool,
+struct Nextpnr {
+    /// Names of programs, files and cells: `ecp5`, `ice40`.
+    family: &'static str,
+    /// The family's name.
+    title: &'static str,
+    device: NextpnrDevice,
+    /// Bits of all ports.
+    port_bits: u32,
 }
 
-/// A flow as it is typed.
-fn flow_name(flow: Flow) -> &'static str {
-    match flow {
-        Flow::Vivado => "vivado",
-        Flow::Quartus => "quartus",
-        Flow::Yosys => "yosys",
-        Flow::Fusesoc => "fusesoc",
-        Flow::Libero => "libero",
-        Flow::Plain => "plain",
+impl Nextpnr {
+    fn new(part: &str, port_bits: u32) -> Nextpnr {
+        let device = nextpnr_device(part).unwrap_or_else(|_| {
+            // Parts of options were checked, and all default parts exist.
+            nextpnr_device(default_part(Flow::Yosys)).expect("the default part exists")
+        });
+        let (family, title) = match device.family {
+            NextpnrFamily::Ecp5 => ("ecp5", "ECP5"),
+            NextpnrFamily::Ice40 => ("ice40", "iCE40"),
+        };
+        Nextpnr { family, title, device, port_bits }
     }
+
+    fn is_ecp5(&self) -> bool {
+        self.device.family == NextpnrFamily::Ecp5
+    }
+
+    /// Returns `true` if there are too many ports for pins.
+    fn exceeds_pins(&self) -> bool {
+        self.port_bits > self.device.pins
+    }
+
+    /// Ending of constraint files.
+    fn constraints(&self) -> &'static str {
+        if self.is_ecp5() { "lpf" } else { "pcf" }
+    }
+}
+
+/// Number of clocks with its unit.
+fn clocks(n: u32) -> String {
+    if n == 1 { "1 clock".to_owned() } else { format!("{n} clocks") }
 }
 
 macro_rules! templates {
@@ -342,6 +485,7 @@ templates! {
     LiberoTcl "project/libero.tcl"
     YosysScript "project/yosys.ys"
     NextpnrScript "project/ecp5.sh"
+    NextpnrConstraints "project/nextpnr_constraints.txt"
     Registered "project/registered.v"
     RegisteredScript "project/registered.ys"
     Component "project/component.xml"
@@ -349,6 +493,11 @@ templates! {
     Cocotb "project/cocotb.py"
     EdalizeRun "project/edalize_run.py"
     Filelist "project/filelist.f"
+    FilelistVhdl "project/filelist_vhdl.f"
+    PackageVhdl "project/package.vhd"
+    HeaderVerilog "project/header.v"
+    InstanceVerilog "project/instance.v"
+    InstanceVhdl "project/instance.vhd"
 }
 
 /// Templates of a board.
@@ -399,7 +548,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         vivado_part: spec.part(Flow::Vivado).0,
         quartus_part: spec.part(Flow::Quartus).0,
         quartus_family: spec.part(Flow::Quartus).1.family,
-        ecp5_part: spec.part(Flow::Yosys).0,
+        yosys_part: spec.part(Flow::Yosys).0,
         libero_part: spec.part(Flow::Libero).0,
         clock,
         reset,
@@ -413,7 +562,8 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
         input_delay: nanoseconds(spec.around.input_ns),
         output_delay: nanoseconds(spec.around.output_ns),
-        version: spec.version,
+        core: spec.core,
+        is_default_clock: spec.is_default_clock,
         data_files: design.bench.rows().0.keys().cloned().collect(),
         rows: design.bench.expected_rows(),
         cocotb_rows: design.samples.len().min(COCOTB),
@@ -421,22 +571,16 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         latency,
         interval,
         gated: interface.ready.is_some(),
-        ecp5: Ecp5 {
-            size: match spec.part(Flow::Yosys).1.prefix {
-                p if p.contains("12f") => "--12k",
-                p if p.contains("45f") => "--45k",
-                p if p.contains("85f") => "--85k",
-                _ => "--25k",
-            },
-            package: "CABGA381",
-            out_of_context: pins > 190,
-        },
+        nextpnr: Nextpnr::new(spec.part(Flow::Yosys).0, pins),
         flows: spec.flows.to_vec(),
         facts_version: env!("CARGO_PKG_VERSION"),
         axis_user: design.axis.map_or(0, |a| a.user),
         board: spec.board.filter(|_| design.axis.is_some()),
         stream: design.axis.map_or(0, |a| a.input.data_width),
         made_by: made_by(design.provenance),
+        sides: sides(design),
+        transfers: design.axis.is_some_and(|axis| axis.input.beats.max(axis.output.beats) > 1)
+            || interface.input_beats > 1,
         ports,
         top,
     }
@@ -461,6 +605,11 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
     files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
+    files.add("filelist_vhdl.f", render(&FilelistVhdl { v: view.clone() }));
+    files.add(format!("rtl/{top}_pkg.vhd"), render(&PackageVhdl { v: view.clone() }));
+    files.add(format!("rtl/{top}.vh"), render(&HeaderVerilog { v: view.clone() }));
+    files.add(format!("rtl/{top}.veo"), render(&InstanceVerilog { v: view.clone() }));
+    files.add(format!("rtl/{top}.vho"), render(&InstanceVhdl { v: view.clone() }));
     files.add("constraints/clock.xdc", render(&Xdc { v: view.clone() }));
     files.add("constraints/clock.sdc", render(&Sdc { v: view.clone() }));
     for flow in spec.flows {
@@ -474,7 +623,11 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
             Flow::Quartus => files.add("scripts/quartus.tcl", render(&QuartusTcl { v: view.clone() })),
             Flow::Yosys => {
                 files.add("scripts/yosys.ys", render(&YosysScript { v: view.clone() }));
-                files.add("scripts/ecp5.sh", render(&NextpnrScript { v: view.clone() }));
+                let (family, ending) = (view.nextpnr.family, view.nextpnr.constraints());
+                files.add(format!("scripts/{family}.sh"), render(&NextpnrScript { v: view.clone() }));
+                files.add(format!("constraints/clock.{ending}"), render(&NextpnrConstraints { v: view.clone() }));
+                // Yosys writes into this folder, and has no command that creates it on every system.
+                files.add("reports/yosys/.gitignore", "*\n!.gitignore\n");
                 files.add("scripts/registered.ys", render(&RegisteredScript { v: view.clone() }));
                 files.add("scripts/registered.v", render(&Registered { v: view.clone() }));
             }
@@ -501,9 +654,10 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
         .provenance
         .map_or(Value::Null, |provenance| json!({ "command": provenance.command, "model_sha256": provenance.model }));
     facts["project"] = json!({
-        "flows": spec.flows.iter().map(|f| flow_name(*f)).collect::<Vec<_>>(),
-        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.ecp5_part,
+        "flows": spec.flows.iter().map(|f| f.name()).collect::<Vec<_>>(),
+        "parts": { "vivado": view.vivado_part, "quartus": view.quartus_part, "yosys": view.yosys_part,
                    "libero": view.libero_part },
+        "core": view.vlnv(),
         "board": view.board.map(|board| board.name),
         "clock_period_ns": spec.clock_ns,
         "clock_uncertainty_ns": spec.around.uncertainty_ns,
@@ -535,11 +689,11 @@ fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
 fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let sign = match extension {
-        _ if name.starts_with("rtl/") => return,
+        "v" | "vhd" if name.starts_with("rtl/") && !name.ends_with("_pkg.vhd") => return,
         _ if name == "sim/Makefile" => "#",
-        "v" | "cpp" => "//",
-        "vhd" => "--",
-        "tcl" | "xdc" | "sdc" | "ys" | "sh" | "py" | "f" | "core" => "#",
+        "v" | "vh" | "veo" | "cpp" => "//",
+        "vhd" | "vho" => "--",
+        "tcl" | "xdc" | "sdc" | "lpf" | "pcf" | "ys" | "sh" | "py" | "f" | "core" | "gitignore" => "#",
         _ => return,
     };
     // What has to be the first line stays it.
@@ -593,7 +747,7 @@ fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options:
 
 /// For Edalize's tools of synthesis.
 fn synthesis_edam(view: &View<'_>) -> String {
-    let mut tools = json!({ "yosys": {"arch": "ecp5", "output_format": "json"} });
+    let mut tools = json!({ "yosys": {"arch": view.nextpnr.family, "output_format": "json"} });
     if view.has("vivado") {
         tools["vivado"] = json!({"part": view.vivado_part});
     }

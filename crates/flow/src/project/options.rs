@@ -1,6 +1,6 @@
 //! Options of a project folder, and the specification of its hardware.
 
-use super::{BOARDS, Board, Flow, default_part, families, find};
+use super::{BOARDS, Board, CoreName, Flow, default_part, families, find, nextpnr_device};
 use crate::compile::{Spec, Stages};
 use crate::options::{
     HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned, within,
@@ -32,6 +32,12 @@ pub struct ProjectOptions {
     pub samples: u32,
     /// Seed of samples and stalls.
     pub seed: u64,
+    /// Vendor of the core.
+    pub core_vendor: String,
+    /// Library of the core.
+    pub core_library: String,
+    /// Name of the core; `None`: that of the module.
+    pub core_name: Option<String>,
     /// Version of the core.
     pub core_version: String,
     /// The user's own samples.
@@ -48,6 +54,9 @@ impl Default for ProjectOptions {
             board: None,
             samples: 200,
             seed: 1,
+            core_vendor: "alir2hdl".into(),
+            core_library: "model".into(),
+            core_name: None,
             core_version: "1.0.0".into(),
             own: SampleOptions::default(),
             hardware: HardwareOptions::default(),
@@ -77,6 +86,9 @@ impl ProjectOptions {
         "vectors",
         "samples",
         "seed",
+        "core_vendor",
+        "core_library",
+        "core_name",
         "core_version",
         "input",
         "array",
@@ -99,6 +111,9 @@ impl ProjectOptions {
             }),
             "vectors" | "samples" => within(value, 1..=1_000_000).map(|count| self.samples = count),
             "seed" => unsigned(value).map(|seed| self.seed = seed),
+            "core_vendor" => text(value).map(|vendor| self.core_vendor = vendor),
+            "core_library" => text(value).map(|library| self.core_library = library),
+            "core_name" => text(value).map(|name| self.core_name = Some(name)),
             "core_version" => text(value).map(|version| self.core_version = version),
             "device" | "part" => texts(value)
                 .map(|names| self.hardware.devices.extend(names.into_iter().map(|text| NamedDevice { text }))),
@@ -143,6 +158,10 @@ impl ProjectOptions {
                 let help = format!("add --flow {flow}, or name a device of the flows (`alir2hdl devices`)");
                 problems.push(refuse("--device", message).with_help(help));
             } else if let Ok(part) = find(name) {
+                if let (Flow::Yosys, Err(message)) = (part.flow, nextpnr_device(name)) {
+                    let help = "`alir2hdl devices` lists families; the data sheet of the family lists part numbers";
+                    problems.push(refuse("--device", format!("{name}: {message}")).with_help(help));
+                }
                 match of_flows.iter().find(|(flow, _)| *flow == part.flow) {
                     Some((_, first)) => {
                         let message =
@@ -165,6 +184,15 @@ impl ProjectOptions {
         if numbers.len() != 3 || !numbers.iter().all(number) {
             let message = format!("{:?} is no version", self.core_version);
             problems.push(refuse("--core-version", message).with_help("three numbers with dots: 1.0.0"));
+        }
+        let words = [("--core-vendor", Some(&self.core_vendor)), ("--core-library", Some(&self.core_library))];
+        for (flag, word) in words.into_iter().chain([("--core-name", self.core_name.as_ref())]) {
+            let Some(word) = word else { continue };
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            if word.len() > 64 || !word.starts_with(|c: char| c.is_ascii_alphabetic()) || !word.chars().all(is_plain) {
+                let message = format!("{word:?} is no part of a core's name");
+                problems.push(refuse(flag, message).with_help("a letter, then letters, digits, `.`, `_` and `-`"));
+            }
         }
         // A run that a full disk ended may have left empty folders.
         let occupied = self.output.is_dir() && !files::holds_no_file(&self.output).unwrap_or(false);
@@ -199,6 +227,21 @@ impl ProjectOptions {
     /// The clock period that the folder is for, in nanoseconds.
     pub fn period(&self) -> f64 {
         self.hardware.period().filter(|ns| *ns > 0.0).unwrap_or(DEFAULT_CLOCK)
+    }
+
+    /// Returns `true` if the clock period is a default rather than a requested one.
+    pub fn is_default_clock(&self) -> bool {
+        self.hardware.period().is_none()
+    }
+
+    /// Returns the identifier of the core.
+    pub fn core(&self) -> CoreName<'_> {
+        CoreName {
+            vendor: &self.core_vendor,
+            library: &self.core_library,
+            name: self.core_name.as_deref(),
+            version: &self.core_version,
+        }
     }
 
     /// Returns the errors of a board's streams.

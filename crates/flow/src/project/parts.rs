@@ -30,6 +30,7 @@ impl PartFamily {
             "Virtex UltraScale+" => Device::Xcvu13p,
             "Kintex UltraScale+" => Device::Xcku5p,
             "ECP5" => Device::Ecp5,
+            "iCE40" => Device::Ice40,
             family if family.ends_with("-7") || family == "Zynq-7000" => Device::Series7,
             family if family.contains("UltraScale+") || matches!(family, "Alveo" | "Kria") => Device::UltrascalePlus,
             family if family.starts_with("Agilex") => Device::Agilex,
@@ -50,8 +51,8 @@ const fn microchip(prefix: &'static str) -> PartFamily {
     PartFamily { prefix, family: "PolarFire", flow: Flow::Libero }
 }
 
-const fn lattice(prefix: &'static str) -> PartFamily {
-    PartFamily { prefix, family: "ECP5", flow: Flow::Yosys }
+const fn lattice(prefix: &'static str, family: &'static str) -> PartFamily {
+    PartFamily { prefix, family, flow: Flow::Yosys }
 }
 
 /// Known devices.
@@ -124,13 +125,25 @@ pub const DEVICES: &[PartFamily] = &[
     altera("ep4c", "Cyclone IV E"),
     altera("agf", "Agilex 7"),
     altera("agi", "Agilex 7"),
-    lattice("lfe5u-12f"),
-    lattice("lfe5u-25f"),
-    lattice("lfe5u-45f"),
-    lattice("lfe5u-85f"),
-    lattice("lfe5um-25f"),
-    lattice("lfe5um-45f"),
-    lattice("lfe5um-85f"),
+    lattice("lfe5u-12f", "ECP5"),
+    lattice("lfe5u-25f", "ECP5"),
+    lattice("lfe5u-45f", "ECP5"),
+    lattice("lfe5u-85f", "ECP5"),
+    lattice("lfe5um-25f", "ECP5"),
+    lattice("lfe5um-45f", "ECP5"),
+    lattice("lfe5um-85f", "ECP5"),
+    lattice("lfe5um5g-25f", "ECP5"),
+    lattice("lfe5um5g-45f", "ECP5"),
+    lattice("lfe5um5g-85f", "ECP5"),
+    lattice("ice40lp384", "iCE40"),
+    lattice("ice40lp1k", "iCE40"),
+    lattice("ice40lp4k", "iCE40"),
+    lattice("ice40lp8k", "iCE40"),
+    lattice("ice40hx1k", "iCE40"),
+    lattice("ice40hx4k", "iCE40"),
+    lattice("ice40hx8k", "iCE40"),
+    lattice("ice40up3k", "iCE40"),
+    lattice("ice40up5k", "iCE40"),
     microchip("mpf050t"),
     microchip("mpf100t"),
     microchip("mpf200t"),

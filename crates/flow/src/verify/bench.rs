@@ -8,6 +8,7 @@ use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
 use alir_core::files::FileSet;
 use alir_hw::netlist::Element;
+use alir_hw::netlist::names::legalise;
 use askama::Template;
 
 /// Mismatches that a lane prints; the rest is only counted.
@@ -53,8 +54,8 @@ impl Shown {
     }
 }
 
-/// Returns a name that is valid in a string literal of Verilog, VHDL and C++.
-fn in_quotes(name: &str) -> String {
+/// Returns a name that is valid in a string literal and a comment of Verilog, VHDL and C++.
+pub(crate) fn in_quotes(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "[]()_.-+:/ ".contains(c);
     name.chars().map(|c| if plain(c) { c } else { '_' }).collect()
 }
@@ -171,14 +172,23 @@ pub trait Testbench: Sync {
     fn read(&self, said: &str) -> Option<Report>;
 }
 
+/// Returns the name of a testbench of these modules, by convention that of the first after `tb_`: no module begins so.
+pub(super) fn bench_name<'a>(tops: impl Iterator<Item = &'a str> + Clone) -> String {
+    // A module of somebody else may have an escaped name.
+    let mut name = legalise(&format!("tb_{}", tops.clone().next().unwrap_or("modules")));
+    let taken = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        tops.clone().any(|top| top.to_ascii_lowercase().starts_with(&name))
+    };
+    while taken(&name) {
+        name.push_str("_x");
+    }
+    name
+}
+
 impl Testbench for Bench<'_> {
     fn name(&self) -> String {
-        let taken = |name: &str| self.lanes.iter().any(|l| l.layout.top.to_lowercase().starts_with(name));
-        let mut name = "testbench".to_owned();
-        while taken(&name) {
-            name.push_str("_x");
-        }
-        name
+        bench_name(self.lanes.iter().map(|lane| lane.layout.top.as_str()))
     }
 
     fn verilog(&self) -> String {

@@ -29,6 +29,7 @@ pub mod verification;
 pub mod via;
 mod watch;
 
+pub(crate) use bench::in_quotes;
 pub use bench::{Bench, SHOWN, Testbench};
 pub use compare::{Difference, Mismatch, Report};
 pub use cycles::{Bits, Cycle, Cycles, Field, Layout};

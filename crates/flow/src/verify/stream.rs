@@ -5,7 +5,7 @@
 //! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has
 //! to pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
 
-use super::bench::{Shown, Testbench};
+use super::bench::{Shown, Testbench, bench_name};
 use super::compare::{Difference, Mismatch, Report};
 use super::cycles::Bits;
 use super::vectors::{Rows, Vectors};
@@ -277,7 +277,7 @@ fn render(template: &impl Template) -> String {
 
 impl Testbench for Streams<'_> {
     fn name(&self) -> String {
-        if self.axis.top.to_lowercase().starts_with("testbench") { "axis_bench".into() } else { "testbench".into() }
+        bench_name(std::iter::once(self.axis.top.as_str()))
     }
 
     fn verilog(&self) -> String {

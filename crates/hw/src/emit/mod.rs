@@ -34,7 +34,7 @@ use std::io;
 pub use crate::device::TableStyle as RomStyle;
 pub use alir_hdl::Language;
 pub use sidecar::{
-    MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageFacts,
+    MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageDelays, StageFacts,
 };
 
 /// How a netlist is written.

@@ -4,14 +4,24 @@ use super::Language;
 use super::axis::{Axis, Stream};
 use crate::netlist::{Direction, Element, Netlist};
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A pipeline stage in figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StageFacts {
-    /// Longest path of the stage, in the units of the model's latency fields.
+    /// Longest path of the stage, in [`StageDelays::unit`].
     pub delay: f64,
     /// Bits of the registers that end it.
     pub register_bits: u64,
+}
+
+/// Delays of the stages, from stage 1. A module that counts clocks has one stage: all paths between its registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageDelays {
+    /// Delays.
+    pub delays: Vec<f64>,
+    /// Their unit.
+    pub unit: &'static str,
 }
 
 /// Everything that a program needs to know to use a module.
@@ -28,6 +38,8 @@ pub struct Sidecar<'a> {
     initiation_interval: u32,
     register_bits: u64,
     input_register_bits: u64,
+    /// Unit of `stages[].delay`.
+    delay_unit: &'static str,
     stages: Vec<StageFacts>,
     output_register_bits: u64,
     clock: Option<&'a str>,
@@ -47,10 +59,13 @@ pub struct Sidecar<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     input_beats: Option<u32>,
     ports: Vec<PortFacts<'a>>,
-    inputs: &'a [Element],
-    outputs: &'a [Element],
+    inputs: Cow<'a, [Element]>,
+    outputs: Cow<'a, [Element]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     axis: Option<AxisFacts<'a>>,
+    /// The module inside a wrapper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    core: Option<CoreFacts<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<MachineFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,9 +81,33 @@ struct AxisFacts<'a> {
     latency: u32,
     initiation_interval: u32,
     fifo_depth: Option<u32>,
+    /// Bits of the FIFO's memory, which is not among the registers.
+    fifo_bits: u64,
+    /// Register bits of the wrapper alone.
+    register_bits: u64,
     tuser_width: u32,
     s_axis: &'a Stream,
     m_axis: &'a Stream,
+}
+
+/// The pipeline inside a wrapper: its own module, with its own ports.
+#[derive(Clone, Debug, Serialize)]
+struct CoreFacts<'a> {
+    top: &'a str,
+    latency: Option<u32>,
+    initiation_interval: u32,
+    register_bits: u64,
+    clock: Option<&'a str>,
+    enable: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ready: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_beats: Option<u32>,
+    ports: Vec<PortFacts<'a>>,
+    inputs: Cow<'a, [Element]>,
+    outputs: Cow<'a, [Element]>,
 }
 
 /// Which parts of the program share hardware.
@@ -172,17 +211,25 @@ struct ValidPorts<'a> {
 
 #[derive(Clone, Debug, Serialize)]
 struct PortFacts<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     direction: Direction,
     width: u32,
 }
 
 impl<'a> Sidecar<'a> {
-    /// The facts of `netlist`, written in `languages`. `delays` are those of the stages, from stage 1; `model_checksum`
-    /// is passed on.
-    pub fn new(netlist: &'a Netlist, languages: &[Language], delays: &[f64], model_checksum: String) -> Sidecar<'a> {
+    /// The facts of `netlist`, written in `languages`; `model_checksum` is passed on.
+    pub fn new(
+        netlist: &'a Netlist,
+        languages: &[Language],
+        StageDelays { delays, unit }: &StageDelays,
+        model_checksum: String,
+    ) -> Sidecar<'a> {
         let interface = &netlist.interface;
-        let bits = netlist.stage_register_bits();
+        let mut bits = netlist.stage_register_bits();
+        if interface.counts_clocks() {
+            let outputs = netlist.output_register_bits();
+            bits = vec![0, netlist.register_bits() - outputs, outputs];
+        }
         let after = |stage: usize| bits.get(stage).copied().unwrap_or(0);
         Sidecar {
             schema: "alir2hdl.interface/1",
@@ -198,11 +245,12 @@ impl<'a> Sidecar<'a> {
             initiation_interval: interface.initiation_interval,
             register_bits: netlist.register_bits(),
             input_register_bits: after(0),
+            delay_unit: unit,
             stages: (1..)
                 .zip(delays)
                 .map(|(stage, &delay)| StageFacts { delay, register_bits: after(stage) })
                 .collect(),
-            output_register_bits: if interface.counts_clocks() { 0 } else { after(delays.len() + 1) },
+            output_register_bits: after(delays.len() + 1),
             clock: interface.clock.as_deref(),
             reset: interface.reset.as_deref().map(|port| ResetPort {
                 port,
@@ -218,30 +266,72 @@ impl<'a> Sidecar<'a> {
             ports: netlist
                 .ports()
                 .iter()
-                .map(|port| PortFacts { name: &port.name, direction: port.direction, width: port.width })
+                .map(|port| PortFacts { name: port.name.as_str().into(), direction: port.direction, width: port.width })
                 .collect(),
-            inputs: &interface.inputs,
-            outputs: &interface.outputs,
+            inputs: interface.inputs.as_slice().into(),
+            outputs: interface.outputs.as_slice().into(),
             axis: None,
+            core: None,
             machine: None,
             reuse: None,
             network: None,
         }
     }
 
-    /// Adds a wrapper around the module.
+    /// Wraps the module: the document describes the wrapper, which a design instantiates, and `core` what is inside.
     #[must_use]
-    pub fn with_axis(mut self, axis: Option<&'a Axis>) -> Sidecar<'a> {
-        self.axis = axis.map(|axis| AxisFacts {
+    pub fn with_axis(self, axis: Option<&'a Axis>) -> Sidecar<'a> {
+        let Some(axis) = axis else { return self };
+        let port = |(name, direction, width): (String, _, Option<u32>)| PortFacts {
+            name: name.into(),
+            direction,
+            width: width.unwrap_or(1),
+        };
+        let (inputs, outputs) = axis.elements();
+        let beats = axis.input.beats;
+        Sidecar {
             top: &axis.top,
-            latency: axis.latency(),
+            latency: Some(axis.latency()),
             initiation_interval: axis.initiation_interval(),
-            fifo_depth: axis.depth,
-            tuser_width: axis.user,
-            s_axis: &axis.input,
-            m_axis: &axis.output,
-        });
-        self
+            register_bits: self.register_bits + axis.register_bits(),
+            clock: Some("aclk"),
+            reset: Some(ResetPort { port: "aresetn", active_high: false, asynchronous: false }),
+            enable: None,
+            valid: None,
+            ready: None,
+            hold: None,
+            input_hold: None,
+            input_beats: (beats > 1).then_some(beats),
+            ports: axis.ports().into_iter().map(port).collect(),
+            inputs: inputs.into(),
+            outputs: outputs.into(),
+            axis: Some(AxisFacts {
+                top: &axis.top,
+                latency: axis.latency(),
+                initiation_interval: axis.initiation_interval(),
+                fifo_depth: axis.depth,
+                fifo_bits: axis.memory_bits(),
+                register_bits: axis.register_bits(),
+                tuser_width: axis.user,
+                s_axis: &axis.input,
+                m_axis: &axis.output,
+            }),
+            core: Some(CoreFacts {
+                top: self.top,
+                latency: self.latency,
+                initiation_interval: self.initiation_interval,
+                register_bits: self.register_bits,
+                clock: self.clock,
+                enable: self.enable,
+                ready: self.ready,
+                hold: self.hold,
+                input_beats: self.input_beats,
+                ports: self.ports,
+                inputs: self.inputs,
+                outputs: self.outputs,
+            }),
+            ..self
+        }
     }
 
     /// Adds the data of a state machine.

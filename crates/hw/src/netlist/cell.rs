@@ -1,6 +1,7 @@
 //! The data structure: nets, cells, wiring, ports.
 
 use alir_core::num::Kif;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 /// Index of a net.
@@ -529,6 +530,17 @@ impl Netlist {
     /// Bits of all registers, valid flags included.
     pub fn register_bits(&self) -> u64 {
         self.stage_register_bits().iter().sum()
+    }
+
+    /// Bits of the registers that an output port reads directly.
+    pub fn output_register_bits(&self) -> u64 {
+        let mut read: FxHashSet<NetId> = FxHashSet::default();
+        let outputs = self.ports().iter().filter(|port| port.direction == Direction::Out);
+        for port in outputs {
+            read.extend(port.driver.into_iter().flat_map(|driver| self.pieces(driver)).filter_map(|piece| piece.net()));
+        }
+        let is_register = |id: &&NetId| matches!(self.net(**id).cell, Cell::Register { .. });
+        read.iter().filter(is_register).map(|id| u64::from(self.net(*id).width)).sum()
     }
 
     /// Bits of the registers that end each stage, from index 0 (input registers) to the last stage that has any.

@@ -30,6 +30,8 @@ pub(super) struct Describer<'a> {
     memories: FxHashMap<Origin, u32>,
     /// What operations are called that have a name in the source, by where they stem from.
     labels: FxHashMap<u32, String>,
+    /// Numbers of the operations in names, by where they stem from; empty: their own.
+    numbers: Vec<u32>,
 }
 
 impl<'a> Describer<'a> {
@@ -44,6 +46,7 @@ impl<'a> Describer<'a> {
             memories: FxHashMap::default(),
             taken: taken.into_iter().map(str::to_owned).collect(),
             labels: FxHashMap::default(),
+            numbers: Vec::new(),
         }
     }
 
@@ -59,10 +62,10 @@ impl<'a> Describer<'a> {
         for (origin, label) in labels.values.iter().filter(|(origin, _)| present.contains(origin)) {
             named.entry(*origin).or_insert_with(|| match stems.take(label) {
                 Ok(stem) => stem,
-                Err(stem) => format!("v{origin}_{stem}"),
+                Err(stem) => format!("v{}_{stem}", labels.numbers.get(*origin as usize).unwrap_or(origin)),
             });
         }
-        Describer { labels: named, ..Describer::new(model, taken) }
+        Describer { labels: named, numbers: labels.numbers.clone(), ..Describer::new(model, taken) }
     }
 
     /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
@@ -120,7 +123,8 @@ impl<'a> Describer<'a> {
             Some(label) => self.text.push_str(label),
             None => {
                 self.text.push('v');
-                push_decimal(&mut self.text, origin.into());
+                let number = self.numbers.get(origin as usize).copied().unwrap_or(origin);
+                push_decimal(&mut self.text, number.into());
             }
         }
         if let Some(count) = repetition(&self.repeated, id.index()) {

@@ -54,6 +54,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
             inputs: elements.into_iter().map(|element| element.name).collect(),
             outputs: program.output_elements().into_iter().map(|element| element.name).collect(),
             values: Vec::new(),
+            ..Labels::default()
         },
         hints: program.hints().map(|(op, name)| (op, name.to_owned())).collect(),
         next_hint: 0,

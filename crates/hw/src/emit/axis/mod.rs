@@ -22,7 +22,7 @@ mod vhdl;
 mod view;
 
 use super::Language;
-use crate::netlist::{Element, Interface};
+use crate::netlist::{Direction, Element, Interface};
 use alir_core::diag::{Diagnostic, Place};
 use serde::Serialize;
 
@@ -225,13 +225,14 @@ impl Axis {
 
     /// Header line of the file, which begins with the core. `prove` takes the first `latency N` of the header for that
     /// of the core, so this line has other words.
-    pub fn description(&self) -> String {
+    pub fn description(&self, core_bits: u64) -> String {
         let Axis { top, .. } = self;
         let (latency, interval) = (self.latency(), self.interval_in_words());
         let plural = if latency == 1 { "" } else { "s" };
         format!(
             "{top}: AXI4-Stream wrapper, {latency} clock{plural} from a sample to its result, a sample every \
-             {interval}; it is the last module, and what follows here is its core"
+             {interval}, {} register bits; it is the last module, and what follows here is its core",
+            self.register_bits() + core_bits
         )
     }
 
@@ -264,7 +265,70 @@ impl Axis {
         self.input.beats.max(self.output.beats).max(self.core.initiation_interval)
     }
 
-    /// The text of the wrapper; the core's own is to stand before it.
+    /// Register bits of the wrapper itself, without those of the core and of the FIFO's memory
+    /// ([`Axis::memory_bits`]).
+    pub fn register_bits(&self) -> u64 {
+        let (flags, beats) = (1 + self.user, self.input.beats);
+        let line = u64::from(self.behind_last_beat()) * u64::from(1 + flags);
+        let sample = self.core_in_width() + flags + 1;
+        let input = match (self.passes_beats(), beats > 1) {
+            (true, _) => counter_width(beats) + 1 + self.user,
+            (false, true) => counter_width(beats) + sample * if self.keeps_sample() { 2 } else { 1 },
+            (false, false) => 0,
+        };
+        let result = match self.depth {
+            Some(depth) => 2 * (counter_width(depth) + counter_width(depth + 1)),
+            None if self.holds_result() => self.core_out_width() + flags + 1,
+            None => 0,
+        };
+        let output = if self.output.beats > 1 { counter_width(self.output.beats) } else { 0 };
+        line + [input, result, output].map(u64::from).iter().sum::<u64>()
+    }
+
+    /// Bits of the FIFO's memory, which is read without a clock: distributed RAM where the device has it.
+    pub fn memory_bits(&self) -> u64 {
+        u64::from(self.depth.unwrap_or(0)) * u64::from(self.core_out_width() + 1 + self.user)
+    }
+
+    /// LUTs of the FIFO's memory: six bits of a word in four LUTs of 32 places, as RAM32M has them.
+    pub fn memory_luts(&self) -> u64 {
+        let word = u64::from(self.core_out_width() + 1 + self.user);
+        self.depth.map_or(0, |depth| u64::from(depth.div_ceil(32)) * word.div_ceil(6) * 4)
+    }
+
+    /// Ports of the wrapper in the order of their declaration: name, direction, and width if it is a vector.
+    pub fn ports(&self) -> Vec<(String, Direction, Option<u32>)> {
+        let mut ports = vec![("aclk".to_owned(), Direction::In, None), ("aresetn".to_owned(), Direction::In, None)];
+        for (side, stream, forward) in [("s", &self.input, Direction::In), ("m", &self.output, Direction::Out)] {
+            let back = if forward == Direction::In { Direction::Out } else { Direction::In };
+            let mut add =
+                |signal: &str, direction, width| ports.push((format!("{side}_axis_{signal}"), direction, width));
+            add("tdata", forward, Some(stream.data_width));
+            add("tvalid", forward, None);
+            add("tready", back, None);
+            add("tlast", forward, None);
+            if self.user > 0 {
+                add("tuser", forward, Some(self.user));
+            }
+        }
+        ports
+    }
+
+    /// Elements of the inputs and outputs on `tdata`: the transfer and the bit where each begins, and its type.
+    pub fn elements(&self) -> (Vec<Element>, Vec<Element>) {
+        let on = |port: &str, stream: &Stream, elements: &[Element]| {
+            let place = |(element, slot): (&Element, &Slot)| Element {
+                port: if element.width > 0 { port.to_owned() } else { String::new() },
+                lsb: slot.lsb % stream.data_width,
+                beat: slot.lsb / stream.data_width,
+                ..element.clone()
+            };
+            elements.iter().zip(&stream.slots).map(place).collect()
+        };
+        (on("s_axis_tdata", &self.input, &self.core.inputs), on("m_axis_tdata", &self.output, &self.core.outputs))
+    }
+
+    /// Returns the RTL of the wrapper, which follows that of the core.
     pub fn text(&self, language: Language) -> String {
         match language {
             Language::Verilog | Language::SystemVerilog => verilog::text(self),

@@ -1,0 +1,153 @@
+//! Devices of nextpnr: what a part number of Lattice states about die, package and speed grade.
+//!
+//! Source: ordering information of FPGA-DS-02012 (ECP5), FPGA-DS-02029 (iCE40 LP/HX), FPGA-DS-02008 (iCE40 UltraPlus).
+
+/// Program of nextpnr that serves a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextpnrFamily {
+    /// `nextpnr-ecp5`: LPF constraints.
+    Ecp5,
+    /// `nextpnr-ice40`: PCF constraints.
+    Ice40,
+}
+
+/// A part as nextpnr takes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextpnrDevice {
+    /// The family.
+    pub family: NextpnrFamily,
+    /// Options of nextpnr for die, package and speed grade.
+    pub options: String,
+    /// Options of the synthesis command of Yosys.
+    pub synthesis: &'static str,
+    /// I/O pins of the package.
+    pub pins: u32,
+}
+
+/// Packages of ECP5: code in a part number, name of nextpnr, and I/O pins for dies of 12k or 25k, 45k, 85k; 0: none.
+const ECP5_PACKAGES: [(&str, &str, [u32; 3]); 6] = [
+    ("tg144", "TQFP144", [98, 98, 0]),
+    ("bg256", "CABGA256", [197, 197, 0]),
+    ("mg285", "CSFBGA285", [118, 118, 118]),
+    ("bg381", "CABGA381", [197, 203, 205]),
+    ("bg554", "CABGA554", [0, 245, 259]),
+    ("bg756", "CABGA756", [0, 0, 365]),
+];
+
+/// Code of a package, and its I/O pins.
+type Package = (&'static str, u32);
+
+/// Dies of iCE40: part, options of Yosys, packages. The first package is the default.
+const ICE40_DIES: [(&str, &str, &[Package]); 9] = [
+    ("lp384", " -device lp", &[("sg32", 21), ("cm36", 25), ("cm49", 37)]),
+    ("lp1k", " -device lp", &[("cm81", 63), ("cm36", 25), ("cm49", 35), ("cb81", 62), ("cm121", 95), ("qn84", 67)]),
+    ("lp4k", " -device lp", &[("cm225", 167), ("cm81", 63), ("cm121", 93)]),
+    ("lp8k", " -device lp", &[("cm225", 178), ("cm81", 63), ("cm121", 93)]),
+    ("hx1k", " -device hx", &[("tq144", 95), ("vq100", 72), ("cb132", 95)]),
+    ("hx4k", " -device hx", &[("tq144", 107), ("cb132", 95), ("bg121", 93)]),
+    ("hx8k", " -device hx", &[("ct256", 206), ("cm225", 178), ("cb132", 95), ("bg121", 93)]),
+    ("up5k", " -device u", &[("sg48", 39), ("uwg30", 21)]),
+    ("up3k", " -device u", &[("uwg30", 21)]),
+];
+
+/// Returns the device of a part number that begins like one of [`super::DEVICES`]: `LFE5U-25F-6BG256C`,
+/// `iCE40HX8K-CT256`. A missing package or speed grade is a usual one.
+///
+/// # Errors
+/// Returns a message if package or speed grade do not exist for the device.
+pub fn nextpnr_device(part: &str) -> Result<NextpnrDevice, String> {
+    let lower = part.to_ascii_lowercase();
+    match lower.strip_prefix("ice40") {
+        Some(rest) => ice40(rest),
+        None => ecp5(lower.strip_prefix("lfe5").unwrap_or(&lower)),
+    }
+}
+
+fn ecp5(rest: &str) -> Result<NextpnrDevice, String> {
+    let mut words = rest.split('-');
+    let (series, die, order) = (words.next().unwrap_or(""), words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let die = die.strip_suffix('f').unwrap_or(die);
+    let (speed, code) = order.split_at(order.find(|c: char| !c.is_ascii_digit()).unwrap_or(order.len()));
+    let column = match die {
+        "45" => 1,
+        "85" => 2,
+        _ => 0,
+    };
+    // Dies with transceivers are larger: no TQFP144 and no CABGA256.
+    let exists = |(code, _, pins): &&(&str, &str, [u32; 3])| {
+        pins[column] > 0 && (series == "u" || !["tg144", "bg256"].contains(code))
+    };
+    // The last letters are the range of temperatures and the kind of delivery.
+    let is_meant =
+        |(name, ..): &(&str, &str, [u32; 3])| if code.is_empty() { *name == "bg381" } else { code.starts_with(name) };
+    let Some((_, package, pins)) = ECP5_PACKAGES.iter().filter(exists).find(|package| is_meant(package)) else {
+        let known: Vec<String> =
+            ECP5_PACKAGES.iter().filter(exists).map(|(code, ..)| code.to_ascii_uppercase()).collect();
+        return Err(format!("no such package; the device has {}", known.join(", ")));
+    };
+    let grades: &[&str] = if series == "um5g" { &["8"] } else { &["6", "7", "8"] };
+    let speed = if speed.is_empty() { grades[0] } else { speed };
+    if !grades.contains(&speed) {
+        return Err(format!("no such speed grade; the device has {}", grades.join(", ")));
+    }
+    let prefix = series.strip_prefix('u').unwrap_or("");
+    let size = if prefix.is_empty() { format!("--{die}k") } else { format!("--u{prefix}-{die}k") };
+    Ok(NextpnrDevice {
+        family: NextpnrFamily::Ecp5,
+        options: format!("{size} --package {package} --speed {speed}"),
+        synthesis: "",
+        pins: pins[column],
+    })
+}
+
+fn ice40(rest: &str) -> Result<NextpnrDevice, String> {
+    let Some((die, synthesis, packages)) = ICE40_DIES.iter().find(|(die, ..)| rest.starts_with(die)) else {
+        return Err("no such device".to_owned());
+    };
+    let code = rest[die.len()..].trim_start_matches('-');
+    let is_meant = |(name, _): &&(&str, u32)| code.is_empty() || code.starts_with(name);
+    let Some((package, pins)) = packages.iter().find(is_meant) else {
+        let known: Vec<String> = packages.iter().map(|(code, _)| code.to_ascii_uppercase()).collect();
+        return Err(format!("no such package; the device has {}", known.join(", ")));
+    };
+    Ok(NextpnrDevice {
+        family: NextpnrFamily::Ice40,
+        options: format!("--{die} --package {package}"),
+        synthesis,
+        pins: *pins,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn die_package_and_speed_grade_are_those_of_the_part() {
+        for (part, options, pins) in [
+            ("LFE5U-25F", "--25k --package CABGA381 --speed 6", 197),
+            ("LFE5U-25F-6BG256C", "--25k --package CABGA256 --speed 6", 197),
+            ("lfe5u-85f-8bg756i", "--85k --package CABGA756 --speed 8", 365),
+            ("LFE5U-12F-7TG144CTR", "--12k --package TQFP144 --speed 7", 98),
+            ("LFE5UM-45F-7MG285C", "--um-45k --package CSFBGA285 --speed 7", 118),
+            ("LFE5UM5G-85F-8BG554C", "--um5g-85k --package CABGA554 --speed 8", 259),
+            ("LFE5UM5G-25F", "--um5g-25k --package CABGA381 --speed 8", 197),
+            ("iCE40HX8K-CT256", "--hx8k --package ct256", 206),
+            ("ICE40UP5K-SG48I", "--up5k --package sg48", 39),
+            ("ice40lp1k-cm36tr", "--lp1k --package cm36", 25),
+            ("iCE40HX4K", "--hx4k --package tq144", 107),
+        ] {
+            let device = nextpnr_device(part).expect(part);
+            assert_eq!((device.options.as_str(), device.pins), (options, pins), "{part}");
+        }
+        for (part, message) in [
+            ("LFE5U-25F-6BG554C", "the device has TG144, BG256, MG285, BG381"),
+            ("LFE5UM-25F-6BG256C", "the device has MG285, BG381"),
+            ("LFE5U-25F-9BG256C", "the device has 6, 7, 8"),
+            ("LFE5UM5G-25F-6BG381C", "the device has 8"),
+            ("iCE40UP5K-CT256", "the device has SG48, UWG30"),
+        ] {
+            assert!(nextpnr_device(part).expect_err(part).contains(message), "{part}");
+        }
+    }
+}
