@@ -19,7 +19,7 @@
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Group, Sums};
 use super::rewrite::{Rewrite, rebuild};
-use alir_core::ir::{Model, Op, Table, ValueId};
+use alir_core::ir::{Model, Op, Table, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use rustc_hash::FxHashMap;
 
@@ -311,10 +311,7 @@ impl PlanWriter<'_, '_, '_> {
             let mut next = Vec::with_capacity(sums.len().div_ceil(2));
             for pair in sums.chunks(2) {
                 next.push(match *pair {
-                    [(a, x), (b, y)] => {
-                        let sum = plus(x, y);
-                        (self.push(Op::Add { a, b, shift: 0 }, sum, frac, true), sum)
-                    }
+                    [a, b] => self.sum(a, b),
                     _ => pair[0],
                 });
             }
@@ -323,20 +320,35 @@ impl PlanWriter<'_, '_, '_> {
         sums[0].0
     }
 
+    /// The sum of two chains: the narrower one's bits are inverted within the adder.
+    fn sum(&mut self, a: (ValueId, (i128, i128)), b: (ValueId, (i128, i128))) -> (ValueId, (i128, i128)) {
+        let frac = self.chains.frac;
+        // All but the last are unsigned.
+        let (a, b) = if b.1.0 < 0 || width(a.1) < width(b.1) { (b, a) } else { (a, b) };
+        let twice = self.push(Op::Quantise { x: b.0, shift: 0 }, (2 * b.1.0, 2 * b.1.1), frac + 1, false);
+        let inverse = (-2 * b.1.1 - 1, -2 * b.1.0 - 1);
+        let inverse = self.push(Op::Unary { op: UnaryBits::Not, x: twice }, inverse, frac + 1, false);
+        self.less(a, inverse, plus(a.1, b.1))
+    }
+
+    /// The difference without the half that it has.
+    fn less(&mut self, a: (ValueId, (i128, i128)), b: ValueId, sum: (i128, i128)) -> (ValueId, (i128, i128)) {
+        let (frac, with_half) = (self.chains.frac, (2 * sum.0 + 1, 2 * sum.1 + 1));
+        let x = self.push(Op::Sub { a: a.0, b, shift: 0 }, with_half, frac + 1, true);
+        (self.push(Op::Quantise { x, shift: 0 }, sum, frac, false), sum)
+    }
+
     /// The value of a chain, and its range.
     fn chain(&mut self, index: usize) -> (ValueId, (i128, i128)) {
         let (chains, frac) = (self.chains, self.chains.frac);
         let (chain, start) = (&chains.chains[index], chains.constant_of(index));
-        let mut sum = (start, start + chain[0].most());
-        let mut value = self.table(&chain[0], frac, |partial| partial + start);
+        let first = self.table(&chain[0], frac, |partial| partial + start);
+        let mut value = (first, (start, start + chain[0].most()));
         for partial in &chain[1..] {
-            sum = plus(sum, (0, partial.most()));
             let b = self.table(partial, frac + 1, |partial| -2 * partial - 1);
-            let with_half = (2 * sum.0 + 1, 2 * sum.1 + 1);
-            let x = self.push(Op::Sub { a: value, b, shift: 0 }, with_half, frac + 1, true);
-            value = self.push(Op::Quantise { x, shift: 0 }, sum, frac, false);
+            value = self.less(value, b, plus(value.1, (0, partial.most())));
         }
-        (value, sum)
+        value
     }
 
     /// A bit of an input as an unsigned number of one bit, and the power of two that it counts.

@@ -81,6 +81,13 @@ pub(super) struct Described {
     pub(super) shape: Shape,
 }
 
+/// Returns `true` if an operation inverts all bits of a value into a signed type: the negative less one unit.
+fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
+    let (op, kif) = (&model.node(id).op, model.kif(id));
+    matches!(op, Op::Unary { op: UnaryBits::Not, x }
+        if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
+}
+
 /// Both programs with what is known of their values.
 pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
@@ -200,6 +207,7 @@ impl<'a> Numbering<'a> {
             Op::Add { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, false)]),
             Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
             Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
+            Op::Unary { x, .. } if is_negative_less_one(model, id) => all.push((*x, 0, true)),
             _ => return None,
         }
         let (mut terms, mut ranges) = (Vec::with_capacity(all.len() + 1), Vec::with_capacity(all.len() + 1));
@@ -211,6 +219,11 @@ impl<'a> Numbering<'a> {
         if let Op::AddConst { value, shift, .. } = &model.node(id).op {
             let value = value.to_big();
             let constant = Range { lo: value.clone(), hi: value, frac: i64::from(*shift) };
+            terms.push((self.constant(&constant), 0, false));
+            ranges.push(constant);
+        }
+        if let Op::Unary { .. } = &model.node(id).op {
+            let constant = Range { lo: (-1).into(), hi: (-1).into(), frac: i64::from(model.kif(id).frac) };
             terms.push((self.constant(&constant), 0, false));
             ranges.push(constant);
         }
@@ -238,6 +251,7 @@ impl<'a> Numbering<'a> {
             let (range, cut) = exact.cut(kif);
             return (Key::Form(Rc::new(form), cut), range);
         }
+        let is_sum = is_negative_less_one(model, id);
         let class = |v: ValueId| self.representative(self.of[side][v.index()]);
         let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
         let full = Range::of(kif);
@@ -259,14 +273,8 @@ impl<'a> Numbering<'a> {
             | Op::Sub { .. }
             | Op::Sum { .. }
             | Op::Quantise { .. }
-            | Op::AddConst { .. } => {
-                let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
-                let exact = ranges
-                    .split_first()
-                    .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
-                terms.sort_unstable();
-                self.sum(side, terms, exact, kif)
-            }
+            | Op::AddConst { .. } => self.key_of_sum(side, id, kif),
+            Op::Unary { .. } if is_sum => self.key_of_sum(side, id, kif),
             Op::Relu { x } => {
                 let r = range(*x);
                 let positive = Range { lo: r.lo.clone().max(BigInt::ZERO), hi: r.hi.clone().max(BigInt::ZERO), ..*r };
@@ -301,6 +309,16 @@ impl<'a> Numbering<'a> {
             Op::Unary { op, x } => (Key::Unary(*op, class(*x), model.kif(*x), kif), full),
             Op::Binary { op, a, b, shift } => (Key::Binary(*op, class(*a), (class(*b), *shift), Cut::To(kif)), full),
         }
+    }
+
+    /// The key of an operation that adds its operands, and the range of its result.
+    fn key_of_sum(&mut self, side: usize, id: ValueId, kif: Kif) -> (Key, Range) {
+        let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
+        let exact = ranges
+            .split_first()
+            .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
+        terms.sort_unstable();
+        self.sum(side, terms, exact, kif)
     }
 
     /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of bits of
