@@ -1,11 +1,11 @@
-//! `bitsums`: sums of narrow inputs as functions inside the LUTs of adders.
+//! `bitsums`: sums of narrow values as functions inside the LUTs of adders.
 //!
 //! A sum bit of an FPGA's carry chain is preceded by a LUT, of which an adder uses two inputs: one for each operand.
 //! Where an operand is itself a function of a few bits, that function fits into the same LUT: with six inputs, an
-//! accumulator bit and five bits of inputs. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
+//! accumulator bit and five bits of others. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
 //! where adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
 //! hardware realization of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
-//! Inputs of several bits enter bit by bit: the bits of one group may be those of several inputs, and those of one input
+//! Values of several bits enter bit by bit: the bits of one group may be those of several values, and those of one value
 //! may be in several groups.
 //!
 //! Each row becomes a few accumulator chains, as many as its adder levels require. Partial sums start at zero: bits
@@ -15,6 +15,9 @@
 //! that keeps the accumulator the direct input of the carry chain (yosys orders the operands of a sum, not those of a
 //! difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost the LUTs their
 //! place.
+//!
+//! `bitsums4` is for devices with four-input LUTs, whose adders take no function: partial sums of four bits are tables
+//! in front of adders.
 
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Group, Sums};
@@ -23,22 +26,45 @@ use alir_core::ir::{Model, Op, Table, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use rustc_hash::FxHashMap;
 
-/// Inputs of a LUT.
-const LUT_INPUTS: usize = 6;
+/// LUTs of a device family.
+#[derive(Clone, Copy)]
+struct LutFamily {
+    /// Inputs of a LUT.
+    inputs: usize,
+    /// Inputs of a function that an adder adds to its other operand.
+    addend_inputs: usize,
+    /// `true` if that function is computed in the adder's LUTs, and those above it only pass the carry.
+    is_in_adder: bool,
+}
+
+/// AMD and others with LUTs of six inputs.
+const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, is_in_adder: true };
+/// ECP5 and iCE40.
+const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, is_in_adder: false };
+
 /// Largest magnitude of a partial sum: entries of tables are 32-bit numbers.
 const MAX_SUM: i128 = 1 << 29;
-/// Widest input that enters bit by bit.
+/// Widest value that enters bit by bit.
 const MAX_WIDTH: u32 = 4;
 /// Most bits of a row.
 const MAX_BITS: usize = 4096;
 /// Fewest terms of the longest row of a group.
 const MIN_TERMS: usize = 3;
 
-/// Replaces groups of sums of narrow inputs where that takes fewer LUTs.
+/// Replaces groups of sums of narrow values where that takes fewer LUTs of six inputs.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    run_for(model, known, SIX_INPUTS)
+}
+
+/// Replaces groups of sums of narrow values where that takes fewer LUTs of four inputs.
+pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Model> {
+    run_for(model, known, FOUR_INPUTS)
+}
+
+fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::of(model, facts)?;
-    let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().map(|group| plan_group(model, group)).collect();
+    let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().map(|group| plan_group(model, group, family)).collect();
     if plans.iter().all(Option::is_none) {
         return None;
     }
@@ -62,10 +88,8 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
 }
 
 /// Plans of the rows of a group; `None` if the adders that exist take no more LUTs.
-fn plan_group(model: &Model, group: &Group) -> Option<Vec<RowPlan>> {
-    let is_narrow = |&leaf: &ValueId| {
-        matches!(model.node(leaf).op, Op::Input { .. }) && (1..=MAX_WIDTH).contains(&model.kif(leaf).width())
-    };
+fn plan_group(model: &Model, group: &Group, family: LutFamily) -> Option<Vec<RowPlan>> {
+    let is_narrow = |&leaf: &ValueId| (1..=MAX_WIDTH).contains(&model.kif(leaf).width());
     if !group.leaves.iter().all(is_narrow) || group.rows.iter().all(|row| row.len() < MIN_TERMS) {
         return None;
     }
@@ -81,16 +105,16 @@ fn plan_group(model: &Model, group: &Group) -> Option<Vec<RowPlan>> {
             plans.push(RowPlan::Scaled { row, shift: of - frac });
             continue;
         }
-        let chains = Chains::new(&bits, frac, *levels)?;
+        let chains = Chains::new(&bits, frac, *levels, family)?;
         seen.insert(bits, (index, frac));
         let (own, length) = chains.cost();
         (luts, carries) = (luts + own, carries + length);
         plans.push(RowPlan::Chains(chains));
     }
-    if std::env::var("B29").is_ok() {
-        eprintln!("luts {luts} of {} carries {carries} of {}", group.luts, group.bits);
-    }
-    let is_smaller = 20 * luts < 19 * group.luts && 4 * carries <= 5 * group.bits;
+    let is_smaller = match family.is_in_adder {
+        true => 20 * luts < 19 * group.luts && 4 * carries <= 5 * group.bits,
+        false => 20 * (luts + carries) < 19 * group.bits,
+    };
     is_smaller.then_some(plans)
 }
 
@@ -106,29 +130,29 @@ enum RowPlan {
     Chains(Chains),
 }
 
-/// A bit of an input, with its weight in units of the row.
+/// A bit of a value, with its weight in units of the row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct WeightedBit {
-    input: ValueId,
-    /// Its place in the input's code.
+    value: ValueId,
+    /// Its place in the value's code.
     place: u32,
     weight: i128,
 }
 
-/// A row's bits and the fractional bits of its unit; `None` if its numbers are too large. The sign of an input is a bit
-/// of negative weight.
+/// A row's bits and the fractional bits of its unit; `None` if its numbers are too large. The sign of a value is a bit of
+/// negative weight.
 fn weighted_bits(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)]) -> Option<(Vec<WeightedBit>, i32)> {
     let point = |&(leaf, c): &(u32, Coefficient)| c.exponent - model.kif(leaves[leaf as usize]).frac;
     let low = row.iter().map(point).min()?;
     let mut bits: Vec<WeightedBit> = Vec::with_capacity(row.len());
     for term in row {
         let up = u32::try_from(point(term) - low).ok().filter(|up| *up < 60)?;
-        let input = leaves[term.0 as usize];
-        let kif = model.kif(input);
+        let value = leaves[term.0 as usize];
+        let kif = model.kif(value);
         for place in 0..kif.width() {
             let weight = i128::from(term.1.mantissa) << (up + place);
             let is_sign = kif.signed && place + 1 == kif.width();
-            bits.push(WeightedBit { input, place, weight: if is_sign { -weight } else { weight } });
+            bits.push(WeightedBit { value, place, weight: if is_sign { -weight } else { weight } });
         }
     }
     let all: i128 = bits.iter().map(|bit| bit.weight.abs()).sum();
@@ -174,6 +198,7 @@ struct Chains {
     constant: i128,
     /// Fractional bits of the row's unit.
     frac: i32,
+    family: LutFamily,
 }
 
 /// Bits of a number between these in two's complement.
@@ -188,15 +213,15 @@ fn plus(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
 
 impl Chains {
     /// Plans a row of at most `levels` adder levels, with the fewest LUTs; `None` if there is no such plan.
-    fn new(bits: &[WeightedBit], frac: i32, levels: u32) -> Option<Chains> {
+    fn new(bits: &[WeightedBit], frac: i32, levels: u32, family: LutFamily) -> Option<Chains> {
         let mut best: Option<((u64, u64), Chains)> = None;
-        let most = bits.len().div_ceil(LUT_INPUTS);
+        let most = bits.len().div_ceil(family.inputs);
         for by_zeros in [false, true] {
             // Partial sums of small weights, and those of even ones, are narrow.
             let mut sorted = bits.to_vec();
             let zeros = |bit: &WeightedBit| if by_zeros { bit.weight.trailing_zeros().min(2) } else { 0 };
-            sorted.sort_by_key(|bit| (zeros(bit), bit.weight.unsigned_abs(), bit.input, bit.place));
-            let plans = (1..=most).map(|count| Chains::with_count(&sorted, count, frac));
+            sorted.sort_by_key(|bit| (zeros(bit), bit.weight.unsigned_abs(), bit.value, bit.place));
+            let plans = (1..=most).map(|count| Chains::with_count(&sorted, count, frac, family));
             if let Some(plan) = plans.into_iter().find(|plan| plan.levels() <= levels.max(1)) {
                 let cost = plan.cost();
                 if best.as_ref().is_none_or(|(least, _)| cost < *least) {
@@ -208,18 +233,18 @@ impl Chains {
     }
 
     /// Plans the row with `count` chains; the bits are distributed so that chains are equally long.
-    fn with_count(bits: &[WeightedBit], count: usize, frac: i32) -> Chains {
+    fn with_count(bits: &[WeightedBit], count: usize, frac: i32, family: LutFamily) -> Chains {
         let mut chains = Vec::with_capacity(count);
         let mut rest = bits;
         for left in (1..=count).rev() {
             let (own, others) = rest.split_at(rest.len().div_ceil(left));
             rest = others;
-            let (first, more) = own.split_at(own.len().min(LUT_INPUTS));
+            let (first, more) = own.split_at(own.len().min(family.inputs));
             let sum = |bits: &[WeightedBit]| PartialSum { bits: bits.to_vec() };
-            chains.push([first].into_iter().chain(more.chunks(LUT_INPUTS - 1)).map(sum).collect());
+            chains.push([first].into_iter().chain(more.chunks(family.addend_inputs)).map(sum).collect());
         }
         let constant = bits.iter().map(|bit| bit.weight.min(0)).sum();
-        Chains { chains, constant, frac }
+        Chains { chains, constant, frac, family }
     }
 
     /// Adders on the longest path.
@@ -244,7 +269,7 @@ impl Chains {
             luts += functions(&chain[0], start);
             for partial in &chain[1..] {
                 sum = plus(sum, (0, partial.most()));
-                luts += partial.luts();
+                luts += if self.family.is_in_adder { partial.luts() } else { functions(partial, 0) };
                 carries += width(sum);
             }
             sums.push(sum);
@@ -255,7 +280,8 @@ impl Chains {
                 next.push(match *pair {
                     [a, b] => {
                         // All but the last are unsigned.
-                        luts += if b.0 < 0 { width(a) } else { width(a).min(width(b)) };
+                        let own = if b.0 < 0 { width(a) } else { width(a).min(width(b)) };
+                        luts += if self.family.is_in_adder { own } else { 0 };
                         carries += width(plus(a, b));
                         plus(a, b)
                     }
@@ -304,7 +330,6 @@ impl PlanWriter<'_, '_, '_> {
 
     /// The value of the row.
     fn row(&mut self) -> ValueId {
-        let frac = self.chains.frac;
         let mut sums: Vec<(ValueId, (i128, i128))> =
             (0..self.chains.chains.len()).map(|chain| self.chain(chain)).collect();
         while sums.len() > 1 {
@@ -351,10 +376,10 @@ impl PlanWriter<'_, '_, '_> {
         value
     }
 
-    /// A bit of an input as an unsigned number of one bit, and the power of two that it counts.
+    /// A bit of a value as an unsigned number of one bit, and the power of two that it counts.
     fn bit(&mut self, bit: &WeightedBit) -> (ValueId, i32) {
-        let kif = self.model.kif(bit.input);
-        let (x, frac) = (self.rw.number(bit.input), kif.frac - bit.place as i32);
+        let kif = self.model.kif(bit.value);
+        let (x, frac) = (self.rw.number(bit.value), kif.frac - bit.place as i32);
         match kif.width() == 1 && !kif.signed {
             true => (x, frac),
             false => (self.push(Op::Quantise { x, shift: 0 }, (0, 1), frac, false), frac),
@@ -387,28 +412,30 @@ mod tests {
     use alir_interp::{LookupMiss, golden};
     use num_bigint::BigInt;
 
-    /// A constant matrix times a vector of bits, row by row in a chain of adders.
+    /// A constant matrix times a vector of values of up to three bits, row by row in a chain of adders.
     fn product(inputs: u32, rows: usize, bits: u32, rng: &mut SplitMix) -> Model {
         let mut builder = Builder::new(vec![0; inputs as usize]);
-        let x: Vec<_> = (0..inputs).map(|input| builder.op(Op::Input { input }, Interval::new(0, 1, 0))).collect();
+        let types = [(0, 1), (0, 3), (-2, 1), (0, 7), (-4, 3), (-1, 0)].map(|(lo, hi)| Interval::new(lo, hi, 0));
+        let kind = rng.below(7) as usize;
+        let of = |rng: &mut SplitMix| if kind < 6 { kind } else { rng.below(6) as usize };
+        let x: Vec<_> = (0..inputs).map(|input| builder.op(Op::Input { input }, types[of(rng)].clone())).collect();
         for _ in 0..rows {
             let mut sum = None;
             for &x in &x {
                 for digit in 0..bits {
                     let shift = digit as i32;
+                    let (low, high): (i64, i64) = (-4 << shift, 7 << shift);
                     sum = match (rng.below(3), sum) {
                         (0, sum) => sum,
-                        (_, None) => Some((
-                            builder.op(Op::Quantise { x, shift }, Interval::new(0, 1 << shift, 0)),
-                            0,
-                            1 << shift,
-                        )),
+                        (_, None) => {
+                            Some((builder.op(Op::Quantise { x, shift }, Interval::new(low, high, 0)), low, high))
+                        }
                         (1, Some((a, lo, hi))) => {
-                            let (lo, hi): (i64, i64) = (lo, hi + (1 << shift));
+                            let (lo, hi): (i64, i64) = (lo + low, hi + high);
                             Some((builder.op(Op::Add { a, b: x, shift }, Interval::new(lo, hi, 0)), lo, hi))
                         }
                         (_, Some((a, lo, hi))) => {
-                            let (lo, hi): (i64, i64) = (lo - (1 << shift), hi);
+                            let (lo, hi): (i64, i64) = (lo - high, hi - low);
                             Some((builder.op(Op::Sub { a, b: x, shift }, Interval::new(lo, hi, 0)), lo, hi))
                         }
                     };
@@ -423,13 +450,14 @@ mod tests {
     fn sums_of_bits_keep_their_values() {
         let mut rng = SplitMix::new(29);
         let mut changed = 0;
-        for _ in 0..40 {
+        for pass in ["bitsums", "bitsums4"].into_iter().cycle().take(60) {
             let (inputs, rows, bits) = (4 + rng.below(30) as u32, 1 + rng.below(4) as usize, 1 + rng.below(5) as u32);
             let model = product(inputs, rows, bits, &mut rng);
-            let after = passes::run(&model, &["ranges", "bitsums", "dce"]).0;
+            let after = passes::run(&model, &["ranges", "linear", "ranges", pass, "dce"]).0;
             changed += u32::from(after.nodes().iter().any(|node| matches!(node.op, Op::Lookup { .. })));
+            let kifs = model.input_kifs();
             for _ in 0..50 {
-                let codes: Vec<BigInt> = (0..inputs).map(|_| BigInt::from(rng.below(2))).collect();
+                let codes: Vec<BigInt> = kifs.iter().map(|kif| kif.min_code() + rng.below(1 << kif.width())).collect();
                 let run = |model: &Model| golden(model, &codes, LookupMiss::Zero).expect("it runs");
                 assert_eq!(run(&model), run(&after));
             }

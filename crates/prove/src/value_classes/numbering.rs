@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Most inputs of one among which those are looked for that the others decide.
 const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
-pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
+pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
 
 /// Most bits of a word whose bits are looked at one by one.
 const MOST_WORD: u32 = 8;
@@ -88,6 +88,12 @@ fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
         if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
 }
 
+/// Number of look-ups of a program whose operand is put together from several values.
+pub(super) fn words(model: &Model) -> usize {
+    let is_word = |x: &ValueId| matches!(model.node(*x).op, Op::Add { .. }) && model.kif(*x).width() <= MOST_WORD;
+    model.nodes().iter().filter(|node| matches!(&node.op, Op::Lookup { x, .. } if is_word(x))).count()
+}
+
 /// Both programs with what is known of their values.
 pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
@@ -98,6 +104,8 @@ pub(super) struct Numbering<'a> {
     /// Classes by what they are cut out of: also its power of two, and where they are rounded.
     pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
     pub(super) tables: FxHashMap<&'a [i32], u32>,
+    /// `true` if counts of comparisons are sums of these: one program has them in tables of several bits.
+    pub(super) writes_counts: bool,
     /// The class of each value.
     pub(super) of: [Vec<u32>; 2],
     /// Classes by the direction of their forms.
@@ -173,7 +181,7 @@ impl<'a> Numbering<'a> {
                 class.def.is_none_or(|(side, id)| matches!(self.programs[side].node(id).op, Op::Input { .. }));
             !is_port && class.range.frac == 0 && class.range.lo.is_zero() && class.range.hi == BigInt::from(1)
         };
-        if form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
+        if !self.writes_counts && form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
             return;
         }
         self.classes[class as usize].form = Some(form.clone());
