@@ -95,6 +95,8 @@ pub(super) fn list() -> Result<ExitStatus, Failure> {
         "\n-O2 --use-dsp no --delay-model device, two stages or more: {}\n",
         passes::IN_STAGES.join(", ")
     ));
-    text.push_str(&format!("-O2 for devices with six-input tables, at the end: {}\n", passes::WIDE_TABLES.join(", ")));
+    for (inputs, names) in [("six", passes::WIDE_TABLES), ("four", passes::NARROW_TABLES)] {
+        text.push_str(&format!("-O2 for devices with {inputs}-input LUTs, at the end: {}\n", names.join(", ")));
+    }
     print(text.as_bytes())
 }

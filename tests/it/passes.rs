@@ -418,8 +418,8 @@ fn many_seeded_programs_keep_their_meaning() {
 #[test]
 fn passes_find_something_to_do() {
     // A test that compares programs with themselves would notice nothing.
-    // Random programs have few one-bit inputs; the test next to `bitsums` counts what it changes.
-    for pass in PASSES.iter().filter(|pass| pass.name != "bitsums") {
+    // Random programs have few sums of narrow values; the test next to `bitsums` counts what it changes.
+    for pass in PASSES.iter().filter(|pass| !pass.name.starts_with("bitsums")) {
         let changed = (0..400).filter(|&seed| {
             let changes = |before: Model| pass.apply(&before, Trust::Types) != before;
             changes(random::model(seed)) || changes(random::rounded::program(seed))

@@ -269,10 +269,13 @@ impl Spec {
             Passes::Level(_) if cuts_products => passes::IN_STAGES.to_vec(),
             Passes::Level(level) => passes::pipeline(*level).to_vec(),
         };
-        // Tables of five bits inside adders need look-up tables of six inputs. Shared hardware has tables of its own.
-        let has_wide_tables = self.device().technology().table_inputs >= 6;
-        let names = match self.searches() && has_wide_tables && self.interval().is_none() {
-            true => [&names[..], &passes::WIDE_TABLES[..]].concat(),
+        let tables = match self.device().technology().table_inputs {
+            6.. => &passes::WIDE_TABLES,
+            _ => &passes::NARROW_TABLES,
+        };
+        // Shared hardware has tables of its own.
+        let names = match self.searches() && self.interval().is_none() {
+            true => [&names[..], &tables[..]].concat(),
             false => names,
         };
         let unknown = names.iter().find(|name| passes::find(name).is_none());

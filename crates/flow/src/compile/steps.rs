@@ -128,13 +128,14 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
         Some(list) => candidates.push(list.split(',').collect()),
         None => {
             let level = after("-O").map_or(Some(DEFAULT_LEVEL), |level| level.parse().ok())?;
+            let tables = [passes::WIDE_TABLES, passes::NARROW_TABLES];
             candidates.push(passes::pipeline(level).to_vec());
             if level > 1 {
-                candidates.push([passes::pipeline(level), &passes::WIDE_TABLES].concat());
+                candidates.extend(tables.map(|tables| [passes::pipeline(level), &tables].concat()));
             }
             if level > 1 && model.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. })) {
                 candidates.push(passes::IN_STAGES.to_vec());
-                candidates.push([passes::IN_STAGES, &passes::WIDE_TABLES].concat());
+                candidates.extend(tables.map(|tables| [passes::IN_STAGES, &tables].concat()));
             }
         }
     }

@@ -1,81 +1,210 @@
-//! `bitsums`: sums of one-bit inputs as functions inside the LUTs of adders.
+//! `bitsums`: sums of narrow values as functions inside the LUTs of adders.
 //!
 //! A sum bit of an FPGA's carry chain is preceded by a LUT, of which an adder uses two inputs: one for each operand.
 //! Where an operand is itself a function of a few bits, that function fits into the same LUT: with six inputs, an
-//! accumulator bit and five one-bit inputs. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
+//! accumulator bit and five bits of others. So `c + w0 x0 + ... + w4 x4` takes one LUT a bit, whatever the weights are,
 //! where adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
 //! hardware realization of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
+//! Values of several bits enter bit by bit: the bits of one group may be those of several values, and those of one value
+//! may be in several groups.
 //!
-//! Each row becomes a few accumulator chains, as many as its adder levels require. The partial sum `T` of five inputs
-//! is added as `c - (-T - 1/2)` with the half dropped afterwards, that is, by a subtraction with borrow: the same
-//! number, in a form that keeps the accumulator the direct input of the carry chain (yosys orders the operands of a
-//! sum, not those of a difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost
-//! the LUTs their place.
+//! Each row becomes a few accumulator chains, as many as its adder levels require. Partial sums start at zero: bits
+//! with negative weights count from their least sum, and the row's constant is added in a table of its own chain. So
+//! accumulator bits above a partial sum take no LUT, only the carry. The partial sum `T` of five bits is added as
+//! `c - (-T - 1/2)` with the half dropped afterwards, that is, by a subtraction with borrow: the same number, in a form
+//! that keeps the accumulator the direct input of the carry chain (yosys orders the operands of a sum, not those of a
+//! difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost the LUTs their
+//! place.
+//!
+//! `bitsums4` is for devices with four-input LUTs, whose adders take no function: partial sums of four bits are tables
+//! in front of adders.
 
 use super::facts::Known;
-use super::linear::{Coefficient, Delays, Sums};
+use super::linear::{Coefficient, Delays, Group, Sums};
 use super::rewrite::{Rewrite, rebuild};
-use alir_core::ir::{Model, Op, Table, ValueId};
+use alir_core::ir::{Model, Op, Table, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
+use rustc_hash::FxHashMap;
 
-/// Inputs of a look-up table.
-const TABLE_INPUTS: usize = 6;
+/// LUTs of a device family.
+#[derive(Clone, Copy)]
+struct LutFamily {
+    /// Inputs of a LUT.
+    inputs: usize,
+    /// Inputs of a function that an adder adds to its other operand.
+    addend_inputs: usize,
+    /// `true` if that function is computed in the adder's LUTs, and those above it only pass the carry.
+    is_in_adder: bool,
+}
+
+/// AMD and others with LUTs of six inputs.
+const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, is_in_adder: true };
+/// ECP5 and iCE40.
+const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, is_in_adder: false };
+
 /// Largest magnitude of a partial sum: entries of tables are 32-bit numbers.
 const MAX_SUM: i128 = 1 << 29;
-/// Fewest terms of a row that is worth it.
-const MIN_TERMS: usize = 4;
+/// Widest value that enters bit by bit.
+const MAX_WIDTH: u32 = 4;
+/// Most bits of a row.
+const MAX_BITS: usize = 4096;
+/// Fewest terms of the longest row of a group.
+const MIN_TERMS: usize = 3;
+/// Fewest terms of the longest row of a group whose terms are not all inputs.
+const MIN_LOGIC_TERMS: usize = 8;
 
-/// Replaces groups of sums of one-bit inputs where that takes fewer look-up tables.
+/// Replaces groups of sums of narrow values where that takes fewer LUTs of six inputs.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
+    run_for(model, known, SIX_INPUTS)
+}
+
+/// Replaces groups of sums of narrow values where that takes fewer LUTs of four inputs.
+pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Model> {
+    run_for(model, known, FOUR_INPUTS)
+}
+
+fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::of(model, facts)?;
-    let plans: Vec<Option<Vec<RowPlan>>> = sums
-        .groups
-        .iter()
-        .map(|group| {
-            let is_bit = |&leaf: &ValueId| {
-                let kif = model.kif(leaf);
-                matches!(model.node(leaf).op, Op::Input { .. }) && kif.width() == 1 && !kif.signed
-            };
-            if !group.leaves.iter().all(is_bit) {
-                return None;
-            }
-            let rows = group.rows.iter().zip(&group.levels);
-            let plans: Vec<RowPlan> =
-                rows.map(|(row, levels)| RowPlan::new(model, &group.leaves, row, *levels)).collect::<Option<_>>()?;
-            let cost: u64 = plans.iter().map(|plan| plan.cost).sum();
-            (20 * cost < 19 * group.bits).then_some(plans)
-        })
-        .collect();
+    let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().map(|group| plan_group(model, group, family)).collect();
     if plans.iter().all(Option::is_none) {
         return None;
     }
     let delays = Delays::of(model, facts);
+    let mut rows: FxHashMap<(usize, usize), ValueId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let Some((group, row)) = sums.root[id.index()] else { return rw.keep(id) };
         let Some(plans) = &plans[group] else { return rw.keep(id) };
+        let (plan, shift) = match &plans[row] {
+            RowPlan::Keep => return rw.keep(id),
+            RowPlan::Scaled { row, shift } => (*row, *shift),
+            RowPlan::Chains(_) => (row, 0),
+        };
         let node = model.node(id);
-        let mut writer = PlanWriter { rw, plan: &plans[row], delays: &delays, origin: node.origin };
-        let x = writer.row();
-        rw.push(Op::Quantise { x, shift: 0 }, node.interval.clone(), 0.0, 0.0, node.origin)
+        let RowPlan::Chains(chains) = &plans[plan] else { return rw.keep(id) };
+        let x = *rows
+            .entry((group, plan))
+            .or_insert_with(|| PlanWriter { model, rw: &mut *rw, chains, delays: &delays, origin: node.origin }.row());
+        rw.push(Op::Quantise { x, shift }, node.interval.clone(), 0.0, 0.0, node.origin)
     })
 }
 
-/// A one-bit input with its weight in units of the row.
-#[derive(Clone, Copy)]
+/// Plans of the rows of a group; `None` if the adders that exist take no more LUTs.
+fn plan_group(model: &Model, group: &Group, family: LutFamily) -> Option<Vec<RowPlan>> {
+    let is_narrow = |&leaf: &ValueId| (1..=MAX_WIDTH).contains(&model.kif(leaf).width());
+    let longest = group.rows.iter().map(Vec::len).max().unwrap_or(0);
+    // Synthesis merges logic in front of a short sum with its adders, so that tables gain less there.
+    let are_inputs = group.leaves.iter().all(|leaf| matches!(model.node(*leaf).op, Op::Input { .. }));
+    let (least_terms, most_percent) = if are_inputs { (MIN_TERMS, 95) } else { (MIN_LOGIC_TERMS, 80) };
+    if !group.leaves.iter().all(is_narrow) || longest < least_terms {
+        return None;
+    }
+    let mut seen: FxHashMap<Vec<WeightedBit>, (usize, i32)> = FxHashMap::default();
+    let (mut plans, mut luts, mut carries) = (Vec::with_capacity(group.rows.len()), 0, 0);
+    for (index, (row, levels)) in group.rows.iter().zip(&group.levels).enumerate() {
+        if let [(_, Coefficient { mantissa: 1, .. })] = row[..] {
+            plans.push(RowPlan::Keep);
+            continue;
+        }
+        let (bits, frac) = weighted_bits(model, &group.leaves, row)?;
+        if let Some(&(row, of)) = seen.get(&bits) {
+            plans.push(RowPlan::Scaled { row, shift: of - frac });
+            continue;
+        }
+        let chains = Chains::new(&bits, frac, *levels, family)?;
+        seen.insert(bits, (index, frac));
+        let (own, length) = chains.cost();
+        (luts, carries) = (luts + own, carries + length);
+        plans.push(RowPlan::Chains(chains));
+    }
+    let is_smaller = match family.is_in_adder {
+        true => 100 * luts < most_percent * group.luts && 4 * carries <= 5 * group.bits,
+        false => 100 * (luts + carries) < most_percent * group.bits,
+    };
+    is_smaller.then_some(plans)
+}
+
+/// Plan of a row.
+enum RowPlan {
+    /// A shift, which takes no hardware.
+    Keep,
+    /// Another row times a power of two.
+    Scaled {
+        row: usize,
+        shift: i32,
+    },
+    Chains(Chains),
+}
+
+/// A bit of a value, with its weight in units of the row.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct WeightedBit {
-    input: ValueId,
-    frac: i32,
+    value: ValueId,
+    /// Its place in the value's code.
+    place: u32,
     weight: i128,
 }
 
-/// Plan of a row: chains of partial sums, each of a few bits.
-struct RowPlan {
-    chains: Vec<Vec<Vec<WeightedBit>>>,
+/// A row's bits and the fractional bits of its unit; `None` if its numbers are too large. The sign of a value is a bit of
+/// negative weight.
+fn weighted_bits(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)]) -> Option<(Vec<WeightedBit>, i32)> {
+    let point = |&(leaf, c): &(u32, Coefficient)| c.exponent - model.kif(leaves[leaf as usize]).frac;
+    let low = row.iter().map(point).min()?;
+    let mut bits: Vec<WeightedBit> = Vec::with_capacity(row.len());
+    for term in row {
+        let up = u32::try_from(point(term) - low).ok().filter(|up| *up < 60)?;
+        let value = leaves[term.0 as usize];
+        let kif = model.kif(value);
+        for place in 0..kif.width() {
+            let weight = i128::from(term.1.mantissa) << (up + place);
+            let is_sign = kif.signed && place + 1 == kif.width();
+            bits.push(WeightedBit { value, place, weight: if is_sign { -weight } else { weight } });
+        }
+    }
+    let all: i128 = bits.iter().map(|bit| bit.weight.abs()).sum();
+    (all <= MAX_SUM && bits.len() <= MAX_BITS).then_some((bits, -low))
+}
+
+/// A partial sum of a few bits, counted from its least value.
+struct PartialSum {
+    bits: Vec<WeightedBit>,
+}
+
+impl PartialSum {
+    /// The least value, which is left out.
+    fn least(&self) -> i128 {
+        self.bits.iter().map(|bit| bit.weight.min(0)).sum()
+    }
+
+    /// The greatest value.
+    fn most(&self) -> i128 {
+        self.bits.iter().map(|bit| bit.weight.abs()).sum()
+    }
+
+    /// The value for each word of the bits, the first bit lowest.
+    fn entries(&self) -> Vec<i128> {
+        let entry = |index: usize| {
+            let chosen = self.bits.iter().enumerate().filter(|(place, _)| index >> place & 1 == 1);
+            chosen.map(|(_, bit)| bit.weight).sum::<i128>() - self.least()
+        };
+        (0..1usize << self.bits.len()).map(entry).collect()
+    }
+
+    /// Bits that are not constant.
+    fn luts(&self) -> u64 {
+        let low = self.bits.iter().fold(0, |all, bit| all | bit.weight).trailing_zeros();
+        width((0, self.most())) - u64::from(low)
+    }
+}
+
+/// Accumulator chains that are added up.
+struct Chains {
+    chains: Vec<Vec<PartialSum>>,
+    /// Number that the first partial sum of the last chain contains as well.
+    constant: i128,
     /// Fractional bits of the row's unit.
     frac: i32,
-    /// Look-up tables.
-    cost: u64,
+    family: LutFamily,
 }
 
 /// Bits of a number between these in two's complement.
@@ -84,55 +213,44 @@ fn width((lo, hi): (i128, i128)) -> u64 {
     bits(lo).max(bits(hi)) + u64::from(lo < 0)
 }
 
-/// Least and greatest sum of weighted bits.
-fn range(bits: &[WeightedBit]) -> (i128, i128) {
-    bits.iter().fold((0, 0), |(lo, hi), bit| (lo + bit.weight.min(0), hi + bit.weight.max(0)))
-}
-
 fn plus(a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     (a.0 + b.0, a.1 + b.1)
 }
 
-impl RowPlan {
-    /// Plans a row of at most `levels` adder levels; `None` if its numbers are too large or it has few terms.
-    fn new(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)], levels: u32) -> Option<RowPlan> {
-        if row.len() < MIN_TERMS {
-            return None;
+impl Chains {
+    /// Plans a row of at most `levels` adder levels, with the fewest LUTs; `None` if there is no such plan.
+    fn new(bits: &[WeightedBit], frac: i32, levels: u32, family: LutFamily) -> Option<Chains> {
+        let mut best: Option<((u64, u64), Chains)> = None;
+        let most = bits.len().div_ceil(family.inputs);
+        for by_zeros in [false, true] {
+            // Partial sums of small weights, and those of even ones, are narrow.
+            let mut sorted = bits.to_vec();
+            let zeros = |bit: &WeightedBit| if by_zeros { bit.weight.trailing_zeros().min(2) } else { 0 };
+            sorted.sort_by_key(|bit| (zeros(bit), bit.weight.unsigned_abs(), bit.value, bit.place));
+            let plans = (1..=most).map(|count| Chains::with_count(&sorted, count, frac, family));
+            if let Some(plan) = plans.into_iter().find(|plan| plan.levels() <= levels.max(1)) {
+                let cost = plan.cost();
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, plan));
+                }
+            }
         }
-        let point = |&(leaf, c): &(u32, Coefficient)| c.exponent - model.kif(leaves[leaf as usize]).frac;
-        let low = row.iter().map(point).min()?;
-        let mut bits: Vec<WeightedBit> = Vec::with_capacity(row.len());
-        for term in row {
-            let up = u32::try_from(point(term) - low).ok().filter(|up| *up < 60)?;
-            let input = leaves[term.0 as usize];
-            bits.push(WeightedBit { input, frac: model.kif(input).frac, weight: i128::from(term.1.mantissa) << up });
-        }
-        let all = range(&bits);
-        if all.0 < -MAX_SUM || all.1 > MAX_SUM {
-            return None;
-        }
-        // Small weights first: the accumulator grows late.
-        bits.sort_by_key(|bit| (bit.weight.unsigned_abs(), bit.input));
-        let most = bits.len().div_ceil(TABLE_INPUTS);
-        let plans = (1..=most).map(|count| RowPlan::with_chains(&bits, count, -low));
-        plans.into_iter().find(|plan| plan.levels() <= levels.max(1))
+        best.map(|(_, plan)| plan)
     }
 
     /// Plans the row with `count` chains; the bits are distributed so that chains are equally long.
-    fn with_chains(bits: &[WeightedBit], count: usize, frac: i32) -> RowPlan {
+    fn with_count(bits: &[WeightedBit], count: usize, frac: i32, family: LutFamily) -> Chains {
         let mut chains = Vec::with_capacity(count);
         let mut rest = bits;
         for left in (1..=count).rev() {
             let (own, others) = rest.split_at(rest.len().div_ceil(left));
             rest = others;
-            let (first, more) = own.split_at(own.len().min(TABLE_INPUTS));
-            let mut chain = vec![first.to_vec()];
-            chain.extend(more.chunks(TABLE_INPUTS - 1).map(<[_]>::to_vec));
-            chains.push(chain);
+            let (first, more) = own.split_at(own.len().min(family.inputs));
+            let sum = |bits: &[WeightedBit]| PartialSum { bits: bits.to_vec() };
+            chains.push([first].into_iter().chain(more.chunks(family.addend_inputs)).map(sum).collect());
         }
-        let mut plan = RowPlan { chains, frac, cost: 0 };
-        plan.cost = plan.tables();
-        plan
+        let constant = bits.iter().map(|bit| bit.weight.min(0)).sum();
+        Chains { chains, constant, frac, family }
     }
 
     /// Adders on the longest path.
@@ -141,32 +259,70 @@ impl RowPlan {
         longest - 1 + self.chains.len().next_power_of_two().trailing_zeros()
     }
 
-    /// Returns the number of LUTs: those of the first partial sum of each chain, one for each accumulator bit, and one
-    /// for the sign of a partial sum, which several accumulator bits read.
-    fn tables(&self) -> u64 {
+    /// Number that the first partial sum of a chain contains as well.
+    fn constant_of(&self, chain: usize) -> i128 {
+        if chain + 1 == self.chains.len() { self.constant } else { 0 }
+    }
+
+    /// Returns the number of LUTs, and the bits of all carry chains: an accumulator bit above a partial sum takes none
+    /// of the former.
+    fn cost(&self) -> (u64, u64) {
         let mut sums: Vec<(i128, i128)> = Vec::new();
-        let mut cost = 0;
-        for chain in &self.chains {
-            let mut sum = range(&chain[0]);
-            cost += width(sum);
-            for group in &chain[1..] {
-                sum = plus(sum, range(group));
-                cost += width(sum) + 1;
+        let (mut luts, mut carries) = (0, 0);
+        for (index, chain) in self.chains.iter().enumerate() {
+            let start = self.constant_of(index);
+            let mut sum = (start, start + chain[0].most());
+            luts += functions(&chain[0], start);
+            for partial in &chain[1..] {
+                sum = plus(sum, (0, partial.most()));
+                luts += if self.family.is_in_adder { partial.luts() } else { functions(partial, 0) };
+                carries += width(sum);
             }
             sums.push(sum);
         }
         while sums.len() > 1 {
-            sums = sums.chunks(2).map(|pair| pair.iter().copied().reduce(plus).unwrap_or((0, 0))).collect();
-            cost += sums.iter().map(|sum| width(*sum)).sum::<u64>();
+            let mut next = Vec::with_capacity(sums.len().div_ceil(2));
+            for pair in sums.chunks(2) {
+                next.push(match *pair {
+                    [a, b] => {
+                        // All but the last are unsigned.
+                        let own = if b.0 < 0 { width(a) } else { width(a).min(width(b)) };
+                        luts += if self.family.is_in_adder { own } else { 0 };
+                        carries += width(plus(a, b));
+                        plus(a, b)
+                    }
+                    _ => pair[0],
+                });
+            }
+            sums = next;
         }
-        cost
+        (luts, carries)
     }
+}
+
+/// LUTs of a partial sum plus a number on their own: different bits that are neither constant nor one of the inputs.
+fn functions(partial: &PartialSum, constant: i128) -> u64 {
+    let entries: Vec<i128> = partial.entries().iter().map(|entry| entry + constant).collect();
+    let column = |bit: u64| entries.iter().rev().fold(0u64, |all, entry| all << 1 | (entry >> bit & 1) as u64);
+    let ends = (constant, constant + partial.most());
+    let mut columns: Vec<u64> = (0..width(ends)).map(column).collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let all = u64::MAX >> (64 - entries.len());
+    let is_input = |bits: u64| {
+        (0..partial.bits.len()).any(|place| {
+            let input = (0..entries.len()).filter(|index| index >> place & 1 == 1).fold(0u64, |all, at| all | 1 << at);
+            bits == input
+        })
+    };
+    columns.iter().filter(|bits| **bits != 0 && **bits != all && !is_input(**bits)).count() as u64
 }
 
 /// Writes the operations of a row.
 struct PlanWriter<'a, 'b, 'c> {
+    model: &'a Model,
     rw: &'b mut Rewrite<'c>,
-    plan: &'a RowPlan,
+    chains: &'a Chains,
     delays: &'a Delays,
     origin: u32,
 }
@@ -180,16 +336,13 @@ impl PlanWriter<'_, '_, '_> {
 
     /// The value of the row.
     fn row(&mut self) -> ValueId {
-        let plan = self.plan;
-        let mut sums: Vec<(ValueId, (i128, i128))> = plan.chains.iter().map(|chain| self.chain(chain)).collect();
+        let mut sums: Vec<(ValueId, (i128, i128))> =
+            (0..self.chains.chains.len()).map(|chain| self.chain(chain)).collect();
         while sums.len() > 1 {
             let mut next = Vec::with_capacity(sums.len().div_ceil(2));
             for pair in sums.chunks(2) {
                 next.push(match *pair {
-                    [(a, x), (b, y)] => {
-                        let sum = plus(x, y);
-                        (self.push(Op::Add { a, b, shift: 0 }, sum, plan.frac, true), sum)
-                    }
+                    [a, b] => self.sum(a, b),
                     _ => pair[0],
                 });
             }
@@ -198,34 +351,56 @@ impl PlanWriter<'_, '_, '_> {
         sums[0].0
     }
 
+    /// The sum of two chains: the narrower one's bits are inverted within the adder.
+    fn sum(&mut self, a: (ValueId, (i128, i128)), b: (ValueId, (i128, i128))) -> (ValueId, (i128, i128)) {
+        let frac = self.chains.frac;
+        // All but the last are unsigned.
+        let (a, b) = if b.1.0 < 0 || width(a.1) < width(b.1) { (b, a) } else { (a, b) };
+        let twice = self.push(Op::Quantise { x: b.0, shift: 0 }, (2 * b.1.0, 2 * b.1.1), frac + 1, false);
+        let inverse = (-2 * b.1.1 - 1, -2 * b.1.0 - 1);
+        let inverse = self.push(Op::Unary { op: UnaryBits::Not, x: twice }, inverse, frac + 1, false);
+        self.less(a, inverse, plus(a.1, b.1))
+    }
+
+    /// The difference without the half that it has.
+    fn less(&mut self, a: (ValueId, (i128, i128)), b: ValueId, sum: (i128, i128)) -> (ValueId, (i128, i128)) {
+        let (frac, with_half) = (self.chains.frac, (2 * sum.0 + 1, 2 * sum.1 + 1));
+        let x = self.push(Op::Sub { a: a.0, b, shift: 0 }, with_half, frac + 1, true);
+        (self.push(Op::Quantise { x, shift: 0 }, sum, frac, false), sum)
+    }
+
     /// The value of a chain, and its range.
-    fn chain(&mut self, groups: &[Vec<WeightedBit>]) -> (ValueId, (i128, i128)) {
-        let frac = self.plan.frac;
-        let mut sum = range(&groups[0]);
-        let mut value = self.table(&groups[0], frac, |partial| partial);
-        for group in &groups[1..] {
-            sum = plus(sum, range(group));
-            let b = self.table(group, frac + 1, |partial| -2 * partial - 1);
-            let with_half = (2 * sum.0 + 1, 2 * sum.1 + 1);
-            let x = self.push(Op::Sub { a: value, b, shift: 0 }, with_half, frac + 1, true);
-            value = self.push(Op::Quantise { x, shift: 0 }, sum, frac, false);
+    fn chain(&mut self, index: usize) -> (ValueId, (i128, i128)) {
+        let (chains, frac) = (self.chains, self.chains.frac);
+        let (chain, start) = (&chains.chains[index], chains.constant_of(index));
+        let first = self.table(&chain[0], frac, |partial| partial + start);
+        let mut value = (first, (start, start + chain[0].most()));
+        for partial in &chain[1..] {
+            let b = self.table(partial, frac + 1, |partial| -2 * partial - 1);
+            value = self.less(value, b, plus(value.1, (0, partial.most())));
         }
-        (value, sum)
+        value
+    }
+
+    /// A bit of a value as an unsigned number of one bit, and the power of two that it counts.
+    fn bit(&mut self, bit: &WeightedBit) -> (ValueId, i32) {
+        let kif = self.model.kif(bit.value);
+        let (x, frac) = (self.rw.number(bit.value), kif.frac - bit.place as i32);
+        match kif.width() == 1 && !kif.signed {
+            true => (x, frac),
+            false => (self.push(Op::Quantise { x, shift: 0 }, (0, 1), frac, false), frac),
+        }
     }
 
     /// The table of a partial sum, of which each entry is a function.
-    fn table(&mut self, bits: &[WeightedBit], frac: i32, entry: impl Fn(i128) -> i128) -> ValueId {
-        let point = bits[0].frac;
-        let mut x = self.rw.number(bits[0].input);
+    fn table(&mut self, partial: &PartialSum, frac: i32, entry: impl Fn(i128) -> i128) -> ValueId {
+        let bits = &partial.bits;
+        let (mut x, point) = self.bit(&bits[0]);
         for (place, bit) in (1..).zip(&bits[1..]) {
-            let b = self.rw.number(bit.input);
-            x = self.push(Op::Add { a: x, b, shift: place + bit.frac - point }, (0, (2 << place) - 1), point, false);
+            let (b, own) = self.bit(bit);
+            x = self.push(Op::Add { a: x, b, shift: place + own - point }, (0, (2 << place) - 1), point, false);
         }
-        let partial = |index: usize| -> i128 {
-            let chosen = bits.iter().enumerate().filter(|(place, _)| index >> place & 1 == 1);
-            chosen.map(|(_, bit)| bit.weight).sum()
-        };
-        let entries: Vec<i128> = (0..1usize << bits.len()).map(|index| entry(partial(index))).collect();
+        let entries: Vec<i128> = partial.entries().into_iter().map(entry).collect();
         let ends = entries.iter().fold((entries[0], entries[0]), |(lo, hi), &e| (lo.min(e), hi.max(e)));
         let out = Interval::new(Code::of_i128(ends.0), Code::of_i128(ends.1), frac);
         // `MAX_SUM` bounds the entries.
@@ -238,33 +413,35 @@ impl PlanWriter<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use crate::passes;
-    use alir_core::ir::{Builder, Model, Op, Output};
+    use alir_core::ir::{BinaryBits, Builder, Model, Op, Output, ValueId};
     use alir_core::num::{Interval, SplitMix};
     use alir_interp::{LookupMiss, golden};
     use num_bigint::BigInt;
 
-    /// A constant matrix times a vector of bits, row by row in a chain of adders.
+    /// A constant matrix times a vector of values of up to three bits, row by row in a chain of adders.
     fn product(inputs: u32, rows: usize, bits: u32, rng: &mut SplitMix) -> Model {
         let mut builder = Builder::new(vec![0; inputs as usize]);
-        let x: Vec<_> = (0..inputs).map(|input| builder.op(Op::Input { input }, Interval::new(0, 1, 0))).collect();
+        let types = [(0, 1), (0, 3), (-2, 1), (0, 7), (-4, 3), (-1, 0)].map(|(lo, hi)| Interval::new(lo, hi, 0));
+        let kind = rng.below(7) as usize;
+        let of = |rng: &mut SplitMix| if kind < 6 { kind } else { rng.below(6) as usize };
+        let x: Vec<_> = (0..inputs).map(|input| builder.op(Op::Input { input }, types[of(rng)].clone())).collect();
         for _ in 0..rows {
             let mut sum = None;
             for &x in &x {
                 for digit in 0..bits {
                     let shift = digit as i32;
+                    let (low, high): (i64, i64) = (-4 << shift, 7 << shift);
                     sum = match (rng.below(3), sum) {
                         (0, sum) => sum,
-                        (_, None) => Some((
-                            builder.op(Op::Quantise { x, shift }, Interval::new(0, 1 << shift, 0)),
-                            0,
-                            1 << shift,
-                        )),
+                        (_, None) => {
+                            Some((builder.op(Op::Quantise { x, shift }, Interval::new(low, high, 0)), low, high))
+                        }
                         (1, Some((a, lo, hi))) => {
-                            let (lo, hi): (i64, i64) = (lo, hi + (1 << shift));
+                            let (lo, hi): (i64, i64) = (lo + low, hi + high);
                             Some((builder.op(Op::Add { a, b: x, shift }, Interval::new(lo, hi, 0)), lo, hi))
                         }
                         (_, Some((a, lo, hi))) => {
-                            let (lo, hi): (i64, i64) = (lo - (1 << shift), hi);
+                            let (lo, hi): (i64, i64) = (lo - high, hi - low);
                             Some((builder.op(Op::Sub { a, b: x, shift }, Interval::new(lo, hi, 0)), lo, hi))
                         }
                     };
@@ -279,17 +456,40 @@ mod tests {
     fn sums_of_bits_keep_their_values() {
         let mut rng = SplitMix::new(29);
         let mut changed = 0;
-        for _ in 0..40 {
+        for pass in ["bitsums", "bitsums4"].into_iter().cycle().take(60) {
             let (inputs, rows, bits) = (4 + rng.below(30) as u32, 1 + rng.below(4) as usize, 1 + rng.below(5) as u32);
             let model = product(inputs, rows, bits, &mut rng);
-            let after = passes::run(&model, &["ranges", "bitsums", "dce"]).0;
+            let after = passes::run(&model, &["ranges", "linear", "ranges", pass, "dce"]).0;
             changed += u32::from(after.nodes().iter().any(|node| matches!(node.op, Op::Lookup { .. })));
+            let kifs = model.input_kifs();
             for _ in 0..50 {
-                let codes: Vec<BigInt> = (0..inputs).map(|_| BigInt::from(rng.below(2))).collect();
+                let codes: Vec<BigInt> = kifs.iter().map(|kif| kif.min_code() + rng.below(1 << kif.width())).collect();
                 let run = |model: &Model| golden(model, &codes, LookupMiss::Zero).expect("it runs");
                 assert_eq!(run(&model), run(&after));
             }
         }
         assert!(changed > 20, "{changed}");
+    }
+
+    #[test]
+    fn counts_of_computed_bits_keep_their_values() {
+        let mut builder = Builder::new(vec![0; 21]);
+        let x: Vec<_> = (0..21).map(|input| builder.op(Op::Input { input }, Interval::new(0, 1, 0))).collect();
+        let bit = |pair: &[ValueId]| Op::Binary { op: BinaryBits::Xor, a: pair[0], b: pair[1], shift: 0 };
+        let bits: Vec<_> = x.windows(2).map(|pair| builder.op(bit(pair), Interval::new(0, 1, 0))).collect();
+        let mut count = bits[0];
+        for (hi, &b) in (2..).zip(&bits[1..]) {
+            count = builder.op(Op::Add { a: count, b, shift: 0 }, Interval::new(0, hi, 0));
+        }
+        builder.output(Output { source: Some(count), shift: 0, neg: false });
+        let model = builder.finish().expect("a valid program");
+        let after = passes::run(&model, &["ranges", "bitsums", "dce"]).0;
+        assert!(after.nodes().iter().any(|node| matches!(node.op, Op::Lookup { .. })));
+        let mut rng = SplitMix::new(36);
+        for _ in 0..50 {
+            let codes: Vec<BigInt> = (0..21).map(|_| BigInt::from(rng.below(2))).collect();
+            let run = |model: &Model| golden(model, &codes, LookupMiss::Zero).expect("it runs");
+            assert_eq!(run(&model), run(&after));
+        }
     }
 }

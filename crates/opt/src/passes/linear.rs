@@ -127,6 +127,8 @@ pub(super) struct Group {
     pub(super) levels: Vec<u32>,
     /// Adder bits of the file's own sums.
     pub(super) bits: u64,
+    /// LUTs of the file's own sums: none above the end of an unsigned operand, where only the carry is added.
+    pub(super) luts: u64,
     /// For each row, `true` if only additions of constants read it: they accept the negative as well.
     any_sign: Vec<bool>,
 }
@@ -189,7 +191,7 @@ impl Sums {
         // Leaves are numbered by their value.
         let mut vectors: Vec<Option<Row>> = vec![None; n];
         let mut levels = vec![0u32; n];
-        let mut bits = vec![0u64; n];
+        let mut bits = vec![AdderCost::default(); n];
         let mut wanted = vec![false; n];
         let mut parent: Vec<u32> = (0..n as u32).collect();
         let mut kept = 0;
@@ -207,9 +209,9 @@ impl Sums {
             }
             let deepest = terms.iter().map(|t| levels[t.value.index()]).max().unwrap_or(0);
             let is_free = any_sign[id.index()] && matches!(model.node(id).op, Op::Neg { .. });
-            bits[id.index()] = if is_free { 0 } else { adder_bits(model, facts, id, &terms) };
+            bits[id.index()] = if is_free { AdderCost::default() } else { adder_bits(model, facts, id, &terms) };
             // What is only put side by side takes no time.
-            let own = if bits[id.index()] == 0 { 0 } else { terms.len().next_power_of_two().trailing_zeros() };
+            let own = if bits[id.index()].bits == 0 { 0 } else { terms.len().next_power_of_two().trailing_zeros() };
             levels[id.index()] = deepest + own;
             for pair in vector.windows(2) {
                 union(&mut parent, pair[0].0, pair[1].0);
@@ -237,12 +239,14 @@ impl Sums {
                     rows: Vec::new(),
                     levels: Vec::new(),
                     bits: 0,
+                    luts: 0,
                     any_sign: Vec::new(),
                 });
                 groups.len() - 1
             });
             let group = &mut groups[g];
-            group.bits += bits[id.index()];
+            group.bits += bits[id.index()].bits;
+            group.luts += bits[id.index()].luts;
             if !wanted[id.index()] {
                 continue;
             }
@@ -360,33 +364,43 @@ fn union(parent: &mut [u32], a: u32, b: u32) {
     parent[high as usize] = low;
 }
 
-/// Adder bits of one of the file's sums.
-fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> u64 {
+/// Cost of a sum: bits of its carry chains, and LUTs.
+#[derive(Clone, Copy, Debug, Default)]
+struct AdderCost {
+    bits: u64,
+    luts: u64,
+}
+
+/// Cost of one of the file's sums.
+fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> AdderCost {
+    let equal = |bits: u64| AdderCost { bits, luts: bits };
     let span = |t: &Term| {
         let range = facts.range(t.value)?;
         Some(Span::of(range, t.shift - model.kif(t.value).frac).signed(t.neg))
     };
     let mut spans: Vec<Span> = match terms.iter().map(span).collect() {
         Some(spans) => spans,
-        None => return u64::from(model.kif(id).width()) * (terms.len() as u64 - 1),
+        None => return equal(u64::from(model.kif(id).width()) * (terms.len() as u64 - 1)),
     };
     if too_far_apart(spans.iter().copied()) {
-        return u64::from(model.kif(id).width()) * (terms.len() as u64 - 1);
+        return equal(u64::from(model.kif(id).width()) * (terms.len() as u64 - 1));
     }
     // A negation costs like a sum; a shift nothing.
     if let [one] = spans.as_slice() {
-        return if one.neg { u64::from(one.width()) } else { 0 };
+        return equal(if one.neg { u64::from(one.width()) } else { 0 });
     }
-    let mut bits = 0;
+    let mut cost = AdderCost::default();
     while let (Some(b), Some(a)) = (spans.pop(), spans.pop()) {
         let sum = a.plus(&b);
-        bits += a.cost(&b, &sum);
+        let bits = a.cost(&b, &sum);
+        cost.bits += bits;
+        cost.luts += bits - a.bits_above(&b, &sum).min(bits);
         if spans.is_empty() {
             break;
         }
         spans.push(sum);
     }
-    bits
+    cost
 }
 
 /// Where the bits of a value lie: its range in units of `2^low`.
@@ -448,6 +462,15 @@ impl Span {
         };
         let width = sum.width();
         u64::from(width - (passed as u32).min(width))
+    }
+}
+
+impl Span {
+    /// Bits of the sum above an unsigned operand that is added.
+    fn bits_above(&self, other: &Span, sum: &Span) -> u64 {
+        let ends = [self, other].into_iter().filter(|span| span.lo >= 0 && !span.neg).map(Span::top);
+        let upper = sum.low + sum.width() as i32;
+        ends.min().map_or(0, |end| (upper - end).max(0) as u64)
     }
 }
 

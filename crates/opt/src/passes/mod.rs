@@ -166,10 +166,17 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo {
         name: "bitsums",
-        summary: "sums of one-bit inputs as look-up tables inside the tables of adders, for devices with six-input tables",
+        summary: "sums of values of up to four bits as functions inside the LUTs of adders, for devices with six-input LUTs",
         level: BY_NAME,
         tables_only: false,
         run: bit_sums::run,
+    },
+    PassInfo {
+        name: "bitsums4",
+        summary: "sums of values of up to four bits as tables in front of adders, for devices with four-input LUTs",
+        level: BY_NAME,
+        tables_only: false,
+        run: bit_sums::run_for_four_inputs,
     },
     PassInfo {
         name: "functions",
@@ -226,6 +233,9 @@ pub const IN_STAGES: &[&str] = searching!("products");
 
 /// Passes that `-O2` adds at the end for devices with six-input LUTs.
 pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
+
+/// Passes that `-O2` adds at the end for devices with four-input LUTs.
+pub const NARROW_TABLES: [&str; 2] = ["bitsums4", "dce"];
 
 /// Statistics of one pass on a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -91,6 +91,7 @@ fn numbered<'a>(
         rounded: FxHashMap::default(),
         finer: FxHashMap::default(),
         tables: FxHashMap::default(),
+        writes_counts: numbering::words(a) != numbering::words(b),
         of: [Vec::with_capacity(a.nodes().len()), Vec::with_capacity(b.nodes().len())],
         directions: FxHashMap::default(),
         terms: [TERMS.1; 2],

@@ -13,10 +13,12 @@ use std::rc::Rc;
 /// Most inputs of one among which those are looked for that the others decide.
 const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
-pub(super) const TERMS: (usize, usize, usize) = (512, 2_000_000, 8_192);
+pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
 
+/// Most bits of a word whose bits are looked at one by one.
+const MOST_WORD: u32 = 8;
 /// Most entries of a table that may be a sum of the bits of its operand.
-const MOST_ENTRIES: usize = 1 << 8;
+const MOST_ENTRIES: usize = 1 << MOST_WORD;
 
 /// Classes that are added up, scaled by powers of two, and subtracted where marked.
 pub(super) type Terms = Vec<(u32, i32, bool)>;
@@ -27,6 +29,8 @@ pub(super) enum Key {
     /// An odd multiple of a power of two, or zero.
     Number(BigInt, i64),
     Port(u32),
+    /// The bit of a class that counts two to this power, in two's complement.
+    Bit(u32, i64),
     /// The sum of scaled classes, subtracted where marked.
     Sum(Terms, Cut),
     /// A sum whose exact operands are expanded to their own sums.
@@ -77,6 +81,19 @@ pub(super) struct Described {
     pub(super) shape: Shape,
 }
 
+/// Returns `true` if an operation inverts all bits of a value into a signed type: the negative less one unit.
+fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
+    let (op, kif) = (&model.node(id).op, model.kif(id));
+    matches!(op, Op::Unary { op: UnaryBits::Not, x }
+        if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
+}
+
+/// Number of look-ups of a program whose operand is put together from several values.
+pub(super) fn words(model: &Model) -> usize {
+    let is_word = |x: &ValueId| matches!(model.node(*x).op, Op::Add { .. }) && model.kif(*x).width() <= MOST_WORD;
+    model.nodes().iter().filter(|node| matches!(&node.op, Op::Lookup { x, .. } if is_word(x))).count()
+}
+
 /// Both programs with what is known of their values.
 pub(super) struct Numbering<'a> {
     pub(super) programs: [&'a Model; 2],
@@ -87,6 +104,8 @@ pub(super) struct Numbering<'a> {
     /// Classes by what they are cut out of: also its power of two, and where they are rounded.
     pub(super) finer: FxHashMap<FinerKey, Vec<(u32, i64, i64)>>,
     pub(super) tables: FxHashMap<&'a [i32], u32>,
+    /// `true` if counts of comparisons are sums of these: one program has them in tables of several bits.
+    pub(super) writes_counts: bool,
     /// The class of each value.
     pub(super) of: [Vec<u32>; 2],
     /// Classes by the direction of their forms.
@@ -162,7 +181,7 @@ impl<'a> Numbering<'a> {
                 class.def.is_none_or(|(side, id)| matches!(self.programs[side].node(id).op, Op::Input { .. }));
             !is_port && class.range.frac == 0 && class.range.lo.is_zero() && class.range.hi == BigInt::from(1)
         };
-        if form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
+        if !self.writes_counts && form.terms.len() > 2 && form.terms.iter().all(|(class, _)| is_bit(*class)) {
             return;
         }
         self.classes[class as usize].form = Some(form.clone());
@@ -196,6 +215,7 @@ impl<'a> Numbering<'a> {
             Op::Add { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, false)]),
             Op::Sub { a, b, shift } => all.extend([(*a, 0, false), (*b, *shift, true)]),
             Op::Sum { terms } => all.extend(terms.iter().map(|t| (t.value, t.shift, t.neg))),
+            Op::Unary { x, .. } if is_negative_less_one(model, id) => all.push((*x, 0, true)),
             _ => return None,
         }
         let (mut terms, mut ranges) = (Vec::with_capacity(all.len() + 1), Vec::with_capacity(all.len() + 1));
@@ -207,6 +227,11 @@ impl<'a> Numbering<'a> {
         if let Op::AddConst { value, shift, .. } = &model.node(id).op {
             let value = value.to_big();
             let constant = Range { lo: value.clone(), hi: value, frac: i64::from(*shift) };
+            terms.push((self.constant(&constant), 0, false));
+            ranges.push(constant);
+        }
+        if let Op::Unary { .. } = &model.node(id).op {
+            let constant = Range { lo: (-1).into(), hi: (-1).into(), frac: i64::from(model.kif(id).frac) };
             terms.push((self.constant(&constant), 0, false));
             ranges.push(constant);
         }
@@ -228,6 +253,13 @@ impl<'a> Numbering<'a> {
     pub(super) fn key(&mut self, side: usize, id: ValueId) -> (Key, Range) {
         let model = self.programs[side];
         let kif = model.kif(id);
+        if let Op::Lookup { x, table, base } = &model.node(id).op
+            && let Some((form, exact)) = self.table_of_sum(side, *x, base, &model.table(*table).entries, kif.frac)
+        {
+            let (range, cut) = exact.cut(kif);
+            return (Key::Form(Rc::new(form), cut), range);
+        }
+        let is_sum = is_negative_less_one(model, id);
         let class = |v: ValueId| self.representative(self.of[side][v.index()]);
         let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
         let full = Range::of(kif);
@@ -249,14 +281,8 @@ impl<'a> Numbering<'a> {
             | Op::Sub { .. }
             | Op::Sum { .. }
             | Op::Quantise { .. }
-            | Op::AddConst { .. } => {
-                let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
-                let exact = ranges
-                    .split_first()
-                    .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
-                terms.sort_unstable();
-                self.sum(side, terms, exact, kif)
-            }
+            | Op::AddConst { .. } => self.key_of_sum(side, id, kif),
+            Op::Unary { .. } if is_sum => self.key_of_sum(side, id, kif),
             Op::Relu { x } => {
                 let r = range(*x);
                 let positive = Range { lo: r.lo.clone().max(BigInt::ZERO), hi: r.hi.clone().max(BigInt::ZERO), ..*r };
@@ -279,12 +305,6 @@ impl<'a> Numbering<'a> {
             }
             Op::Lookup { x, table, base } => {
                 let entries = &model.table(*table).entries;
-                let operand = self.form(self.of[side][x.index()]);
-                let sum = (entries.len() <= MOST_ENTRIES).then(|| self.table_of_sum(&operand, base, entries, kif.frac));
-                if let Some((form, exact)) = sum.flatten() {
-                    let (range, cut) = cut(Some(exact));
-                    return (Key::Form(Rc::new(form), cut), range);
-                }
                 // An index outside of the table reads zero.
                 let (lo, hi) = entries.iter().fold((0, 0), |(lo, hi), &e| (e.min(lo), e.max(hi)));
                 let exact = Range { lo: lo.into(), hi: hi.into(), frac: i64::from(kif.frac) };
@@ -299,39 +319,45 @@ impl<'a> Numbering<'a> {
         }
     }
 
-    /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of known
-    /// bits, each at a position of its own, and each bit adds its own number to the entry.
-    fn table_of_sum(&self, word: &Form, base: &Code, entries: &[i32], frac: i32) -> Option<(Form, Range)> {
-        let is_bit = |class: u32| {
-            let range = &self.classes[class as usize].range;
-            range.frac == 0 && range.lo.is_zero() && range.hi == BigInt::from(1)
-        };
-        let bits = word.terms.len();
-        let is_word = word.frac == 0 && word.constant == 0 && base.to_big().is_zero() && bits > 0;
-        if !is_word || entries.len() != 1 << bits || !word.terms.iter().all(|(class, _)| is_bit(*class)) {
+    /// The key of an operation that adds its operands, and the range of its result.
+    fn key_of_sum(&mut self, side: usize, id: ValueId, kif: Kif) -> (Key, Range) {
+        let (mut terms, ranges) = self.terms(side, id).unwrap_or_default();
+        let exact = ranges
+            .split_first()
+            .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
+        terms.sort_unstable();
+        self.sum(side, terms, exact, kif)
+    }
+
+    /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of bits of
+    /// known values, and each bit adds its own number to the entry.
+    fn table_of_sum(
+        &mut self,
+        side: usize,
+        word: ValueId,
+        base: &Code,
+        entries: &[i32],
+        frac: i32,
+    ) -> Option<(Form, Range)> {
+        if entries.len() > MOST_ENTRIES || !base.to_big().is_zero() {
+            return None;
+        }
+        let bits = self.bits_of_word(side, word)?;
+        if bits.is_empty() || entries.len() != 1 << bits.len() {
             return None;
         }
         let first = i64::from(entries[0]);
-        let mut terms = Vec::with_capacity(bits);
-        let mut places = 0usize;
-        for (class, weight) in &word.terms {
-            let place =
-                usize::try_from(*weight).ok().filter(|place| place.is_power_of_two() && *place < entries.len())?;
-            places |= place;
-            terms.push((*class, i64::from(entries[place]) - first, place));
-        }
+        let own: Vec<i64> = (0..bits.len()).map(|place| i64::from(entries[1 << place]) - first).collect();
         let sum =
-            |index: usize| terms.iter().filter(|(.., place)| index & place != 0).map(|(_, own, _)| own).sum::<i64>();
-        let is_sum = |(index, entry): (usize, &i32)| first + sum(index) == i64::from(*entry);
-        if places + 1 != entries.len() || !entries.iter().enumerate().all(is_sum) {
+            |index: usize| -> i64 { (0..own.len()).filter(|place| index >> place & 1 == 1).map(|at| own[at]).sum() };
+        if !entries.iter().enumerate().all(|(index, entry)| first + sum(index) == i64::from(*entry)) {
             return None;
         }
         let number = Form::of_number(&Range { lo: first.into(), hi: first.into(), frac: i64::from(frac) })?;
-        let forms: Vec<(Form, i64)> = terms
-            .iter()
-            .filter(|(_, own, _)| *own != 0)
-            .map(|(class, own, _)| (Form::of_class(*class), *own))
-            .collect();
+        let mut forms: Vec<(Form, i64)> = Vec::with_capacity(bits.len());
+        for ((class, power), own) in bits.into_iter().zip(own).filter(|(_, own)| *own != 0) {
+            forms.push((self.bit(class, power)?, own));
+        }
         // Multiples in binary digits, scaled to the entries' point.
         let mut parts: Vec<(&Form, i32, bool)> = vec![(&number, 0, false)];
         for (form, own) in &forms {
@@ -339,8 +365,65 @@ impl<'a> Numbering<'a> {
             parts.extend(digits.map(|digit| (form, digit - frac, *own < 0)));
         }
         let form = Form::sum(&parts)?;
-        let range = self.range_of(&form)?;
-        Some((form, range))
+        // The low bit of a class is written over the others, so that the form's own range is too large.
+        let ends = entries.iter().fold((entries[0], entries[0]), |(lo, hi), &e| (lo.min(e), hi.max(e)));
+        Some((form, Range { lo: ends.0.into(), hi: ends.1.into(), frac: i64::from(frac) }))
+    }
+
+    /// The bits of an unsigned value that is put together from bits of others, lowest first: classes, and the power of
+    /// two that each counts there.
+    fn bits_of_word(&self, side: usize, id: ValueId) -> Option<Vec<(u32, i64)>> {
+        let model = self.programs[side];
+        let kif = model.kif(id);
+        if kif.signed || kif.width() > MOST_WORD {
+            return None;
+        }
+        let width = kif.width() as usize;
+        // The code of a value starts at this power of two.
+        let low = |id: ValueId, shift: i32| i64::from(shift) - i64::from(model.kif(id).frac);
+        match &model.node(id).op {
+            Op::Add { a, b, shift } => {
+                let mut bits = self.bits_of_word(side, *a)?;
+                let is_side_by_side = low(*a, 0) == low(id, 0) && low(*b, *shift) == low(id, 0) + bits.len() as i64;
+                bits.extend(is_side_by_side.then(|| self.bits_of_word(side, *b))??);
+                (bits.len() == width).then_some(bits)
+            }
+            Op::Quantise { x, shift } => {
+                let class = self.representative(self.of[side][x.index()]);
+                let powers = (0..width as i64).map(|place| low(id, 0) + place - i64::from(*shift));
+                Some(powers.map(|power| (class, power)).collect())
+            }
+            _ => {
+                let class = self.representative(self.of[side][id.index()]);
+                Some((0..width as i64).map(|place| (class, low(id, 0) + place)).collect())
+            }
+        }
+    }
+
+    /// A bit of a class, by the power of two that it counts. All but the lowest are classes of their own; that one is
+    /// the rest of the value, so the sum of all is the value.
+    fn bit(&mut self, class: u32, power: i64) -> Option<Form> {
+        let range = self.classes[class as usize].range.clone();
+        let kif = range.kif()?;
+        let (low, top) = (-i64::from(kif.frac), i64::from(kif.width()) - 1 - i64::from(kif.frac));
+        // Above the top, there is the sign again.
+        let power = if kif.signed { power.min(top) } else { power };
+        if kif.width() > MOST_WORD || power < low || power > top {
+            return None;
+        }
+        let bit = Range { lo: BigInt::ZERO, hi: BigInt::from(1), frac: 0 };
+        if power > low {
+            return Some(Form::of_class(self.given(Key::Bit(class, power), &bit)));
+        }
+        let others: Vec<Form> =
+            (low + 1..=top).map(|power| Form::of_class(self.given(Key::Bit(class, power), &bit))).collect();
+        let down = i32::try_from(-low).ok()?;
+        let own = self.form(class);
+        let mut parts: Vec<(&Form, i32, bool)> = vec![(&*own, down, kif.signed && low == top)];
+        for (form, power) in others.iter().zip(low + 1..) {
+            parts.push((form, i32::try_from(power).ok()? + down, !(kif.signed && power == top)));
+        }
+        Form::sum(&parts)
     }
 
     /// A class is an image of another, as was shown.
