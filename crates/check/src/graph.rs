@@ -4,6 +4,7 @@ use crate::program::Type;
 use crate::sums::{Sum, Sums};
 use crate::words::exact;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A gate or its complement: twice the gate's number, plus one for the complement. 0 is false, 1 is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,12 +56,32 @@ const MOST: usize = 12_000_000;
 /// The end of a list of readers.
 const NONE: u32 = u32::MAX;
 
+/// Multiplicative hash of operands, several times faster than the default: gates are found by it, never ordered, and
+/// equal hashes cost time only.
+#[derive(Clone, Debug, Default)]
+struct LiteralHasher(u64);
+
+impl Hasher for LiteralHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.0 = self.0.wrapping_add(word.into()).wrapping_mul(0xf135_7aea_2e62_a9c5);
+    }
+
+    fn finish(&self) -> u64 {
+        // The table reads the lowest bits, which depend on the lowest bits of the operands alone.
+        self.0.rotate_left(26)
+    }
+}
+
 /// Gates in the order of making.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// Operands; of the constant and of inputs nothing.
     gates: Vec<Option<(Lit, Lit)>>,
-    made: HashMap<(Lit, Lit), u32>,
+    made: HashMap<(Lit, Lit), u32, BuildHasherDefault<LiteralHasher>>,
     /// Linked lists of the readers of each gate that is not equal to an older one: the first operand, and the next one
     /// of each.
     /// Operands are numbered by gates, two for each.

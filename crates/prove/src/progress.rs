@@ -40,6 +40,23 @@ pub(super) fn check_cancelled() {
     }
 }
 
+/// Environment variable that makes the prover print its methods on stderr: name, result, ticks and seconds.
+const TRACE: &str = "ALIR2HDL_TRACE_PROOF";
+
+/// Runs a method of a proof, and prints what it took if [`TRACE`] is set. `result` returns `true` if the method
+/// succeeded, and the ticks that it spent.
+pub(super) fn traced<T>(method: &str, result: impl Fn(&T) -> (bool, u64), run: impl FnOnce() -> T) -> T {
+    if std::env::var_os(TRACE).is_none() {
+        return run();
+    }
+    let start = std::time::Instant::now();
+    let found = run();
+    let (is_proved, ticks) = result(&found);
+    let outcome = if is_proved { "proved" } else { "open" };
+    eprintln!("trace {method}: {outcome}, {ticks} ticks, {:.2} s", start.elapsed().as_secs_f64());
+    found
+}
+
 /// Progress counter: written by the proof, read by the caller.
 #[derive(Debug, Default)]
 pub struct ProgressCounter {

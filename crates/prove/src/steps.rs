@@ -4,12 +4,16 @@
 //! from one program to the next it is near. So a caller that has the intermediate programs provides them ([`Steps`]):
 //! each is proved equal to the one before it, the RTL equal to the last. Equality for every input is transitive, so the
 //! programs need not be trusted: unequal ones make this proof fail, and never prove anything.
+//!
+//! The RTL is compared over the gates of the last program first, without intermediate programs over those of the model:
+//! a linear pass that decides nearly all generated RTL. Other methods follow for what is left.
 
 use super::certify::{self, Shared};
 use super::engine::{Counts, Engine};
 use super::equiv::{self, Presence, Report, Request, Verdict};
+use super::progress::traced;
 use super::sat::Solver;
-use super::{phases, value_classes};
+use super::{blast, phases, value_classes};
 use alir_core::ir::Model;
 use alir_hdl::Rtl;
 use alir_interp::{LookupMiss, golden};
@@ -32,7 +36,12 @@ const VALUES: (u64, u64) = (300_000_000, 20_000);
 const GATES: (u64, u64) = (5_000_000, 3_000);
 
 /// Budget in ticks for RTL over the gates of a program, before other methods.
-const OVER: (u64, u64) = (2_000_000, 1_000);
+const OVER: (u64, u64) = (2_000_000, 10_000);
+/// Budget for it with an initiation interval above one, where it hardly ever succeeds.
+const OVER_REPEATED: (u64, u64) = (2_000_000, 1_000);
+/// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a larger
+/// one after most of the work.
+const MOST_GATES: u64 = 24_000_000;
 
 /// Intermediate programs between the model and an RTL file, in order, and the values of the last one that the RTL's
 /// signals are named after. Nothing of it is trusted.
@@ -98,10 +107,10 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`. If this is undecided after a first part of the budget ([`DIRECTLY`]),
-/// intermediate programs are used, and, if a step is undecided, the direct proof again, with the remaining budget.
-/// `steps` is called only if needed, since building the programs takes time. A difference is confirmed by the reference
-/// interpreter of the model, whichever program it was found with.
+/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]); then
+/// directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
+/// undecided, directly with the remaining budget. A difference is confirmed by the reference interpreter of the model,
+/// whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
@@ -109,30 +118,53 @@ pub fn prove(
     request: &Request,
     solver: &dyn Fn() -> Box<dyn Solver>,
 ) -> (Report, Engine) {
-    let Some(steps) = steps else { return equiv::prove(model, rtl, request, solver()) };
-    let operations = model.nodes().len() as u64;
-    let amount = |(constant, each): (u64, u64)| constant + each * operations;
+    let repeats = is_repeated(rtl);
+    if steps.is_none() && (repeats || request.gates_only) {
+        return equiv::prove(model, rtl, request, solver());
+    }
     let work = request.work.unwrap_or(super::engine::WORK);
     let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
-    // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at once or
-    // hardly ever.
-    let directly = match phases::stated_interval(rtl) {
-        Some(2..) => amount(DIRECTLY) / REPEATED,
-        _ => amount(DIRECTLY),
-    };
-    let part = Request { work: Some(directly.min(budget.left)), ..request.clone() };
-    let (report, mut engine) = equiv::prove(model, rtl, &part, solver());
-    budget.took(&engine);
-    if !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
-        return (report, engine);
+    let build = || steps.and_then(|steps| steps()).filter(|steps| steps.are_usable(model));
+    let part = Request { work: Some(amount(EACH, model)), progress: None, ..request.clone() };
+    // Time-multiplexed and bit-serial hardware does not follow its program value by value.
+    let is_pipeline = !repeats && !request.gates_only;
+    let mut usable = if is_pipeline { build() } else { None };
+    let mut over_last = OverLast::default();
+    if is_pipeline {
+        let last = usable.as_ref().and_then(|steps| steps.programs.last()).unwrap_or(model);
+        over_last = OverLast::new(last, rtl, request, &part, solver, &mut budget);
     }
-    let mut questions = std::mem::take(&mut engine.questions);
-    let part = Request { work: Some(amount(EACH)), progress: None, ..request.clone() };
-    let usable = steps().filter(|steps| steps.are_usable(model));
-    let found = usable.and_then(|steps| by_steps(model, rtl, &steps, &part, solver, &mut budget));
+    let mut questions = Vec::new();
+    if over_last.found.is_none() {
+        let has_programs = usable.is_some() || (!is_pipeline && steps.is_some());
+        // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at
+        // once or hardly ever.
+        let directly = amount(DIRECTLY, model) / if repeats { REPEATED } else { 1 };
+        let directly = if has_programs { directly.min(budget.left) } else { budget.left };
+        let direct = Request { work: Some(directly), ..request.clone() };
+        let (mut report, mut engine) = traced("directly", decision, || equiv::prove(model, rtl, &direct, solver()));
+        budget.took(&engine);
+        if !has_programs || !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
+            report.bits = budget.counts;
+            engine.spent = budget.spent;
+            return (report, engine);
+        }
+        questions = std::mem::take(&mut engine.questions);
+    }
+    if !is_pipeline {
+        usable = build();
+    }
+    let found = match usable {
+        Some(steps) => by_steps(model, rtl, &steps, over_last, &part, solver, &mut budget),
+        None => over_last.found.map(|(mut report, engine)| {
+            report.notes.push("compared over the gates of the model".to_owned());
+            (report, engine)
+        }),
+    };
     let (mut report, mut engine) = found.unwrap_or_else(|| {
         let rest = Request { work: Some(budget.left), ..request.clone() };
-        let (report, engine) = equiv::prove(model, rtl, &rest, solver());
+        let (report, engine) =
+            traced("directly, with the rest", decision, || equiv::prove(model, rtl, &rest, solver()));
         budget.took(&engine);
         (report, engine)
     });
@@ -143,34 +175,65 @@ pub fn prove(
     (report, engine)
 }
 
+/// Gates of the last program, and the proof of the RTL over them if there is one.
+#[derive(Default)]
+struct OverLast {
+    gates: Option<RefCell<Shared>>,
+    found: Option<(Report, Engine)>,
+}
+
+impl OverLast {
+    /// Builds the gates of a program, and compares the RTL over them. `whole` is the request of the caller, whose
+    /// progress counter is used.
+    fn new(
+        program: &Model,
+        rtl: &Rtl,
+        whole: &Request,
+        part: &Request,
+        solver: &dyn Fn() -> Box<dyn Solver>,
+        budget: &mut Budget,
+    ) -> OverLast {
+        let is_small = blast::gates_at_most(program) <= MOST_GATES;
+        let gates = is_small.then(|| Shared::of(program, within(budget, part)).map(RefCell::new)).flatten();
+        let part = Request { progress: whole.progress.clone(), ..part.clone() };
+        let found = over(gates.as_ref(), amount(OVER, program), (program, rtl), &part, solver, budget);
+        OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates }
+    }
+}
+
+/// Decision of a method for [`traced`], and its ticks.
+fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
+    (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
+}
+
+/// Returns `true` if the RTL states an initiation interval above one.
+fn is_repeated(rtl: &Rtl) -> bool {
+    matches!(phases::stated_interval(rtl), Some(2..))
+}
+
 /// Returns the ticks of a part of a proof that remain.
 fn within(budget: &Budget, part: &Request) -> u64 {
     part.work.unwrap_or(u64::MAX).min(budget.left)
 }
 
-/// Compares RTL with the last of some programs: over its gates first, which takes least where the RTL follows it, and
-/// then by all other methods, with signals named after its values.
+/// Compares RTL with the last of some programs, over whose gates a first part of the budget did not prove it: by all
+/// other methods, with signals named after its values, then over its gates.
 fn against(
     program: &Model,
     rtl: &Rtl,
     steps: &Steps,
+    gates: Option<&RefCell<Shared>>,
     part: &Request,
     solver: &dyn Fn() -> Box<dyn Solver>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
-    let shared = Shared::of(program, within(budget, part)).map(RefCell::new);
-    let over = |most: u64, budget: &mut Budget| {
-        let found = over(shared.as_ref(), most, (program, rtl), part, solver, budget);
-        found.filter(|found| found.0.verdict == Verdict::Proved)
-    };
-    if let Some(found) = over(amount(OVER, program), budget) {
-        return found;
-    }
     let request = Request { work: Some(within(budget, part)), ..part.clone() };
-    let found = equiv::prove(program, &steps.renamed(rtl), &request, solver());
+    let found =
+        traced("by the last program", decision, || equiv::prove(program, &steps.renamed(rtl), &request, solver()));
     budget.took(&found.1);
     if matches!(found.0.verdict, Verdict::Unknown { .. }) {
-        return over(u64::MAX, budget).unwrap_or(found);
+        let over = over(gates, u64::MAX, (program, rtl), part, solver, budget);
+        return over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found);
     }
     found
 }
@@ -185,7 +248,8 @@ fn over(
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
-    let found = equiv::prove_over(Some(shared?), program, rtl, &request, solver());
+    let shared = shared?;
+    let found = traced("over gates", decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
     budget.took(&found.1);
     Some(found)
 }
@@ -230,14 +294,19 @@ fn is_next(
     engine: &mut Engine,
 ) -> bool {
     let mut values = |work: u64, budget: &mut Budget| {
+        let request = Request { work: Some(work), ..part.clone() };
         let (found, mut e) =
-            value_classes::prove(before, program, &Request { work: Some(work), ..part.clone() }, solver);
+            traced("step by values", decision, || value_classes::prove(before, program, &request, solver));
         budget.took(&e);
         engine.questions.append(&mut e.questions);
         found.verdict == Verdict::Proved
     };
     let gates = |most: u64, budget: &mut Budget| {
-        let (is_shown, _, spent) = certify::shows(before, std::slice::from_ref(program), most, within(budget, part));
+        let (is_shown, _, spent) = traced(
+            "step over gates",
+            |found: &(bool, _, u64)| (found.0, found.2),
+            || certify::shows(before, std::slice::from_ref(program), most, within(budget, part)),
+        );
         budget.spend(spent);
         is_shown
     };
@@ -252,23 +321,28 @@ fn by_steps(
     model: &Model,
     rtl: &Rtl,
     steps: &Steps,
+    over_last: OverLast,
     part: &Request,
     solver: &dyn Fn() -> Box<dyn Solver>,
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
     let last = steps.programs.last()?;
     let count = steps.programs.len();
-    let repeats = matches!(phases::stated_interval(rtl), Some(2..));
+    let repeats = is_repeated(rtl);
     // Proves the last program equal to the model over the gates of all programs; and the RTL over these gates, which
     // are the model's.
     let of_all = |budget: &mut Budget| {
-        let (is_shown, shared, spent) = certify::shows(model, &steps.programs, u64::MAX, within(budget, part));
+        let (is_shown, shared, spent) = traced(
+            "over the gates of all",
+            |found: &(bool, _, u64)| (found.0, found.2),
+            || certify::shows(model, &steps.programs, u64::MAX, within(budget, part)),
+        );
         budget.spend(spent);
         (is_shown, shared.map(RefCell::new))
     };
     let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
         // What is not seen with little work is sooner seen clock by clock.
-        let most = if repeats { amount(OVER, model) } else { u64::MAX };
+        let most = if repeats { amount(OVER_REPEATED, model) } else { u64::MAX };
         let found = over(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
         let mut found = match found.0.verdict {
             Verdict::Proved => found,
@@ -289,7 +363,10 @@ fn by_steps(
     {
         return Some(found);
     }
-    let (mut report, mut engine) = against(last, rtl, steps, part, solver, budget);
+    let (mut report, mut engine) = match over_last.found {
+        Some(found) => found,
+        None => against(last, rtl, steps, over_last.gates.as_ref(), part, solver, budget),
+    };
     match &mut report.verdict {
         Verdict::Proved => {}
         // The RTL differs from the last program: from the model as well, if the model confirms it.
@@ -364,7 +441,9 @@ mod tests {
         let part = Request { latency: Some(0), work: Some(200_000_000), ..Request::default() };
         let mut budget = Budget { left: u64::MAX, spent: 0, counts: Counts::default() };
         let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
-        by_steps(model, &program::rtl(text, text), &steps, &part, solver, &mut budget).map(|(report, _)| report.verdict)
+        let rtl = program::rtl(text, text);
+        let over_last = OverLast::new(steps.programs.last()?, &rtl, &part, &part, solver, &mut budget);
+        by_steps(model, &rtl, &steps, over_last, &part, solver, &mut budget).map(|(report, _)| report.verdict)
     }
 
     fn optimised(model: &Model) -> Vec<Model> {
