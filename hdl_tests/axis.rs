@@ -101,7 +101,7 @@ pub(crate) fn beat_by_beat(seed: u64) -> Option<Case> {
         },
     };
     let widths: Vec<u32> = model.input_kifs().iter().map(|kif| kif.width()).collect();
-    let beats = Stream::of_inputs(&widths, &wrapper).ok()?.beats;
+    let beats = Stream::from_inputs(&widths, &wrapper).ok()?.beats;
     let mut spec = Spec { wrapper: Some(wrapper), ..Spec::default() };
     spec.pipeline.interval = Some((beats + [0, 0, 1, 5][rng.below(4) as usize]).max(2));
     spec.pipeline.arrival = Arrival::Beats;
@@ -171,7 +171,7 @@ impl Case {
                     deadline: Deadline::after(Duration::from_secs(1200)),
                 };
                 let name = format!("{} {standard}, {}", simulator.name(), self.axis.top);
-                let report = simulator.run(&job, &Tools::of_environment()).unwrap_or_else(|e| panic!("{name}: {e}"));
+                let report = simulator.run(&job, &Tools::from_environment()).unwrap_or_else(|e| panic!("{name}: {e}"));
                 let said: Vec<String> = report.mismatches.iter().take(5).map(ToString::to_string).collect();
                 assert_eq!(report.wrong_rows, 0, "{name}: {:?}\n{}", self.axis, said.join("\n"));
             }
@@ -255,7 +255,7 @@ fn sim_axis_broken_wrappers_are_found() {
             dir: dir.path(),
             deadline: Deadline::after(Duration::from_secs(600)),
         };
-        let report = verilator.run(&job, &Tools::of_environment()).expect("it runs");
+        let report = verilator.run(&job, &Tools::from_environment()).expect("it runs");
         assert!(report.wrong_rows > 0, "{broken} is not found");
     }
 }

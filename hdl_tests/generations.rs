@@ -26,7 +26,7 @@ fn vectors(model: &Model, recorded: &Recorded, what: &str) -> Vectors {
         let values = Values::Reals(row.clone());
         (0..row.len()).map(|k| values.code(k, in_ports[k], false).unwrap()).collect()
     };
-    let vectors = Vectors::of_inputs(model, Rows::new(in_ports.len(), recorded.inputs.iter().map(codes)));
+    let vectors = Vectors::from_inputs(model, Rows::new(in_ports.len(), recorded.inputs.iter().map(codes)));
     for (row, theirs) in recorded.outputs.iter().enumerate() {
         let codes = vectors.outputs.row(row).iter().zip(&out_ports);
         let ours: Vec<f64> = codes.map(|(code, port)| port.real_of_code(code).0).collect();

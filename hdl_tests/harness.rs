@@ -33,7 +33,7 @@ pub(crate) const STANDARDS: [(Language, &[&str]); 2] = [(Language::Verilog, &["-
 /// # Panics
 /// If a simulator that `ALIR2HDL_REQUIRE` lists is not found.
 pub(crate) fn simulators(language: Language) -> Vec<&'static dyn Simulator> {
-    let tools = Tools::of_environment();
+    let tools = Tools::from_environment();
     let mut found = Vec::new();
     for simulator in SIMULATORS.iter().filter(|s| s.languages().contains(&language)) {
         match simulator.probe(&tools) {
@@ -61,7 +61,7 @@ pub(crate) fn simulate(
         dir: dir.path(),
         deadline: Deadline::after(Duration::from_secs(1200)),
     };
-    simulator.run(&job, &Tools::of_environment())
+    simulator.run(&job, &Tools::from_environment())
 }
 
 /// A program made into hardware, with a run that it must pass.
@@ -89,7 +89,7 @@ impl Case {
         seed: u64,
     ) -> Case {
         let netlist = netlist::lower(built, schedule, options);
-        let cycles = Cycles::of(&netlist, &Vectors::generate(model, samples, seed), seed);
+        let cycles = Cycles::new(&netlist, &Vectors::generate(model, samples, seed), seed);
         Case { netlist, cycles, emit: emit::Options::default() }
     }
 

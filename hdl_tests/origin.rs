@@ -23,7 +23,7 @@ fn find(case: &Case, language: Language, text: &str, simulator: &dyn Simulator) 
     let dir = tempfile::tempdir().unwrap();
     let check = Check { netlist: &case.netlist, text, language, vhdl_standard: "93", cycles: &case.cycles, vcd: false };
     let deadline = Deadline::after(Duration::from_secs(600));
-    check.run(simulator, &Tools::of_environment(), dir.path(), deadline).unwrap_or_else(|e| panic!("{e}"))
+    check.run(simulator, &Tools::from_environment(), dir.path(), deadline).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]

@@ -27,9 +27,9 @@ fn case(model: &Model, top: &str, (interval, engine): (u32, Engine), samples: us
         Err(error) if error.kind == compile::ErrorKind::Request => return None,
         Err(error) => panic!("{top}: {error}"),
     };
-    let vectors = Vectors::of(model, None, &spec, samples, seed).expect("samples");
+    let vectors = Vectors::random(model, None, &spec, samples, seed).expect("samples");
     let netlist = hardware.netlist.clone();
-    let cycles = Cycles::of(&netlist, &vectors, seed);
+    let cycles = Cycles::new(&netlist, &vectors, seed);
     hardware.reused()?;
     Some(Case { netlist, cycles, emit: Default::default() })
 }

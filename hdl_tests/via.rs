@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn there(language: Language) -> bool {
-    let tools = Tools::of_environment();
+    let tools = Tools::from_environment();
     let needed = if language == Language::Vhdl { &["yosys", "ghdl"][..] } else { &["yosys"] };
     let missing = needed.iter().find(|tool| tools.find(tool).is_none());
     missing.inspect(|tool| skip(tool, "not on the PATH")).is_none()
@@ -63,7 +63,7 @@ fn sim_yosys_reads_what_we_read() {
             let ours = equiv::prove(&model, &rtl, &request, Box::new(Embedded)).0.verdict;
             let path = Path::new(if language == Language::Vhdl { "dut.vhd" } else { "dut.v" });
             let source = via::SourceFile { path: path.into(), text };
-            let rtl = via::yosys(&Tools::of_environment(), &[source], None).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let rtl = via::yosys(&Tools::from_environment(), &[source], None).unwrap_or_else(|e| panic!("{name}: {e}"));
             let asked = Request { gates_only: true, ..request.clone() };
             let theirs = equiv::prove(&model, &rtl, &asked, Box::new(Embedded)).0.verdict;
             match (&ours, &theirs) {

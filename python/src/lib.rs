@@ -340,7 +340,7 @@ impl Native {
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
-        let held = py.detach(|| HeldProgram::of_bytes(bytes, file)).map_err(refused)?;
+        let held = py.detach(|| HeldProgram::from_bytes(bytes, file)).map_err(refused)?;
         Ok(Native { held: Arc::new(held), bytes: bytes.to_vec() })
     }
 
@@ -354,7 +354,7 @@ impl Native {
         budget: u64,
     ) -> PyResult<(Native, Adders)> {
         let options = cmvm::Options { latency, budget, ..cmvm::Options::default() };
-        let made = py.detach(|| HeldProgram::of_matrix(npy, &types, &options));
+        let made = py.detach(|| HeldProgram::from_matrix(npy, &types, &options));
         let (held, graph, report) = made.map_err(refused)?;
         let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();
         let outputs = graph.outputs.iter().map(|o| o.map(|o| (o.value, o.shift, o.negative))).collect();

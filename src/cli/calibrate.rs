@@ -62,7 +62,7 @@ fn wrong(place: &str, message: impl Into<String>) -> Diagnostic {
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let bytes = read_file(&args.input.model).map_err(Failure::input)?;
     let name = source::shown(&args.input.model);
-    if Kind::of(&bytes, &args.input.model) != Some(Kind::Graph) {
+    if Kind::detect_file(&bytes, &args.input.model) != Some(Kind::Graph) {
         let message = "this is no IR v2 graph, and only those are calibrated";
         let help = "QONNX files and programs have the types of all their values in them";
         return Err(Failure::input(wrong(&name, message).with_help(help)));

@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let paths = std::iter::once(args.input.path()).chain(args.more.iter().map(PathBuf::as_path));
     // Notes about a file would be printed next to the JSON object.
     let within = Global { quiet: global.quiet || args.json, ..global };
-    let results = paths.map(|path| (path, look(&args.input.of_path(path), within)));
+    let results = paths.map(|path| (path, look(&args.input.with_path(path), within)));
     if args.json {
         return as_json(results);
     }

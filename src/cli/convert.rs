@@ -118,7 +118,7 @@ impl Args {
             Some(To::Aig) => Goal::Gates(Form::Aig),
             Some(To::Aag) => Goal::Gates(Form::Aag),
             Some(To::Aignet) => Goal::Gates(Form::Aignet),
-            None => match Form::of_name(self.output()) {
+            None => match Form::from_file_name(self.output()) {
                 Some(form) => Goal::Gates(form),
                 None if self.ends_in("llvlir") => Goal::Kernel(false),
                 None if self.ends_in("llvlirs") => Goal::Kernel(true),
@@ -140,7 +140,7 @@ impl Args {
             Goal::Gates(_) if from_gates && self.pipeline.is_some() => {
                 refuse("--pipeline", "registers are put behind a model's outputs, not behind those of gates")
             }
-            _ if self.aignet_xor && Form::of_name(&self.input.model) != Some(Form::Aignet) => {
+            _ if self.aignet_xor && Form::from_file_name(&self.input.model) != Some(Form::Aignet) => {
                 refuse("--aignet-xor", "it is about reading an .aignet file, and this is none")
             }
             _ => Ok(()),
@@ -171,7 +171,7 @@ impl Args {
 }
 
 /// A program of integers as a kernel; says where its numbers are read otherwise.
-fn of_model(model: &Model, global: Global) -> Result<Program, Failure> {
+fn kernel_from_model(model: &Model, global: Global) -> Result<Program, Failure> {
     let program = raise(model, llvlir::Limits::default()).map_err(|refusal| {
         let place = Place::Flag("--to".into());
         let message = format!("this cannot be said in LLVLIR: {refusal}");
@@ -195,7 +195,7 @@ fn of_model(model: &Model, global: Global) -> Result<Program, Failure> {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let goal = args.goal()?;
-    let from = Form::of_name(&args.input.model);
+    let from = Form::from_file_name(&args.input.model);
     args.check(&goal, from.is_some())?;
     match goal {
         Goal::Program(target) => {
@@ -206,7 +206,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Goal::Kernel(as_text) => {
             let program = match args.input.read_kernel()? {
                 Some(program) => program,
-                None => of_model(&args.input.read(global)?, global)?,
+                None => kernel_from_model(&args.input.read(global)?, global)?,
             };
             let bytes = if as_text { text::write(&program).into_bytes() } else { bytes::write(&program) };
             stage(args, |out| out.write_all(&bytes))
@@ -215,7 +215,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
             let flag = if args.aignet_xor { GateFlag::Xor } else { GateFlag::Refuse };
             let graph = match from {
                 Some(from) => graphs::read(&args.input.model, from, flag)?,
-                None => graphs::of_model(&args.input.read(global)?, args.pipeline.unwrap_or(0))?,
+                None => graphs::model_graph(&args.input.read(global)?, args.pipeline.unwrap_or(0))?,
             };
             let bytes = form.write(&graph)?;
             stage(args, |out| out.write_all(&bytes))

@@ -123,11 +123,11 @@ struct OutputChange {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (first, facts) = args.input.read_design(global)?;
-    let (second, other_facts) = args.input.of_path(&args.other).read_design(global)?;
+    let (second, other_facts) = args.input.with_path(&args.other).read_design(global)?;
     let count = args.samples as usize;
     let mut found = match (&first, &second) {
-        (Design::Model(a), Design::Model(b)) => of_models(a, b, count, args.seed),
-        (Design::Machine(a), Design::Machine(b)) => of_machines(a, b, count, args.seed),
+        (Design::Model(a), Design::Model(b)) => compare_models(a, b, count, args.seed),
+        (Design::Machine(a), Design::Machine(b)) => compare_machines(a, b, count, args.seed),
         _ => Difference { shape: vec!["one is a program, the other a state machine".into()], ..Difference::default() },
     };
     let changed = |o: &Operations| !(o.removed.is_empty() && o.added.is_empty() && o.tables.is_empty());
@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-fn of_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
+fn compare_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
     let mut found = Difference::default();
     let mut same_shape = true;
     for (what, x, y) in [("input", a.n_inputs(), b.n_inputs()), ("output", a.outputs().len(), b.outputs().len())] {
@@ -178,7 +178,7 @@ fn of_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
     found.operations.push(operations);
     if same_shape {
         let rows = samples(a, b, (&inputs.0, &inputs.1), count, seed);
-        let results = rows.clone().map(|(model, rows)| Vectors::of_inputs(model, rows).outputs);
+        let results = rows.clone().map(|(model, rows)| Vectors::from_inputs(model, rows).outputs);
         let name = |j: usize| format!("output {j}");
         found.outputs = compare(&rows[0].1, (&outputs.0, &outputs.1), &results, &[], name);
     }
@@ -302,7 +302,7 @@ fn operations(a: &Model, b: &Model) -> Operations {
     Operations { block: None, first: a.nodes().len(), second: b.nodes().len(), removed, added, tables }
 }
 
-fn of_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Difference {
+fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Difference {
     let mut found = Difference::default();
     let lists = |machine: &Machine| [machine.inputs().collect::<Vec<_>>(), machine.outputs().collect::<Vec<_>>()];
     let (of_a, of_b) = (lists(a), lists(b));

@@ -67,7 +67,7 @@ impl DiffProof {
         DiffProof { verdict: "differs", reason: Some(reason), counterexample: None, notes: Vec::new() }
     }
 
-    fn of(verdict: &Verdict) -> DiffProof {
+    fn new(verdict: &Verdict) -> DiffProof {
         match verdict {
             Verdict::Proved => DiffProof { verdict: "proved", reason: None, counterexample: None, notes: Vec::new() },
             Verdict::Differs { reason, .. } => DiffProof::differs(reason.clone()),
@@ -99,9 +99,9 @@ impl DiffProof {
         text
     }
 
-    fn of_machine(verdict: &machine::Verdict) -> DiffProof {
+    fn from_machine_verdict(verdict: &machine::Verdict) -> DiffProof {
         match verdict {
-            machine::Verdict::Proved => DiffProof::of(&Verdict::Proved),
+            machine::Verdict::Proved => DiffProof::new(&Verdict::Proved),
             machine::Verdict::Differs { reason, .. } => DiffProof::differs(reason.clone()),
             machine::Verdict::Unknown { reason } => DiffProof::unknown(reason.clone()),
         }
@@ -123,7 +123,7 @@ pub(super) fn prove_models(
         }
     }
     let (report, difference) = prove::models(a, b, &request(effort));
-    let mut proof = DiffProof::of(&report.verdict);
+    let mut proof = DiffProof::new(&report.verdict);
     if let Some(difference) = difference {
         let shown = counterexample(a, b, &difference);
         proof.reason =
@@ -223,7 +223,7 @@ pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> D
     if let machine::Verdict::Differs { counterexample: Some(found), .. } = &verdict {
         return confirmed(a, b, found.inputs.clone());
     }
-    let proof = DiffProof::of_machine(&verdict);
+    let proof = DiffProof::from_machine_verdict(&verdict);
     match (proof.verdict, against(b)) {
         ("proved", machine::Verdict::Proved) => proof,
         ("proved", _) => DiffProof::unknown("whether hardware of the second is the second was not decided".into()),

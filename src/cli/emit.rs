@@ -277,7 +277,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     };
     let written = targets.iter().any(|target| target.language().is_some());
     let asked = GivenOptions::new(&options);
-    let mut idle = warnings(asked, &design, Registers::of(&first.netlist.interface), written);
+    let mut idle = warnings(asked, &design, Registers::from_interface(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {
         idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));

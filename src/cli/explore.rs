@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if ended.code().is_none() || (open > 0 && failed == 0) {
         let message = format!("snakemake ended early ({ended}); {} says more", folder.join(LOG).display());
         let error = Diagnostic::error("E1202", Place::Flag("--run".into()), message);
-        return Err(Failure::of_tool(error.with_help("the same command goes on where this run ended")));
+        return Err(Failure::external_tool(error.with_help("the same command goes on where this run ended")));
     }
     finished(&results, folder, global)
 }
@@ -202,7 +202,7 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
 fn plan(args: &Args, global: Global) -> Result<Exploration, Failure> {
     let mut sources: Vec<ExploredModel> = Vec::new();
     for path in &args.models {
-        let input = InputArgs::of(path, &args.reading);
+        let input = InputArgs::with_limits(path, &args.reading);
         let (design, facts) = input.read_design(global)?;
         let Design::Model(model) = design else {
             let message = "a state machine has registers of its own and no pipeline to explore";

@@ -73,7 +73,7 @@ pub fn hardware_facts(hardware: &Hardware<'_>) -> HardwareFacts {
 
 /// Returns the warnings about options that have no effect on hardware, or little.
 pub fn hardware_warnings(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> Diagnostics {
-    let registers = Registers::of(&hardware.netlist.interface);
+    let registers = Registers::from_interface(&hardware.netlist.interface);
     let mut found = idle::warnings(GivenOptions::new(options), &held.design, registers, true);
     found.0.extend(idle::saves_little(hardware));
     if let Some(scheduled) = hardware.scheduled() {
@@ -122,7 +122,7 @@ pub fn file_kind(content: &[u8], path: &Path) -> &'static str {
     if content.starts_with(matrix::MAGIC) {
         return "matrix";
     }
-    match Kind::of(content, path) {
+    match Kind::detect_file(content, path) {
         Some(Kind::Graph) => "graph",
         Some(Kind::Onnx) => "onnx",
         None => "design",

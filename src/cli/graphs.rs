@@ -32,7 +32,7 @@ pub(super) enum Form {
 
 impl Form {
     /// The form that a file's name asks for, `.gz` aside.
-    pub(super) fn of_name(path: &Path) -> Option<Form> {
+    pub(super) fn from_file_name(path: &Path) -> Option<Form> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = name.strip_suffix(".gz").unwrap_or(&name);
         [(".aag", Form::Aag), (".aig", Form::Aig), (".aignet", Form::Aignet)]
@@ -73,7 +73,7 @@ pub(super) fn refused(flag: &str, message: String) -> Failure {
 ///
 /// # Errors
 /// `E1108` if it could need more gates than are made (exit code 2).
-pub(super) fn of_model(model: &Model, latency: u32) -> Result<Aig, Failure> {
+pub(super) fn model_graph(model: &Model, latency: u32) -> Result<Aig, Failure> {
     let registers = (0..model.outputs().len()).map(|j| u64::from(model.output_kif(j).width())).sum::<u64>();
     let gates = blast::gates_at_most(model).saturating_add(registers.saturating_mul(u64::from(latency)));
     if gates > MOST_GATES {

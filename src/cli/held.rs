@@ -73,9 +73,9 @@ impl HeldProgram {
     ///
     /// # Errors
     /// The problems of the content.
-    pub fn of_bytes(bytes: &[u8], name: String) -> Result<HeldProgram, Diagnostics> {
+    pub fn from_bytes(bytes: &[u8], name: String) -> Result<HeldProgram, Diagnostics> {
         let limits = Limits::default();
-        let mut file = FileFacts::of_memory(&formats::checksum(bytes), &formats::sha256(bytes));
+        let mut file = FileFacts::in_memory(&formats::checksum(bytes), &formats::sha256(bytes));
         let head = &bytes[..bytes.len().min(HEAD)];
         let design = if formats::is_machine(head) {
             Design::Machine(formats::read_machine(bytes, &limits)?)
@@ -110,7 +110,7 @@ impl HeldProgram {
     ///
     /// # Errors
     /// What is wrong with the matrix, the types or the options.
-    pub fn of_matrix(
+    pub fn from_matrix(
         npy: &[u8],
         types: &[String],
         options: &cmvm::Options,
@@ -128,7 +128,7 @@ impl HeldProgram {
         let graph = product.solve(options)?;
         let report = product.report(&graph)?;
         let model = product.model(&graph, Limits::default())?;
-        let mut file = FileFacts::of_memory(&formats::checksum(npy), &formats::sha256(npy));
+        let mut file = FileFacts::in_memory(&formats::checksum(npy), &formats::sha256(npy));
         file.matrix = Some(super::matrix::MatrixFacts { product, solve_seconds: 0.0 });
         Ok((HeldProgram::new(Design::Model(model), file, "-".into()), graph, report))
     }
@@ -383,7 +383,7 @@ impl HeldProgram {
                 for (output, (to, value)) in to.iter_mut().zip(meaning.evaluate(&codes)).enumerate() {
                     *to = value.to_f64();
                     // A scale may give any fraction, which rounds; a value without one is exact.
-                    let is_exact = Rational::of_f64(*to).is_some_and(|real| real == value);
+                    let is_exact = Rational::from_f64(*to).is_some_and(|real| real == value);
                     let frac = kifs[output].frac;
                     if units[output] == port::Unit::plain()
                         && !is_exact

@@ -46,7 +46,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub(super) fn of(interface: &Interface) -> Registers {
+    pub(super) fn from_interface(interface: &Interface) -> Registers {
         Registers { any: interface.clock.is_some(), cuts: interface.latency >= 2, ready: interface.ready.is_some() }
     }
 }

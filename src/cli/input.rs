@@ -152,12 +152,12 @@ impl InputArgs {
     }
 
     /// About a file, by options that were given apart from it.
-    pub(super) fn of(path: &Path, reading: &AtTheEnd) -> InputArgs {
+    pub(super) fn with_limits(path: &Path, reading: &AtTheEnd) -> InputArgs {
         InputArgs { model: path.to_owned(), reading: reading.clone() }
     }
 
     /// Returns the same arguments for another file.
-    pub(super) fn of_path(&self, path: &Path) -> InputArgs {
+    pub(super) fn with_path(&self, path: &Path) -> InputArgs {
         InputArgs { model: path.to_owned(), ..self.clone() }
     }
 
@@ -251,7 +251,7 @@ impl InputArgs {
 
     /// Which network the first bytes show, if any.
     fn network_kind(&self, head: &[u8]) -> Option<Kind> {
-        if self.reading.0.format.is_none() { Kind::of(head, &self.model) } else { None }
+        if self.reading.0.format.is_none() { Kind::detect_file(head, &self.model) } else { None }
     }
 
     /// Reads a network as a whole.
@@ -396,7 +396,7 @@ impl NamesFromArgs {
             let message = format!("{} is RTL, which does not contain the earlier model", path.display());
             return Err(refuse(message, "name the model that it was generated from"));
         }
-        let (old, _) = input.of_path(path).read_design(Global { quiet: true, ..global })?;
+        let (old, _) = input.with_path(path).read_design(Global { quiet: true, ..global })?;
         let (Design::Model(new), Design::Model(old)) = (design, &old) else {
             return Err(refuse("names of stateful designs are those of their signals".into(), "leave it out"));
         };
@@ -445,7 +445,7 @@ impl FileFacts {
     }
 
     /// Builds the facts of a program in memory that was not lowered.
-    pub(super) fn of_memory(checksum: &str, sha256: &str) -> FileFacts {
+    pub(super) fn in_memory(checksum: &str, sha256: &str) -> FileFacts {
         let (checksum, sha256) = (checksum.to_owned(), sha256.to_owned());
         FileFacts {
             checksum,

@@ -122,7 +122,7 @@ struct RowFacts {
 }
 
 impl KernelFacts {
-    pub(super) fn of(program: &Program) -> KernelFacts {
+    pub(super) fn new(program: &Program) -> KernelFacts {
         let mut counts = std::collections::BTreeMap::<u16, usize>::new();
         program.ops().iter().for_each(|op| *counts.entry(op.code()).or_default() += 1);
         let mut rows: Vec<RowFacts> = counts

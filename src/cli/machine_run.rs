@@ -104,9 +104,9 @@ pub fn run(
             let (at, frac) = (cycle * writes.len() + output, writes[output].frac);
             match &mut results {
                 Results::Reals(out) => {
-                    let value = Rational::of_code(&cell.code, frac.into());
+                    let value = Rational::from_code(&cell.code, frac.into());
                     out[at] = value.to_f64();
-                    if Rational::of_f64(out[at]).is_none_or(|real| real != value) {
+                    if Rational::from_f64(out[at]).is_none_or(|real| real != value) {
                         return Err(ArrayFault::Inexact { sample: cycle, output, code: cell.code.clone(), frac });
                     }
                 }

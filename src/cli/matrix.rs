@@ -105,10 +105,10 @@ impl MatrixFacts {
         (!is_plain).then(|| -> RealEncoder {
             Box::new(move |x| {
                 // What is no number is refused further on, with its place.
-                let Some(exact) = Rational::of_number(x) else { return x.clone() };
+                let Some(exact) = Rational::from_number(x) else { return x.clone() };
                 let value = quantiser.value(&exact);
                 let real = value.to_f64();
-                if Rational::of_f64(real).as_ref() == Some(&value) {
+                if Rational::from_f64(real).as_ref() == Some(&value) {
                     return Number::Float(real);
                 }
                 let (code, frac) = (quantiser.code(&exact), quantiser.kif.frac);

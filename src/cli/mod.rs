@@ -124,7 +124,7 @@ impl Failure {
     }
 
     /// Builds the failure of an external tool: it is missing (exit code 3), or its answer is wrong (exit code 2).
-    pub fn of_tool(diagnostic: Diagnostic) -> Failure {
+    pub fn external_tool(diagnostic: Diagnostic) -> Failure {
         let missing = diagnostic.code == crate::verify::MISSING_TOOL;
         if missing { Failure::missing_tool(diagnostic) } else { Failure::input(diagnostic) }
     }

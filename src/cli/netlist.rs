@@ -132,7 +132,7 @@ impl NetlistArgs {
 
     fn hint(&self, file: &Path) -> Result<Rtl, Failure> {
         let text = text_of(file)?;
-        let language = rtl::Language::of(file, &text);
+        let language = rtl::Language::detect(file, &text);
         rtl::read(language, &text, None).map_err(|wrong| in_file(wrong, file))
     }
 }

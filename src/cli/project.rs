@@ -217,7 +217,7 @@ fn write(
             problems.extend(spec.problems());
             refuse(problems)?;
             let source = file.source(model);
-            build::of_model(subject(model, &file, source.as_deref()), &request)?
+            build::model_project(subject(model, &file, source.as_deref()), &request)?
         }
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
@@ -227,11 +227,11 @@ fn write(
             let given = refused.chain(hardware.given_of_ports()).chain(hardware.given_of_wrapper()).chain(board);
             problems.extend(machine::refuse_flags(given).err().map(|f| f.diagnostics.0).unwrap_or_default());
             refuse(problems)?;
-            build::of_machine(machine, &request)?
+            build::machine_project(machine, &request)?
         }
     };
     let asked = GivenOptions::new(&options.hardware);
-    report(&warnings(asked, &design, Registers::of(&made.interface), true), global);
+    report(&warnings(asked, &design, Registers::from_interface(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);
     settled(&made.dissents)?;

@@ -168,7 +168,8 @@ impl Args {
     /// If there is no such program (exit code 3), or it is no solver (exit code 2).
     pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + use<>, Failure> {
         let proofs = self.certificate.is_some();
-        let find = |name: &String| External::find(&Tools::of_environment(), name, proofs).map_err(Failure::of_tool);
+        let find =
+            |name: &String| External::find(&Tools::from_environment(), name, proofs).map_err(Failure::external_tool);
         let external = self.solver.as_ref().map(find).transpose()?;
         Ok(move || -> Box<dyn Solver> {
             match (&external, proofs) {
@@ -195,8 +196,9 @@ impl Args {
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
         sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
-        let language = rtl::Language::of(&sources[0].path, &sources[0].text);
-        let rtl = via::yosys(&Tools::of_environment(), &sources, self.top.as_deref()).map_err(Failure::of_tool)?;
+        let language = rtl::Language::detect(&sources[0].path, &sources[0].text);
+        let rtl =
+            via::yosys(&Tools::from_environment(), &sources, self.top.as_deref()).map_err(Failure::external_tool)?;
         Ok((rtl, language, None))
     }
 }

@@ -78,7 +78,7 @@ fn file_name(path: &Path) -> String {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> String {
+    fn quoted_line(line: &str) -> String {
         let mut parser = super::super::command();
         let matches = parser.try_get_matches_from_mut(line.split(' ')).expect("a line that is right");
         command(&matches, &parser).join(" ")
@@ -87,17 +87,26 @@ mod tests {
     #[test]
     fn the_same_request_is_the_same_words() {
         let expected = "alir2hdl m.json --pipeline 3 --valid -O2";
-        assert_eq!(of("alir2hdl m.json --pipeline 3 --valid -O2 --verilog m.v"), expected);
-        assert_eq!(of("alir2hdl --verilog=out/x.v -q --valid -O 2 --pipeline=3 --prove a/../b/m.json"), expected);
-        assert_eq!(of("alir2hdl generate m.json -O2 --valid --pipeline 3 -o x.v"), expected);
-        assert_eq!(of("alir2hdl m.json --vhdl -"), "alir2hdl m.json");
-        assert_eq!(of("alir2hdl - --vhdl -"), "alir2hdl -");
+        assert_eq!(quoted_line("alir2hdl m.json --pipeline 3 --valid -O2 --verilog m.v"), expected);
+        assert_eq!(
+            quoted_line("alir2hdl --verilog=out/x.v -q --valid -O 2 --pipeline=3 --prove a/../b/m.json"),
+            expected
+        );
+        assert_eq!(quoted_line("alir2hdl generate m.json -O2 --valid --pipeline 3 -o x.v"), expected);
+        assert_eq!(quoted_line("alir2hdl m.json --vhdl -"), "alir2hdl m.json");
+        assert_eq!(quoted_line("alir2hdl - --vhdl -"), "alir2hdl -");
     }
 
     #[test]
     fn values_with_commas_and_options_that_come_twice_are_kept() {
-        assert_eq!(of("alir2hdl m --passes dce,cse --verilog x"), "alir2hdl m --passes dce,cse");
-        assert_eq!(of("alir2hdl m --weights a/b --weights c --verilog x"), "alir2hdl m --weights b --weights c");
-        assert_eq!(of("alir2hdl project m -o out --flow yosys,plain"), "alir2hdl project m --flow yosys,plain");
+        assert_eq!(quoted_line("alir2hdl m --passes dce,cse --verilog x"), "alir2hdl m --passes dce,cse");
+        assert_eq!(
+            quoted_line("alir2hdl m --weights a/b --weights c --verilog x"),
+            "alir2hdl m --weights b --weights c"
+        );
+        assert_eq!(
+            quoted_line("alir2hdl project m -o out --flow yosys,plain"),
+            "alir2hdl project m --flow yosys,plain"
+        );
     }
 }

@@ -209,7 +209,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     // The process ends with the run: freeing a large model piece by piece would cost as much as a part of reading it.
     let (design, file) = args.model.read_design(global)?;
     if let (Design::Model(model), Some(network)) = (&design, &file.network) {
-        return of_network(args, model, network, global);
+        return run_network(args, model, network, global);
     }
     if args.float {
         let message = "--float is for a network, and this is none";
@@ -217,10 +217,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let model = match design {
         Design::Model(model) => ManuallyDrop::new(model),
-        Design::Machine(machine) => return of_machine(args, &machine, global),
+        Design::Machine(machine) => return run_machine(args, &machine, global),
     };
     if let Some(program) = &file.kernel {
-        return of_kernel(args, program, global);
+        return run_kernel(args, program, global);
     }
     if args.cycles.is_some() {
         let message = "--cycles is for a state machine, and this is none";
@@ -279,7 +279,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 /// An integer kernel, by its own interpreter: integers on both sides.
-fn of_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatus, Failure> {
+fn run_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatus, Failure> {
     let given = [("--cycles", args.cycles.is_some()), ("--check-intervals", args.check_intervals)];
     if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
         let message = format!("{flag} has no meaning for an integer kernel");
@@ -297,7 +297,7 @@ fn of_kernel(args: &Args, program: &Program, global: Global) -> Result<ExitStatu
 }
 
 /// A network, by its own golden evaluator.
-fn of_network(
+fn run_network(
     args: &Args,
     model: &Model,
     network: &super::source::ReadNetwork,
@@ -339,7 +339,7 @@ fn no_input() -> Failure {
 
 /// A state machine, cycle by cycle from power-on: a row is what the outputs show with the inputs of the row applied,
 /// just before the clock edge.
-fn of_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStatus, Failure> {
+fn run_machine(args: &Args, machine: &Machine, global: Global) -> Result<ExitStatus, Failure> {
     let given = [
         ("--array", args.array.is_some()),
         ("--trace", args.trace.is_some()),

@@ -78,7 +78,7 @@ pub(super) struct ReadNetwork {
 
 impl Kind {
     /// Returns the format of a file by its contents; where these are inconclusive, a name that ends in `.onnx` decides.
-    pub(super) fn of(head: &[u8], path: &Path) -> Option<Kind> {
+    pub(super) fn detect_file(head: &[u8], path: &Path) -> Option<Kind> {
         let named = || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("onnx")).then_some(Kind::Onnx);
         Kind::detect(head).or_else(named)
     }

@@ -241,7 +241,7 @@ fn verified(
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<Verification, Failure> {
-    let tools = Tools::of_environment();
+    let tools = Tools::from_environment();
     let foreign = foreign(simulation, options)?;
     let own_languages = foreign.as_ref().map(|(foreign, _)| [foreign.language]);
     let languages = own_languages.as_ref().map_or(simulation.languages.as_slice(), |own| own.as_slice());
@@ -277,16 +277,16 @@ fn verified(
                 return Err(Failure::input(Diagnostics([problems, spec.problems()].concat())));
             }
             let source = file.source(model);
-            verification::of_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
+            verification::verify_model(subject(model, &file, source.as_deref()), &spec, request, &watch)?
         }
         Design::Machine(machine) => {
             machine::refuse(options)?;
-            verification::of_machine(machine, &spec, request, &watch)?
+            verification::verify_machine(machine, &spec, request, &watch)?
         }
     };
     progress.printed()?;
     let asked = GivenOptions::new(options);
-    let mut idle = warnings(asked, &design, Registers::of(found.interface()), !is_foreign);
+    let mut idle = warnings(asked, &design, Registers::from_interface(found.interface()), !is_foreign);
     if matches!(design, Design::Model(_)) {
         idle.0.extend(options.assumption(&spec));
     }

@@ -103,9 +103,9 @@ fn write(
     let request = PageRequest { page: page_options, options, name };
     let shown = match &design {
         Design::Model(model) => {
-            request.of_model(model, file.network.as_ref().map(|network| &network.layers), global)?
+            request.model_page(model, file.network.as_ref().map(|network| &network.layers), global)?
         }
-        Design::Machine(machine) => request.of_machine(machine)?,
+        Design::Machine(machine) => request.machine_page(machine)?,
     };
     let PageContent { drawing, facts, registers, chart, remarks } = shown;
     let asked = GivenOptions::without_output(options);
@@ -173,7 +173,7 @@ impl PageRequest<'_> {
         self.options.spec(&format!("{legal}_top"))
     }
 
-    fn of_model(&self, model: &Model, layers: Option<&Layers>, global: Global) -> Result<PageContent, Failure> {
+    fn model_page(&self, model: &Model, layers: Option<&Layers>, global: Global) -> Result<PageContent, Failure> {
         let spec = self.spec();
         let hardware = compile::model(model, &spec)?;
         if let Some(reused) = hardware.reused() {
@@ -182,18 +182,18 @@ impl PageRequest<'_> {
             let name = self.name;
             let (mut drawing, chart) = match &reused.plan {
                 Planned::Fold(plan) => (
-                    Drawing::of_plan(program, plan, delay, unit, layers),
+                    Drawing::from_plan(program, plan, delay, unit, layers),
                     occupancy::svg(&format!("Copies of {name}"), plan),
                 ),
                 Planned::Serial(graph, plan) => (
-                    Drawing::of_streams(program, (graph, plan), delay, unit, layers),
+                    Drawing::from_streams(program, (graph, plan), delay, unit, layers),
                     occupancy::streams(&format!("Streams of {name}"), graph, plan),
                 ),
             };
             self.observe(&mut drawing, program, global)?;
             let summary = hardware.summary();
             let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts).to_owned();
-            let registers = Registers::of(&hardware.netlist.interface);
+            let registers = Registers::from_interface(&hardware.netlist.interface);
             return Ok(PageContent { drawing, facts, registers, chart: Some(chart), remarks: Vec::new() });
         }
         let (netlist, scheduled) = (&hardware.netlist, hardware.scheduled().expect("a program"));
@@ -203,7 +203,7 @@ impl PageRequest<'_> {
         let unit = spec.unit(optimised).0;
         let after = |k: usize| bits.get(k + 1).copied().unwrap_or(0);
         let times = scheduled.stage_times(&spec, netlist);
-        let mut drawing = Drawing::of_model(&ScheduledModel {
+        let mut drawing = Drawing::from_scheduled(&ScheduledModel {
             model: optimised,
             delay: &*spec.delays(optimised),
             stage: &schedule.stage,
@@ -228,7 +228,13 @@ impl PageRequest<'_> {
         );
         let remarks = stages_without_logic(scheduled, netlist.register_bits());
         let remarks = remarks.into_iter().chain(self.options.assumption(&spec)).collect();
-        Ok(PageContent { drawing, facts, registers: Registers::of(&netlist.interface), chart: None, remarks })
+        Ok(PageContent {
+            drawing,
+            facts,
+            registers: Registers::from_interface(&netlist.interface),
+            chart: None,
+            remarks,
+        })
     }
 
     /// Shows what each operation was on the samples that are given.
@@ -242,7 +248,7 @@ impl PageRequest<'_> {
         observed.map_err(|(row, fault)| Failure::input(fault.diagnostic(reader.name(), row as u64)))
     }
 
-    fn of_machine(&self, machine: &Machine) -> Result<PageContent, Failure> {
+    fn machine_page(&self, machine: &Machine) -> Result<PageContent, Failure> {
         machine::refuse_flags(self.options.given_of_pipeline())?;
         let hardware = compile::machine(machine, &self.spec())?;
         let (netlist, optimised) = (&hardware.netlist, &hardware.retimed().expect("a machine").machine);
@@ -255,13 +261,13 @@ impl PageRequest<'_> {
             }
         }
         let rtl = emit::text(netlist, Language::Verilog, &emit::Options::default());
-        let drawing = Drawing::of_machine(optimised, &rtl, &inputs);
+        let drawing = Drawing::from_machine(optimised, &rtl, &inputs);
         let longest = drawing.timed().filter_map(|column| column.delay).fold(0.0, f64::max);
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts =
             format!("{facts}, longest path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
-        let registers = Registers::of(&netlist.interface);
+        let registers = Registers::from_interface(&netlist.interface);
         Ok(PageContent { drawing, facts, registers, chart: None, remarks: Vec::new() })
     }
 }

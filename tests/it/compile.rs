@@ -151,12 +151,12 @@ fn a_lowered_program_is_held_to_its_source() {
     let spec = Spec { prove: true, ..spec() };
     let right = Lowered(program.clone());
     compile::lowered(&program, &right, &spec, &|_| {}).unwrap();
-    let vectors = Vectors::of(&program, Some(&right), &spec, 50, 1).unwrap();
-    assert_eq!(vectors, Vectors::of(&program, None, &spec, 50, 1).unwrap());
+    let vectors = Vectors::random(&program, Some(&right), &spec, 50, 1).unwrap();
+    assert_eq!(vectors, Vectors::random(&program, None, &spec, 50, 1).unwrap());
     let wrong = Lowered(other);
     let error = compile::lowered(&program, &wrong, &spec, &|_| {}).unwrap_err();
     assert_eq!((error.kind, error.diagnostics.0[0].code), (ErrorKind::Bug, "E0906"));
-    assert_ne!(vectors.outputs, Vectors::of(&program, Some(&wrong), &spec, 50, 1).unwrap().outputs);
+    assert_ne!(vectors.outputs, Vectors::random(&program, Some(&wrong), &spec, 50, 1).unwrap().outputs);
 }
 
 /// The example of the crate's documentation.

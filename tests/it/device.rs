@@ -279,7 +279,7 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
     for seed in 0..60 {
         let model = random::model(seed);
         for device in [Device::Ecp5, Device::UltrascalePlus] {
-            let delays = Delays::of(&model, device, Fabric::default());
+            let delays = Delays::new(&model, device, Fabric::default());
             let resources = Resources { multiplier_blocks: true, ..Resources::default() };
             let whole = Estimate::of(&combinational(&model), device, resources).period_ns;
             let mut arrival = vec![0.0f64; model.nodes().len()];
@@ -308,7 +308,7 @@ fn schedules_by_device_pass_the_checker() {
     for seed in 0..40 {
         let model = random::model(seed);
         let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs: 4, ..Fabric::default() };
-        let delays = Delays::of(&model, Device::Ecp5, fabric);
+        let delays = Delays::new(&model, Device::Ecp5, fabric);
         let uses = uses_with(&model, fabric);
         let goal = Goal { register_inputs: seed % 2 == 0, ..Goal::stages(1 + seed as u32 % 4) };
         let outcome = schedule(&model, &delays, &goal, &uses).unwrap();

@@ -90,7 +90,7 @@ pub(crate) fn check_case(folder: &Path, every: usize) {
     for sample in (0..samples).step_by(every) {
         let row = &files[0][sample * inputs..(sample + 1) * inputs];
         let encode = |(x, input): (&f64, &alir2hdl::network::port::InputElement)| {
-            input.encoder.code(&Rational::of_f64(*x).unwrap())
+            input.encoder.code(&Rational::from_f64(*x).unwrap())
         };
         let codes: Vec<_> = row.iter().zip(network.inputs()).map(encode).collect();
         let exact = network.evaluate(&codes);
@@ -98,7 +98,7 @@ pub(crate) fn check_case(folder: &Path, every: usize) {
         assert_eq!(found, files[1][sample * outputs..(sample + 1) * outputs], "{name}, sample {sample}");
         let lowered = golden(&model, &codes, LookupMiss::Error).unwrap();
         for (k, code) in lowered.iter().enumerate() {
-            let value = Rational::of_code(code, model.output_kif(k).frac.into());
+            let value = Rational::from_code(code, model.output_kif(k).frac.into());
             assert_eq!(value, exact[k], "{name}, sample {sample}, output {k} of the lowered program");
         }
         let specified = golden(&specification, &codes, LookupMiss::Error).unwrap();

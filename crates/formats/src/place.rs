@@ -81,7 +81,7 @@ impl fmt::Display for At {
 }
 
 /// The place of a problem that the model's own checks found, given the layout of each record.
-pub(super) fn of_site(site: Site, layout: impl Fn(usize) -> Layout) -> At {
+pub(super) fn site_place(site: Site, layout: impl Fn(usize) -> Layout) -> At {
     match site {
         Site::Model => At::Model,
         Site::InputShift(i) => At::Entry("inp_shifts", i),
@@ -115,12 +115,12 @@ mod tests {
 
     #[test]
     fn places_are_spelt_as_in_the_file() {
-        let place = |part, layout| of_site(Site::Op(17, part), |_| layout).to_string();
+        let place = |part, layout| site_place(Site::Op(17, part), |_| layout).to_string();
         assert_eq!(place(Part::Operand(0), Layout::V3), "model.ops[17].addr[0]");
         assert_eq!(place(Part::Operand(0), Layout::V2), "model.ops[17].id0");
         assert_eq!(place(Part::Operand(2), Layout::V2), "model.ops[17].data");
         assert_eq!(place(Part::Input, Layout::V2), "model.ops[17].id0");
         assert_eq!(place(Part::Input, Layout::V3), "model.ops[17].data[0]");
-        assert_eq!(of_site(Site::TableEntry(2, 5), |_| Layout::V2).to_string(), "model.lookup_tables[2].table[5]");
+        assert_eq!(site_place(Site::TableEntry(2, 5), |_| Layout::V2).to_string(), "model.lookup_tables[2].table[5]");
     }
 }

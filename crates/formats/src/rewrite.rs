@@ -250,7 +250,7 @@ impl Rewriter<'_> {
         let (derived, _) = self.model.derived_ports();
         for (input, (have, want)) in derived.iter().zip(self.model.input_kifs()).enumerate() {
             if have != want {
-                let interval = of_type(*want);
+                let interval = type_interval(*want);
                 self.between(Op::Input { input: input as u32 }, interval, 0.0);
             }
         }
@@ -274,7 +274,7 @@ impl Rewriter<'_> {
     /// The output's code in the port's type. A negated one is negated here: before bits are dropped, as the output
     /// does.
     fn output(&mut self, source: Option<ValueId>, out: &Output, want: Kif) -> ValueId {
-        let interval = of_type(want).scaled(-out.shift);
+        let interval = type_interval(want).scaled(-out.shift);
         match source {
             Some(x) if out.neg => self.between(Op::Neg { x }, interval, self.latency(x)),
             Some(x) => self.between(Op::Quantise { x, shift: 0 }, interval, self.latency(x)),
@@ -284,7 +284,7 @@ impl Rewriter<'_> {
 }
 
 /// An interval of this type. Its bounds are zero and a power of two, which have a spelling at every length.
-fn of_type(kif: Kif) -> Interval {
+fn type_interval(kif: Kif) -> Interval {
     if kif.is_zero() {
         return Interval::new(0, 0, 0);
     }

@@ -57,7 +57,7 @@ impl Language {
     }
 
     /// By the file's name, or by its text where the name does not tell.
-    pub fn of(path: &Path, text: &str) -> Language {
+    pub fn detect(path: &Path, text: &str) -> Language {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("v" | "sv" | "vh") => Language::Verilog,
             Some("vhd" | "vhdl") => Language::Vhdl,

@@ -263,9 +263,9 @@ impl RtlProject {
         let Some((first, text)) = sources.first() else {
             return Err(Diagnostic::error("E0807", Place::Whole, "no Verilog or VHDL among the files"));
         };
-        let language = Language::of(first, text);
+        let language = Language::detect(first, text);
         for (path, text) in &sources {
-            let own = Language::of(path, text);
+            let own = Language::detect(path, text);
             if own != language {
                 let message = format!("this is {}, and {} is {}", own.name(), first.display(), language.name());
                 let help = "one proof reads one language; --via yosys reads projects of both";

@@ -40,7 +40,7 @@ impl Rational {
     }
 
     /// `code * 2^-frac`: the value of a code.
-    pub fn of_code(code: &BigInt, frac: i64) -> Rational {
+    pub fn from_code(code: &BigInt, frac: i64) -> Rational {
         Rational::dyadic(code.clone(), -frac)
     }
 
@@ -71,7 +71,7 @@ impl Rational {
     }
 
     /// The value of a finite double; `None` for NaN and infinity.
-    pub fn of_f64(x: f64) -> Option<Rational> {
+    pub fn from_f64(x: f64) -> Option<Rational> {
         if !x.is_finite() {
             return None;
         }
@@ -96,9 +96,9 @@ impl Rational {
     }
 
     /// The value of a number of a sample; `None` for NaN and the infinities.
-    pub fn of_number(number: &Number) -> Option<Rational> {
+    pub fn from_number(number: &Number) -> Option<Rational> {
         match number {
-            Number::Float(x) => Rational::of_f64(*x),
+            Number::Float(x) => Rational::from_f64(*x),
             Number::Decimal { .. } => number.to_fraction().and_then(|(num, den)| Rational::new(num, &den)),
         }
     }
@@ -469,10 +469,10 @@ mod tests {
     fn nearest_doubles_at_the_edges() {
         assert_eq!(r("1/3").to_f64(), 1.0 / 3.0);
         assert_eq!(r("0.1").to_f64(), 0.1);
-        assert_eq!(Rational::of_f64(5e-324).unwrap().to_f64(), 5e-324);
-        assert_eq!(Rational::of_f64(5e-324).unwrap().shifted(-1).to_f64(), 0.0);
-        assert_eq!((&Rational::of_f64(5e-324).unwrap() * &r("0.51")).to_f64(), 5e-324);
-        assert_eq!(Rational::of_f64(f64::MAX).unwrap().to_f64(), f64::MAX);
+        assert_eq!(Rational::from_f64(5e-324).unwrap().to_f64(), 5e-324);
+        assert_eq!(Rational::from_f64(5e-324).unwrap().shifted(-1).to_f64(), 0.0);
+        assert_eq!((&Rational::from_f64(5e-324).unwrap() * &r("0.51")).to_f64(), 5e-324);
+        assert_eq!(Rational::from_f64(f64::MAX).unwrap().to_f64(), f64::MAX);
         assert_eq!(Rational::one().shifted(1024).to_f64(), f64::INFINITY);
         // 2^53 + 1 lies between two doubles, and ties go to the even one.
         assert_eq!(Rational::from((1i64 << 53) + 1).to_f64(), 9007199254740992.0);
@@ -492,7 +492,7 @@ mod tests {
         fn doubles_survive(bits: u64) {
             let x = f64::from_bits(bits);
             prop_assume!(x.is_finite());
-            prop_assert_eq!(Rational::of_f64(x).unwrap().to_f64(), x);
+            prop_assert_eq!(Rational::from_f64(x).unwrap().to_f64(), x);
         }
 
         /// The library's square root of a double is correctly rounded too (IEEE 754).
@@ -500,13 +500,13 @@ mod tests {
         fn roots_of_doubles(bits: u64) {
             let x = f64::from_bits(bits & !(1 << 63));
             prop_assume!(x.is_finite());
-            prop_assert_eq!(Rational::of_f64(x).unwrap().sqrt_to_f64(), Some(x.sqrt()));
+            prop_assert_eq!(Rational::from_f64(x).unwrap().sqrt_to_f64(), Some(x.sqrt()));
         }
 
         /// So are its quotient, sum and product.
         #[test]
         fn arithmetic_of_doubles(a in -1e9f64..1e9, b in -1e9f64..1e9) {
-            let (x, y) = (Rational::of_f64(a).unwrap(), Rational::of_f64(b).unwrap());
+            let (x, y) = (Rational::from_f64(a).unwrap(), Rational::from_f64(b).unwrap());
             prop_assert_eq!((&x + &y).to_f64(), a + b);
             prop_assert_eq!((&x - &y).to_f64(), a - b);
             prop_assert_eq!((&x * &y).to_f64(), a * b);

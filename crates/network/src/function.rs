@@ -223,7 +223,7 @@ impl Functions {
                 } else {
                     let scaled = inverse.shifted(2 * i64::from(bits)).floor();
                     let root = if scaled < BigInt::ZERO { BigInt::ZERO } else { scaled.sqrt() };
-                    let end = |root: BigInt| Rational::of_code(&root, bits.into());
+                    let end = |root: BigInt| Rational::from_code(&root, bits.into());
                     Bounds { high: end(&root + 1), low: end(root) }
                 }
             }
@@ -257,7 +257,7 @@ impl Functions {
         let halvings = 4 + bits.isqrt() / 2;
         let work = bits + 2 * halvings + 48;
         let ln2 = self.ln2(work).clone();
-        let x = Fixed::of(x, work);
+        let x = Fixed::new(x, work);
         let k = &x.low / &ln2.low;
         let reduced = x.minus(&ln2.by_integer(&k));
         // |reduced| is below 1 or so; its bounds stay bounds whatever it is.
@@ -376,7 +376,7 @@ fn normal_series(t: &Rational, bits: u32) -> Bounds {
     // The sum is as large as e^(t^2/2): that many bits more before the point.
     let square = t * t;
     let work = bits + 32;
-    let (fixed, square) = (Fixed::of(t, work), Fixed::of(&square, work));
+    let (fixed, square) = (Fixed::new(t, work), Fixed::new(&square, work));
     let mut term = fixed;
     let mut sum = term.clone();
     let mut n = 1u32;
@@ -416,13 +416,13 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn of(x: &Rational, work: u32) -> Fixed {
+    fn new(x: &Rational, work: u32) -> Fixed {
         let scaled = x.shifted(work.into());
         Fixed { low: scaled.floor(), high: scaled.ceil(), work }
     }
 
     fn bounds(&self) -> Bounds {
-        let of = |code| Rational::of_code(code, self.work.into());
+        let of = |code| Rational::from_code(code, self.work.into());
         Bounds { low: of(&self.low), high: of(&self.high) }
     }
 
@@ -565,7 +565,7 @@ mod tests {
         #[test]
         fn enclosures_are_nested(code in -4096i64..4096, frac in 0i64..14, which in 0usize..6) {
             prop_assume!(code != 0);
-            let (function, x) = (Function::ALL[which], Rational::of_code(&code.into(), frac));
+            let (function, x) = (Function::ALL[which], Rational::from_code(&code.into(), frac));
             prop_assume!(x.abs() < Rational::from(40));
             let mut functions = Functions::new();
             let rough = functions.enclose(function, &x, 64);
@@ -581,7 +581,7 @@ mod tests {
         /// Rounding to the nearest of a type with a small step is what the machine's function rounds to, but near ties.
         #[test]
         fn codes_agree_with_the_machine(code in -2048i64..2048, which in 0usize..6) {
-            let x = Rational::of_code(&code.into(), 9);
+            let x = Rational::from_code(&code.into(), 9);
             let kif = alir_core::num::Kif { signed: true, int: 10, frac: 12 };
             let q = Quantiser { kif, round: Round::HalfEven, overflow: Overflow::Saturate };
             let exact = Functions::new().code(Function::ALL[which], &x, &q).unwrap();

@@ -31,7 +31,7 @@ impl Layers {
     }
 
     /// The index of the node that an operation was made for.
-    pub fn of(&self, operation: usize) -> Option<usize> {
+    pub fn layer(&self, operation: usize) -> Option<usize> {
         let index = self.ends.partition_point(|&end| end <= operation);
         (index < self.names.len()).then_some(index)
     }
@@ -49,9 +49,9 @@ mod tests {
         }
         assert_eq!(layers.names(), ["inputs", "up", "down"]);
         assert_eq!(
-            [0, 1, 2, 5, 6, 7, 8].map(|op| layers.of(op)),
+            [0, 1, 2, 5, 6, 7, 8].map(|op| layers.layer(op)),
             [0, 0, 1, 1, 2, 2].map(Some).into_iter().chain([None]).collect::<Vec<_>>()[..]
         );
-        assert_eq!(Layers::default().of(0), None);
+        assert_eq!(Layers::default().layer(0), None);
     }
 }

@@ -201,7 +201,7 @@ impl Meaning for Product {
             codes.iter().zip(&self.inputs).map(|(code, input)| input.unit.value(code, input.kif.frac.into())).collect();
         let product = |i: usize, o: usize| {
             let weight = self.matrix.weight(i, o);
-            &Rational::of_code(&weight.mantissa.into(), -i64::from(weight.exponent)) * &values[i]
+            &Rational::from_code(&weight.mantissa.into(), -i64::from(weight.exponent)) * &values[i]
         };
         let sum = |o| (0..self.matrix.n_in()).fold(Rational::zero(), |sum, i| &sum + &product(i, o));
         (0..self.matrix.n_out()).map(sum).collect()
@@ -241,7 +241,7 @@ impl Meaning for Product {
     fn evaluate_float(&self, reals: &[f64]) -> Vec<f64> {
         let weight = |i, o| {
             let weight = self.matrix.weight(i, o);
-            Rational::of_code(&weight.mantissa.into(), -i64::from(weight.exponent)).to_f64()
+            Rational::from_code(&weight.mantissa.into(), -i64::from(weight.exponent)).to_f64()
         };
         (0..self.matrix.n_out()).map(|o| reals.iter().enumerate().map(|(i, x)| x * weight(i, o)).sum()).collect()
     }
@@ -274,7 +274,7 @@ mod tests {
                     let values = outputs
                         .iter()
                         .enumerate()
-                        .map(|(o, code)| Rational::of_code(code, model.output_kif(o).frac.into()))
+                        .map(|(o, code)| Rational::from_code(code, model.output_kif(o).frac.into()))
                         .collect::<Vec<_>>();
                     assert_eq!(values, meant, "{input_type}");
                 }

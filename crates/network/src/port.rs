@@ -60,10 +60,10 @@ impl Encoder {
 /// If it is not finite, in words.
 pub fn number(block: &Values, index: usize) -> Result<Rational, String> {
     match block {
-        Values::Reals(v) => Rational::of_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index])),
+        Values::Reals(v) => Rational::from_f64(v[index]).ok_or_else(|| format!("{} has no code", v[index])),
         Values::Integers(v) => Ok(Rational::from(v[index])),
         Values::Wide(v) => Ok(Rational::from(v[index].clone())),
-        Values::Numbers(v) => Rational::of_number(&v[index]).ok_or_else(|| format!("{} has no code", v[index])),
+        Values::Numbers(v) => Rational::from_number(&v[index]).ok_or_else(|| format!("{} has no code", v[index])),
     }
 }
 
@@ -99,7 +99,7 @@ impl Unit {
 
     /// The value of a code with that many fractional bits.
     pub fn value(&self, code: &BigInt, frac: i64) -> Rational {
-        &(&Rational::of_code(code, frac) * &self.scale) + &self.offset
+        &(&Rational::from_code(code, frac) * &self.scale) + &self.offset
     }
 
     /// The code of a value; `None` if it has none.

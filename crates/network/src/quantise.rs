@@ -68,7 +68,7 @@ impl Round {
     }
 
     /// The mode that rounds positive numbers alike, and the others by the same rule.
-    pub(super) fn of_positive(self) -> Round {
+    pub(super) fn for_positive(self) -> Round {
         match self {
             Round::TowardZero => Round::Floor,
             Round::AwayFromZero => Round::Ceil,
@@ -183,7 +183,7 @@ impl Quantiser {
 
     /// `quantise(x)` as a value.
     pub fn value(&self, x: &Rational) -> Rational {
-        Rational::of_code(&self.code(x), self.kif.frac.into())
+        Rational::from_code(&self.code(x), self.kif.frac.into())
     }
 
     /// Reads `s8.5`, `s16.10,RND_CONV` or `s16.10,RND_CONV,SAT`, as `--input-type` has it; `TRN` and `WRAP` if not

@@ -30,7 +30,7 @@ pub fn inverse_root_code(x: &Rational, quantiser: &Quantiser) -> BigInt {
         Rational::from(whole)
     } else {
         // Any number on the same side of the tie rounds alike.
-        let middle = Rational::of_code(&(&whole * 2 + BigInt::one()), 1);
+        let middle = Rational::from_code(&(&whole * 2 + BigInt::one()), 1);
         let quarter = Rational::one().shifted(-2);
         match square.cmp(&(&middle * &middle)) {
             std::cmp::Ordering::Less => &middle - &quarter,
@@ -131,7 +131,7 @@ mod tests {
             let x = Rational::new(num.into(), &den.into()).unwrap();
             let kif = Kif { signed: false, int: 20, frac };
             let floor = Quantiser { kif, round: Round::Floor, overflow: Overflow::Saturate };
-            let code = Rational::of_code(&inverse_root_code(&x, &floor), frac.into());
+            let code = Rational::from_code(&inverse_root_code(&x, &floor), frac.into());
             let next = &code + &Rational::one().shifted(-i64::from(frac));
             prop_assert!(&(&code * &code) * &x <= Rational::one());
             prop_assert!(&(&next * &next) * &x > Rational::one());

@@ -51,8 +51,8 @@ impl Angle {
         while bits <= MOST_BITS {
             let (cos, sin) = self.enclose(functions, bits, magnitude);
             let code = |range: &Range| {
-                let low = quantiser.rounded(&Rational::of_code(&range.low, range.work.into()));
-                let high = quantiser.rounded(&Rational::of_code(&range.high, range.work.into()));
+                let low = quantiser.rounded(&Rational::from_code(&range.low, range.work.into()));
+                let high = quantiser.rounded(&Rational::from_code(&range.high, range.work.into()));
                 (low == high).then(|| quantiser.overflow(low))
             };
             if let (Some(cos), Some(sin)) = (code(&cos), code(&sin)) {
@@ -70,7 +70,7 @@ impl Angle {
         let work = bits + whole + 48;
         let pairs = BigInt::from(2 * self.pair);
         let exponent = logarithm(functions, &self.theta, work).by(&-pairs).over(&self.head_dim.into());
-        let mut power = |code: &BigInt| functions.exp_bounds(&Rational::of_code(code, work.into()), work);
+        let mut power = |code: &BigInt| functions.exp_bounds(&Rational::from_code(code, work.into()), work);
         let (low, high) = (power(&exponent.low).0, power(&exponent.high).1);
         let position = Rational::from(BigInt::from(self.position));
         let angle = Range {

@@ -44,7 +44,7 @@ impl Wire {
 
     /// Returns the range of the value after it is rounded to fewer fractional bits.
     fn rounded_interval(&self, frac: i32, round: Round) -> Interval {
-        let end = |code: BigInt| Rational::of_code(&code, i64::from(self.frac()) - i64::from(frac)).round(round);
+        let end = |code: BigInt| Rational::from_code(&code, i64::from(self.frac()) - i64::from(frac)).round(round);
         Interval::new(end(self.min()), end(self.max()), frac)
     }
 
@@ -413,7 +413,7 @@ impl Wires {
     pub fn rectified(&mut self, x: &Wire, quantiser: &Quantiser) -> Wire {
         let rounded = match x.interval.max.is_negative() {
             true => x.clone(),
-            false => self.rounded(x, quantiser.kif.frac, quantiser.round.of_positive()),
+            false => self.rounded(x, quantiser.kif.frac, quantiser.round.for_positive()),
         };
         let rectified = self.relu(&rounded);
         self.overflowed(&rectified, quantiser)
@@ -624,7 +624,7 @@ mod tests {
     /// The value of the only output for the code of the only input.
     fn run(model: &Model, code: i64) -> Rational {
         let out = golden(model, &[BigInt::from(code)], LookupMiss::Error).unwrap();
-        Rational::of_code(&out[0], model.output_kif(0).frac.into())
+        Rational::from_code(&out[0], model.output_kif(0).frac.into())
     }
 
     /// Every mode on every code of every small type, against the definition.
@@ -654,7 +654,7 @@ mod tests {
                         assert_eq!(model.output_kif(0), kif);
                         let (first, last) = (source.min_code(), source.max_code());
                         for code in i64::try_from(first).unwrap()..=i64::try_from(last).unwrap() {
-                            let expected = quantiser.value(&Rational::of_code(&code.into(), frac.into()));
+                            let expected = quantiser.value(&Rational::from_code(&code.into(), frac.into()));
                             assert_eq!(run(&model, code), expected, "{source} {code} to {quantiser:?}");
                         }
                     }
@@ -680,7 +680,7 @@ mod tests {
                     wires.output(&y, &Interval::full(kif));
                     let model = wires.finish().unwrap();
                     for code in -128i64..128 {
-                        let exact = Rational::of_code(&code.into(), 3).checked_div(&Rational::from(n)).unwrap();
+                        let exact = Rational::from_code(&code.into(), 3).checked_div(&Rational::from(n)).unwrap();
                         assert_eq!(run(&model, code), quantiser.value(&exact), "{code} / {n} to {quantiser:?}");
                     }
                 }
@@ -700,8 +700,8 @@ mod tests {
             for b in 0i64..8 {
                 for c in -8i64..8 {
                     let out = golden(&model, &[a.into(), b.into(), c.into()], LookupMiss::Error).unwrap();
-                    let found = Rational::of_code(&out[0], model.output_kif(0).frac.into());
-                    assert_eq!(found, Rational::of_code(&(2 * a).max(b).max(4 * c).into(), 2));
+                    let found = Rational::from_code(&out[0], model.output_kif(0).frac.into());
+                    assert_eq!(found, Rational::from_code(&(2 * a).max(b).max(4 * c).into(), 2));
                 }
             }
         }
@@ -724,10 +724,10 @@ mod tests {
             let model = wires.finish().unwrap();
             let codes: Vec<BigInt> = codes[..factors.len()].iter().map(|&c| BigInt::from(c)).collect();
             let out = golden(&model, &codes, LookupMiss::Error).unwrap();
-            let found = Rational::of_code(&out[0], model.output_kif(0).frac.into());
-            let mut expected = Rational::of_code(&constant.into(), 2);
+            let found = Rational::from_code(&out[0], model.output_kif(0).frac.into());
+            let mut expected = Rational::from_code(&constant.into(), 2);
             for (f, c) in factors.iter().zip(&codes) {
-                expected = &expected + &Rational::of_code(&(c * *f), i64::from(frac) + 1);
+                expected = &expected + &Rational::from_code(&(c * *f), i64::from(frac) + 1);
             }
             prop_assert_eq!(found, expected);
         }

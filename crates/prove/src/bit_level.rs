@@ -27,7 +27,7 @@ pub(super) struct ModelGates {
 
 impl ModelGates {
     /// The gates of a model in an engine.
-    pub(super) fn of(model: &Model, e: &mut Engine) -> ModelGates {
+    pub(super) fn new(model: &Model, e: &mut Engine) -> ModelGates {
         let gates = e.words.aig.gates() as u64;
         let pins = |(i, kif): (usize, &Kif), e: &mut Engine| {
             (0..kif.width()).map(|b| e.words.aig.input(format!("inp_{i}[{b}]"))).collect()

@@ -41,7 +41,7 @@ struct Exact {
 
 impl Exact {
     /// The value of an operand.
-    fn of(bits: &[Lit], kif: Kif, shift: i64) -> Exact {
+    fn new(bits: &[Lit], kif: Kif, shift: i64) -> Exact {
         let mut bits = bits.to_vec();
         if !kif.signed {
             bits.push(Lit::FALSE);
@@ -77,7 +77,7 @@ impl Exact {
 
 /// A value of type `from`, times `2^shift`, in type `to`: aligned, then wrapped.
 pub(super) fn converted(bits: &[Lit], from: Kif, shift: i64, to: Kif) -> Vec<Lit> {
-    Exact::of(bits, from, shift).wrapped(to)
+    Exact::new(bits, from, shift).wrapped(to)
 }
 
 /// The low `width` bits of an integer.
@@ -122,7 +122,7 @@ fn blasted(
         let bits = match output.source {
             None => vec![Lit::FALSE; kif.width() as usize],
             Some(v) => {
-                let from = Exact::of(out.op(v), model.kif(v), i64::from(output.shift));
+                let from = Exact::new(out.op(v), model.kif(v), i64::from(output.shift));
                 if output.neg { negated(w, &from).wrapped(kif) } else { from.wrapped(kif) }
             }
         };
@@ -182,13 +182,13 @@ fn operation(
 ) -> (Range, Vec<Lit>) {
     let kif = model.kif(id);
     let to = i64::from(kif.frac);
-    let value = |v: ValueId, shift: i32| Exact::of(done.op(v), model.kif(v), i64::from(shift));
+    let value = |v: ValueId, shift: i32| Exact::new(done.op(v), model.kif(v), i64::from(shift));
     let range = |v: ValueId| ranges[v.index()];
     let frac = |v: ValueId| i64::from(model.kif(v).frac);
     match &model.node(id).op {
         Op::Input { input } => {
             let port = model.input_kifs()[*input as usize];
-            let x = Exact::of(&inputs[*input as usize], port, 0);
+            let x = Exact::new(&inputs[*input as usize], port, 0);
             (shifted(type_range(port), i64::from(port.frac), to), x.wrapped(kif))
         }
         Op::Const { value } => {
@@ -339,7 +339,7 @@ fn lookup(w: &mut Words, x: &[Lit], from: Kif, entries: &[i32], base: &BigInt, k
             .collect();
         return (bounds, w.table(x, width, |pattern, bit| entry_bit(codes[pattern], bit)));
     }
-    let index = sum(w, &Exact::of(x, from, 0), &Exact::constant(base, 0), true).bits;
+    let index = sum(w, &Exact::new(x, from, 0), &Exact::constant(base, 0), true).bits;
     let addr_bits = (usize::BITS - entries.len().saturating_sub(1).leading_zeros()) as usize;
     let low = resize(&index, true, addr_bits);
     let beyond = w.any(&index[addr_bits.min(index.len())..]);

@@ -69,7 +69,7 @@ impl Samples {
         for node in self.words.len()..g.count() {
             let words = match g.made_of(node as u32) {
                 Some((a, b)) => {
-                    let (p, q) = (self.of(a), self.of(b));
+                    let (p, q) = (self.values(a), self.values(b));
                     std::array::from_fn(|i| p[i] & q[i])
                 }
                 None => std::array::from_fn(|_| self.random.word()),
@@ -78,7 +78,7 @@ impl Samples {
         }
     }
 
-    fn of(&self, lit: Lit) -> [u64; WORDS] {
+    fn values(&self, lit: Lit) -> [u64; WORDS] {
         self.words[lit.node()].map(|word| if lit.is_negated() { !word } else { word })
     }
 }
@@ -116,11 +116,11 @@ struct Shown {
 
 impl Shown {
     /// Nothing of a value that is always the same, or has too many bits.
-    fn of(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
+    fn find(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
         if bits.len() > 100 {
             return None;
         }
-        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| samples.of(bit)).collect();
+        let words: Vec<[u64; WORDS]> = bits.iter().map(|&bit| samples.values(bit)).collect();
         let code = |at: usize| {
             let bit = |i: usize| i128::from(words[i][at / 64] >> (at % 64) & 1);
             let raw = (0..bits.len()).fold(0, |code, i| code | bit(i) << i);
@@ -418,7 +418,7 @@ impl Search {
 
     fn sampled(&mut self, g: &Graph, lit: Lit) -> [u64; WORDS] {
         self.samples.extend(g);
-        self.samples.of(lit)
+        self.samples.values(lit)
     }
 
     fn learn(&mut self, g: &Graph, bits: &[Lit]) {
@@ -817,7 +817,7 @@ fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), 
             Origin::Program(model) => (0, model.operations[at].kind),
             Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
         };
-        if let Some(shown) = Shown::of(&search.samples, bits, kind) {
+        if let Some(shown) = Shown::find(&search.samples, bits, kind) {
             search.own.entry(shown.direction).or_default().push(((number, at), shown));
         }
         Ok(())
@@ -847,7 +847,7 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let mut samples = Samples::new(search.borrow().seed);
     let mut show = |program: &Program, g: &Graph, at: usize, bits: Option<&[Lit]>| {
         samples.extend(g);
-        all.extend(bits.map(|bits| Shown::of(&samples, bits, program.operations[at].kind)));
+        all.extend(bits.map(|bits| Shown::find(&samples, bits, program.operations[at].kind)));
         Ok(())
     };
     match side {
@@ -1204,7 +1204,7 @@ pub(super) struct Shared {
 
 impl Shared {
     /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are left.
-    pub(super) fn of(program: &Model, left: u64) -> Option<Shared> {
+    pub(super) fn new(program: &Model, left: u64) -> Option<Shared> {
         Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
     }
 
@@ -1442,7 +1442,7 @@ mod tests {
         g.values(|| random.word())
     }
 
-    fn of(values: &[u64], lit: Lit) -> u64 {
+    fn value(values: &[u64], lit: Lit) -> u64 {
         values[lit.node()] ^ if lit.is_negated() { u64::MAX } else { 0 }
     }
 
@@ -1450,7 +1450,7 @@ mod tests {
     fn assert_sound(g: &Graph, what: &str) {
         let values = values(g);
         for node in 0..g.count() as u32 {
-            assert_eq!(values[node as usize], of(&values, g.root(Lit(node << 1))), "{what}: gate {node}");
+            assert_eq!(values[node as usize], value(&values, g.root(Lit(node << 1))), "{what}: gate {node}");
         }
     }
 
@@ -1460,7 +1460,7 @@ mod tests {
         let code = |bits: &[Lit], kif: Kif, at: usize| {
             let mut raw = BigInt::ZERO;
             for (i, &bit) in bits.iter().enumerate() {
-                raw.set_bit(i as u64, of(&values, bit) >> at & 1 == 1);
+                raw.set_bit(i as u64, value(&values, bit) >> at & 1 == 1);
             }
             wrap(&raw, kif)
         };
@@ -1479,7 +1479,7 @@ mod tests {
     }
 
     /// A program of three inputs of seven bits; `made` gives the value of its only output.
-    fn of_three(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
+    fn three_inputs(made: impl Fn(&mut Builder, [ValueId; 3]) -> ValueId) -> Program {
         let mut b = Builder::new(vec![0; 3]);
         let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
         let source = Some(made(&mut b, inputs));
@@ -1489,7 +1489,7 @@ mod tests {
 
     /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
     fn rounded_behind() -> Program {
-        of_three(|b, [x, y, z]| {
+        three_inputs(|b, [x, y, z]| {
             let sum = b.op(Op::Add { a: y, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::Sub { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::AddConst { x: sum, value: 1.into(), shift: 0 }, Interval::full(kif(true, 9, 0)));
@@ -1502,7 +1502,7 @@ mod tests {
 
     /// All is added ahead of the rectifier, by taking the negative of the sum from it.
     fn rounded_ahead(plus: i64) -> Program {
-        of_three(move |b, [x, y, z]| {
+        three_inputs(move |b, [x, y, z]| {
             let sum = b.op(Op::Sub { a: z, b: x, shift: 1 }, Interval::full(kif(true, 8, 0)));
             let sum = b.op(Op::Sub { a: sum, b: y, shift: 0 }, Interval::full(kif(true, 8, 0)));
             let constant = b.op(Op::Const { value: plus.into() }, Interval::full(kif(true, 6, 0)));
@@ -1658,13 +1658,13 @@ mod tests {
     fn terms_that_become_the_same_are_one_in_the_next_program() {
         let bit = Interval::full(kif(false, 1, 0));
         let and = |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::And, a: x, b: y, shift: 0 }, bit.clone());
-        let first = of_three(|b, [x, y, z]| {
+        let first = three_inputs(|b, [x, y, z]| {
             let (p, q) = (and(b, x, x), and(b, y, y));
             let term = and(b, p, q);
             let sum = b.op(Op::Add { a: term, b: y, shift: 0 }, Interval::full(kif(true, 7, 0)));
             b.op(Op::Add { a: sum, b: z, shift: 0 }, Interval::full(kif(true, 8, 0)))
         });
-        let second = of_three(|b, [x, y, z]| {
+        let second = three_inputs(|b, [x, y, z]| {
             let (p, q) = (and(b, x, x), and(b, y, y));
             let both = and(b, p, q);
             let other = b.op(Op::Binary { op: BinaryBits::Xor, a: p, b: both, shift: 0 }, bit.clone());
@@ -1703,12 +1703,12 @@ mod tests {
         let full = |signed, int, frac| Interval::full(kif(signed, int, frac));
         let whole =
             |b: &mut Builder, x, y| b.op(Op::Binary { op: BinaryBits::Xor, a: x, b: y, shift: 0 }, full(true, 6, 0));
-        let first = of_three(|b, [x, y, z]| {
+        let first = three_inputs(|b, [x, y, z]| {
             let number = whole(b, x, y);
             b.op(Op::Add { a: number, b: z, shift: 0 }, full(true, 8, 0))
         });
         let halves = |of_low: i32| {
-            of_three(move |b, [x, y, z]| {
+            three_inputs(move |b, [x, y, z]| {
                 let number = whole(b, x, y);
                 let high = b.op(Op::Quantise { x: number, shift: 0 }, full(true, 6, -3));
                 let low = b.op(Op::Quantise { x: number, shift: 0 }, full(false, of_low, 0));

@@ -822,7 +822,7 @@ mod tests {
                 };
                 let verdicts = [asked(false, false), asked(false, true), asked(true, false)];
                 // Over gates that are there, and in no other way, much stays open, and nothing else is proved.
-                let shared = RefCell::new(Shared::of(&model, u64::MAX).expect("the checker reads random programs"));
+                let shared = RefCell::new(Shared::new(&model, u64::MAX).expect("the checker reads random programs"));
                 let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
                 let found = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0.verdict;
                 if found == Verdict::Proved {
@@ -921,7 +921,7 @@ mod tests {
             (&[("valid_out = v;", "valid_out = v & q[0];")], false),
         ] {
             let rtl = read(Language::Verilog, &controlled(replace), None).unwrap();
-            let shared = RefCell::new(Shared::of(&model, u64::MAX).unwrap());
+            let shared = RefCell::new(Shared::new(&model, u64::MAX).unwrap());
             let request = Request { latency: Some(1), ..Request::default() };
             let report = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0;
             assert_eq!(report.verdict == Verdict::Proved, is_right, "{replace:?}: {report:?}");

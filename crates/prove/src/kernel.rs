@@ -30,7 +30,7 @@ pub fn rtl(program: &Program, like: &Model) -> Rtl {
         x: Vec::new(),
         m: Vec::new(),
         a: Vec::new(),
-        names: Names::of(program, like),
+        names: Names::new(program, like),
     };
     w.inputs();
     for op in program.ops() {
@@ -47,7 +47,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(program: &Program, like: &Model) -> Names {
+    fn new(program: &Program, like: &Model) -> Names {
         let mut rng = SplitMix::new(0x6b_65_72_6e);
         let mut values = Vec::new();
         let mut codes: Vec<Vec<BigInt>> = vec![Vec::with_capacity(SAMPLES); like.nodes().len()];

@@ -152,7 +152,7 @@ impl Writer<'_> {
         Fixed { word, signed: kif.signed, frac: i64::from(kif.frac) }
     }
 
-    fn of(&self, v: ValueId, shift: i32) -> Fixed {
+    fn fixed(&self, v: ValueId, shift: i32) -> Fixed {
         let x = self.done[v.index()];
         Fixed { frac: x.frac - i64::from(shift), ..x }
     }
@@ -197,39 +197,39 @@ impl Writer<'_> {
             Op::Input { input } => self.inputs[*input as usize],
             Op::Const { value } => self.number(&value.to_big(), to),
             Op::Neg { x } => {
-                let x = self.of(*x, 0);
+                let x = self.fixed(*x, 0);
                 self.negative(x)
             }
-            Op::Add { a, b, shift } => self.sum(&[(self.of(*a, 0), false), (self.of(*b, *shift), false)]),
-            Op::Sub { a, b, shift } => self.sum(&[(self.of(*a, 0), false), (self.of(*b, *shift), true)]),
+            Op::Add { a, b, shift } => self.sum(&[(self.fixed(*a, 0), false), (self.fixed(*b, *shift), false)]),
+            Op::Sub { a, b, shift } => self.sum(&[(self.fixed(*a, 0), false), (self.fixed(*b, *shift), true)]),
             Op::Sum { terms } => {
-                let term = |t: &Term| (self.of(t.value, t.shift), t.neg);
+                let term = |t: &Term| (self.fixed(t.value, t.shift), t.neg);
                 let terms: Vec<_> = terms.iter().map(term).collect();
                 self.sum(&terms)
             }
             Op::AddConst { x, value, shift } => {
                 let constant = self.number(&value.to_big(), i64::from(*shift));
-                self.sum(&[(self.of(*x, 0), false), (constant, false)])
+                self.sum(&[(self.fixed(*x, 0), false), (constant, false)])
             }
             Op::Relu { x } => {
-                let value = self.of(*x, 0);
+                let value = self.fixed(*x, 0);
                 if !value.signed || self.rtl.width(value.word) == 0 {
                     return value;
                 }
                 let (sign, zero) = (self.top_bit(*x), self.rtl.number(0, self.rtl.width(value.word)));
                 Fixed { word: self.rtl.mux(sign, zero, value.word), ..value }
             }
-            Op::Quantise { x, shift } => self.of(*x, *shift),
+            Op::Quantise { x, shift } => self.fixed(*x, *shift),
             Op::Mux { cond, on_true, on_false, shift } => {
                 let cond = self.top_bit(*cond);
-                let yes = self.aligned(self.of(*on_true, 0), to);
-                let no = self.aligned(self.of(*on_false, *shift), to);
+                let yes = self.aligned(self.fixed(*on_true, 0), to);
+                let no = self.aligned(self.fixed(*on_false, *shift), to);
                 let width = self.signed_width(yes).max(self.signed_width(no));
                 let (yes, no) = (self.widened(yes, width), self.widened(no, width));
                 Fixed { word: self.rtl.mux(cond, yes, no), signed: true, frac: to }
             }
             Op::Mul { a, b } => {
-                let (a, b) = (self.of(*a, 0), self.of(*b, 0));
+                let (a, b) = (self.fixed(*a, 0), self.fixed(*b, 0));
                 let width = self.signed_width(a) + self.signed_width(b);
                 let (x, y) = (self.widened(a, width), self.widened(b, width));
                 Fixed { word: self.rtl.binary(Binary::Mul, x, y), signed: true, frac: a.frac + b.frac }
@@ -237,7 +237,7 @@ impl Writer<'_> {
             Op::Lookup { x, table, base } => {
                 let entries = &model.table(*table).entries;
                 let first = self.number(&base.to_big(), 0);
-                let code = Fixed { frac: 0, ..self.of(*x, 0) };
+                let code = Fixed { frac: 0, ..self.fixed(*x, 0) };
                 // The index with a sign: a negative one is beyond every table when read without.
                 let at = self.sum(&[(code, false), (first, true)]);
                 let width = self.rtl.width(at.word).max(usize::BITS - entries.len().leading_zeros() + 1);
@@ -251,7 +251,7 @@ impl Writer<'_> {
                 Fixed { word: self.rtl.table(Arc::new(entries), at, missing), signed: true, frac: to }
             }
             Op::Unary { op, x } => {
-                let value = self.of(*x, 0);
+                let value = self.fixed(*x, 0);
                 let width = self.rtl.width(value.word);
                 let word = match op {
                     UnaryBits::Not => {
@@ -268,7 +268,7 @@ impl Writer<'_> {
                 Fixed { word, signed: false, frac: to }
             }
             Op::Binary { op, a, b, shift } => {
-                let (a, b) = (self.of(*a, 0), self.of(*b, *shift));
+                let (a, b) = (self.fixed(*a, 0), self.fixed(*b, *shift));
                 let frac = a.frac.max(b.frac);
                 let (a, b) = (self.aligned(a, frac), self.aligned(b, frac));
                 let width = self.signed_width(a).max(self.signed_width(b));

@@ -60,7 +60,7 @@ struct Rounds<'a, 'e> {
 
 /// Compares outputs, and the valid flag if there is one; the verdict is in the report.
 pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, report: &mut Report, e: &mut Engine) {
-    let rules = if methods.gates_only { Vec::new() } else { Rules::of(pair.0, methods.all_rules) };
+    let rules = if methods.gates_only { Vec::new() } else { Rules::choose(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
     if let Some(progress) = &schedule.e.progress {
@@ -151,7 +151,7 @@ impl Rounds<'_, '_> {
             if most.saturating_mul(GATE) / 8 > cap.min(self.e.left) {
                 return false;
             }
-            self.gates = Some(ModelGates::of(self.pair.0, self.e));
+            self.gates = Some(ModelGates::new(self.pair.0, self.e));
         }
         let Some(gates) = &self.gates else { return false };
         let effort = bit_level::GateEffort { cap, limits };

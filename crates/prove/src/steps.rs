@@ -194,7 +194,7 @@ impl OverLast {
         budget: &mut Budget,
     ) -> OverLast {
         let is_small = blast::gates_at_most(program) <= MOST_GATES;
-        let gates = is_small.then(|| Shared::of(program, within(budget, part)).map(RefCell::new)).flatten();
+        let gates = is_small.then(|| Shared::new(program, within(budget, part)).map(RefCell::new)).flatten();
         let part = Request { progress: whole.progress.clone(), ..part.clone() };
         let found = over(gates.as_ref(), amount(OVER, program), (program, rtl), &part, solver, budget);
         OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates }

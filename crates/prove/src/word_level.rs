@@ -149,7 +149,7 @@ impl FormComparison<'_> {
 
     fn samples(&mut self, f: FormId) -> [i128; LANES] {
         let samples = self.samples.get_or_insert_with(|| Samples::random(self.terms, 0x70_72_6f_76_65));
-        let values = samples.of(self.terms, f);
+        let values = samples.lanes(self.terms, f);
         self.terms.charge(samples.take_work());
         values
     }
@@ -564,7 +564,7 @@ impl FormComparison<'_> {
     /// The values under one assignment.
     fn witness(&mut self, output: usize, found: FormId, mut samples: Samples, lane: usize) -> Witness {
         let value = |samples: &mut Samples, terms: &LinearForms, f: FormId, kif: Kif| {
-            wrap(&BigInt::from(samples.of(terms, f)[lane]), kif)
+            wrap(&BigInt::from(samples.lanes(terms, f)[lane]), kif)
         };
         let (terms, model) = (&*self.terms, self.model);
         let inputs = self.forms.inputs.iter().zip(model.input_kifs());
@@ -924,7 +924,7 @@ pub(super) enum Rules {
 
 impl Rules {
     /// The sets that a model is compared with, in order.
-    pub(super) fn of(model: &Model, all_rules: bool) -> Vec<Rules> {
+    pub(super) fn choose(model: &Model, all_rules: bool) -> Vec<Rules> {
         let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
         let (multiplies, looks_up) =
             (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));

@@ -189,7 +189,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match &design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            let shown = states::of_machine(args, machine, file.form)?;
+            let shown = states::describe_machine(args, machine, file.form)?;
             let asked = GivenOptions::without_output(&options);
             report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
             return Ok(shown);
@@ -197,7 +197,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let spec = args.spec();
     if let Some(intervals) = args.pipeline.ii.as_ref().map(|ii| &ii.0).filter(|ks| ks[..] != [1])
-        && let Some(printed) = of_intervals(args, (model, &design), spec.clone(), intervals, global)?
+        && let Some(printed) = estimate_intervals(args, (model, &design), spec.clone(), intervals, global)?
     {
         return Ok(printed);
     }
@@ -230,7 +230,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     };
     let facts = facts(model, program, &spec, estimate);
     let passes = optimised.passes;
-    let kernel = file.kernel.as_ref().map(KernelFacts::of);
+    let kernel = file.kernel.as_ref().map(KernelFacts::new);
     let facts = Facts { form: file.form, kernel, passes, pipeline, sweep, ..facts };
     let text = match args.json {
         true => schema::document("alir2hdl.info/1", &facts),
@@ -240,7 +240,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 /// Estimates each initiation interval; `None` if the program is constant, which takes no cycle.
-fn of_intervals(
+fn estimate_intervals(
     args: &Args,
     (model, design): (&Model, &Design),
     mut spec: Spec,
@@ -289,7 +289,7 @@ fn write_plot(
     let title = format!("{name}: {} operations", model.nodes().len());
     let mut batch = Batch::default();
     let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
-        true => scatter::of_sweep(&title, device, rows),
+        true => scatter::sweep_chart(&title, device, rows),
         false => plot::svg(&title, unit, rows),
     };
     let unwritable = |e: std::io::Error| {

@@ -120,7 +120,7 @@ pub(super) fn table(model: &Model, spec: &Spec, intervals: &[u32]) -> Result<Opt
     let mut found = Vec::with_capacity(intervals.len());
     for &interval in intervals {
         let hardware = of(Some(interval))?;
-        match Interval::of(&hardware) {
+        match Interval::from_hardware(&hardware) {
             Some(row) => found.push(row),
             None => return Ok(None),
         }
@@ -134,14 +134,14 @@ fn tenths(x: f64) -> f64 {
 }
 
 impl Interval {
-    fn of(hardware: &Hardware<'_>) -> Option<Interval> {
+    fn from_hardware(hardware: &Hardware<'_>) -> Option<Interval> {
         let reused = hardware.reused()?;
         let (latency_at_least, made) = match &reused.plan {
             Planned::Fold(plan) => {
-                let figures = Figures::of(&reused.program, plan);
-                (figures.latency_at_least, Made::Fold(FoldFigures::of(plan, &figures)))
+                let figures = Figures::new(&reused.program, plan);
+                (figures.latency_at_least, Made::Fold(FoldFigures::new(plan, &figures)))
             }
-            Planned::Serial(graph, plan) => (plan.latency, Made::Serial(serial::Figures::of(graph, plan))),
+            Planned::Serial(graph, plan) => (plan.latency, Made::Serial(serial::Figures::new(graph, plan))),
         };
         Some(Interval {
             interval: reused.plan.interval(),
@@ -158,9 +158,9 @@ impl Interval {
 }
 
 impl FoldFigures {
-    fn of(plan: &Plan, figures: &Figures) -> FoldFigures {
+    fn new(plan: &Plan, figures: &Figures) -> FoldFigures {
         let groups: Vec<GroupTable> =
-            (0..plan.groups.len()).map(|k| GroupTable::of(plan, k, &figures.groups[k])).collect();
+            (0..plan.groups.len()).map(|k| GroupTable::new(plan, k, &figures.groups[k])).collect();
         FoldFigures {
             blocks: groups.iter().map(|group| group.instances).sum(),
             copies: groups.iter().map(|group| group.copies).sum(),
@@ -174,13 +174,13 @@ impl FoldFigures {
             captured_bits: figures.captured_bits,
             result_bits: figures.result_bits,
             groups,
-            regions: plan.regions.iter().zip(&figures.regions).map(RegionTable::of).collect(),
+            regions: plan.regions.iter().zip(&figures.regions).map(RegionTable::new).collect(),
         }
     }
 }
 
 impl RegionTable {
-    fn of((region, figures): (&Region, &RegionFigures)) -> RegionTable {
+    fn new((region, figures): (&Region, &RegionFigures)) -> RegionTable {
         let (template, streams) = (&region.made, &figures.streams);
         let outputs = template.outputs().len();
         RegionTable {
@@ -198,7 +198,7 @@ impl RegionTable {
 }
 
 impl GroupTable {
-    fn of(plan: &Plan, number: usize, figures: &GroupFigures) -> GroupTable {
+    fn new(plan: &Plan, number: usize, figures: &GroupFigures) -> GroupTable {
         let group = &plan.groups[number];
         let (template, outputs) = (&group.template, group.template.outputs().len());
         let multiplexers = figures.multiplexers.iter().map(|(&inputs, &bits)| Multiplexers { inputs, bits });

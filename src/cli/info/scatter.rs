@@ -38,7 +38,7 @@ pub(in crate::cli) struct Point {
 }
 
 /// Draws the rows of a sweep that have an estimate. `title` and `device` may be any text.
-pub(super) fn of_sweep(title: &str, device: &str, rows: &[Row]) -> String {
+pub(super) fn sweep_chart(title: &str, device: &str, rows: &[Row]) -> String {
     let point = |row: &Row| {
         let on = row.on_device?;
         Some(Point { x: on.area() as f64, y: on.clock_mhz, best: on.best, label: row.stages.to_string() })

@@ -64,7 +64,7 @@ struct BlockShape {
 ///
 /// # Errors
 /// If options are given that a state machine has no use for (exit code 2).
-pub(super) fn of_machine(args: &Args, machine: &Machine, form: String) -> Result<ExitStatus, Failure> {
+pub(super) fn describe_machine(args: &Args, machine: &Machine, form: String) -> Result<ExitStatus, Failure> {
     let own = [("--sweep", args.sweep.is_some()), ("--valid", args.valid), ("--whole-values", args.whole_values)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
     let options = args.options();

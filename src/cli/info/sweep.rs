@@ -173,7 +173,7 @@ fn mark_best(rows: &mut [Row]) {
 /// is `unknown`.
 pub(super) fn prove(rows: &mut [Row], single: &Optimised<'_>, spec: &Spec) -> Result<Duration, Failure> {
     let start = Instant::now();
-    let mut passes = ProvedPasses::of(single.source);
+    let mut passes = ProvedPasses::new(single.source);
     for row in rows {
         let mut spec = in_stages(spec, row.stages);
         spec.prove = true;

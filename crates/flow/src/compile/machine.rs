@@ -39,7 +39,7 @@ impl<'d> OptimisedMachine<'d> {
     ///
     /// # Errors
     /// If a pass that was named does not exist, or an option is set that only programs support.
-    pub fn of(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
+    pub fn new(source: &'d Machine, spec: &Spec) -> Result<OptimisedMachine<'d>, Error> {
         if spec.optimisation.assume_intervals {
             let message = "--assume-intervals is for models; a state machine's registers hold whatever its cycles give";
             let place = Place::Flag("--assume-intervals".into());

@@ -33,7 +33,7 @@ mod steps;
 
 pub use machine::{OptimisedMachine, machines_between, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::{ProvedPasses, add_lowering, of_lowering, presence};
+pub use proof::{ProvedPasses, add_lowering, presence, prove_lowering};
 pub use reuse::{Planned, Reused};
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
@@ -129,7 +129,7 @@ pub fn model<'d>(model: &'d Model, spec: &Spec) -> Result<Hardware<'d>, Error> {
 /// # Errors
 /// As [`model`].
 pub fn model_telling<'d>(model: &'d Model, spec: &Spec, listener: Listener<'_>) -> Result<Hardware<'d>, Error> {
-    model_sharing_proofs(&mut ProvedPasses::of(model), spec, listener)
+    model_sharing_proofs(&mut ProvedPasses::new(model), spec, listener)
 }
 
 /// [`model_telling`] of the program of `proved`, without proving again what that holds.
@@ -154,8 +154,8 @@ pub fn model_sharing_proofs<'d>(
     }
     let mut seconds = Seconds::default();
     if let Some(interval) = spec.interval() {
-        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::of(model, spec, interval))? {
-            return Hardware::of(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
+        if let Some(reused) = seconds.take(Phase::Schedule, || Reused::new(model, spec, interval))? {
+            return Hardware::new(Arc::new(Origin::Reused(Box::new(reused))), spec, &spec.top(), seconds);
         }
         // Constants take no clock, and there is nothing to repeat.
         let mut spec = spec.clone();
@@ -166,7 +166,7 @@ pub fn model_sharing_proofs<'d>(
     let chain = if spec.prove { Some(proved.chain(spec, listener)?) } else { None };
     let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
     let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
-    Hardware::of(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
+    Hardware::new(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 
 /// The hardware of a program that was lowered from something else. With [`Spec::prove`] it is proved first that the
@@ -181,7 +181,7 @@ pub fn lowered<'d>(
     listener: Listener<'_>,
 ) -> Result<Hardware<'d>, Error> {
     if spec.prove {
-        proof::of_source(program, source, listener)?;
+        proof::prove_source(program, source, listener)?;
     }
     model_telling(program, spec, listener)
 }
@@ -193,8 +193,8 @@ pub fn lowered<'d>(
 /// As [`model`].
 pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Error> {
     let mut seconds = Seconds::default();
-    let retimed = seconds.take(Phase::Optimise, || OptimisedMachine::of(machine, spec))?;
-    Hardware::of(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
+    let retimed = seconds.take(Phase::Optimise, || OptimisedMachine::new(machine, spec))?;
+    Hardware::new(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
 }
 
 /// What hardware is made from; shared by hardware of several names.
@@ -246,7 +246,7 @@ pub struct Hardware<'d> {
 }
 
 impl<'d> Hardware<'d> {
-    fn of(origin: Arc<Origin<'d>>, spec: &Spec, top: &str, mut seconds: Seconds) -> Result<Hardware<'d>, Error> {
+    fn new(origin: Arc<Origin<'d>>, spec: &Spec, top: &str, mut seconds: Seconds) -> Result<Hardware<'d>, Error> {
         let (netlist, axis) = seconds.take(Phase::Lower, || match &*origin {
             Origin::Program { scheduled, .. } => scheduled.lower(spec, top),
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
@@ -284,7 +284,7 @@ impl<'d> Hardware<'d> {
             Origin::Program { .. } | Origin::Reused(_) => spec.top(),
             Origin::Machine(_) => machine::top(&spec),
         };
-        Hardware::of(Arc::clone(&self.origin), &spec, &top, Seconds::default())
+        Hardware::new(Arc::clone(&self.origin), &spec, &top, Seconds::default())
     }
 
     /// The name of the module that the world sees.
@@ -378,10 +378,10 @@ impl<'d> Hardware<'d> {
                 chain.prove(scheduled.source, self, (language, &text), listener)?;
             }
             Origin::Machine(retimed) if self.spec.prove => {
-                proof::of_machine(retimed.source, (language, &text), listener)?;
+                proof::prove_machine(retimed.source, (language, &text), listener)?;
             }
             Origin::Reused(reused) if self.spec.prove => {
-                proof::of_reused(reused.source, self, (language, &text), listener)?;
+                proof::prove_reused(reused.source, self, (language, &text), listener)?;
             }
             // Never as if it were proved.
             Origin::Program { chain: None, .. } if self.spec.prove => {

@@ -69,7 +69,7 @@ impl Spec {
         match self.delay_model() {
             DelayModel::LatencyFields if model.has_delays() => Source::LatencyFields,
             DelayModel::LatencyFields | DelayModel::Width => Source::Width,
-            DelayModel::Device => Source::Device(Arc::new(Delays::of(model, self.device(), self.fabric()))),
+            DelayModel::Device => Source::Device(Arc::new(Delays::new(model, self.device(), self.fabric()))),
         }
     }
 

@@ -64,7 +64,7 @@ pub struct ProvedPasses<'m> {
 
 impl<'m> ProvedPasses<'m> {
     /// None of `model` yet.
-    pub fn of(model: &'m Model) -> ProvedPasses<'m> {
+    pub fn new(model: &'m Model) -> ProvedPasses<'m> {
         ProvedPasses { model, chains: Vec::new() }
     }
 
@@ -80,7 +80,7 @@ impl<'m> ProvedPasses<'m> {
         if let Some((_, _, chain)) = self.chains.iter().find(is_it) {
             return Ok(chain.clone());
         }
-        let chain = Chain::of(self.model, spec, listener)?;
+        let chain = Chain::new(self.model, spec, listener)?;
         self.chains.push((names.into_iter().map(str::to_owned).collect(), spec.trust(), chain.clone()));
         Ok(chain)
     }
@@ -91,7 +91,7 @@ impl Chain {
     ///
     /// # Errors
     /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
-    pub(super) fn of(model: &Model, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+    pub(super) fn new(model: &Model, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
         spec.every_input("--prove").map_err(Error::request)?;
         let mut undecided = None;
         let mut current = model.clone();
@@ -161,7 +161,7 @@ impl Chain {
 ///
 /// # Errors
 /// As [`Chain::prove`].
-pub(super) fn of_reused(
+pub(super) fn prove_reused(
     model: &Model,
     hardware: &Hardware<'_>,
     (language, text): (Language, &str),
@@ -213,7 +213,7 @@ pub fn presence(interface: &Interface) -> Presence {
 ///
 /// # Errors
 /// If the source does not say what it means, in words.
-pub fn of_lowering(
+pub fn prove_lowering(
     lowered: &Model,
     source: &dyn Source,
     request: &Request,
@@ -230,13 +230,13 @@ pub fn of_lowering(
 ///
 /// # Errors
 /// `E0906` if it is not, which is our mistake, or if that is not decided.
-pub(super) fn of_source(lowered: &Model, source: &dyn Source, listener: Listener<'_>) -> Result<(), Error> {
+pub(super) fn prove_source(lowered: &Model, source: &dyn Source, listener: Listener<'_>) -> Result<(), Error> {
     let kind = source.kind();
     let undecided = |reason: String| {
         open(format!("whether the lowered program is the {kind} was not decided, nothing is written: {reason}"))
     };
     let request = Request { work: Some(WORK), ..Request::default() };
-    let report = of_lowering(lowered, source, &request, &|| Box::new(Embedded)).map_err(undecided)?;
+    let report = prove_lowering(lowered, source, &request, &|| Box::new(Embedded)).map_err(undecided)?;
     match report.verdict {
         Verdict::Proved => {
             tell(listener, &format!("the lowered program against the {kind}"), &matched(&report));
@@ -259,7 +259,7 @@ pub fn add_lowering(
 ) -> Result<(), String> {
     let kind = source.kind();
     let request = Request { work: Some(WORK), ..Request::default() };
-    let found = of_lowering(lowered, source, &request, solver)?;
+    let found = prove_lowering(lowered, source, &request, solver)?;
     match found.verdict {
         Verdict::Proved => {
             let bits = &found.bits;
@@ -338,7 +338,7 @@ fn read(language: Language, text: &str, top: Option<&str>) -> Result<Rtl, Error>
 ///
 /// # Errors
 /// As [`Chain::prove`].
-pub(super) fn of_machine(
+pub(super) fn prove_machine(
     design: &Machine,
     (language, text): (Language, &str),
     listener: Listener<'_>,

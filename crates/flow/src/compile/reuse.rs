@@ -105,7 +105,7 @@ impl Spec {
             (Arrival::Captured, _) | (Arrival::Beats, None) => return Ok(Inputs::Captured),
         };
         let widths: Vec<u32> = program.input_kifs().iter().map(|kif| kif.width()).collect();
-        let stream = Stream::of_inputs(&widths, wrapper).map_err(Error::request)?;
+        let stream = Stream::from_inputs(&widths, wrapper).map_err(Error::request)?;
         let refuse = |message: String, help: String| {
             let place = Place::Flag("--ii-input".into());
             Err(Error::request(Diagnostic::error("E0816", place, message).with_help(help)))
@@ -248,7 +248,7 @@ impl<'d> Reused<'d> {
         if let Some(most) = spec.pipeline.max_latency.filter(|most| latency > *most) {
             let help = match &self.plan {
                 Planned::Fold(plan) => {
-                    let least = reuse::Figures::of(&self.program, plan).latency_at_least;
+                    let least = reuse::Figures::new(&self.program, plan).latency_at_least;
                     format!("ask for {latency}; no plan of these blocks has less than {least}")
                 }
                 Planned::Serial(..) => format!("ask for {latency}, or for --ii-engine fold"),
@@ -308,7 +308,7 @@ impl<'d> Reused<'d> {
     /// # Errors
     /// If a pass that was named does not exist, a block cannot be partitioned as finely as the clock requires, or the
     /// requested engine cannot implement it; if the checker objects to the plan, which is an internal error.
-    pub(super) fn of(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+    pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime does not go with a program, which has no registers of its own";
             let place = Place::Flag("--retime".into());
@@ -562,7 +562,7 @@ impl<'d> Reused<'d> {
     pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
             Planned::Serial(..) => {
-                let optimised = steps::of_passes(self.source, &self.optimised_by);
+                let optimised = steps::pass_steps(self.source, &self.optimised_by);
                 return steps::with_sums_of_two(self.source, optimised.programs);
             }
             Planned::Fold(plan) => plan,
@@ -709,7 +709,7 @@ impl<'d> Reused<'d> {
         let Plan { groups, regions, .. } = match &self.plan {
             Planned::Fold(plan) => plan,
             Planned::Serial(graph, plan) => {
-                let figures = serial::Figures::of(graph, plan);
+                let figures = serial::Figures::new(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
                     "{top}: {operations}, a sample every {} clocks, latency {whole_latency}, {registers}; {bits} a clock: {}, \

@@ -13,7 +13,7 @@ use alir_prove::steps::Steps;
 use rustc_hash::FxHashMap;
 
 /// The programs that these passes make, one after another: each that differs from the one before.
-pub(super) fn of_passes(model: &Model, names: &[&str]) -> Steps {
+pub(super) fn pass_steps(model: &Model, names: &[&str]) -> Steps {
     let mut programs: Vec<Model> = Vec::new();
     for pass in names.iter().filter_map(|name| passes::find(name)) {
         let before = programs.last().unwrap_or(model);
@@ -81,7 +81,7 @@ impl Hardware<'_> {
         };
         self.spec().every_input("--witness").map_err(Error::request)?;
         let passes: Vec<&str> = scheduled.passes.iter().map(|pass| pass.name).collect();
-        let mut programs = of_passes(scheduled.source, &passes).programs;
+        let mut programs = pass_steps(scheduled.source, &passes).programs;
         let last = &*scheduled.program;
         if programs.last().unwrap_or(scheduled.source) != last {
             programs.push(last.clone());
@@ -142,8 +142,8 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
     let bit_by_bit = goes_bit_by_bit(head);
     Some(move || {
         let mut steps = candidates.iter().map(|names| match bit_by_bit {
-            true => with_sums_of_two(model, of_passes(model, &without_left_out(names.iter().copied())).programs),
-            false => of_passes(model, names),
+            true => with_sums_of_two(model, pass_steps(model, &without_left_out(names.iter().copied())).programs),
+            false => pass_steps(model, names),
         });
         steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
     })

@@ -53,7 +53,7 @@ pub struct ProjectFiles {
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
+pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let (model, source, spec) = (subject.model, subject.source, request.hardware);
     let hardware = compile::model(model, spec)?;
     if hardware.axis.is_some() {
@@ -64,7 +64,7 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
     let is_own = own.is_some();
     let (vectors, dissents, mut notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
-        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
+        None => (Vectors::random(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
     let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
@@ -93,7 +93,7 @@ pub fn of_model(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Result<Pr
 ///
 /// # Errors
 /// What is wrong with the request or the samples.
-pub fn of_machine(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
+pub fn machine_project(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
     let OwnRun { run, dissents, mut notes } = match &request.own {
         Some(files) => own::read_run(machine, files, request.count)?,

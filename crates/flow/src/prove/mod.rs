@@ -22,7 +22,7 @@ pub use alir_prove::progress::ProgressCounter;
 pub use hints::{Hints, intermediate_programs};
 pub use rtl_file::{RtlFile, other_ports};
 
-use crate::compile::{Source, add_lowering, of_lowering};
+use crate::compile::{Source, add_lowering, prove_lowering};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
@@ -129,7 +129,7 @@ pub fn models(a: &Model, b: &Model, request: &Request) -> (Report, Option<Differ
 
 /// Proves or refutes that a lowered program is equal to its source.
 pub fn source_of(model: &Model, source: &dyn Source, request: &Request) -> Report {
-    of_lowering(model, source, request, &|| Box::new(Embedded)).unwrap_or_else(equiv::undecided)
+    prove_lowering(model, source, request, &|| Box::new(Embedded)).unwrap_or_else(equiv::undecided)
 }
 
 /// Design that RTL is compared with.

@@ -120,7 +120,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout for a module.
-    pub fn of(interface: &Interface) -> Layout {
+    pub fn new(interface: &Interface) -> Layout {
         let mut stimulus = Vec::new();
         let mut response = Vec::new();
         let scalar = |fields: &mut Vec<Field>, port: &String| {
@@ -258,7 +258,7 @@ impl Cycles {
     ///
     /// # Panics
     /// If the vectors do not fit the interface.
-    pub fn of(netlist: &Netlist, vectors: &Vectors, seed: u64) -> Cycles {
+    pub fn new(netlist: &Netlist, vectors: &Vectors, seed: u64) -> Cycles {
         Cycles::with_cleared(&netlist.interface, vectors, cleared_outputs(netlist), seed)
     }
 
@@ -271,7 +271,7 @@ impl Cycles {
         let outputs = vectors.outputs.followed_by(cleared);
         // Clocks since the last reset that the pipeline moved on.
         let mut moved = 0;
-        let layout = Layout::of(interface);
+        let layout = Layout::new(interface);
         let mut cycles = Vec::with_capacity(vectors.inputs.len() + interface.latency as usize);
         let mut random = SplitMix::new(seed ^ 0x7374_616c_6c73);
         let mut waiting: VecDeque<usize> = (0..vectors.inputs.len()).collect();
@@ -326,7 +326,7 @@ impl Cycles {
     /// must be stable, garbage on its inputs in all other cycles. The outputs are compared in every cycle of a result,
     /// in pauses too.
     fn repeated(interface: &Interface, vectors: &Vectors, seed: u64) -> Cycles {
-        let layout = Layout::of(interface);
+        let layout = Layout::new(interface);
         let (interval, latency) = (interface.initiation_interval as usize, interface.latency as usize);
         let samples = vectors.outputs.len();
         // Each sample without and with the flag that another one is taken; then only the flag.

@@ -73,7 +73,7 @@ impl Foreign {
                 continue;
             }
             let own = alir_hdl::decoded(bytes.clone()).map_err(|e| e.in_file(path))?;
-            let language = Language::of(path, &own);
+            let language = Language::detect(path, &own);
             match first {
                 Some((other, before)) if other != language => {
                     let (a, b) = (language.name(), other.name());
@@ -166,7 +166,7 @@ impl Foreign {
     /// # Errors
     /// Every port that is missing, is of another direction or width, or that nothing would drive.
     pub fn check_ports(&self, top: &str, netlist: &Netlist, axis: Option<&Axis>) -> Result<(), Diagnostics> {
-        let wanted = axis.map_or_else(|| of_netlist(netlist), of_axis);
+        let wanted = axis.map_or_else(|| netlist_ports(netlist), axis_ports);
         let problems = match alir_hdl::read(self.language, &self.text, Some(top)) {
             Ok(rtl) => self.compared(top, &wanted, &rtl),
             // Beyond what our reader reads; a port has to stand there in any case.
@@ -269,7 +269,7 @@ fn file_name(path: &Path, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-fn of_netlist(netlist: &Netlist) -> Vec<Wanted> {
+fn netlist_ports(netlist: &Netlist) -> Vec<Wanted> {
     let wanted = |p: &alir_hw::netlist::Port| Wanted {
         name: p.name.clone(),
         input: p.direction == Direction::In,
@@ -278,7 +278,7 @@ fn of_netlist(netlist: &Netlist) -> Vec<Wanted> {
     netlist.ports().iter().map(wanted).collect()
 }
 
-fn of_axis(axis: &Axis) -> Vec<Wanted> {
+fn axis_ports(axis: &Axis) -> Vec<Wanted> {
     let port = |name: String, input, width| Wanted { name, input, width };
     let mut all = vec![port("aclk".into(), true, 1), port("aresetn".into(), true, 1)];
     for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {

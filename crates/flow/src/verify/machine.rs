@@ -85,7 +85,7 @@ impl MachineRun {
     /// # Panics
     /// If it is not one of the machine's.
     pub fn cycles(self, interface: &Interface) -> Cycles {
-        let layout = Layout::of(interface);
+        let layout = Layout::new(interface);
         let mut cycles = Vec::with_capacity(self.inputs.len());
         for (t, defined) in self.defined.iter().enumerate() {
             let mut stimulus = Bits::zero(layout.stimulus_width);

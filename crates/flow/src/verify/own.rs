@@ -195,7 +195,7 @@ impl Written<'_> {
             }
             Values::Reals(v) => {
                 let no_number = || format!("{} is nothing that an output can be", v[index]);
-                (Rational::of_f64(v[index]).ok_or_else(no_number)?, v[index].to_string())
+                (Rational::from_f64(v[index]).ok_or_else(no_number)?, v[index].to_string())
             }
             Values::Integers(v) => (Rational::from(v[index]), v[index].to_string()),
             Values::Wide(v) => (Rational::from(v[index].clone()), v[index].to_string()),
@@ -207,7 +207,7 @@ impl Written<'_> {
                     return Ok(Wanted::Code(golden.clone(), Some(real)));
                 }
                 let no_number = || format!("{} is nothing that an output can be", v[index]);
-                (Rational::of_number(&v[index]).ok_or_else(no_number)?, v[index].to_string())
+                (Rational::from_number(&v[index]).ok_or_else(no_number)?, v[index].to_string())
             }
         };
         let code = if self.codes { exact.code(0) } else { (self.code)(&exact) };
@@ -226,7 +226,7 @@ impl Subject<'_> {
     pub fn read(mut self, files: &Files<'_>) -> Result<Own, Diagnostic> {
         let mut notes = Diagnostics::default();
         let inputs = self.inputs(files, &mut notes)?;
-        let vectors = Vectors::of_inputs(self.model, inputs);
+        let vectors = Vectors::from_inputs(self.model, inputs);
         let vectors = match self.source {
             Some(source) => vectors.judged_by(source)?,
             None => vectors,
@@ -313,11 +313,11 @@ impl Subject<'_> {
         let ports = output_ports(self.model);
         let kifs: Vec<Kif> = ports.iter().map(|port| port.kif).collect();
         let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
-        let mut reader = Reader::open(path, files.expect_array, &kifs, codes).map_err(of_outputs)?;
+        let mut reader = Reader::open(path, files.expect_array, &kifs, codes).map_err(about_outputs)?;
         let mut found = Found::new(path, golden);
         let mut block = Values::default();
         loop {
-            let count = reader.read(BLOCK, &mut block).map_err(of_outputs)?;
+            let count = reader.read(BLOCK, &mut block).map_err(about_outputs)?;
             if count == 0 {
                 break;
             }
@@ -364,7 +364,7 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
     }
     let run = MachineRun::golden(machine, inputs);
     let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default(), notes }) };
-    let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(of_outputs)?;
+    let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(about_outputs)?;
     let mut found = Found::new(path, run.outputs());
     let width = run.outputs().elements();
     let mut numbers = Vec::with_capacity(width);
@@ -378,7 +378,7 @@ pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<O
             };
             Ok((number, at.port))
         };
-        let Some(row) = arrays.next_row(take).map_err(of_outputs)? else { break };
+        let Some(row) = arrays.next_row(take).map_err(about_outputs)? else { break };
         numbers.clear();
         numbers.extend(row);
         let cycle = found.rows.len();
@@ -454,7 +454,7 @@ impl<'a> Found<'a> {
 }
 
 /// Turns a problem of a sample file into one of expected outputs: parsers of samples report about inputs.
-fn of_outputs(problem: Diagnostic) -> Diagnostic {
+fn about_outputs(problem: Diagnostic) -> Diagnostic {
     let message = problem.message.replace("inputs", "outputs").replace("an input", "an output");
     let help = problem.help.map(|help| help.replace("inputs", "outputs").replace("an input", "an output"));
     Diagnostic { message, help, ..problem }

@@ -144,7 +144,7 @@ pub fn simulate(
     watch: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Verification, Error> {
     if work.dissents.impossible > 0 {
-        return Ok(Verification::of(parts, Vec::new(), work));
+        return Ok(Verification::new(parts, Vec::new(), work));
     }
     let temporary = Scratch::new().map_err(|e| not_written(&std::env::temp_dir(), TEMPORARY, &e))?;
     let base = settings.keep.unwrap_or(temporary.path());
@@ -183,7 +183,7 @@ pub fn simulate(
         }
         jobs.into_iter().map(|j| j.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
-    Ok(Verification::of(parts, outcomes, work))
+    Ok(Verification::new(parts, outcomes, work))
 }
 
 /// Purpose of the folder of `TMPDIR`, for error messages.
@@ -337,7 +337,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    fn of(parts: Vec<Part>, outcomes: Vec<Outcome>, work: Work<'_>) -> Verification {
+    fn new(parts: Vec<Part>, outcomes: Vec<Outcome>, work: Work<'_>) -> Verification {
         Verification {
             interface: work.hardware.netlist.interface.clone(),
             parts,

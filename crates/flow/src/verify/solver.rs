@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn cadical_answers_both_ways_and_proves() {
-        let Ok(mut solver) = External::find(&Tools::of_environment(), "cadical", true) else {
+        let Ok(mut solver) = External::find(&Tools::from_environment(), "cadical", true) else {
             let required = std::env::var("ALIR2HDL_REQUIRE").unwrap_or_default();
             assert!(!required.split_whitespace().any(|r| r == "cadical"), "cadical is required but cannot be used");
             eprintln!("skipped: cadical is not on the PATH");
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn what_is_no_solver_is_refused() {
-        let refused = |name: &str| External::find(&Tools::of_environment(), name, false).unwrap_err();
+        let refused = |name: &str| External::find(&Tools::from_environment(), name, false).unwrap_err();
         assert!(refused("no-such-solver").message.contains("is not on the PATH"));
         assert!(refused("true").message.contains("does not answer"));
         assert_eq!((refused("true").code, refused("no-such-solver").code), ("E0908", MISSING_TOOL));

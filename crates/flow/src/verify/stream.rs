@@ -54,7 +54,7 @@ impl<'a> Streams<'a> {
     /// # Panics
     /// If the wrapper is not one for this model.
     pub fn plan(model: &Model, axis: &'a Axis, count: usize, seed: u64) -> Streams<'a> {
-        let golden = |inputs| Ok(Vectors::of_inputs(model, inputs));
+        let golden = |inputs| Ok(Vectors::from_inputs(model, inputs));
         let drawn = Vectors::generate_inputs(model, count, seed);
         Streams::plan_by(&drawn, true, &golden, axis, seed).expect("a model has a code for every output")
     }
@@ -73,7 +73,7 @@ impl<'a> Streams<'a> {
         count: usize,
         seed: u64,
     ) -> Result<Streams<'a>, Diagnostic> {
-        let golden = |inputs| Vectors::of_inputs(model, inputs).judged_by(source);
+        let golden = |inputs| Vectors::from_inputs(model, inputs).judged_by(source);
         Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
     }
 

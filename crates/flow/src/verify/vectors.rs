@@ -91,7 +91,7 @@ impl Vectors {
     /// more than half of `count`, the last two kinds are thinned out evenly. The rest is random: uniform bits, values
     /// inside the intervals, and mixtures of corners.
     pub fn generate(model: &Model, count: usize, seed: u64) -> Vectors {
-        Vectors::of_inputs(model, Vectors::generate_inputs(model, count, seed))
+        Vectors::from_inputs(model, Vectors::generate_inputs(model, count, seed))
     }
 
     /// The samples of [`Vectors::generate`] alone.
@@ -110,7 +110,7 @@ impl Vectors {
     ///
     /// # Errors
     /// If an input has no code in the intervals that shall be assumed; if the source's result has no code on a port.
-    pub fn of(
+    pub fn random(
         model: &Model,
         source: Option<&dyn Source>,
         spec: &Spec,
@@ -172,14 +172,14 @@ impl Vectors {
             let moved = |(at, code): (usize, &BigInt)| elements[at].moved(code).ok_or(at);
             rows.push(anywhere.row(sample).iter().enumerate().map(moved).collect::<Result<_, _>>()?);
         }
-        Ok(Vectors::of_inputs(model, Rows::new(elements.len(), rows)))
+        Ok(Vectors::from_inputs(model, Rows::new(elements.len(), rows)))
     }
 
     /// These samples and what the model makes of them.
     ///
     /// # Panics
     /// If the rows do not fit the model.
-    pub fn of_inputs(model: &Model, inputs: Rows) -> Vectors {
+    pub fn from_inputs(model: &Model, inputs: Rows) -> Vectors {
         let outputs = expected(model, &inputs);
         Vectors { inputs, outputs }
     }
@@ -451,8 +451,8 @@ mod tests {
         // Three operations: this many samples go through the engine.
         let count = GOLDEN_WORK / 3 + 10;
         let inputs = Rows::new(2, (0..count).map(|i| vec![BigInt::from(i % 16) - 8, BigInt::from(i % 4)]));
-        let large = Vectors::of_inputs(&model(), inputs.clone());
-        let small = Vectors::of_inputs(&model(), Rows::new(2, (0..16).map(|i| inputs.row(i).to_vec())));
+        let large = Vectors::from_inputs(&model(), inputs.clone());
+        let small = Vectors::from_inputs(&model(), Rows::new(2, (0..16).map(|i| inputs.row(i).to_vec())));
         for i in 0..count {
             assert_eq!(large.outputs.row(i), small.outputs.row(i % 16));
         }

@@ -77,7 +77,7 @@ pub fn own_vectors(subject: Subject<'_>, files: &Files<'_>, spec: &Spec) -> Resu
 ///
 /// # Errors
 /// What is wrong with the request, the samples or the files.
-pub fn of_model(
+pub fn verify_model(
     subject: Subject<'_>,
     spec: &Spec,
     request: VerifyRequest<'_>,
@@ -95,7 +95,7 @@ pub fn of_model(
     // too.
     let (vectors, dissents, notes) = match own {
         Some(own) => (own.vectors, own.dissents, own.notes),
-        None => (Vectors::of(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
+        None => (Vectors::random(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
     if hardware.axis.is_some() {
         spec.every_input("a wrapper's simulation")?;
@@ -103,7 +103,7 @@ pub fn of_model(
     let cycles = match &request.foreign {
         // Only ours is known to show zeros after a reset.
         Some(_) => Cycles::plan(&hardware.netlist.interface, &vectors, seed),
-        None => Cycles::of(&hardware.netlist, &vectors, seed),
+        None => Cycles::new(&hardware.netlist, &vectors, seed),
     };
     let streams = |axis| match source {
         _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),
@@ -130,7 +130,7 @@ pub fn of_model(
 ///
 /// # Errors
 /// An error of the request, the samples or the files.
-pub fn of_machine(
+pub fn verify_machine(
     machine: &Machine,
     spec: &Spec,
     request: VerifyRequest<'_>,

@@ -181,7 +181,7 @@ pub fn yosys(tools: &Tools, sources: &[SourceFile], top: Option<&str>) -> Result
     if let Some(top) = top.filter(|name| !plain(name)) {
         return Err(refused(format!("{} is no name of a module that yosys can be told", printable(top))));
     }
-    let languages: Vec<Language> = sources.iter().map(|s| Language::of(&s.path, &s.text)).collect();
+    let languages: Vec<Language> = sources.iter().map(|s| Language::detect(&s.path, &s.text)).collect();
     let Some(&language) = languages.first() else { return Err(refused("no file to read".into())) };
     if languages.iter().any(|l| *l != language) {
         return Err(refused(

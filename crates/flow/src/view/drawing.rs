@@ -128,7 +128,7 @@ pub(super) struct Declarations<'a> {
 }
 
 impl<'a> Declarations<'a> {
-    pub(super) fn of(rtl: &'a str) -> Declarations<'a> {
+    pub(super) fn new(rtl: &'a str) -> Declarations<'a> {
         let mut found = Declarations { names: FxHashMap::default(), remarks: FxHashMap::default() };
         for (number, line) in (1..).zip(rtl.lines()) {
             let words = line.trim_start();
@@ -257,7 +257,7 @@ mod tests {
     fn declarations_are_found() {
         let rtl = "module m (\n    input  wire [3:0] a,\n    output wire b\n);\n  wire [8:0] v10 = {a, v1};  // sub\n  \
                    reg v11;  // register acc[1], s13.0\n";
-        let found = Declarations::of(rtl);
+        let found = Declarations::new(rtl);
         assert_eq!(found.named("v10").0, 5);
         assert_eq!(found.named("v11"), (6, "reg v11;  // register acc[1], s13.0".to_owned()));
         assert_eq!(found.named("a").0, 2);

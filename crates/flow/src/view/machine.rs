@@ -279,10 +279,10 @@ impl Draft<'_> {
 impl Drawing {
     /// The drawing of a state machine, whose Verilog text is `rtl`. `inputs` are codes of all input elements in each
     /// cycle from power-on, none if no values are to be shown.
-    pub fn of_machine(machine: &Machine, rtl: &str, inputs: &[Vec<BigInt>]) -> Drawing {
+    pub fn from_machine(machine: &Machine, rtl: &str, inputs: &[Vec<BigInt>]) -> Drawing {
         let mut draft = Draft {
             machine,
-            declared: Declarations::of(rtl),
+            declared: Declarations::new(rtl),
             nodes: Vec::new(),
             at: machine.signals().iter().map(|signal| vec![Vec::new(); signal.elements.len()]).collect(),
             blocks: vec![None; machine.blocks().len()],

@@ -81,9 +81,9 @@ pub(super) fn nodes(
 
 impl Drawing {
     /// The drawing of a program.
-    pub fn of_model(pipeline: &ScheduledModel<'_>) -> Drawing {
+    pub fn from_scheduled(pipeline: &ScheduledModel<'_>) -> Drawing {
         let model = pipeline.model;
-        let declared = Declarations::of(pipeline.rtl);
+        let declared = Declarations::new(pipeline.rtl);
         let stage = |k: u32| Column {
             title: match (pipeline.stages, k) {
                 (0, _) => "logic".to_owned(),
@@ -108,7 +108,7 @@ impl Drawing {
         let mut nodes = nodes(model, "", 0, pipeline.delay, &declared, |id| pipeline.stage[id.index()]);
         if let Some(layers) = pipeline.layers {
             for (node, drawn) in model.nodes().iter().zip(&mut nodes) {
-                drawn.layer = layers.of(node.origin as usize);
+                drawn.layer = layers.layer(node.origin as usize);
             }
         }
         Drawing {
@@ -127,7 +127,7 @@ impl Drawing {
 
     /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
     /// computed. What it is made of says which copy of which group computes it.
-    pub fn of_plan(
+    pub fn from_plan(
         model: &Model,
         plan: &Plan,
         delay: &dyn Delay,
@@ -141,10 +141,10 @@ impl Drawing {
         let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + 1;
         // Inputs, constants and wires that depend on them alone are placed before the first cycle.
         let column = |id: ValueId| placed[id.index()].map_or(0, |p| place(p.clock()));
-        let declared = Declarations::of("");
+        let declared = Declarations::new("");
         let mut nodes = nodes(model, "", 0, delay, &declared, column);
         for ((node, drawn), placed) in model.nodes().iter().zip(&mut nodes).zip(&placed) {
-            drawn.layer = layers.and_then(|layers| layers.of(node.origin as usize));
+            drawn.layer = layers.and_then(|layers| layers.layer(node.origin as usize));
             match placed {
                 Some(Placement::Copy { group, instance, copy, clock }) => {
                     let alone = plan.groups[*group].instances.len() == 1;
@@ -163,7 +163,7 @@ impl Drawing {
 
     /// Returns the drawing of a bit-serial program: a column for each cycle in which streams begin. The description of
     /// a box states the cycles in which its bits are shown.
-    pub fn of_streams(
+    pub fn from_streams(
         model: &Model,
         (graph, plan): (&Graph, &serial::Plan),
         delay: &dyn Delay,
@@ -188,11 +188,11 @@ impl Drawing {
         let mut clocks: Vec<u32> = begins.iter().copied().filter(|&clock| clock > 0).collect();
         clocks.sort_unstable();
         clocks.dedup();
-        let declared = Declarations::of("");
+        let declared = Declarations::new("");
         let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + u32::from(clock > 0);
         let mut nodes = nodes(model, "", 0, delay, &declared, |id| place(begins[id.index()]));
         for ((node, drawn), shown) in model.nodes().iter().zip(&mut nodes).zip(&shown) {
-            drawn.layer = layers.and_then(|layers| layers.of(node.origin as usize));
+            drawn.layer = layers.and_then(|layers| layers.layer(node.origin as usize));
             if let Some([first, last]) = shown {
                 drawn.meaning.push_str(&format!("; its bits are shown in clocks {first} to {last}"));
             }

@@ -44,7 +44,7 @@ impl Dyadic {
     }
 
     /// The value of a short literal, which has a point or is an integer; `None` if that needs a closer look.
-    pub(super) fn of_short(short: Short, is_integer: bool) -> Option<Dyadic> {
+    pub(super) fn from_short(short: Short, is_integer: bool) -> Option<Dyadic> {
         if is_integer { Some(Dyadic::small(short.integer(), 0)) } else { f64_of_short(short).map(Dyadic::from_f64) }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::decode::{Era, shift_refused};
 use super::super::json::{Json, Kind, Number};
-use super::super::place::{At, Field, Layout, of_site};
+use super::super::place::{At, Field, Layout, site_place};
 use super::super::source::Stop;
 use super::super::stages;
 use super::super::upgrade::Negations;
@@ -945,7 +945,7 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     fn meaning_problem(&mut self, problem: &Problem) {
-        let at = of_site(problem.site, |index| self.draft.layout(index));
+        let at = site_place(problem.site, |index| self.draft.layout(index));
         self.problem(problem.code, at, &problem.message, &problem.help);
     }
 

@@ -122,7 +122,7 @@ impl Cursor<'_> {
     #[inline]
     fn dyadic(&mut self) -> Option<Dyadic> {
         let (is_integer, short) = self.number()?;
-        Dyadic::of_short(short, is_integer)
+        Dyadic::from_short(short, is_integer)
     }
 
     #[inline]

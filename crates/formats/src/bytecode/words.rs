@@ -39,7 +39,7 @@ struct Sizes {
 
 impl Sizes {
     /// The header, if its words can be one. That the file has this length is not checked here.
-    fn of(words: &Words<'_>, header: Header) -> Result<Sizes, Diagnostic> {
+    fn new(words: &Words<'_>, header: Header) -> Result<Sizes, Diagnostic> {
         let (start, count) = match header {
             Header::Three => (0, 3),
             Header::Six => (2, 6),
@@ -113,7 +113,7 @@ impl Sizes {
 
     /// The header, if the file is exactly as long as it says.
     fn fitting(words: &Words<'_>, header: Header) -> Result<Sizes, Diagnostic> {
-        let sizes = Sizes::of(words, header)?;
+        let sizes = Sizes::new(words, header)?;
         sizes.length(words).map(|_| sizes)
     }
 }

@@ -35,7 +35,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of_width(width: u32) -> Bounds {
+    fn from_width(width: u32) -> Bounds {
         Bounds { msb: i64::from(width) - 1, lsb: 0, scalar: false }
     }
 

@@ -43,7 +43,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of_width(width: u32) -> Bounds {
+    fn from_width(width: u32) -> Bounds {
         Bounds { left: i64::from(width) - 1, right: 0, down: true }
     }
 

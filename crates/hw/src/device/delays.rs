@@ -20,7 +20,7 @@ pub struct Delays {
 impl Delays {
     /// Lowers `model` for `device` and times each operation by itself: logic within another operation's adder depends
     /// on the stages.
-    pub fn of(model: &Model, device: Device, fabric: Fabric) -> Delays {
+    pub fn new(model: &Model, device: Device, fabric: Fabric) -> Delays {
         Delays::near(model, device, fabric, &Schedule::combinational(model.nodes().len()))
     }
 

@@ -95,7 +95,7 @@ pub(super) fn size(tables: &Tables, technology: &Technology) -> f64 {
 impl Mapped {
     fn of(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
         let forms = Forms::of(netlist, resources.tables);
-        let gates = Gates::of(netlist, technology, resources.multiplier_blocks, &forms);
+        let gates = Gates::from_netlist(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
         let size = size(&tables, technology);

@@ -20,7 +20,7 @@ impl Lit {
     /// Constant one.
     pub(super) const ONE: Lit = Lit(1);
 
-    pub(super) fn of(gate: usize) -> Lit {
+    pub(super) fn from_gate(gate: usize) -> Lit {
         Lit(u32::try_from(2 * gate).expect("fewer than 2^31 gates"))
     }
 
@@ -149,7 +149,7 @@ pub(super) struct Gates {
 
 impl Gates {
     /// Decomposes a netlist into gates. `in_blocks`: `true` if multiplications may use DSPs.
-    pub(super) fn of(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
+    pub(super) fn from_netlist(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
         Gates::taken(netlist, technology, in_blocks, forms, false)
     }
 
@@ -193,7 +193,7 @@ impl Gates {
     }
 
     /// The gates of a table alone, as logic.
-    pub(super) fn of_table(rom: &Rom, technology: &Technology) -> Gates {
+    pub(super) fn from_table(rom: &Rom, technology: &Technology) -> Gates {
         let mut maker = Maker::new(technology);
         let address: Vec<Lit> = (0..rom.addr_width).map(|_| maker.push(Gate::Source)).collect();
         maker.gates.ends = (0..rom.word_width).map(|bit| maker.column(rom, bit, &address)).collect();
@@ -385,7 +385,7 @@ impl<'a> Maker<'a> {
 
     fn push(&mut self, gate: Gate) -> Lit {
         self.gates.gates.push(gate);
-        Lit::of(self.gates.gates.len() - 1)
+        Lit::from_gate(self.gates.gates.len() - 1)
     }
 
     fn logic(&mut self, gate: Gate) -> Lit {

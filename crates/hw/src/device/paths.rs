@@ -39,8 +39,8 @@ pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, sche
     let gates = Gates::by_operation(&netlist, technology, true, &forms);
     let cover = cover(&gates, &roots(&gates), technology);
     let size = size(&tables(&gates, &cover, technology), technology);
-    let fixed = FixedArcs::of(&gates, &cover, technology, size, held(&netlist, &gates));
-    let elements = Elements::of(model, &netlist, &gates, &fixed);
+    let fixed = FixedArcs::new(&gates, &cover, technology, size, held(&netlist, &gates));
+    let elements = Elements::new(model, &netlist, &gates, &fixed);
     elements.gather(&gates, &fixed)
 }
 
@@ -86,7 +86,7 @@ struct Making {
 }
 
 impl FixedArcs {
-    fn of(gates: &Gates, cover: &Cover, technology: &Technology, size: f64, held: FxHashMap<u32, Lit>) -> FixedArcs {
+    fn new(gates: &Gates, cover: &Cover, technology: &Technology, size: f64, held: FxHashMap<u32, Lit>) -> FixedArcs {
         let count = gates.gates.len();
         let mut made = FixedArcs {
             node: vec![NONE; count],
@@ -147,7 +147,7 @@ impl FixedArcs {
         let mut carries: FxHashMap<u32, u32> = FxHashMap::default();
         for (index, gate) in gates.gates.iter().enumerate() {
             let leaves = |gate: usize| {
-                cover.cut(gate).map_or(&[][..], |cut| cut.leaves()).iter().map(|&leaf| Lit::of(leaf as usize))
+                cover.cut(gate).map_or(&[][..], |cut| cut.leaves()).iter().map(|&leaf| Lit::from_gate(leaf as usize))
             };
             let mut making = Making::default();
             match *gate {
@@ -205,7 +205,7 @@ impl FixedArcs {
         };
         let table = |gate: usize| {
             let leaves = cover.cut(gate).map_or(&[][..], |cut| cut.leaves());
-            through(&leaves.iter().map(|&leaf| Lit::of(leaf as usize)).collect::<Vec<_>>())
+            through(&leaves.iter().map(|&leaf| Lit::from_gate(leaf as usize)).collect::<Vec<_>>())
         };
         let mut blocks = vec![NONE; gates.blocks.len()];
         // Of the cell that was filled last: the nodes of selecting and direct inputs, and of the carry into it.
@@ -289,7 +289,7 @@ struct Elements {
 }
 
 impl Elements {
-    fn of(model: &Model, netlist: &Netlist, gates: &Gates, fixed: &FixedArcs) -> Elements {
+    fn new(model: &Model, netlist: &Netlist, gates: &Gates, fixed: &FixedArcs) -> Elements {
         let operations = model.nodes().len();
         let count = operations + model.outputs().len();
         let mut of = vec![NONE; gates.gates.len()];

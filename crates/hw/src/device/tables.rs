@@ -58,7 +58,7 @@ impl Forms {
                 TableStyle::Pieces { table_inputs }
                     if (table_inputs + 1..=pieces::MOST_ADDRESS_BITS).contains(&rom.addr_width) =>
                 {
-                    taken_apart = Some(Pieces::of(rom, table_inputs));
+                    taken_apart = Some(Pieces::new(rom, table_inputs));
                     Form::Pieces
                 }
                 TableStyle::Logic | TableStyle::Pieces { .. } => Form::LogicFunction,
@@ -90,7 +90,7 @@ fn block_is_cheaper(rom: &Rom, technology: &Technology) -> bool {
     if (u64::from(rom.word_width) << rom.addr_width.min(40)) > LARGE_TABLE {
         return true;
     }
-    let gates = Gates::of_table(rom, technology);
+    let gates = Gates::from_table(rom, technology);
     let cover = cover(&gates, &gates.ends, technology);
     total(&counted(&gates, &cover, technology), technology) > blocks
 }

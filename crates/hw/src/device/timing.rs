@@ -453,7 +453,7 @@ mod tests {
     fn before_wires(model: &Model, technology: &Technology, arcs: &Arcs) -> f64 {
         let netlist = crate::netlist::lower(model, &Schedule::combinational(model.nodes().len()), &Default::default());
         let forms = Forms::of(&netlist, TableStyle::default());
-        let gates = Gates::of(&netlist, technology, false, &forms);
+        let gates = Gates::from_netlist(&netlist, technology, false, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let timing = by_arcs(&gates, &cover, technology, arcs, &[0.0, 0.0], 0.0);
         f64::from(timing.latest(gates.ends.iter().copied()).at) * 1000.0

@@ -29,7 +29,7 @@ pub(super) enum Wish {
 }
 
 impl Requests {
-    pub(super) fn of(options: &Options) -> Requests {
+    pub(super) fn from_options(options: &Options) -> Requests {
         Requests { shreg_extract: options.shreg_extract, keep_names: options.keep_names, use_dsp: options.use_dsp }
     }
 

@@ -146,13 +146,13 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    pub(super) fn of(pieces: &'a [Piece]) -> Items<'a> {
+    pub(super) fn new(pieces: &'a [Piece]) -> Items<'a> {
         Items { rest: pieces }
     }
 
     /// Whether there is more than one.
     pub(super) fn are_several(pieces: &'a [Piece]) -> bool {
-        let mut items = Items::of(pieces);
+        let mut items = Items::new(pieces);
         items.next();
         !items.rest.is_empty()
     }

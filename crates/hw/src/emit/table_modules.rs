@@ -75,11 +75,11 @@ pub(super) fn module_name(netlist: &Netlist, rom: &Rom) -> String {
 /// Returns the modules of all tables in pieces, each after its submodules.
 pub(super) fn modules(netlist: &Netlist, pieces: &[Option<Pieces>]) -> Vec<TableModule> {
     let in_pieces = netlist.roms().iter().zip(pieces).filter_map(|(rom, pieces)| Some((rom, pieces.as_ref()?)));
-    in_pieces.flat_map(|(rom, pieces)| of_table(module_name(netlist, rom), rom, pieces)).collect()
+    in_pieces.flat_map(|(rom, pieces)| table_modules_of(module_name(netlist, rom), rom, pieces)).collect()
 }
 
 /// Returns the module of a table after its submodules.
-fn of_table(name: String, rom: &Rom, table: &Pieces) -> Vec<TableModule> {
+fn table_modules_of(name: String, rom: &Rom, table: &Pieces) -> Vec<TableModule> {
     let mut maker = Maker { table, made: FxHashMap::default(), modules: Vec::new(), levels: Vec::new() };
     for level in 1..=table.inner_levels() {
         maker.level(&name, level);

@@ -27,7 +27,7 @@ use std::fmt;
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, standard: Standard, out: &mut Sink<'_>) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
-    let netlist = &Context::new(netlist, Requests::of(options), &tables.forms);
+    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms);
     let plan = &Plan::new(netlist, options.split_above);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog(standard) });

@@ -59,7 +59,7 @@ pub(super) fn operand(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piec
     if braces {
         line.push("{");
     }
-    for (index, item) in Items::of(pieces).enumerate() {
+    for (index, item) in Items::new(pieces).enumerate() {
         if index > 0 {
             line.push(",");
             line.blank();

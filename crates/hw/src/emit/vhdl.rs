@@ -29,7 +29,7 @@ use std::fmt;
 /// Writes the whole file.
 pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Every);
-    let netlist = &Context::new(netlist, Requests::of(options), &tables.forms);
+    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms);
     let plan = &Plan::new(netlist, options.split_above);
     let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
@@ -300,7 +300,7 @@ fn concatenation(netlist: &Context<'_>, line: &mut Line<'_>, pieces: &[Piece], s
     });
     let several = Items::are_several(pieces);
     let mut open = 0;
-    for (index, each) in Items::of(pieces).enumerate() {
+    for (index, each) in Items::new(pieces).enumerate() {
         if index > 0 {
             line.push(" &");
             line.blank();

@@ -68,7 +68,7 @@ pub(super) struct Demand {
 
 impl Demand {
     /// Follows the demand of the outputs, which are read in stage `reader`.
-    pub(super) fn of(draft: &Draft, outputs: &[Wiring], reader: u32) -> Demand {
+    pub(super) fn new(draft: &Draft, outputs: &[Wiring], reader: u32) -> Demand {
         let mut words = 0u32;
         let mut known = Vec::with_capacity(draft.nets.len());
         for net in &draft.nets {
@@ -96,8 +96,8 @@ impl Demand {
 
     /// Follows the demand of a state machine's outputs through its registers and their feedback. Everything is computed
     /// in one stage, so nothing is held.
-    pub(super) fn of_machine(draft: &Draft, outputs: &[Wiring], loads: &[(NetId, Load)]) -> Demand {
-        let mut demand = Demand::of(draft, &[], 1);
+    pub(super) fn new_machine(draft: &Draft, outputs: &[Wiring], loads: &[(NetId, Load)]) -> Demand {
+        let mut demand = Demand::new(draft, &[], 1);
         let load_of: FxHashMap<NetId, &Load> = loads.iter().map(|(net, load)| (*net, load)).collect();
         // Demand only grows, so a net is visited again exactly if it has more demanded bits than at its last visit.
         let mut seen = vec![0u32; draft.nets.len()];

@@ -51,7 +51,7 @@ pub(super) struct Drafted {
 /// The combinational part of the hardware.
 pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
-    let pairs = if fabric.adders == Adders::Three { Pairs::of(model, schedule) } else { Pairs::none() };
+    let pairs = if fabric.adders == Adders::Three { Pairs::find(model, schedule) } else { Pairs::none() };
     let mut lowering = Lowering { fabric, pairs, ..Lowering::new(model, Draft::with_capacity(model.nodes().len())) };
     lowering.inputs(u32::from(!schedule.register_inputs));
     lowering.operations(schedule);
@@ -63,7 +63,7 @@ pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Draft
 /// its input elements.
 pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fabric) -> Drafted {
     let schedule = Schedule::combinational(model.nodes().len());
-    let pairs = if fabric.adders == Adders::Three { Pairs::of(model, &schedule) } else { Pairs::none() };
+    let pairs = if fabric.adders == Adders::Three { Pairs::find(model, &schedule) } else { Pairs::none() };
     let mut lowering = Lowering { inputs, fabric, pairs, ..Lowering::new(model, draft) };
     lowering.operations(&schedule);
     let outputs = lowering.outputs(1);

@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 pub(super) fn assemble(drafted: Drafted, model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     let Drafted { draft, outputs } = drafted;
     let reader = schedule.boundaries() + 1;
-    let demand = Demand::of(&draft, &outputs, reader);
+    let demand = Demand::new(&draft, &outputs, reader);
     let registered = demand.held_bits() > 0;
     let outside = Outside::new(model, schedule, options, registered);
     let describer = Describer::labelled(model, outside.taken_names(), &options.labels);

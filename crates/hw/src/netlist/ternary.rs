@@ -54,7 +54,7 @@ impl Pairs {
     /// Finds sums of two with a summand that is such a sum too, of the same stage, exact, and without another reader,
     /// where the longest path of all stages does not grow: the other operand of the outer sum waits for a table more
     /// than before.
-    pub(super) fn of(model: &Model, schedule: &Schedule) -> Pairs {
+    pub(super) fn find(model: &Model, schedule: &Schedule) -> Pairs {
         let n = model.nodes().len();
         let readers = model.reader_counts();
         let exact = passes::exact_sums(model);

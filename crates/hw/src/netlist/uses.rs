@@ -27,12 +27,12 @@ pub fn uses_with(model: &Model, fabric: Fabric) -> Uses {
 pub fn uses_with_blocks(model: &Model, fabric: Fabric, blocks: Option<BlockRegisters>) -> Uses {
     let fabric = fabric.by_operation();
     let Drafted { draft, outputs } = draft(model, &Schedule::combinational(model.nodes().len()), fabric);
-    let demand = Demand::of(&draft, &outputs, 1);
+    let demand = Demand::new(&draft, &outputs, 1);
     let all = account(&draft, &demand, &outputs, Edges::default());
     match blocks {
         None => all,
         Some(blocks) => {
-            let outside = account(&draft, &demand, &outputs, Edges::of(&draft, &demand, blocks));
+            let outside = account(&draft, &demand, &outputs, Edges::new(&draft, &demand, blocks));
             if outside.edges().is_empty() { all } else { all.and_blocks(outside, WEIGHT) }
         }
     }
@@ -73,7 +73,7 @@ struct Edges {
 
 impl Edges {
     /// Returns the edges of products: of every net that one DSP computes and that no other net of its operation reads.
-    fn of(draft: &Draft, demand: &Demand, blocks: BlockRegisters) -> Edges {
+    fn new(draft: &Draft, demand: &Demand, blocks: BlockRegisters) -> Edges {
         let mut edges = Edges { blocks: Some(blocks), all: Vec::new(), products: vec![None; draft.nets.len()] };
         let mut within = vec![false; draft.nets.len()];
         for net in &draft.nets {

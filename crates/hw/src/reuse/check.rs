@@ -44,7 +44,7 @@ impl Row {
     }
 
     /// Returns the row of an operation on rows; `None` if it is no sum, or of numbers that no plan has.
-    fn of<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
+    fn from_op<'r>(op: &Op, row: impl Fn(ValueId) -> Option<&'r Row>) -> Option<Row> {
         match op {
             Op::Add { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), false),
             Op::Sub { a, b, shift } => row(*a)?.clone().plus(row(*b)?, i64::from(*shift), true),
@@ -88,7 +88,9 @@ fn template_rows(model: &Model, template: &Model, inputs: &[ValueId]) -> Vec<Opt
         let row = match template.node(id).op {
             Op::Input { input } if kif == template.input_kifs()[input as usize] => Some(Row::one(ValueId(input))),
             Op::Const { ref value } => Some(Row::constant(value.to_big(), kif)),
-            _ => Row::of(&template.node(id).op, |x| own[x.index()].as_ref()).filter(|row| fits(row, kif, template)),
+            _ => {
+                Row::from_op(&template.node(id).op, |x| own[x.index()].as_ref()).filter(|row| fits(row, kif, template))
+            }
         };
         own.push(row);
     }
@@ -373,7 +375,7 @@ impl Judge<'_> {
             }
         }
         for v in below {
-            let row = Row::of(&model.node(v).op, |x| rows.get(&x))?;
+            let row = Row::from_op(&model.node(v).op, |x| rows.get(&x))?;
             rows.insert(v, row);
         }
         rows.remove(&value)

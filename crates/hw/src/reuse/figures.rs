@@ -75,10 +75,10 @@ pub struct Figures {
 
 impl Figures {
     /// Computes the figures of a plan that the checker accepts.
-    pub fn of(model: &Model, plan: &Plan) -> Figures {
+    pub fn new(model: &Model, plan: &Plan) -> Figures {
         let free = free(model);
         let mut groups: Vec<GroupFigures> =
-            plan.groups.iter().map(|group| of_group(model, &free, plan, group)).collect();
+            plan.groups.iter().map(|group| group_figures(model, &free, plan, group)).collect();
         let Stored { captured_bits, of_groups, of_regions } = stored_bits(model, plan);
         let of_values: u64 = of_groups.iter().map(|(held, _)| held).chain(&of_regions).sum();
         let held_bits = captured_bits + of_values;
@@ -86,7 +86,7 @@ impl Figures {
             (group.held_bits, group.passing_bits) = (held, passing);
         }
         let region = |(region, held_bits): (&Region, u64)| {
-            let streams = serial::Figures::of(&region.graph, &region.plan);
+            let streams = serial::Figures::new(&region.graph, &region.plan);
             // Nothing of these is its own.
             let streams = serial::Figures { captured_bits: 0, result_bits: 0, ..streams };
             RegionFigures { streams, held_bits }
@@ -118,7 +118,7 @@ fn output_width(group: &Group, output: usize) -> u32 {
     group.template.outputs()[output].source.map_or(0, |v| group.template.kif(v).width())
 }
 
-fn of_group(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFigures {
+fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> GroupFigures {
     let template = &group.template;
     let phases: FxHashSet<u32> = group.instances.iter().map(|i| i.start % plan.interval).collect();
     let mut figures = GroupFigures { phases: phases.len() as u32, ..GroupFigures::default() };
@@ -248,7 +248,7 @@ pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
     let of_groups: u64 = stored.of_groups.iter().map(|(held, passing)| held + passing).sum();
     // Streams take their registers with them.
     let of_streams: u64 =
-        plan.regions.iter().map(|region| serial::Figures::of(&region.graph, &region.plan).delay_bits).sum();
+        plan.regions.iter().map(|region| serial::Figures::new(&region.graph, &region.plan).delay_bits).sum();
     let bits = stored.captured_bits + of_groups + stored.of_regions.iter().sum::<u64>() + of_streams;
     tables + REGISTER * bits as f64
 }
@@ -384,7 +384,7 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
         Inputs::Captured => plan.stores.keys().filter(|b| matches!(b, Base::Port(_))).map(|&base| width(base)).sum(),
         Inputs::Beats(beats) => {
             let lanes = 0..beats.lanes.len() as u32;
-            let least = |lane| beats.of_lane(lane).map(Base::Port).filter(is_read).map(width).min();
+            let least = |lane| beats.lane(lane).map(Base::Port).filter(is_read).map(width).min();
             lanes.filter_map(least).sum::<u64>()
         }
     };

@@ -122,7 +122,7 @@ impl Inputs {
 
 impl Beats {
     /// Elements that come through a lane.
-    pub(super) fn of_lane(&self, lane: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn lane(&self, lane: u32) -> impl Iterator<Item = u32> {
         let elements = (0..).zip(&self.elements);
         elements.filter_map(move |(e, place)| place.filter(|(_, own)| *own == lane).map(|_| e))
     }

@@ -50,7 +50,7 @@ struct Stored {
 }
 
 impl Stored {
-    fn of(registers: &[(usize, ValueId)]) -> Stored {
+    fn new(registers: &[(usize, ValueId)]) -> Stored {
         Stored { first: registers.first().map(|r| r.0), shown: registers.iter().map(|r| r.1).collect() }
     }
 }
@@ -127,7 +127,7 @@ impl<'a> Drawing<'a> {
                         registers.push(self.register(&name, kif, Load::At(phase), false));
                     }
                     self.chain(&registers);
-                    let mut stored = Stored::of(&registers);
+                    let mut stored = Stored::new(&registers);
                     if let Base::Port(e) = base {
                         let value = self.port(e, kif);
                         if let Some(first) = stored.first {
@@ -161,7 +161,7 @@ impl<'a> Drawing<'a> {
             if let (Outlet::Lane(lane), Some(first)) = (outlet, registers.first()) {
                 self.registers[first.0].next = Some(self.lane(lane));
             }
-            self.passing.insert(outlet, Stored::of(&registers));
+            self.passing.insert(outlet, Stored::new(&registers));
         }
     }
 

@@ -64,12 +64,12 @@ pub fn plan<E>(
     let with_zero = with_a_zero(model);
     let model = with_zero.as_ref().unwrap_or(model);
     let exact = passes::exact_sums(model);
-    let plan = of_program((model, &exact), None, interval, engines, &mut stages)?;
+    let plan = plan_program((model, &exact), None, interval, engines, &mut stages)?;
     let Some(gathered) = sums::gathered(model, &exact, &plan) else {
         return Ok((with_zero.filter(|model| reads_zero(model, &plan)), plan));
     };
     let anew = (&gathered.model, &gathered.exact[..]);
-    let other = of_program(anew, Some(&gathered), interval, engines, &mut stages)?;
+    let other = plan_program(anew, Some(&gathered), interval, engines, &mut stages)?;
     let tables = |model: &Model, plan: &Plan| figures::taken(model, &free(model), plan) + plan.tables();
     let better = tables(&gathered.model, &other) < tables(model, &plan);
     Ok(match better {
@@ -106,7 +106,7 @@ fn reads_zero(model: &Model, plan: &Plan) -> bool {
 }
 
 /// A plan for a program with its [`passes::exact_sums`], with the blocks that are there already.
-fn of_program<E>(
+fn plan_program<E>(
     (model, exact): (&Model, &[bool]),
     gathered: Option<&Gathered>,
     interval: u32,
@@ -322,7 +322,7 @@ fn stored(
     }
     if let Inputs::Beats(beats) = inputs {
         for lane in 0..beats.lanes.len() as u32 {
-            let values = beats.of_lane(lane).map(Base::Port).filter(|base| stores.contains_key(base));
+            let values = beats.lane(lane).map(Base::Port).filter(|base| stores.contains_key(base));
             pass(values.collect(), Outlet::Lane(lane), (interval, &shown), &mut stores);
         }
     }

@@ -38,7 +38,7 @@ impl Dyadic {
     const ZERO: Dyadic = Dyadic { mantissa: 0, exponent: 0 };
     const ONE: Dyadic = Dyadic { mantissa: 1, exponent: 0 };
 
-    fn of(mantissa: i128, exponent: i32) -> Dyadic {
+    fn new(mantissa: i128, exponent: i32) -> Dyadic {
         match mantissa {
             0 => Dyadic::ZERO,
             m => Dyadic { mantissa: m >> m.trailing_zeros(), exponent: exponent + m.trailing_zeros() as i32 },
@@ -59,7 +59,7 @@ impl Dyadic {
         let own = if self.mantissa == 0 { 0 } else { at(self.mantissa, self.exponent)? };
         let other = at(other.mantissa, other_exponent)?;
         let sum = if neg { own.checked_sub(other)? } else { own.checked_add(other)? };
-        (sum.unsigned_abs() < 1 << 100).then(|| Dyadic::of(sum, exponent))
+        (sum.unsigned_abs() < 1 << 100).then(|| Dyadic::new(sum, exponent))
     }
 }
 
@@ -119,7 +119,7 @@ struct Instance {
 }
 
 impl Instance {
-    fn of(shown: &Shown) -> Instance {
+    fn new(shown: &Shown) -> Instance {
         let mut instance = Instance::default();
         instance.add(shown);
         instance
@@ -279,7 +279,7 @@ impl<'a> Search<'a> {
                 Op::Add { a, b, shift } => Self::sum(model, &rows, (*a, *b), *shift, false),
                 Op::Sub { a, b, shift } => Self::sum(model, &rows, (*a, *b), *shift, true),
                 Op::AddConst { x, value, shift } => {
-                    let constant = value.to_i128().map(|value| Dyadic::of(value, 0));
+                    let constant = value.to_i128().map(|value| Dyadic::new(value, 0));
                     constant.zip(rows.get(x)).and_then(|(constant, row)| {
                         Some(Row { constant: row.constant.plus(constant, shift.checked_neg()?, false)?, ..row.clone() })
                     })
@@ -306,7 +306,7 @@ impl<'a> Search<'a> {
     ) -> Option<Row> {
         let row = |v: ValueId| match &model.node(v).op {
             Op::Const { value } => {
-                let constant = Dyadic::of(value.to_i128()?, model.kif(v).frac.checked_neg()?);
+                let constant = Dyadic::new(value.to_i128()?, model.kif(v).frac.checked_neg()?);
                 Some(Row { terms: Vec::new(), constant })
             }
             _ => rows.get(&v).cloned(),
@@ -385,7 +385,7 @@ impl<'a> Search<'a> {
         let mut groups = Vec::new();
         while !left.is_empty() {
             let seeds = left.remove(0);
-            let mut instances: Vec<Instance> = seeds.into_iter().map(Instance::of).collect();
+            let mut instances: Vec<Instance> = seeds.into_iter().map(Instance::new).collect();
             let mut at = 0;
             while at < left.len() {
                 let joined = left[at].len() == instances.len() && self.join(&mut instances, &left[at], work)?;
@@ -466,7 +466,7 @@ impl<'a> Search<'a> {
             groups.iter().flat_map(|group| &group.instances).flat_map(|i| i.outputs.iter().copied()).collect();
         // What no other has the rows of may be what others have with holes.
         let left = self.alone().filter(|shown| !shown.terms.is_empty() && !grouped.contains(&shown.value));
-        groups.extend(left.map(|shown| Group { instances: vec![Instance::of(shown)], host: None }));
+        groups.extend(left.map(|shown| Group { instances: vec![Instance::new(shown)], host: None }));
         let reads = |group: &Group| group.instances[0].columns.values().map(Vec::len).sum::<usize>();
         groups.sort_by_key(|group| (std::cmp::Reverse(reads(group)), group.instances[0].outputs[0]));
         let mut owner: FxHashMap<ValueId, usize> = FxHashMap::default();
@@ -555,7 +555,7 @@ impl<'a> Search<'a> {
             if used.contains(&seed.value) {
                 continue;
             }
-            let mut instance = Instance::of(seed);
+            let mut instance = Instance::new(seed);
             for (candidates, prefix) in candidates.iter().zip(&prefixes).skip(1) {
                 let mut best: Option<(usize, &Shown)> = None;
                 let is_left = |v: &ValueId| !used.contains(v) && !instance.outputs.contains(v);

@@ -64,7 +64,7 @@ pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gat
     if sums.is_empty() {
         return None;
     }
-    let clocks: Vec<Clocks> = sets.iter().map(|(group, instances)| Clocks::of(plan, *group, instances)).collect();
+    let clocks: Vec<Clocks> = sets.iter().map(|(group, instances)| Clocks::new(plan, *group, instances)).collect();
     let of_value: FxHashMap<ValueId, &Sum> = sums.iter().map(|sum| (sum.value, sum)).collect();
     // What is still read.
     let reads = |v: ValueId| {
@@ -230,7 +230,7 @@ struct Clocks {
 }
 
 impl Clocks {
-    fn of(plan: &Plan, group: usize, instances: &[usize]) -> Clocks {
+    fn new(plan: &Plan, group: usize, instances: &[usize]) -> Clocks {
         let all = &plan.groups[group].instances;
         let copies: BTreeSet<u32> = instances.iter().map(|&at| all[at].copy).collect();
         let mut by_clock: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();

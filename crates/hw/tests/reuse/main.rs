@@ -51,8 +51,8 @@ fn simulated(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) {
 
 /// The same, with what is wrong.
 pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Result<(), String> {
-    let vectors = Vectors::of(model, None, spec, 6, seed).unwrap();
-    let cycles = Cycles::of(netlist, &vectors, seed);
+    let vectors = Vectors::random(model, None, spec, 6, seed).unwrap();
+    let cycles = Cycles::new(netlist, &vectors, seed);
     let mut evaluator = Evaluator::new(netlist);
     let mut seen = vec![0; vectors.inputs.len()];
     for (at, cycle) in cycles.cycles.iter().enumerate() {
@@ -229,7 +229,7 @@ fn samples_may_come_beat_by_beat() {
             ..AxisOptions::default()
         };
         let widths: Vec<u32> = model.input_kifs().iter().map(|kif| kif.width()).collect();
-        let Ok(stream) = Stream::of_inputs(&widths, &wrapper) else { continue };
+        let Ok(stream) = Stream::from_inputs(&widths, &wrapper) else { continue };
         let mut spec = Spec { wrapper: Some(wrapper), ..Spec::default() };
         spec.pipeline.interval = Some((stream.beats + rng.below(6) as u32).max(2));
         spec.pipeline.engine = [Engine::Fold, Engine::Mixed, Engine::Auto][rng.below(3) as usize];
@@ -598,7 +598,7 @@ fn figures_and_bounds_fit_together() {
         let (model, plan) = planned(&model, interval, &Engines::default());
         for plan in [plan.clone(), plan.with_registered_outputs()] {
             assert_eq!(check(&model, &plan), Ok(()));
-            let figures = Figures::of(&model, &plan);
+            let figures = Figures::new(&model, &plan);
             assert!(figures.latency_at_least <= plan.latency, "seed {seed}");
             assert!(figures.register_bits_at_least <= figures.register_bits(), "seed {seed}: {figures:?}");
             assert!(figures.held_bits_at_least <= figures.held_bits, "seed {seed}: {figures:?}");

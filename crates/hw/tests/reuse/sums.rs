@@ -62,7 +62,7 @@ fn nothing_is_held_for_a_sum_over_the_blocks_of_a_group() {
             let storage = &plan.stores[&Base::Value(*v)].storage;
             assert!(matches!(storage, Storage::Passing(_)), "{v} is held, {n} every {interval}");
         }
-        let figures = Figures::of(&anew, &plan);
+        let figures = Figures::new(&anew, &plan);
         let copies: u64 = plan.groups.iter().map(|group| u64::from(group.copies)).sum();
         assert!(figures.register_bits() < 60 * copies + figures.captured_bits, "{figures:?}");
     }

@@ -36,7 +36,7 @@ pub struct Constants {
 impl Constants {
     /// The exact value of one.
     pub fn value(&self, index: usize) -> Rational {
-        Rational::of_code(&self.codes[index].to_big(), self.frac)
+        Rational::from_code(&self.codes[index].to_big(), self.frac)
     }
 }
 
@@ -735,7 +735,7 @@ impl Binder<'_> {
         let tensor = self.tensor(node, arg)?.ok_or_else(|| self.missing(node, instance))?;
         let setting = self.setting(instance, Purpose::Weight);
         let mut constants =
-            quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.of_weight(node, instance, &m))?;
+            quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.about_weight(node, instance, &m))?;
         constants.name = title(self.graph, instance);
         if heads {
             constants = by_output(&constants, &self.graph.buffers[arg.buffer].shape());
@@ -755,7 +755,7 @@ impl Binder<'_> {
         let Some(tensor) = self.tensor(node, arg)? else { return Ok(None) };
         let setting = self.setting(instance, Purpose::Bias);
         let mut constants =
-            quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.of_weight(node, instance, &m))?;
+            quantised(&tensor, &setting, &Rational::one(), false).map_err(|m| self.about_weight(node, instance, &m))?;
         constants.name = title(self.graph, instance);
         let constants = Arc::new(constants);
         self.constants.insert((instance, true, false), constants.clone());
@@ -770,10 +770,10 @@ impl Binder<'_> {
         let name = title(self.graph, instance);
         quantised(&tensor, &setting, rstd, true)
             .map(|constants| Arc::new(Constants { name, ..constants }))
-            .map_err(|m| self.of_weight(node, instance, &m))
+            .map_err(|m| self.about_weight(node, instance, &m))
     }
 
-    fn of_weight(&self, node: &Node, instance: Instance, message: &str) -> Diagnostic {
+    fn about_weight(&self, node: &Node, instance: Instance, message: &str) -> Diagnostic {
         at(node, format!("{} {message}", title(self.graph, instance)))
     }
 
@@ -816,11 +816,12 @@ impl Binder<'_> {
             None => None,
             Some(tensor) => {
                 let buffer = &self.graph.buffers[instance.1];
-                let tensor = without_padding(tensor, &buffer.axes).map_err(|m| self.of_weight(node, instance, &m))?;
+                let tensor =
+                    without_padding(tensor, &buffer.axes).map_err(|m| self.about_weight(node, instance, &m))?;
                 if let Numbers::Floats(reals) = &tensor.numbers
                     && reals.iter().any(|x| !x.is_finite())
                 {
-                    return Err(self.of_weight(node, instance, "has NaN or infinity among its elements"));
+                    return Err(self.about_weight(node, instance, "has NaN or infinity among its elements"));
                 }
                 Some(Arc::new(tensor))
             }
@@ -848,14 +849,14 @@ impl Binder<'_> {
                     "is joined of {:?} and {:?}, which have other axes behind the first",
                     whole.shape, part.shape
                 );
-                return Err(self.of_weight(node, instance, &message));
+                return Err(self.about_weight(node, instance, &message));
             }
             whole.shape[0] += part.shape[0];
             match (&mut whole.numbers, part.numbers) {
                 (Numbers::Floats(a), Numbers::Floats(b)) => a.extend(b),
                 (Numbers::Integers(a), Numbers::Integers(b)) => a.extend(b),
                 (Numbers::Words(a), Numbers::Words(b)) => a.extend(b),
-                _ => return Err(self.of_weight(node, instance, "is joined of integers and other numbers")),
+                _ => return Err(self.about_weight(node, instance, "is joined of integers and other numbers")),
             }
         }
         Ok(whole)
@@ -975,7 +976,7 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
     let scale = &setting.scale * factor;
     let value = |k: usize| {
         let number = match &tensor.numbers {
-            Numbers::Floats(v) => Rational::of_f64(v[k]).unwrap_or_else(Rational::zero),
+            Numbers::Floats(v) => Rational::from_f64(v[k]).unwrap_or_else(Rational::zero),
             Numbers::Integers(v) => Rational::from(v[k]),
             Numbers::Words(v) => Rational::from(BigInt::from(v[k])),
         };

@@ -68,7 +68,7 @@ impl Golden {
         let mut codes = codes.iter();
         for input in &self.program.inputs {
             let frac = input.quantiser.kif.frac.into();
-            slots[input.slot] = codes.by_ref().take(input.elements).map(|c| Rational::of_code(c, frac)).collect();
+            slots[input.slot] = codes.by_ref().take(input.elements).map(|c| Rational::from_code(c, frac)).collect();
         }
         for step in &self.program.steps {
             slots[step.slot] = self.step(step, &slots);
@@ -197,7 +197,7 @@ impl Golden {
             return value.clone();
         }
         let code = function.code(&mut tables.functions, x, &quantiser).unwrap_or_default();
-        let value = Rational::of_code(&code, quantiser.kif.frac.into());
+        let value = Rational::from_code(&code, quantiser.kif.frac.into());
         tables.known.insert(key, value.clone());
         value
     }

@@ -251,7 +251,7 @@ impl Lowering {
             return value;
         }
         // A constant has one code, whatever the type would allow.
-        let code = quantiser.code(&Rational::of_code(&x.min(), x.frac().into()));
+        let code = quantiser.code(&Rational::from_code(&x.min(), x.frac().into()));
         self.wires.constant(&code, quantiser.kif.frac)
     }
 
@@ -455,7 +455,7 @@ impl Lowering {
             let mut entries = Vec::new();
             let mut code = key.2.clone();
             while code <= key.3 {
-                let argument = Rational::of_code(&code, x.frac().into());
+                let argument = Rational::from_code(&code, x.frac().into());
                 let entry = function.code(&mut self.functions, &argument, &quantiser);
                 let entry = entry.map_err(|m| refused(step, m))?;
                 entries.push(entry.to_i64().expect("32 bits at most"));

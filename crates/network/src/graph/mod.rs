@@ -108,7 +108,7 @@ impl Structure {
     /// What is wrong with the graph, the quantisation file, the selection.
     pub fn read(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, quant) = Structure::read_graph(bytes, file, options)?;
-        Structure::of(graph, quant, options)
+        Structure::new(graph, quant, options)
     }
 
     /// Checks a graph without a quantisation file: everything but types.
@@ -118,7 +118,7 @@ impl Structure {
     pub fn read_untyped(bytes: &[u8], file: &str, options: &Options) -> Result<Structure, Diagnostics> {
         let (graph, mut quant) = Structure::read_graph(bytes, file, options)?;
         quant.set_floating();
-        let mut structure = Structure::of(graph, quant, options)?;
+        let mut structure = Structure::new(graph, quant, options)?;
         // The types of no meaning have no part in the size.
         structure.quant = QuantFile::default();
         structure.outline.measure(&structure.graph, &structure.quant);
@@ -142,7 +142,7 @@ impl Structure {
             nodes = json::parse(&read_file(path)?, quant::MAX_VALUES).ok().and_then(|all| all.get("nodes").cloned());
         }
         quant.set_floating();
-        let structure = Structure::of(graph, quant, options)?;
+        let structure = Structure::new(graph, quant, options)?;
         let golden = structure.bind(options)?;
         Ok((structure, golden, nodes))
     }
@@ -163,7 +163,7 @@ impl Structure {
         Ok((graph, quant))
     }
 
-    fn of(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
+    fn new(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
         let selection = match &options.nodes {
             Some(text) => Selection::parse(text)?,
             None => Selection::default(),

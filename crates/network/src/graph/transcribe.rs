@@ -247,7 +247,7 @@ impl Writer {
     /// Like [`Writer::narrowed`] for a quotient.
     fn narrowed_quotient(&mut self, x: &Value, n: &BigInt, value: &Value, quantiser: &Quantiser) -> Value {
         let rounded = |code: &BigInt| {
-            let exact = Rational::of_code(code, x.frac.into());
+            let exact = Rational::from_code(code, x.frac.into());
             quantiser.rounded(&exact.checked_div(&Rational::from(n.clone())).unwrap_or_else(Rational::zero))
         };
         let ends = Value { low: rounded(&x.low), high: rounded(&x.high), frac: quantiser.kif.frac, ..x.clone() };
@@ -256,7 +256,7 @@ impl Writer {
 
     /// A quantised value with the range that follows from that of the exact one, where its ends tell it.
     fn narrowed(&mut self, exact: &Value, value: &Value, quantiser: &Quantiser) -> Value {
-        let rounded = |code: &BigInt| quantiser.rounded(&Rational::of_code(code, exact.frac.into()));
+        let rounded = |code: &BigInt| quantiser.rounded(&Rational::from_code(code, exact.frac.into()));
         let (low, high) = (rounded(&exact.low), rounded(&exact.high));
         let (first, last) = quantiser.codes();
         let clips = matches!(quantiser.overflow, Overflow::Saturate | Overflow::SaturateSymmetric);
@@ -389,7 +389,7 @@ impl Writer {
         let op = Op::Quantise { x: moved.id, shift: 0 };
         let whole = self.value(op, &moved.low >> dropped, &moved.high >> dropped, frac);
         let division = Division::new(odd, &whole.low, &whole.high);
-        let constant = Rational::of_code(&division.offset, frac.into());
+        let constant = Rational::from_code(&division.offset, frac.into());
         let product = self.sum(&[(whole.clone(), division.factor)], 0, &constant, None);
         let op = Op::Quantise { x: product.id, shift: -(division.shift as i32) };
         self.value(op, whole.low.div_floor(odd), whole.high.div_floor(odd), frac)
@@ -451,7 +451,7 @@ impl Writer {
             true => constant.clone(),
             false => {
                 let places = i64::from(finest.max(quantiser.map_or(0, |q| q.kif.frac))) + 2;
-                let below = Rational::of_code(&constant.shifted(places).floor(), places);
+                let below = Rational::from_code(&constant.shifted(places).floor(), places);
                 &below + &Rational::one().shifted(-places - 1)
             }
         };
@@ -467,7 +467,7 @@ impl Writer {
             sum.push(Term { value: value.id, shift: 0, neg: false });
         }
         let total = |side: fn(&(BigInt, BigInt)) -> &BigInt| {
-            parts.iter().fold(constant.clone(), |sum, (ends, frac)| &sum + &Rational::of_code(side(ends), *frac))
+            parts.iter().fold(constant.clone(), |sum, (ends, frac)| &sum + &Rational::from_code(side(ends), *frac))
         };
         let (low, high) = (total(|e| &e.0), total(|e| &e.1));
         let (low, high) = (low.code(out).unwrap_or_default(), high.code(out).unwrap_or_default());
@@ -482,7 +482,7 @@ impl Writer {
         let mut codes: Vec<i64> = Vec::new();
         let mut code = x.low.clone();
         while code <= x.high {
-            let argument = Rational::of_code(&code, x.frac.into());
+            let argument = Rational::from_code(&code, x.frac.into());
             let entry = function.code(&mut self.functions, &argument, quantiser)?;
             codes.push(entry.to_i64().ok_or("an entry beyond 64 bits")?);
             code += 1;
@@ -519,7 +519,7 @@ impl Writer {
     /// `quantise` of `max(x, 0)`. Every mode rounds numbers from zero on by one rule, and by that rule no number below
     /// zero becomes positive: so what is rounded by that rule first, then limited to zero and more, is the same.
     fn rectified(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
-        let rounded = self.round(x, quantiser.kif.frac, quantiser.round.of_positive());
+        let rounded = self.round(x, quantiser.kif.frac, quantiser.round.for_positive());
         let rectified = self.relu(&rounded);
         self.overflow(&rectified, quantiser)
     }
@@ -551,7 +551,7 @@ impl Writer {
                 self.value(Op::Add { a: x.id, b: added.id, shift: 0 }, &x.low + low, &x.high + high, x.frac)
             }
         };
-        let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(round);
+        let end = |code: &BigInt| Rational::from_code(code, dropped.into()).round(round);
         self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
@@ -571,7 +571,7 @@ impl Writer {
         let last = Op::Binary { op: BinaryBits::And, a: last.id, b: in_place.id, shift: 0 };
         let last = self.value(last, BigInt::ZERO, BigInt::one(), frac);
         let even = self.value(quantise(&up), floor(&up.low, 1), floor(&up.high, 1), frac - 1);
-        let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(Round::HalfEven);
+        let end = |code: &BigInt| Rational::from_code(code, dropped.into()).round(Round::HalfEven);
         self.value(Op::Add { a: even.id, b: last.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 

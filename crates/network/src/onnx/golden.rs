@@ -157,7 +157,7 @@ fn unary(operation: &Unary, x: &Rational) -> Result<Rational, String> {
         Unary::Power(exponent) => (1..*exponent).fold(x.clone(), |power, _| &power * x),
         Unary::Root => {
             let root = x.sqrt_to_f64().ok_or("the root of a negative number")?;
-            Rational::of_f64(root).ok_or("a root beyond binary64")?
+            Rational::from_f64(root).ok_or("a root beyond binary64")?
         }
         // Its argument is passed on; the quantiser after it applies it.
         Unary::Function(_) => x.clone(),

@@ -120,7 +120,7 @@ impl<'a> Lowering<'a> {
             .map(|(k, (input, (low, high)))| {
                 let atom = atoms.input(k as u32, low, high, input.kif.frac);
                 let unit = input.unit.scale.shifted(-i64::from(input.kif.frac));
-                Elem::of(&atoms, atom, unit, input.unit.offset.clone())
+                Elem::new(&atoms, atom, unit, input.unit.offset.clone())
             })
             .collect();
         let mut elements = vec![None; network.tensors.len()];
@@ -243,7 +243,7 @@ impl<'a> Lowering<'a> {
             (Elem::Constant(c), x) | (x, Elem::Constant(c)) => Ok(x.affine(&c, &Rational::zero())),
             (Elem::Wire(a), Elem::Wire(b)) => {
                 let atom = self.atoms.product(a.atom, b.atom)?;
-                Ok(Elem::of(&self.atoms, atom, &a.unit * &b.unit, Rational::zero()))
+                Ok(Elem::new(&self.atoms, atom, &a.unit * &b.unit, Rational::zero()))
             }
         }
     }
@@ -295,7 +295,7 @@ impl<'a> Lowering<'a> {
         };
         let chosen = self.common(&[scaled, whole])?;
         let atom = self.atoms.mux(below, chosen.atoms[0], chosen.atoms[1]);
-        Ok(Elem::of(&self.atoms, atom, chosen.unit, chosen.offset))
+        Ok(Elem::new(&self.atoms, atom, chosen.unit, chosen.offset))
     }
 
     /// The largest or smallest of some elements.
@@ -344,7 +344,7 @@ impl<'a> Lowering<'a> {
         let (on_less, otherwise) =
             if largest { (pair.atoms[1], pair.atoms[0]) } else { (pair.atoms[0], pair.atoms[1]) };
         let atom = self.atoms.mux(a_is_less, on_less, otherwise);
-        Ok(Elem::of(&self.atoms, atom, pair.unit, pair.offset).clip(bounds.0.as_ref(), bounds.1.as_ref()))
+        Ok(Elem::new(&self.atoms, atom, pair.unit, pair.offset).clip(bounds.0.as_ref(), bounds.1.as_ref()))
     }
 
     /// Elements as integers of one unit and one offset.
@@ -505,7 +505,7 @@ impl<'a> Lowering<'a> {
             let chosen = self.atoms.mux(below, nothing, chosen);
             self.atoms.narrowed(chosen, low, high)
         };
-        Ok(Elem::of(&self.atoms, code, step.scale.clone(), zero))
+        Ok(Elem::new(&self.atoms, code, step.scale.clone(), zero))
     }
 
     fn truncated(&mut self, trunc: &Trunc, operand: usize) -> Result<Vec<Elem>, String> {

@@ -262,7 +262,7 @@ pub(super) fn float_attribute(node: &Node, name: &str, default: f32) -> Result<R
             a.f.or((a.kind == Some(1)).then_some(0.0)).ok_or_else(|| format!("the attribute {name} is no float"))?
         }
     };
-    Rational::of_f64(value.into()).ok_or_else(|| format!("the attribute {name} is NaN or infinite"))
+    Rational::from_f64(value.into()).ok_or_else(|| format!("the attribute {name} is NaN or infinite"))
 }
 
 pub(super) fn axis_of(axis: i64, rank: usize) -> Result<usize, String> {
@@ -624,7 +624,7 @@ fn normaliser(gamma: &Rational, variance: &Rational) -> Result<Rational, String>
     }
     let squared = (gamma * gamma).checked_div(variance).expect("positive");
     let root =
-        squared.sqrt_to_f64().and_then(Rational::of_f64).ok_or("scale / sqrt(var + epsilon) is beyond binary64")?;
+        squared.sqrt_to_f64().and_then(Rational::from_f64).ok_or("scale / sqrt(var + epsilon) is beyond binary64")?;
     Ok(if gamma.is_negative() { -&root } else { root })
 }
 
@@ -1351,6 +1351,6 @@ fn shape(node: &Node) -> Result<Resolved, String> {
     };
     let (start, end) = (bound("start", 0)?, bound("end", rank)?);
     let sizes = x[start..end.max(start)].iter().map(|&s| s as i64);
-    let value = Tensor::of_integers(sizes);
+    let value = Tensor::from_integers(sizes);
     Ok(Resolved { shape: value.shape.clone(), inputs: Vec::new(), products: 0, result: Outcome::Value(value) })
 }

@@ -743,12 +743,12 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
         return Err("a constant has one attribute".to_owned());
     };
     let scalar = |value| Constant::Value(Tensor { shape: Vec::new(), values: vec![value] });
-    let float = |x: f32| Rational::of_f64(x.into()).ok_or("NaN or infinity");
+    let float = |x: f32| Rational::from_f64(x.into()).ok_or("NaN or infinity");
     Ok(match attribute.name.as_deref().unwrap_or("") {
         "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is no tensor")?),
         "value_float" => scalar(float(attribute.f.unwrap_or(0.0))?),
         "value_int" => scalar(attribute.i.unwrap_or(0).into()),
-        "value_ints" => Constant::Value(Tensor::of_integers(attribute.ints.iter().copied())),
+        "value_ints" => Constant::Value(Tensor::from_integers(attribute.ints.iter().copied())),
         "value_floats" => {
             let values = attribute.floats.iter().map(|&x| float(x)).collect::<Result<Vec<_>, _>>()?;
             Constant::Value(Tensor { shape: vec![values.len()], values })

@@ -20,7 +20,7 @@ pub struct Tensor {
 
 impl Tensor {
     /// A vector of whole numbers.
-    pub(super) fn of_integers(values: impl IntoIterator<Item = i64>) -> Tensor {
+    pub(super) fn from_integers(values: impl IntoIterator<Item = i64>) -> Tensor {
         let values: Vec<_> = values.into_iter().map(Rational::from).collect();
         Tensor { shape: vec![values.len()], values }
     }
@@ -77,7 +77,7 @@ pub(super) fn read(proto: &TensorProto) -> Result<Tensor, String> {
 fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
     let float = |x: f64| finite_or_mask(x).ok_or_else(|| "NaN or infinity".to_owned());
     let code = proto.data_type.unwrap_or(0);
-    let Some(kind) = DataType::of(code) else {
+    let Some(kind) = DataType::from_code(code) else {
         return Err(format!(
             "data type {} is not supported (float, double, float16, bfloat16, bool and integers of 4 to 64 bits are)",
             type_name(code)
@@ -141,7 +141,7 @@ enum DataType {
 }
 
 impl DataType {
-    fn of(code: i32) -> Option<DataType> {
+    fn from_code(code: i32) -> Option<DataType> {
         let integer = |signed, bytes| DataType::Integer { signed, bytes };
         Some(match code {
             1 => DataType::Float,
@@ -195,20 +195,20 @@ const MASK: i64 = -2000;
 
 /// A finite number; minus infinity as a number that only masks may have.
 fn finite_or_mask(x: f64) -> Option<Rational> {
-    if x == f64::NEG_INFINITY { Some(Rational::of_code(&BigInt::from(-1), MASK)) } else { Rational::of_f64(x) }
+    if x == f64::NEG_INFINITY { Some(Rational::from_code(&BigInt::from(-1), MASK)) } else { Rational::from_f64(x) }
 }
 
 impl Tensor {
     /// Returns `true` if an element was minus infinity in the file.
     pub(super) fn has_infinity(&self) -> bool {
-        let limit = Rational::of_code(&BigInt::from(-1), MASK + 1);
+        let limit = Rational::from_code(&BigInt::from(-1), MASK + 1);
         self.values.iter().any(|value| *value < limit)
     }
 }
 
 /// The value of a bfloat16, the upper half of a float32; `None` for NaN and infinity.
 fn bfloat(bits: u16) -> Option<Rational> {
-    Rational::of_f64(f32::from_bits(u32::from(bits) << 16).into())
+    Rational::from_f64(f32::from_bits(u32::from(bits) << 16).into())
 }
 
 /// The value of the low four bits.

@@ -386,7 +386,7 @@ fn held_with(bytes: &[u8], quant: &QuantFile, input_type: Option<Quantiser>, row
     let mut dice = Dice(rows.into());
     for _ in 0..rows {
         let x: Vec<Rational> =
-            (0..network.input.elements()).map(|_| Rational::of_f64(f64::from(dice.float()) * 4.0).unwrap()).collect();
+            (0..network.input.elements()).map(|_| Rational::from_f64(f64::from(dice.float()) * 4.0).unwrap()).collect();
         same_outputs(&network, &front, &lowered, plain.as_ref().ok(), input_type, &x)?;
     }
     Ok(())
@@ -507,7 +507,7 @@ fn cases_of_the_contract_have_their_outputs() {
         let (inputs, outputs) = (rows_of(&folder.join("inputs.npy")), rows_of(&folder.join("outputs.npy")));
         assert_eq!(inputs.len(), outputs.len());
         for (x, y) in inputs.iter().zip(&outputs) {
-            let x: Vec<Rational> = x.iter().map(|&x| Rational::of_f64(x).unwrap()).collect();
+            let x: Vec<Rational> = x.iter().map(|&x| Rational::from_f64(x).unwrap()).collect();
             let expected: Vec<f64> = run(&network, &x).unwrap().iter().map(Rational::to_f64).collect();
             assert_eq!(&expected, y, "{case}");
             same_outputs(&network, &front, &lowered, Some(&plain), None, &x).unwrap();
@@ -729,7 +729,7 @@ fn plain_softmax(row: &[Option<Rational>], types: &[Quantiser; 5]) -> Vec<Ration
     let mut functions = Functions::new();
     let [difference, exp, sum, inverse, probability] = types;
     let most = row.iter().flatten().max().unwrap().clone();
-    let value = |code: BigInt, q: &Quantiser| Rational::of_code(&code, q.kif.frac.into());
+    let value = |code: BigInt, q: &Quantiser| Rational::from_code(&code, q.kif.frac.into());
     let e: Vec<Option<Rational>> = row
         .iter()
         .map(|x| {
@@ -744,7 +744,7 @@ fn plain_softmax(row: &[Option<Rational>], types: &[Quantiser; 5]) -> Vec<Ration
 
 /// Random numbers of a type with two fractional bits.
 fn typed_row(dice: &mut Dice, count: usize) -> Vec<Rational> {
-    (0..count).map(|_| Rational::of_code(&BigInt::from(dice.roll(64) as i64 - 32), 2)).collect()
+    (0..count).map(|_| Rational::from_code(&BigInt::from(dice.roll(64) as i64 - 32), 2)).collect()
 }
 
 #[test]
@@ -829,11 +829,11 @@ fn norms_inside_a_network_are_those_of_the_contract() {
                 };
                 let squares = sum(&mut row.iter().map(|x| &(x - &mean) * &(x - &mean)));
                 let ms = &square.value(&squares.checked_div(&n).unwrap()) + &Rational::one().shifted(-2);
-                let rstd = Rational::of_code(&inverse_root_code(&ms, &table), table.kif.frac.into());
+                let rstd = Rational::from_code(&inverse_root_code(&ms, &table), table.kif.frac.into());
                 let scaled = row
                     .iter()
                     .zip(&gamma)
-                    .map(|(x, g)| &(&(x - &mean) * &rstd) * &Rational::of_f64(f64::from(*g)).unwrap());
+                    .map(|(x, g)| &(&(x - &mean) * &rstd) * &Rational::from_f64(f64::from(*g)).unwrap());
                 expected.extend(scaled);
             }
             assert_eq!(run(&network, &x).unwrap(), expected, "seed {seed}");
@@ -960,7 +960,7 @@ fn einsum_is_a_sum_of_products_by_labels() {
             let input = typed_row(&mut dice, size as usize);
             let found = run(&network, &input).unwrap();
             let right: Vec<Rational> = match constant {
-                true => factors.iter().map(|f| Rational::of_f64(f64::from(*f)).unwrap()).collect(),
+                true => factors.iter().map(|f| Rational::from_f64(f64::from(*f)).unwrap()).collect(),
                 false => input[n_a as usize..].to_vec(),
             };
             assert_eq!(found, plain_einsum(equation, (a, &input), (b, &right)), "{equation}");

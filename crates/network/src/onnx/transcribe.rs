@@ -795,7 +795,7 @@ impl Writer<'_> {
             let odd = self.bit(x, dropped);
             moved = self.whole_sum(&[(moved, one.clone()), (odd, one)], &BigInt::ZERO)?;
         }
-        let end = |code: &BigInt| Rational::of_code(code, dropped.into()).round(round);
+        let end = |code: &BigInt| Rational::from_code(code, dropped.into()).round(round);
         let floor = Op::Quantise { x: moved.id, shift: moved.frac - dropped as i32 };
         Ok(self.op(floor, end(&x.low), end(&x.high), 0))
     }

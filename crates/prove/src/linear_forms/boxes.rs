@@ -123,7 +123,7 @@ enum Kind {
 
 impl Kind {
     /// The atom on a box, of what its sums are there.
-    fn of(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
+    fn rounded(&self, parts: &[Part], on: &Bounds) -> OrOverflow<Part> {
         let truth = |yes: bool| Part::constant(i128::from(yes));
         let x = &parts[0];
         Ok(match self {
@@ -339,7 +339,7 @@ impl Pieces {
             }
             let parts = &look.sums[begin..];
             entries += node.kind.entries(&parts[0], on);
-            let part = node.kind.of(parts, on)?;
+            let part = node.kind.rounded(parts, on)?;
             look.atoms.push(part);
         }
         Ok((self.total(&self.form, on, &look.atoms)?, entries))

@@ -150,7 +150,7 @@ fn agrees(seed: u64, mut t: LinearForms) -> usize {
         for (i, &f) in forms.iter().enumerate() {
             let (lo, hi) = t.range(f);
             let meaning = t.meaning(f);
-            let (found, meant) = (samples.of(&t, f), samples.of(&t, meaning));
+            let (found, meant) = (samples.lanes(&t, f), samples.lanes(&t, meaning));
             for lane in 0..LANES {
                 let v = numbers[i][from + lane];
                 let inputs: Vec<i128> = (0..INPUTS.len()).map(|j| code(j, from + lane)).collect();

@@ -80,7 +80,7 @@ impl LinearForms {
                 (a, lanes)
             });
             let mut samples = Samples::assigned(assigned);
-            let found = samples.of(self, d);
+            let found = samples.lanes(self, d);
             self.charge(samples.take_work() + TERM);
             if self.is_spent() || found.iter().any(|v| v & mask != 0) {
                 return false;
@@ -122,7 +122,7 @@ mod tests {
                 let turned = t.offset(cut, 1 << (width - 1)).unwrap();
                 for wrong in [of_other, turned] {
                     if t.same_locally(low, wrong, width, MOST).unwrap_or(false) {
-                        let (x, y) = (samples.of(&t, low), samples.of(&t, wrong));
+                        let (x, y) = (samples.lanes(&t, low), samples.lanes(&t, wrong));
                         assert!(x.iter().zip(&y).all(|(x, y)| (x - y) & ((1 << width) - 1) == 0), "seed {seed}, {id}");
                     } else {
                         other += 1;

@@ -250,14 +250,14 @@ mod tests {
             .map(|(j, &f)| bits.word(&t, &mut e, f, model.output_kif(j).width() as usize).ok())
             .collect();
         for lane in (0..LANES).step_by(5) {
-            let inputs: Vec<BigInt> = forms.inputs.iter().map(|&f| BigInt::from(samples.of(&t, f)[lane])).collect();
+            let inputs: Vec<BigInt> = forms.inputs.iter().map(|&f| BigInt::from(samples.lanes(&t, f)[lane])).collect();
             let mut check = |f: FormId, code: &BigInt, what: String| {
-                let v = samples.of(&t, f)[lane];
+                let v = samples.lanes(&t, f)[lane];
                 assert_eq!(BigInt::from(v), *code, "{what}");
                 let (lo, hi) = t.range(f);
                 assert!(lo <= v && v <= hi, "{what}: {v} is outside {lo}..{hi}");
                 let meaning = t.meaning(f);
-                assert_eq!(samples.of(&t, meaning)[lane], v, "{what}");
+                assert_eq!(samples.lanes(&t, meaning)[lane], v, "{what}");
             };
             let outputs = golden_steps(model, &inputs, LookupMiss::Zero, |step| {
                 if let Step::Op { id, code, .. } = step {
@@ -272,7 +272,7 @@ mod tests {
             let mut pattern = vec![false; e.words.aig.inputs().len()];
             for &f in &forms.inputs {
                 for (a, _) in t.terms(f) {
-                    let value = samples.of(&t, f)[lane];
+                    let value = samples.lanes(&t, f)[lane];
                     for (i, l) in bits.atom(a).unwrap_or_default().iter().enumerate() {
                         if let Gate::Input(n) = e.words.aig.gate(l.node()) {
                             pattern[n as usize] = value >> i.min(127) & 1 == 1;

@@ -86,7 +86,7 @@ impl LinearForms {
         if !self.selects(f) || !self.factored.insert(f) {
             return Ok(());
         }
-        let mut run = Expansion::of(self, u128::MAX, MAX_FACTORED);
+        let mut run = Expansion::new(self, u128::MAX, MAX_FACTORED);
         // A sum that is cut is moved by half its size, so that it has no sign.
         let moved = run.terms.constant_of(f);
         let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|p| {
@@ -129,7 +129,7 @@ impl LinearForms {
             return Ok(known);
         }
         let mask = (1u128 << width) - 1;
-        let mut run = Expansion::of(self, mask, MAX_FACTORED);
+        let mut run = Expansion::new(self, mask, MAX_FACTORED);
         let factors = run.form(f, 0).and_then(|p| run.settled(&p)).and_then(|mut p| {
             // Of the numbers that are equal modulo 2^width the smallest.
             for c in p.0.values_mut() {
@@ -177,7 +177,7 @@ impl LinearForms {
     pub fn same_multiplied(&mut self, f: FormId, g: FormId, width: u32, work: u64) -> OrOverflow<bool> {
         let Some(d) = self.difference(f, g, width)? else { return Ok(true) };
         let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
-        let mut run = Expansion::of(self, mask, work);
+        let mut run = Expansion::new(self, mask, work);
         let mut out = run.form(d, 0).and_then(|p| run.settled(&p)).and_then(|p| run.without_squares(p));
         for _ in 0..MAX_RENAMED {
             match out {
@@ -248,7 +248,7 @@ fn joined(a: &[Unit], b: &[Unit]) -> OrOverflow<Monomial> {
 }
 
 impl<'t> Expansion<'t> {
-    fn of(terms: &'t mut LinearForms, mask: u128, left: u64) -> Expansion<'t> {
+    fn new(terms: &'t mut LinearForms, mask: u128, left: u64) -> Expansion<'t> {
         Expansion { terms, mask, forms: FxHashMap::default(), open: FxHashSet::default(), left }
     }
 
@@ -481,14 +481,14 @@ impl<'t> Expansion<'t> {
     fn quadratic(&mut self, x: FormId, table: &Table, depth: u32) -> OrOverflow<Option<Polynomial>> {
         let size = table.values.len();
         self.terms.charge(size as u64);
-        let mut found = Quadratic::of(&table.values, table.first).map(|q| (x, q));
+        let mut found = Quadratic::interpolate(&table.values, table.first).map(|q| (x, q));
         if found.is_none() && size.is_power_of_two() {
             // By the low bits of the argument, or of its negative: either of them may index a table.
             let bits = size.trailing_zeros();
             for sign in [1, -1] {
                 let at = |low: usize| (sign * low as i128 - table.first).rem_euclid(size as i128) as usize;
                 let values: Vec<i128> = (0..size).map(|low| table.values[at(low)]).collect();
-                if let Some(quadratic) = Quadratic::of(&values, 0) {
+                if let Some(quadratic) = Quadratic::interpolate(&values, 0) {
                     let low = self.terms.scale(x, sign)?;
                     found = Some((self.terms.value(low, bits, false)?, quadratic));
                     break;
@@ -696,7 +696,7 @@ struct Quadratic {
 
 impl Quadratic {
     /// The one that has these values from `first` up, if there is one whose values are no straight line.
-    fn of(values: &[i128], first: i128) -> Option<Quadratic> {
+    fn interpolate(values: &[i128], first: i128) -> Option<Quadratic> {
         // So that no number below passes 127 bits.
         let fits = |v: &i128| v.unsigned_abs() < 1 << 40;
         let size = values.len() as i128;

@@ -25,7 +25,7 @@ pub enum Derived {
 }
 
 impl Derived {
-    fn of(self, v: i128) -> i128 {
+    fn apply(self, v: i128) -> i128 {
         match self {
             Derived::Sign => i128::from(v < 0),
             Derived::Opposite => i128::from(v >= 0),
@@ -104,7 +104,7 @@ impl Samples {
         let lanes: Lanes = std::array::from_fn(|lane| (first + lane as i128).clamp(lo, hi));
         let mut values = FxHashMap::from_iter([(atom, Box::new(lanes))]);
         for &(a, function) in derived {
-            values.insert(a, Box::new(lanes.map(|v| function.of(v))));
+            values.insert(a, Box::new(lanes.map(|v| function.apply(v))));
         }
         Samples { values, work: 0 }
     }
@@ -121,7 +121,7 @@ impl Samples {
     }
 
     /// Values of a form.
-    pub fn of(&mut self, terms: &LinearForms, f: FormId) -> Lanes {
+    pub fn lanes(&mut self, terms: &LinearForms, f: FormId) -> Lanes {
         self.work += TERM * (terms.len(f) as u64 + 1);
         for a in terms.needed(&[f], |a| self.values.contains_key(&a)) {
             let (forms, atoms) = terms.parts(a);

@@ -136,7 +136,7 @@ fn numbered<'a>(
                 if found.is_none() && !is_known && is_wanted && spending.spent < lemmas {
                     let samples = known.samples.get_or_insert_with(|| {
                         spending.spend(NUMBERING.1 * operations);
-                        Samples::of(&numbering)
+                        Samples::new(&numbering)
                     });
                     let near = neighbours(&numbering, own, spending);
                     found = partner(&numbering, near, own, (lemma, lemmas), spending)
@@ -477,7 +477,7 @@ mod tests {
             };
             let (a, b) = (program(false), program(true));
             let ranges = types.map(|kif| {
-                let all = Range::of(kif);
+                let all = Range::from_kif(kif);
                 let lo = &all.lo + BigInt::from(rng.below(3));
                 Range { hi: &all.hi - BigInt::from(rng.below(3)), lo, frac: all.frac }
             });

@@ -131,9 +131,9 @@ impl<'a> Numbering<'a> {
         match &found.form {
             Some(form) => form.clone(),
             None if self.is_constant(class) => {
-                Rc::new(Form::of_number(&found.range).unwrap_or_else(|| Form::of_class(class)))
+                Rc::new(Form::from_number(&found.range).unwrap_or_else(|| Form::from_class(class)))
             }
-            None => Rc::new(Form::of_class(class)),
+            None => Rc::new(Form::from_class(class)),
         }
     }
 
@@ -144,7 +144,7 @@ impl<'a> Numbering<'a> {
         if self.classes[class as usize].def.is_none_or(|(side, _)| side == 0) {
             // A value of the first program is computed as it is there: values derived from another one may use that.
             let image = |(base, affine): (u32, Affine)| {
-                let number = Form::of_number(&affine.plus)?;
+                let number = Form::from_number(&affine.plus)?;
                 Form::sum(&[(&self.form(base), affine.shift, affine.neg), (&number, 0, false)])
             };
             if self.classes[class as usize].form.is_none() {
@@ -262,15 +262,15 @@ impl<'a> Numbering<'a> {
         let is_sum = is_negative_less_one(model, id);
         let class = |v: ValueId| self.representative(self.of[side][v.index()]);
         let range = |v: ValueId| &self.classes[self.of[side][v.index()] as usize].range;
-        let full = Range::of(kif);
+        let full = Range::from_kif(kif);
         let cut = |exact: Option<Range>| exact.map_or((full.clone(), Cut::To(kif)), |exact| exact.cut(kif));
         let number = |v: &BigInt, frac: i64| Range { lo: v.clone(), hi: v.clone(), frac };
         match &model.node(id).op {
             Op::Input { input } => {
-                let port = Range::of(model.input_kifs()[*input as usize]);
+                let port = Range::from_kif(model.input_kifs()[*input as usize]);
                 let (range, cut) = cut(Some(port.clone()));
                 let class = self.given(Key::Port(*input), &port);
-                (Key::Form(Rc::new(Form::of_class(class)), cut), range)
+                (Key::Form(Rc::new(Form::from_class(class)), cut), range)
             }
             Op::Const { value } => {
                 let (range, cut) = cut(Some(number(&value.to_big(), i64::from(kif.frac))));
@@ -353,7 +353,7 @@ impl<'a> Numbering<'a> {
         if !entries.iter().enumerate().all(|(index, entry)| first + sum(index) == i64::from(*entry)) {
             return None;
         }
-        let number = Form::of_number(&Range { lo: first.into(), hi: first.into(), frac: i64::from(frac) })?;
+        let number = Form::from_number(&Range { lo: first.into(), hi: first.into(), frac: i64::from(frac) })?;
         let mut forms: Vec<(Form, i64)> = Vec::with_capacity(bits.len());
         for ((class, power), own) in bits.into_iter().zip(own).filter(|(_, own)| *own != 0) {
             forms.push((self.bit(class, power)?, own));
@@ -413,10 +413,10 @@ impl<'a> Numbering<'a> {
         }
         let bit = Range { lo: BigInt::ZERO, hi: BigInt::from(1), frac: 0 };
         if power > low {
-            return Some(Form::of_class(self.given(Key::Bit(class, power), &bit)));
+            return Some(Form::from_class(self.given(Key::Bit(class, power), &bit)));
         }
         let others: Vec<Form> =
-            (low + 1..=top).map(|power| Form::of_class(self.given(Key::Bit(class, power), &bit))).collect();
+            (low + 1..=top).map(|power| Form::from_class(self.given(Key::Bit(class, power), &bit))).collect();
         let down = i32::try_from(-low).ok()?;
         let own = self.form(class);
         let mut parts: Vec<(&Form, i32, bool)> = vec![(&*own, down, kif.signed && low == top)];
@@ -428,12 +428,12 @@ impl<'a> Numbering<'a> {
 
     /// A class is an image of another, as was shown.
     pub(super) fn becomes(&mut self, own: u32, class: u32, affine: Affine) {
-        if let Some(range) = affine.of(&self.classes[class as usize].range) {
+        if let Some(range) = affine.apply(&self.classes[class as usize].range) {
             let found = &mut self.classes[own as usize];
             found.range = found.range.clone().meet(&range);
         }
         // The image of an image is one of its class.
-        let number = Form::of_number(&affine.plus);
+        let number = Form::from_number(&affine.plus);
         let form = number.and_then(|n| Form::sum(&[(&self.form(class), affine.shift, affine.neg), (&n, 0, false)]));
         self.classes[own as usize].form = form.map(Rc::new);
         self.classes[own as usize].image = Some((class, affine));
@@ -442,7 +442,7 @@ impl<'a> Numbering<'a> {
     /// The key of a sum that is in a range before it is cut to a type, written out if that is not too long, and the
     /// range of its result.
     pub(super) fn sum(&mut self, side: usize, terms: Terms, exact: Option<Range>, kif: Kif) -> (Key, Range) {
-        let cut = |exact: Option<Range>| exact.map_or((Range::of(kif), Cut::To(kif)), |exact| exact.cut(kif));
+        let cut = |exact: Option<Range>| exact.map_or((Range::from_kif(kif), Cut::To(kif)), |exact| exact.cut(kif));
         let whole = self.congruent(side, &terms, kif);
         if let Some((form, range, Cut::None)) = whole {
             self.terms[side] -= form.terms.len();
@@ -733,7 +733,7 @@ impl<'a> Numbering<'a> {
     /// A type that holds a class and the image of another.
     pub(super) fn root_kif(&self, (class, affine): (u32, &Affine), own: u32) -> Option<Kif> {
         let range = |class: u32| &self.classes[class as usize].range;
-        let (x, y) = (affine.of(range(class))?.kif()?, range(own).kif()?);
+        let (x, y) = (affine.apply(range(class))?.kif()?, range(own).kif()?);
         Some(Kif { signed: x.signed || y.signed, int: x.int.max(y.int), frac: x.frac.max(y.frac) })
     }
 
@@ -856,7 +856,7 @@ pub(super) fn modulus(kif: Kif) -> i64 {
 
 /// The operations of an image of a value, and the type of the result.
 fn affine_of(builder: &mut Builder, x: ValueId, kif: Kif, affine: &Affine) -> Option<(ValueId, Kif)> {
-    let scaled = Range::of(kif).multiplied(affine.shift, affine.neg);
+    let scaled = Range::from_kif(kif).multiplied(affine.shift, affine.neg);
     let own = scaled.kif()?;
     let terms = [alir_core::ir::Term { value: x, shift: affine.shift, neg: affine.neg }];
     let y = builder.op(Op::Sum { terms: terms.into() }, Interval::full(own));

@@ -18,7 +18,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    pub(super) fn of(kif: Kif) -> Range {
+    pub(super) fn from_kif(kif: Kif) -> Range {
         Range { lo: kif.min_code(), hi: kif.max_code(), frac: i64::from(kif.frac) }
     }
 
@@ -92,7 +92,7 @@ impl Range {
         match fits {
             Some(_) if self.frac <= frac => (self.clone(), Cut::None),
             Some(rounded) => (rounded, Cut::Below(frac)),
-            None => (Range::of(kif), Cut::To(kif)),
+            None => (Range::from_kif(kif), Cut::To(kif)),
         }
     }
 }
@@ -108,11 +108,11 @@ pub(super) struct Form {
 }
 
 impl Form {
-    pub(super) fn of_class(class: u32) -> Form {
+    pub(super) fn from_class(class: u32) -> Form {
         Form { terms: vec![(class, 1)], constant: 0, frac: 0 }
     }
 
-    pub(super) fn of_number(number: &Range) -> Option<Form> {
+    pub(super) fn from_number(number: &Range) -> Option<Form> {
         Some(Form { terms: Vec::new(), constant: i128::try_from(&number.lo).ok()?, frac: number.frac }.reduced())
     }
 
@@ -211,7 +211,7 @@ impl Affine {
         Some(range.plus(&self.plus.negated())?.multiplied(-self.shift, self.neg))
     }
 
-    pub(super) fn of(&self, range: &Range) -> Option<Range> {
+    pub(super) fn apply(&self, range: &Range) -> Option<Range> {
         range.multiplied(self.shift, self.neg).plus(&self.plus)
     }
 }

@@ -194,7 +194,7 @@ impl Numbering<'_> {
         let forms: Vec<(Rc<Form>, i32, bool)> = terms
             .iter()
             .map(|&(class, shift, neg)| {
-                (if self.is_constant(class) { self.form(class) } else { Rc::new(Form::of_class(class)) }, shift, neg)
+                (if self.is_constant(class) { self.form(class) } else { Rc::new(Form::from_class(class)) }, shift, neg)
             })
             .collect();
         let parts: Vec<(&Form, i32, bool)> = forms.iter().map(|(form, shift, neg)| (&**form, *shift, *neg)).collect();
@@ -297,7 +297,7 @@ impl Numbering<'_> {
             };
             if range.lo == range.hi {
                 let rest = Form { terms: large, constant: whole, frac: form.frac };
-                let number = Form::of_number(&range)?;
+                let number = Form::from_number(&range)?;
                 form = Form::sum(&[(&rest, 0, false), (&number, 0, false)])?;
                 break;
             }

@@ -116,7 +116,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    pub(super) fn of(numbering: &Numbering<'_>) -> Samples {
+    pub(super) fn new(numbering: &Numbering<'_>) -> Samples {
         let [a, b] = numbering.programs;
         let mut rng = SplitMix::new(0x76_61_6c_75);
         let count = SAMPLES.2 / (a.nodes().len() + b.nodes().len()).max(1);

@@ -15,7 +15,7 @@ pub struct Tools {
 
 impl Tools {
     /// The tools that the environment offers.
-    pub fn of_environment() -> Tools {
+    pub fn from_environment() -> Tools {
         let folders_of = |name| env::var_os(name).map(|v| env::split_paths(&v).collect::<Vec<_>>()).unwrap_or_default();
         let mut folders = folders_of("ALIR2HDL_TOOLS");
         folders.extend(folders_of("PATH"));
@@ -63,6 +63,6 @@ mod tests {
         std::fs::write(dir.path().join("vvp"), "not executable").unwrap();
         let tools = Tools::in_folders([dir.path().to_owned()]);
         assert_eq!(tools.find("vvp"), None);
-        assert!(Tools::of_environment().find("sh").is_some_and(|p| p.is_absolute()));
+        assert!(Tools::from_environment().find("sh").is_some_and(|p| p.is_absolute()));
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Elab<'a> {
             let node = self.assigned(p, arg, width)?;
             inner.state.values.insert(Slot::Variable(id), node);
         }
-        let bounds = if f.integer { Bounds::of_width(32) } else { self.bounds(scope, f.range)? };
+        let bounds = if f.integer { Bounds::from_width(32) } else { self.bounds(scope, f.range)? };
         let result = self.variables;
         self.variables += 1;
         self.scopes[scope].names.insert(f.name, Object::Variable { id: result, bounds, signed: f.signed });

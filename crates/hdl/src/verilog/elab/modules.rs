@@ -61,7 +61,7 @@ impl<'a> Elab<'a> {
         }
         for port in &module.ports {
             let bounds = match port.kind {
-                DeclKind::Integer => Bounds::of_width(32),
+                DeclKind::Integer => Bounds::from_width(32),
                 _ => self.bounds(scope, port.range)?,
             };
             let id = self.new_signal(scope, port.name, bounds.width(), port.at)?;
@@ -111,11 +111,11 @@ impl<'a> Elab<'a> {
         let (width, value_signed) = self.ty(&p, value)?;
         let given = match (param.range, param.integer) {
             (Some(_), _) => Some(self.bounds(scope, param.range)?),
-            (None, true) => Some(Bounds::of_width(32)),
+            (None, true) => Some(Bounds::from_width(32)),
             (None, false) => None,
         };
         // With a type, a parameter is assigned to like a variable; else it takes the type of its value.
-        let bounds = given.unwrap_or(Bounds::of_width(width));
+        let bounds = given.unwrap_or(Bounds::from_width(width));
         let node = self.assigned(&mut p, value, bounds.width())?;
         // Cells have undefined parameters, such as the initial value of a register that has none.
         if self.rtl.as_const(node).is_none() && !self.is_cell {
@@ -216,7 +216,7 @@ impl<'a> Elab<'a> {
                         let node = self.rtl.constant(BigUint::from(value as u64 & 0xffff_ffff), 32);
                         self.scopes[child]
                             .names
-                            .insert(*var, Object::Param { value: node, bounds: Bounds::of_width(32), signed: true });
+                            .insert(*var, Object::Param { value: node, bounds: Bounds::from_width(32), signed: true });
                         if self.constant(child, *cond)? == BigUint::ZERO {
                             break;
                         }
@@ -267,7 +267,7 @@ impl<'a> Elab<'a> {
         if d.kind == DeclKind::Genvar {
             return self.declare(scope, d.name, Object::Genvar, d.at);
         }
-        let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
+        let bounds = if d.kind == DeclKind::Integer { Bounds::from_width(32) } else { self.bounds(scope, d.range)? };
         if !d.memory.is_empty() {
             if d.value.is_some() {
                 return Err(error(self.text, d.at, "a memory that is given a value as a whole"));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl<'a> Elab<'a> {
     pub(super) fn local(&mut self, scope: usize, d: &Decl) -> Result<u32> {
-        let bounds = if d.kind == DeclKind::Integer { Bounds::of_width(32) } else { self.bounds(scope, d.range)? };
+        let bounds = if d.kind == DeclKind::Integer { Bounds::from_width(32) } else { self.bounds(scope, d.range)? };
         if !d.memory.is_empty() {
             self.memory(scope, d, bounds, true)?;
             return Ok(0);

@@ -57,7 +57,7 @@ impl<'a> Elab<'a> {
             ("not", Data::Node(n), _) => {
                 let node = self.rtl.not(*n);
                 let bounds = match v.ty {
-                    Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::of_width(w)),
+                    Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::from_width(w)),
                     _ => None,
                 };
                 Ok(Value { data: Data::Node(node), bounds, ..v })
@@ -184,7 +184,7 @@ impl<'a> Elab<'a> {
             let node = self.rtl.binary(kind, m, n);
             let node = if negate { self.rtl.not(node) } else { node };
             let bounds = match x.ty {
-                Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::of_width(w)),
+                Type::Vector(Vector::Unsigned | Vector::Signed, w) => Some(Bounds::from_width(w)),
                 _ => None,
             };
             return Ok(Value { ty: x.ty, data: Data::Node(node), bounds });

@@ -46,7 +46,7 @@ impl<'a> Elab<'a> {
                 None,
             ) => self.convert(run, Vector::Logic, x),
             ("std_logic" | "std_ulogic" | "to_bit" | "to_stdulogic" | "to_std_ulogic", Some(x), None) => {
-                self.of_type(run, x, &Type::Bit)
+                self.value_of_type(run, x, &Type::Bit)
             }
             ("integer" | "natural" | "positive", Some(x), None) => {
                 let v = self.value(run, x, None)?;
@@ -133,7 +133,7 @@ impl<'a> Elab<'a> {
     }
 
     /// A value that has to be of a type.
-    fn of_type(&mut self, run: &mut Run<'a>, x: &'a Expr, ty: &Type) -> Result<Value> {
+    fn value_of_type(&mut self, run: &mut Run<'a>, x: &'a Expr, ty: &Type) -> Result<Value> {
         let v = self.value(run, x, Some(&Expect::Exactly(ty.clone())))?;
         self.same(x.at, ty, &v.ty)?;
         Ok(v)

@@ -55,7 +55,7 @@ impl<'a> Elab<'a> {
     pub(super) fn vector(&mut self, v: Vector, node: NodeId) -> Value {
         let width = self.rtl.width(node);
         // Results of numeric_std count down to 0. What else there is counts as its context says.
-        let bounds = (v != Vector::Logic).then_some(Bounds::of_width(width));
+        let bounds = (v != Vector::Logic).then_some(Bounds::from_width(width));
         Value { ty: Type::Vector(v, width), data: Data::Node(node), bounds }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Elab<'a> {
                     Some((Type::Array(a), _)) => a.bounds,
                     Some((_, Some(b))) => b,
                     Some((Type::Integer, None)) => Bounds { left: -(1 << 31), right: (1 << 31) - 1, down: false },
-                    Some((Type::Vector(_, w), None)) if name == "length" => Bounds::of_width(w),
+                    Some((Type::Vector(_, w), None)) if name == "length" => Bounds::from_width(w),
                     Some((Type::Enum(t), None)) if matches!(name.as_str(), "left" | "low" | "right" | "high") => {
                         let i = if name == "left" || name == "low" { 0 } else { t.literals - 1 };
                         return self.literal(&[(Type::Enum(t), i)], None, e.at);

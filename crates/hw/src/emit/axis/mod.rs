@@ -95,7 +95,7 @@ impl Stream {
     ///
     /// # Errors
     /// What cannot be built, with the option of the command line that asks for it.
-    pub fn of_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
+    pub fn from_inputs(widths: &[u32], options: &AxisOptions) -> Result<Stream, Diagnostic> {
         Stream::new("inputs", widths, options)
     }
 
@@ -184,7 +184,7 @@ impl Axis {
         let axis = Axis {
             top: top.to_owned(),
             core: core.clone(),
-            input: Stream::of_inputs(&widths(&core.inputs), options)?,
+            input: Stream::from_inputs(&widths(&core.inputs), options)?,
             output: Stream::new("outputs", &widths(&core.outputs), options)?,
             user: options.user,
             depth,

@@ -5,7 +5,7 @@ use super::view::{Dialect, View};
 use askama::Template;
 
 pub(super) fn text(axis: &Axis) -> String {
-    File { v: View::of::<Vhdl>(axis) }.render().expect("templates render what they are given") + "\n"
+    File { v: View::new::<Vhdl>(axis) }.render().expect("templates render what they are given") + "\n"
 }
 
 #[derive(Template)]

@@ -70,7 +70,7 @@ pub(super) struct Beats {
 }
 
 impl Beats {
-    fn of<D: Dialect>(count: u32, data_width: u32, name: &str) -> Option<Beats> {
+    fn new<D: Dialect>(count: u32, data_width: u32, name: &str) -> Option<Beats> {
         let whole = count * data_width;
         let beat = |index| Beat {
             label: D::number(counter_width(count), index),
@@ -105,7 +105,7 @@ pub(super) struct Line {
 
 impl Line {
     /// As many places of `width` bits as the pipeline has stages.
-    fn of<D: Dialect>(axis: &Axis, name: &str, width: u32, enters: Assignment) -> Line {
+    fn new<D: Dialect>(axis: &Axis, name: &str, width: u32, enters: Assignment) -> Line {
         let whole = axis.behind_last_beat().max(1) * width;
         let mut moves = vec![enters];
         if whole > width {
@@ -182,7 +182,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of<D: Dialect>(axis: &'a Axis) -> View<'a> {
+    pub(super) fn new<D: Dialect>(axis: &'a Axis) -> View<'a> {
         let (input, output) = (&axis.input, &axis.output);
         let (latency, flag_width) = (axis.behind_last_beat(), 1 + axis.user);
         let (core_in, core_out) = (axis.core_in_width(), axis.core_out_width());
@@ -236,10 +236,10 @@ impl<'a> View<'a> {
             user: (axis.user > 0).then(|| D::range(axis.user)),
             in_data: D::range(input.data_width),
             out_data: D::range(output.data_width),
-            in_beats: (!passes).then(|| Beats::of::<D>(input.beats, input.data_width, gathered)).flatten(),
+            in_beats: (!passes).then(|| Beats::new::<D>(input.beats, input.data_width, gathered)).flatten(),
             passing: passes.then(|| Counter::up_to::<D>(input.beats - 1)),
             no_data: D::fill(D::ZERO, input.data_width),
-            out_beats: Beats::of::<D>(output.beats, output.data_width, "payload"),
+            out_beats: Beats::new::<D>(output.beats, output.data_width, "payload"),
             sample: D::range(input.sample_width()),
             core_in: (core_in > 0).then(|| D::range(core_in)),
             core_out: (core_out > 0).then(|| D::range(core_out)),
@@ -253,11 +253,11 @@ impl<'a> View<'a> {
             latency,
             valid: {
                 let target = D::bit("valid", latency.max(1), 0);
-                Line::of::<D>(axis, "valid", 1, Assignment { target, value: entered.into() })
+                Line::new::<D>(axis, "valid", 1, Assignment { target, value: entered.into() })
             },
             flags: {
                 let target = D::part("flags", latency.max(1) * flag_width, 0, flag_width);
-                Line::of::<D>(axis, "flags", flag_width, Assignment { target, value: "sample_flags".into() })
+                Line::new::<D>(axis, "flags", flag_width, Assignment { target, value: "sample_flags".into() })
             },
             flag_bits: D::range(flag_width),
             user_flags: D::part(&format!("{gathered}_flags"), flag_width, 1, axis.user),

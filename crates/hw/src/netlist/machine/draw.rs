@@ -283,7 +283,7 @@ impl Lowering<'_> {
         let mut hits = Hits::new(self, index, *mult, chosen, elements - dst.lo);
         for element in written(dst, elements) {
             self.begin(dst.signal, element);
-            let (bits, hit) = hits.of(self, element - dst.lo);
+            let (bits, hit) = hits.get(self, element - dst.lo);
             let enable = match enable {
                 Some(enable) => self.draft.bitwise(Bitwise::And, enable, hit),
                 None => hit,

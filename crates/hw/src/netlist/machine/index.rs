@@ -115,7 +115,7 @@ impl Hits {
     }
 
     /// Returns the data written to the element at this distance from the first, and the condition of the write.
-    pub(super) fn of(&mut self, lowering: &mut Lowering<'_>, place: usize) -> (Wiring, Wiring) {
+    pub(super) fn get(&mut self, lowering: &mut Lowering<'_>, place: usize) -> (Wiring, Wiring) {
         match self {
             Hits::Moved(moved) => moved[place],
             Hits::Apart { index, complement, mult, sources, known } => {

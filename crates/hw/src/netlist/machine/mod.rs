@@ -38,7 +38,7 @@ fn lowered(machine: &Machine, (top, clock): (&str, &str), fabric: Fabric) -> Net
         drawn = draw::draw(machine, fabric, Some(shown));
     }
     let roots: Vec<Wiring> = drawn.outputs.iter().flatten().copied().collect();
-    let demand = Demand::of_machine(&drawn.draft, &roots, &drawn.loads);
+    let demand = Demand::new_machine(&drawn.draft, &roots, &drawn.loads);
     finish(machine, (top, clock), &drawn, &demand)
 }
 

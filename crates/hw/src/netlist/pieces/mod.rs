@@ -75,7 +75,7 @@ fn is_constant(f: &[u64]) -> Option<bool> {
 
 impl Pieces {
     /// Decomposes a table for look-up tables of `table_inputs` inputs, between 3 and 6.
-    pub(crate) fn of(rom: &Rom, table_inputs: u32) -> Pieces {
+    pub(crate) fn new(rom: &Rom, table_inputs: u32) -> Pieces {
         // At least one word of 64 values: what the address has not, no bit depends on.
         let inputs = rom.addr_width.max(6);
         let addresses = 1usize << inputs;
@@ -209,11 +209,11 @@ impl State {
             self.realise(&half)
         });
         let inputs = [halves[0], halves[1], Source::Address(highest)];
-        self.of_sources(f, &inputs, |x| if x[2] { x[1] } else { x[0] })
+        self.from_sources(f, &inputs, |x| if x[2] { x[1] } else { x[0] })
     }
 
     /// A piece that computes something of sources, of which some may be constant.
-    fn of_sources(&mut self, f: &Function, sources: &[Source], value: impl Fn(&[bool]) -> bool) -> Source {
+    fn from_sources(&mut self, f: &Function, sources: &[Source], value: impl Fn(&[bool]) -> bool) -> Source {
         let mut inputs: Vec<Source> = Vec::new();
         for &source in sources {
             if !matches!(source, Source::Constant(_)) && !inputs.contains(&source) {
@@ -288,7 +288,7 @@ impl State {
             let numbered = numbers.iter().enumerate().fold(0, |v, (i, g)| v | usize::from(bit(g, at)) << i);
             table[gathered(at, &direct) | numbered << direct.len()] = bit(f, at);
         }
-        self.of_sources(f, &sources, |x| table[x.iter().enumerate().fold(0, |v, (i, &b)| v | usize::from(b) << i)])
+        self.from_sources(f, &sources, |x| table[x.iter().enumerate().fold(0, |v, (i, &b)| v | usize::from(b) << i)])
     }
 }
 
@@ -434,7 +434,7 @@ mod tests {
                 .collect();
             let rom = rom(addr_width, word_width, words);
             for table_inputs in [3, 4, 6] {
-                let table = Pieces::of(&rom, table_inputs);
+                let table = Pieces::new(&rom, table_inputs);
                 for address in 0..1 << addr_width {
                     let wanted = rom.words.get(address as usize).copied().unwrap_or(0);
                     assert_eq!(
@@ -461,7 +461,7 @@ mod tests {
     fn a_smooth_table_takes_fewer_pieces_than_tables_and_multiplexers() {
         // exp: 8 bits of address, four tables and three multiplexers for each bit of the word.
         let words = (0..256).map(|x| ((f64::from(x) / 32.0).exp()) as u64).collect();
-        let table = Pieces::of(&rom(8, 12, words), 6);
+        let table = Pieces::new(&rom(8, 12, words), 6);
         assert!(table.pieces.len() <= 48, "{}", table.pieces.len());
         assert_eq!(table.inner_levels(), 1);
     }
@@ -469,7 +469,7 @@ mod tests {
     #[test]
     fn equal_bits_are_one_piece() {
         let words = (0..128u64).map(|x| if x.count_ones() % 2 == 1 { 7 } else { 0 }).collect();
-        let table = Pieces::of(&rom(7, 3, words), 6);
+        let table = Pieces::new(&rom(7, 3, words), 6);
         assert_eq!(table.pieces.len(), 2);
         assert!(table.bits.iter().all(|&bit| bit == table.bits[0]));
     }

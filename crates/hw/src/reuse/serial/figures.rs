@@ -27,7 +27,7 @@ pub struct Figures {
 
 impl Figures {
     /// Computes the figures of a plan that the checker accepts.
-    pub fn of(graph: &Graph, plan: &Plan) -> Figures {
+    pub fn new(graph: &Graph, plan: &Plan) -> Figures {
         let mut figures = Figures { bits_per_clock: plan.digit, ..Figures::default() };
         for (node, stream) in graph.nodes.iter().zip(&plan.streams) {
             if stream.is_none() {
@@ -47,7 +47,7 @@ impl Figures {
         }
         let registers = 1 + u64::from(plan.registered_outputs);
         figures.result_bits = graph.outputs.iter().flatten().map(|(_, kif)| registers * u64::from(kif.width())).sum();
-        figures.delay_bits = Planner::of_plan(graph, plan).delays();
+        figures.delay_bits = Planner::new(graph, plan).delays();
         figures
     }
 }

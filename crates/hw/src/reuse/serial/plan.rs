@@ -195,7 +195,7 @@ pub(super) fn bounded(
 
 impl<'a> Planner<'a> {
     /// A planner that has made this plan.
-    pub(super) fn of_plan(graph: &'a Graph, plan: &Plan) -> Planner<'a> {
+    pub(super) fn new(graph: &'a Graph, plan: &Plan) -> Planner<'a> {
         let mut planner = Planner {
             graph,
             digit: plan.digit as i32,

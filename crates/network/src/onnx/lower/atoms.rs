@@ -388,7 +388,7 @@ impl Atoms {
         self.clamped(a, low, high).map(|(a, unit_sign, from)| {
             let offset = &wire.offset + &(&Rational::from(from) * &unit);
             let unit = if unit_sign { -&unit } else { unit };
-            Elem::of(self, a, unit, offset)
+            Elem::new(self, a, unit, offset)
         })
     }
 
@@ -420,7 +420,7 @@ impl Atoms {
         let unit = common_unit(&wire.unit, &wire.offset);
         let unit = if wire.unit.is_negative() { -&unit } else { unit };
         let atom = self.over(&Elem::Wire(wire), &unit, &Rational::zero())?;
-        Ok(Elem::of(self, atom, unit, Rational::zero()))
+        Ok(Elem::new(self, atom, unit, Rational::zero()))
     }
 
     /// The atom of a plain element over another unit and offset, in which it is whole.

@@ -29,7 +29,7 @@ pub(super) struct Wire {
 
 impl Elem {
     /// `atom * unit + offset`; a number if the atom has one value only.
-    pub(super) fn of(atoms: &Atoms, atom: u32, unit: Rational, offset: Rational) -> Elem {
+    pub(super) fn new(atoms: &Atoms, atom: u32, unit: Rational, offset: Rational) -> Elem {
         let (low, high) = atoms.range(atom);
         if low == high {
             return Elem::Constant(&(&Rational::from(low.clone()) * &unit) + &offset);

@@ -105,7 +105,7 @@ impl Stairs {
     /// # Errors
     /// Too many steps, or values too wide.
     pub(super) fn apply(&mut self, atoms: &mut Atoms, stair: &Stair) -> Result<Elem, String> {
-        let line = Line::of(stair, atoms);
+        let line = Line::new(stair, atoms);
         if let Some(clipped) = line.only_clips(stair) {
             return Ok(clipped);
         }
@@ -141,7 +141,7 @@ impl Stairs {
                 function.name()
             ));
         }
-        let line = Line::of(stair, atoms);
+        let line = Line::new(stair, atoms);
         let key = line.key(Some(function));
         let plan = match self.plans.get(&key) {
             Some(plan) => plan.clone(),
@@ -163,7 +163,7 @@ fn finish(atoms: &mut Atoms, stair: &Stair, plan: &Plan) -> Result<Elem, String>
     // The two codes of a sign are two apart.
     let gap = if matches!(stair.codes, Codes::Sign) { 1 } else { 0 };
     let unit = stair.step.scale.shifted(gap);
-    Ok(Elem::of(atoms, steps, if plan.descending { -&unit } else { unit }, from))
+    Ok(Elem::new(atoms, steps, if plan.descending { -&unit } else { unit }, from))
 }
 
 /// A quantiser as a function of the integer: `t = gain * v + bias`, clamped, then a code.
@@ -177,7 +177,7 @@ struct Line {
 }
 
 impl Line {
-    fn of(stair: &Stair, atoms: &Atoms) -> Line {
+    fn new(stair: &Stair, atoms: &Atoms) -> Line {
         let Wire { atom, unit, offset, low, high } = stair.wire;
         let zero = Rational::from(stair.step.zero.clone());
         let scaled = |x: &Rational| x.checked_div(&stair.step.scale).expect("scales are positive");

@@ -74,7 +74,7 @@ impl Sums {
             .iter()
             .map(|row| match row.first() {
                 None => Elem::Constant(Rational::zero()),
-                Some((atom, factor)) => Elem::of(atoms, *atom, factor.clone(), Rational::zero()),
+                Some((atom, factor)) => Elem::new(atoms, *atom, factor.clone(), Rational::zero()),
             })
             .collect();
         if several.is_empty() {
@@ -92,7 +92,7 @@ impl Sums {
                 None => Elem::Constant(Rational::zero()),
                 Some((atom, exponent, negative)) => {
                     let unit = unit.shifted(exponent);
-                    Elem::of(atoms, atom, if negative { -&unit } else { unit }, Rational::zero())
+                    Elem::new(atoms, atom, if negative { -&unit } else { unit }, Rational::zero())
                 }
             };
         }

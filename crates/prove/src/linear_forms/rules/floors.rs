@@ -94,7 +94,7 @@ impl LinearForms {
             let half = self.divided(f, 1 << zeros)?;
             return self.floor(half, m - zeros);
         }
-        if let Some(out) = self.of_table(f, |v| Ok(v >> m))? {
+        if let Some(out) = self.table_value(f, |v| Ok(v >> m))? {
             return Ok(out);
         }
         if let Some(moved) = self.rounded_before_rectifier(f)? {
@@ -299,7 +299,7 @@ impl LinearForms {
             // A table, whose floor is another one.
             if low.terms.len() == 1 {
                 let low = self.form(&low)?;
-                if let Some(part) = self.of_table(low, |v| Ok(v >> k))? {
+                if let Some(part) = self.table_value(low, |v| Ok(v >> k))? {
                     let high = self.form(&high)?;
                     return Ok(Some((self.add(high, part)?, k)));
                 }
@@ -452,7 +452,7 @@ impl LinearForms {
         if let Some(product) = self.product_within(f, w, target)? {
             return Ok(product);
         }
-        if let Some(out) = self.of_table(f, |v| Ok(add(v, half)?.rem_euclid(size) - half))? {
+        if let Some(out) = self.table_value(f, |v| Ok(add(v, half)?.rem_euclid(size) - half))? {
             return Ok(out);
         }
         let r = self.reduced(f, w)?;

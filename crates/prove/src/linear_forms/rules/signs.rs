@@ -40,7 +40,7 @@ impl LinearForms {
             let other = self.negative(other)?;
             return self.complement(other);
         }
-        if let Some(out) = self.of_table(f, |v| Ok(i128::from(v < 0)))? {
+        if let Some(out) = self.table_value(f, |v| Ok(i128::from(v < 0)))? {
             return Ok(out);
         }
         if let Some((atom, 1)) = self.only(f) {
@@ -131,7 +131,7 @@ impl LinearForms {
             let f = self.scale(f, -1)?;
             return if hi == 0 || !self.leads_negative(f) { self.zero(f) } else { Err(Overflow) };
         }
-        if let Some(out) = self.of_table(f, |v| Ok(i128::from(v == 0)))? {
+        if let Some(out) = self.table_value(f, |v| Ok(i128::from(v == 0)))? {
             return Ok(out);
         }
         let atom = self.intern(Atom::Zero(f), (0, 1));
@@ -174,7 +174,7 @@ impl LinearForms {
             self.narrow(out, (0, hi));
             return Ok(out);
         }
-        if let Some(out) = self.of_table(f, |v| Ok(v.max(0)))? {
+        if let Some(out) = self.table_value(f, |v| Ok(v.max(0)))? {
             return Ok(out);
         }
         if let Some((a, 1)) = self.only(f) {

@@ -125,7 +125,7 @@ impl LinearForms {
     }
 
     /// A function of a form that is a table.
-    pub(super) fn of_table(
+    pub(super) fn table_value(
         &mut self,
         f: FormId,
         function: impl Fn(i128) -> OrOverflow<i128>,
@@ -191,7 +191,7 @@ impl LinearForms {
             let (from, to) = self.atom_range(base);
             let mut values = Vec::with_capacity((to - from + 1) as usize);
             for start in (from..=to).step_by(LANES) {
-                let found = Samples::consecutive(self, base, &derived, start).of(self, x);
+                let found = Samples::consecutive(self, base, &derived, start).lanes(self, x);
                 let block = found.iter().take((to - start + 1).min(LANES as i128) as usize);
                 values.extend(block.map(|&v| at(v.clamp(lo, hi))));
             }
@@ -234,7 +234,7 @@ impl LinearForms {
         for start in (from..=to).step_by(LANES) {
             self.work += LANES as u64;
             // Lanes beyond the last value repeat it.
-            let found = Samples::consecutive(self, base, &derived, start).of(self, f);
+            let found = Samples::consecutive(self, base, &derived, start).lanes(self, f);
             if found.iter().any(|&v| residue(v, w) != 0) {
                 return Ok(false);
             }
