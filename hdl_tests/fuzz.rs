@@ -37,7 +37,7 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
     let use_dsp = rng.below(3) == 0;
     Case {
         emit: emit::Options { rom_style, split_above, shreg_extract, keep_names, use_dsp },
-        ..Case::of_optimised(&model, &built, &schedule, &options, samples, seed)
+        ..Case::optimised(&model, &built, &schedule, &options, samples, seed)
     }
 }
 

@@ -75,12 +75,12 @@ pub(crate) struct Case {
 impl Case {
     /// The hardware of a program and `samples` samples for it, with random stalls where it has controls.
     pub(crate) fn new(model: &Model, schedule: &Schedule, options: &Options, samples: usize, seed: u64) -> Case {
-        Case::of_optimised(model, model, schedule, options, samples, seed)
+        Case::optimised(model, model, schedule, options, samples, seed)
     }
 
     /// The hardware of `built`, and `samples` samples of what `model`, from which it was optimised, says; with random
     /// stalls where it has controls.
-    pub(crate) fn of_optimised(
+    pub(crate) fn optimised(
         model: &Model,
         built: &Model,
         schedule: &Schedule,

@@ -68,7 +68,7 @@ fn case_of(model: &Model, name: &str, goal: Goal, level: u8, samples: usize) -> 
     };
     let schedule = schedule::schedule(&built, delay, &goal, &uses).expect("possible").schedule;
     let options = Options { top: format!("{name}_p{stages}"), ..Options::default() };
-    let case = Case::of_optimised(model, &built, &schedule, &options, samples, 1);
+    let case = Case::optimised(model, &built, &schedule, &options, samples, 1);
     Case { emit: text_options(stages), ..case }
 }
 

@@ -273,7 +273,7 @@ fn subject(seed: u64) -> (String, Model, Case, Language) {
     let language = if coin() { Language::Verilog } else { Language::Vhdl };
     let built = optimised(&model, level);
     let schedule = schedule::random(&built, stages, false, seed);
-    let case = Case::of_optimised(&model, &built, &schedule, &options, 200, seed);
+    let case = Case::optimised(&model, &built, &schedule, &options, 200, seed);
     (format!("{name} -O{level} {stages} stages {language:?}"), model, case, language)
 }
 
@@ -404,7 +404,7 @@ fn sim_yosys_and_abc_agree_with_prove() {
         let built = optimised(&model, 1);
         let schedule = schedule::random(&built, stages, false, 5);
         let options = Options { top: "dut".into(), enable: stages > 1, ..Options::default() };
-        let case = Case::of_optimised(&model, &built, &schedule, &options, 1, 1);
+        let case = Case::optimised(&model, &built, &schedule, &options, 1, 1);
         let interface = &case.netlist.interface;
         let good = String::from_utf8(case.text(language).1).expect("text");
         let (bad, what) = mutated(&good, Mistake::Operand, language, &mut SplitMix::new(3)).expect("an operand");

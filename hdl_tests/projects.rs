@@ -41,10 +41,10 @@ struct Project {
 impl Project {
     fn new(model: &str, arguments: &[&str]) -> Project {
         let file = if model.starts_with("fsm/") { "fsm.json.gz" } else { "model.json.gz" };
-        Project::of(&Path::new(ROOT).join("tests/data/models").join(model).join(file), arguments, "project-")
+        Project::build(&Path::new(ROOT).join("tests/data/models").join(model).join(file), arguments, "project-")
     }
 
-    fn of(model: &Path, arguments: &[&str], prefix: &str) -> Project {
+    fn build(model: &Path, arguments: &[&str], prefix: &str) -> Project {
         let folder = tempfile::Builder::new().prefix(prefix).tempdir().expect("a temporary folder");
         let model = model.to_str().expect("text");
         let output = folder.path().to_str().expect("text");
@@ -490,7 +490,7 @@ fn sim_cocotb_compares_outputs_without_bits_and_values_beyond_their_type() {
     let text = r#"{"meta": "ALIRModel", "spec_version": 4, "model": [[1, 1], [0], [1], [0], [false],
         [[[], -1, [0], [-8, 7, 1], 0, 0], [[], 5, [0], [0, 0, 1], 0, 0]], -1, -1]}"#;
     std::fs::write(&model, text).expect("written");
-    let project = Project::of(&model, &["--flow", "yosys"], "project-");
+    let project = Project::build(&model, &["--flow", "yosys"], "project-");
     let test = format!("tb/test_{}.py", project.top());
     assert!(works(&python, project.path(), &[&test]).contains("PASS 40 rows"));
     let path = project.path().join("tb/samples.json");
@@ -825,7 +825,7 @@ fn sim_hostile_names_do_no_harm() {
     let controls = ["--pipeline", "1", "--valid", "--reset", "sync", "--input-name", "off", "--output-name", "no"];
     for top in [&[] as &[&str], &["--top", "n"], &["--top", "e1"], &["--top", "argv"]] {
         let arguments = [&EVERY_FLOW, ports.as_slice(), &controls, top].concat();
-        let project = Project::of(&model, &arguments, "[exit 3];$(exit 4) {\"' <&> ");
+        let project = Project::build(&model, &arguments, "[exit 3];$(exit 4) {\"' <&> ");
         if tool("tclsh").is_some() {
             for (vendor, script) in
                 [("vivado", "vivado.tcl"), ("vivado", "vivado_project.tcl"), ("quartus", "quartus.tcl")]

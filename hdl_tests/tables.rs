@@ -28,7 +28,7 @@ fn sim_tables_are_equal_in_every_form() {
         let schedule = schedule::random(&built, stages, false, seed);
         let options = Options { top: format!("table_{seed}"), ..Options::default() };
         let emit = emit::Options { rom_style: styles[seed as usize / 3 % styles.len()], ..emit::Options::default() };
-        Case { emit, ..Case::of_optimised(&model, &built, &schedule, &options, 150, seed) }
+        Case { emit, ..Case::optimised(&model, &built, &schedule, &options, 150, seed) }
     };
     let cases: Vec<Case> = (0..90).map(case).collect();
     assert_equal_everywhere(&cases);

@@ -48,7 +48,7 @@ fn sim_yosys_reads_what_we_read() {
         };
         let built = optimised(&model, level);
         let schedule = schedule::random(&built, stages, false, 5);
-        let case = Case::of_optimised(&model, &built, &schedule, &options, 1, 1);
+        let case = Case::optimised(&model, &built, &schedule, &options, 1, 1);
         let good = String::from_utf8(case.text(language).1).expect("text");
         let request = Request { latency: Some(case.netlist.interface.latency), ..Request::default() };
         // What costs most is the large ones' many signals: two mistakes each.
@@ -93,7 +93,7 @@ fn sim_what_yosys_writes_is_proved() {
         let built = optimised(&model, 1);
         let schedule = schedule::random(&built, stages, false, 5);
         let case =
-            Case::of_optimised(&model, &built, &schedule, &Options { top: "dut".into(), ..Options::default() }, 1, 1);
+            Case::optimised(&model, &built, &schedule, &Options { top: "dut".into(), ..Options::default() }, 1, 1);
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::write(dir.path().join("dut.v"), case.text(Language::Verilog).1).expect("the file");
         let synthesis = if gates { "synth -flatten" } else { "opt" };
@@ -130,7 +130,7 @@ fn sim_several_files_are_one_design_for_yosys() {
     let built = optimised(&model, 1);
     let schedule = schedule::random(&built, 2, false, 5);
     let options = Options { top: "core".into(), ..Options::default() };
-    let case = Case::of_optimised(&model, &built, &schedule, &options, 1, 1);
+    let case = Case::optimised(&model, &built, &schedule, &options, 1, 1);
     let core = String::from_utf8(case.text(Language::Verilog).1).expect("text");
     let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("a file");
     let inputs: u32 = model.input_kifs().iter().map(|k| k.width()).sum();

@@ -133,8 +133,8 @@ impl KernelFacts {
         let inputs = program.inputs().iter().map(|port| PortFacts { name: port.name.clone(), ty: port.ty.to_string() });
         let outputs = program.outputs().iter().map(|port| {
             let ty = match program.output_type(port) {
-                ValueType::R(width) => PortType::R(IntType::of(width)),
-                ValueType::X(lanes, width) => PortType::X(lanes, IntType::of(width)),
+                ValueType::R(width) => PortType::R(IntType::new(width)),
+                ValueType::X(lanes, width) => PortType::X(lanes, IntType::new(width)),
                 ValueType::M(lanes) => PortType::M(lanes),
                 ValueType::A(_) => unreachable!("an address goes nowhere"),
             };

@@ -96,7 +96,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
         let is_path: fn(&Path) -> bool = if role == Role::Read { Path::exists } else { has_ending };
         let all: Vec<PathBuf> = values.flat_map(|value| listed(Path::new(value), is_path)).collect();
         for path in all {
-            let identity = if role == Role::Read { Identity::of_input(&path) } else { Identity::of_output(&path) };
+            let identity = if role == Role::Read { Identity::from_input(&path) } else { Identity::from_output(&path) };
             given.push(Given { id, role, path, identity });
         }
     }

@@ -549,7 +549,7 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
     let mut files = vec![std::fs::read(model).unwrap()];
     files.extend(certificate.steps.iter().filter_map(|step| step.program.as_ref()).map(|name| bytes(name)));
     let programs: Vec<Program> = files.iter().map(|file| Program::read(file).unwrap()).collect();
-    let mut compared = Compared::of(&programs[0], &mut |_, _, _| Ok(())).unwrap();
+    let mut compared = Compared::new(&programs[0], &mut |_, _, _| Ok(())).unwrap();
     let mut equal: Vec<(Lit, Lit)> = Vec::new();
     for (i, step) in certificate.steps.iter().enumerate() {
         let side = match step.program {

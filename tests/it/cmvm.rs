@@ -26,7 +26,7 @@ fn solved(matrix: &Matrix, inputs: &[Input], options: &Options) -> (AdderGraph, 
 #[test]
 fn a_common_sum_is_made_once() {
     // 7 a + 5 b and 14 a + 10 b + c: the second takes the first twice.
-    let matrix = Matrix::of_integers(3, 2, &[7, 14, 5, 10, 0, 1]);
+    let matrix = Matrix::from_integers(3, 2, &[7, 14, 5, 10, 0, 1]);
     let (program, report) = solved(&matrix, &bytes(3), &plain());
     assert_eq!(program.adders.len(), 4);
     assert_eq!(report.adders, 4);
@@ -34,7 +34,7 @@ fn a_common_sum_is_made_once() {
 
 #[test]
 fn powers_of_two_signs_and_zeros_are_free() {
-    let matrix = Matrix::of_integers(2, 4, &[4, 0, -8, 0, 0, 0, 0, 1 << 40]);
+    let matrix = Matrix::from_integers(2, 4, &[4, 0, -8, 0, 0, 0, 0, 1 << 40]);
     let (program, report) = solved(&matrix, &bytes(2), &plain());
     assert_eq!((program.adders.len(), report.cost, report.latency), (0, 0, 0.0));
     assert_eq!(program.outputs[1], None);
@@ -45,26 +45,26 @@ fn powers_of_two_signs_and_zeros_are_free() {
 fn equal_columns_share_all() {
     let column = [13, -77, 101, 3];
     let wide: Vec<i64> = column.iter().flat_map(|&c| [c, -c, 4 * c]).collect();
-    let (one, _) = solved(&Matrix::of_integers(4, 1, &column), &bytes(4), &plain());
-    let (three, _) = solved(&Matrix::of_integers(4, 3, &wide), &bytes(4), &plain());
+    let (one, _) = solved(&Matrix::from_integers(4, 1, &column), &bytes(4), &plain());
+    let (three, _) = solved(&Matrix::from_integers(4, 3, &wide), &bytes(4), &plain());
     assert_eq!(one.adders, three.adders);
 }
 
 #[test]
 fn cost_and_delay_are_those_of_the_contract() {
     // Signed 8 bits: n = H + F - 1 with H = 7 + 1, F = 0 of the sum, and H = 9 of 4 b.
-    let sum = Matrix::of_integers(2, 1, &[1, 1]);
+    let sum = Matrix::from_integers(2, 1, &[1, 1]);
     let (_, report) = solved(&sum, &bytes(2), &plain());
     assert_eq!((report.cost, report.latency), (7, 1.1 + 0.025 * 7.0));
     // b lies wholly above a.
-    let apart = Matrix::of_integers(2, 2, &[1, 1, 256, -256]);
+    let apart = Matrix::from_integers(2, 2, &[1, 1, 256, -256]);
     let (_, report) = solved(&apart, &bytes(2), &plain());
     assert_eq!((report.adders, report.cost, report.latency), (2, 0, 0.0));
 }
 
 #[test]
 fn a_latency_below_the_least_is_refused_with_the_least() {
-    let matrix = Matrix::of_integers(4, 1, &[1, 1, 1, 1]);
+    let matrix = Matrix::from_integers(4, 1, &[1, 1, 1, 1]);
     let asked = Options { latency: Some(1.0), ..plain() };
     let Err(SolveError::Latency { least, .. }) = cmvm::solve(&matrix, &bytes(4), &asked) else {
         panic!("two adders are on each path");
@@ -76,7 +76,7 @@ fn a_latency_below_the_least_is_refused_with_the_least() {
 
 #[test]
 fn late_inputs_are_added_last() {
-    let matrix = Matrix::of_integers(4, 1, &[1, 1, 1, 1]);
+    let matrix = Matrix::from_integers(4, 1, &[1, 1, 1, 1]);
     let mut inputs = bytes(4);
     inputs[0].arrival = 5.0;
     let asked = Options { latency: Some(6.4), ..plain() };
@@ -86,7 +86,7 @@ fn late_inputs_are_added_last() {
 #[test]
 fn one_program_for_one_question() {
     let weights: Vec<i64> = (0..144u64).map(|k| (k * k * 7919 % 255) as i64 - 127).collect();
-    let matrix = Matrix::of_integers(12, 12, &weights);
+    let matrix = Matrix::from_integers(12, 12, &weights);
     for options in [plain(), Options { latency: Some(12.0), ..plain() }, Options { budget: 20, ..plain() }] {
         assert_eq!(cmvm::solve(&matrix, &bytes(12), &options), cmvm::solve(&matrix, &bytes(12), &options));
     }
@@ -113,7 +113,7 @@ fn filters_take_the_fewest_adders() {
         (&[105, 479, 939], 5),
     ];
     for (coefficients, adders) in filters {
-        let matrix = Matrix::of_integers(1, coefficients.len(), coefficients);
+        let matrix = Matrix::from_integers(1, coefficients.len(), coefficients);
         let (program, _) = solved(&matrix, &bytes(1), &Options { budget: 20, ..plain() });
         assert!(program.adders.len() <= adders, "{coefficients:?}: {} adders", program.adders.len());
     }
@@ -123,7 +123,7 @@ fn filters_take_the_fewest_adders() {
 #[test]
 fn a_budget_only_helps() {
     let weights: Vec<i64> = (0..100u64).map(|k| ((k * k + 3 * k) * 7919 % 63) as i64 - 31).collect();
-    let matrix = Matrix::of_integers(10, 10, &weights);
+    let matrix = Matrix::from_integers(10, 10, &weights);
     let cost = |budget| solved(&matrix, &bytes(10), &Options { budget, ..plain() }).1.cost;
     let costs = [0, 5, 50].map(cost);
     assert!(costs.is_sorted_by(|a, b| a >= b) && costs[2] < costs[0], "{costs:?}");
@@ -132,18 +132,18 @@ fn a_budget_only_helps() {
 #[test]
 fn floats_are_exact() {
     for x in [0.0, 1.0, -0.1, 5e-324, f64::MAX, 1.0 / 3.0] {
-        let w = Weight::of_float(x).unwrap();
+        let w = Weight::from_float(x).unwrap();
         assert!(w.mantissa % 2 != 0 || w == Weight::default());
         let half = w.exponent / 2;
         assert_eq!(w.mantissa as f64 * f64::from(half).exp2() * f64::from(w.exponent - half).exp2(), x);
     }
-    assert_eq!(Weight::of_float(f64::NAN), None);
-    assert_eq!(Weight::of_float(f64::INFINITY), None);
+    assert_eq!(Weight::from_float(f64::NAN), None);
+    assert_eq!(Weight::from_float(f64::INFINITY), None);
 }
 
 #[test]
 fn a_corrupted_program_is_caught() {
-    let matrix = Matrix::of_integers(3, 3, &[7, 45, -3, 11, 0, 13, 99, 5, 1]);
+    let matrix = Matrix::from_integers(3, 3, &[7, 45, -3, 11, 0, 13, 99, 5, 1]);
     let (program, _) = solved(&matrix, &bytes(3), &plain());
     let adders = program.adders.len();
     for k in 0..adders {

@@ -134,7 +134,7 @@ impl Source for Lowered {
 }
 
 /// Two inputs of 4 and 2 bits; the output is one made of both.
-fn of_two(op: impl Fn(ValueId, ValueId) -> Op) -> Model {
+fn two_inputs(op: impl Fn(ValueId, ValueId) -> Op) -> Model {
     let mut b = Builder::new(vec![0, 0]);
     let node = |op, interval| Node { op, interval, latency: 0.0, cost: 0.0, origin: 0 };
     let x = b.push(node(Op::Input { input: 0 }, Interval::new(-8, 7, 0)));
@@ -146,8 +146,8 @@ fn of_two(op: impl Fn(ValueId, ValueId) -> Op) -> Model {
 
 #[test]
 fn a_lowered_program_is_held_to_its_source() {
-    let program = of_two(|a, b| Op::Add { a, b, shift: 0 });
-    let other = of_two(|a, b| Op::Sub { a, b, shift: 0 });
+    let program = two_inputs(|a, b| Op::Add { a, b, shift: 0 });
+    let other = two_inputs(|a, b| Op::Sub { a, b, shift: 0 });
     let spec = Spec { prove: true, ..spec() };
     let right = Lowered(program.clone());
     compile::lowered(&program, &right, &spec, &|_| {}).unwrap();

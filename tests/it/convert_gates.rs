@@ -161,7 +161,7 @@ fn what_cannot_be_said_is_refused_and_nothing_is_written() {
 fn a_program_that_becomes_too_many_gates_is_refused_at_once() {
     let dir = tempfile::tempdir().unwrap();
     // A product far wider than gates can be made of.
-    let wide = Interval::of_width(true, 6_000, 0);
+    let wide = Interval::from_width(true, 6_000, 0);
     let mut builder = Builder::new(vec![0]);
     let x = builder.op(Op::Input { input: 0 }, wide.clone());
     let y = builder.op(Op::Mul { a: x, b: x }, wide);

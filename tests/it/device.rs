@@ -102,10 +102,10 @@ fn every_device_estimates_every_random_program() {
         let netlist = combinational(&model);
         for device in Device::ALL {
             let estimate =
-                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() });
+                Estimate::new(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() });
             assert_eq!(
                 estimate,
-                Estimate::of(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() })
+                Estimate::new(&netlist, device, Resources { multiplier_blocks: seed % 2 == 0, ..Resources::default() })
             );
             assert!(estimate.period_ns.is_finite() && estimate.period_ns >= 0.0, "seed {seed}: {estimate:?}");
             assert_eq!((estimate.ff, estimate.ram), (0, 0), "seed {seed}");
@@ -128,7 +128,7 @@ fn registers_beside_products_are_those_of_the_blocks() {
     let flip_flops = |stage: [u32; 4], reset, multiplier_blocks, device| {
         let schedule = Schedule { stages: 2, register_inputs: true, register_outputs: false, stage: stage.to_vec() };
         let netlist = lower(&model, &schedule, &Options { reset, enable: true, ..Options::default() });
-        let estimate = Estimate::of(&netlist, device, Resources { multiplier_blocks, ..Resources::default() });
+        let estimate = Estimate::new(&netlist, device, Resources { multiplier_blocks, ..Resources::default() });
         (netlist.register_bits(), netlist.register_bits() - estimate.ff)
     };
     let behind = [1, 1, 1, 2];
@@ -161,7 +161,7 @@ fn the_scheduler_counts_the_registers_of_blocks_as_the_estimate_does() {
         let outcome = schedule(&model, default_delay(&model), &goal, &uses).expect("a schedule");
         let netlist = lower(&model, &outcome.schedule, &Options::default());
         let resources = Resources { multiplier_blocks: true, ..Resources::default() };
-        let estimate = Estimate::of(&netlist, device, resources);
+        let estimate = Estimate::new(&netlist, device, resources);
         let (outside, bits) = (outcome.register_bits - outcome.bits_in_blocks, netlist.register_bits());
         assert_eq!(bits, outcome.register_bits, "seed {seed}");
         assert!(estimate.ff <= outside, "seed {seed}: {} of {bits} outside, {outside} by the scheduler", estimate.ff);
@@ -226,7 +226,7 @@ fn adders_of_three_are_counted_and_timed_as_such() {
             let fabric = Fabric { adders, ..Fabric::default() };
             let netlist =
                 lower(&model, &Schedule::combinational(model.nodes().len()), &Options { fabric, ..Options::default() });
-            Estimate::of(&netlist, Device::UltrascalePlus, Resources::default())
+            Estimate::new(&netlist, Device::UltrascalePlus, Resources::default())
         };
         let (two, three) = (estimate(Adders::Two), estimate(Adders::Sums));
         let adders = |estimate: &Estimate, number: usize| {
@@ -281,7 +281,7 @@ fn delays_add_up_to_the_time_of_the_longest_path() {
         for device in [Device::Ecp5, Device::UltrascalePlus] {
             let delays = Delays::new(&model, device, Fabric::default());
             let resources = Resources { multiplier_blocks: true, ..Resources::default() };
-            let whole = Estimate::of(&combinational(&model), device, resources).period_ns;
+            let whole = Estimate::new(&combinational(&model), device, resources).period_ns;
             let mut arrival = vec![0.0f64; model.nodes().len()];
             for id in model.ids() {
                 let mut before = 0.0f64;

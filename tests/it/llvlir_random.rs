@@ -25,11 +25,11 @@ type Step = [u32; 8];
 fn program_of(steps: &[Step]) -> Program {
     let mut b = Draft { builder: Builder::new(Limits::default()), values: Vec::new() };
     for (name, ty) in [
-        ("a", PortType::R(IntType::of(8))),
-        ("b", PortType::R(IntType::of(13))),
-        ("c", PortType::R(IntType::of(64))),
-        ("v", PortType::X(4, IntType::of(8))),
-        ("w", PortType::X(4, IntType::of(8))),
+        ("a", PortType::R(IntType::new(8))),
+        ("b", PortType::R(IntType::new(13))),
+        ("c", PortType::R(IntType::new(64))),
+        ("v", PortType::X(4, IntType::new(8))),
+        ("w", PortType::X(4, IntType::new(8))),
         ("k", PortType::M(16)),
     ] {
         b.builder.input(name.as_bytes(), ty).unwrap();
@@ -87,7 +87,7 @@ impl Draft {
     }
 
     fn table(&mut self) {
-        let none = Params { lanes: 0, types: [IntType::of(8), IntType::of(8)], scope: 0, number: 0 };
+        let none = Params { lanes: 0, types: [IntType::new(8), IntType::new(8)], scope: 0, number: 0 };
         assert!(self.push(9, none, vec![Arg::bytes(b"t")]));
         assert!(self.push(2, none, vec![Arg::bytes(b"a table of some bytes \xff\x80\x01")]));
         assert!(self.push(10, none, vec![Arg::bytes(b"t")]));
@@ -123,11 +123,11 @@ impl Draft {
             Some((ValueType::R(width), _)) => (4, width),
             _ => (4, other),
         };
-        let mut types = [IntType::of(width), IntType { width: other, coded: false }];
+        let mut types = [IntType::new(width), IntType { width: other, coded: false }];
         match row.meaning {
-            Meaning::Lanes(Lane::Extend(_)) => types = [IntType::of(width.max(other)), IntType::of(width)],
-            Meaning::Lanes(Lane::Truncate) => types = [IntType::of(width.min(other)), IntType::of(width)],
-            Meaning::Load | Meaning::Gather => types = [IntType::of(8), IntType::of(width)],
+            Meaning::Lanes(Lane::Extend(_)) => types = [IntType::new(width.max(other)), IntType::new(width)],
+            Meaning::Lanes(Lane::Truncate) => types = [IntType::new(width.min(other)), IntType::new(width)],
+            Meaning::Load | Meaning::Gather => types = [IntType::new(8), IntType::new(width)],
             Meaning::Permute => types[1] = types[0],
             _ => {}
         }
@@ -284,7 +284,7 @@ fn with_integer_ports(recipe: &Recipe) -> Model {
     for table in model.tables() {
         b.table(table.clone());
     }
-    let as_integer = |kif: Kif| Interval::of_width(kif.signed, kif.width().max(1), 0);
+    let as_integer = |kif: Kif| Interval::from_width(kif.signed, kif.width().max(1), 0);
     let mut new: Vec<ValueId> = Vec::new();
     for node in model.nodes() {
         let mut op = node.op.clone();
@@ -300,7 +300,7 @@ fn with_integer_ports(recipe: &Recipe) -> Model {
     // Every port has bits.
     for input in 0..model.n_inputs() {
         if !model.nodes().iter().any(|node| node.op == ir::Op::Input { input: input as u32 }) {
-            b.op(ir::Op::Input { input: input as u32 }, Interval::of_width(true, 3, 0));
+            b.op(ir::Op::Input { input: input as u32 }, Interval::from_width(true, 3, 0));
         }
     }
     for (v, neg) in model.outputs().iter().filter_map(|output| Some((output.source?, output.neg))) {

@@ -294,7 +294,7 @@ fn certificates_of_random_machines_are_replayed() {
 fn seems_equal(json: &[u8], text: &str) -> bool {
     let (read, source) = (Read::read(json).unwrap(), Text::read(text).unwrap());
     let first = Induction { settled: 24, ..Induction::default() };
-    let mut compared = Compared::of_machine(&read, &source, (&first, false), &mut |_, _, _| Ok(())).unwrap();
+    let mut compared = Compared::new_machine(&read, &source, (&first, false), &mut |_, _, _| Ok(())).unwrap();
     compared.follow(&Side::Text(&source, None), &mut |_, _, _| Ok(())).unwrap();
     compared.difference(&[]).is_none()
 }
@@ -423,7 +423,7 @@ fn the_checkers_machines_agree_with_the_golden_simulator() {
         let read = Read::read(&json).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         let source = Text::read(&text).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
         let first = Induction { settled: CLOCKS, ..Induction::default() };
-        let made = Compared::of_machine(&read, &source, (&first, false), &mut |_, _, _| Ok(()));
+        let made = Compared::new_machine(&read, &source, (&first, false), &mut |_, _, _| Ok(()));
         let mut compared = made.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));
         let followed = compared.follow(&Side::Text(&source, None), &mut |_, _, _| Ok(()));
         followed.unwrap_or_else(|why| panic!("seed {seed}: {why}\n{text}"));

@@ -224,10 +224,10 @@ fn a_long_factor_is_not_recoded_for_the_sake_of_a_short_one() {
         for (long, short, rows) in [(64, 4, 3), (64, 6, 4), (30, 7, 4)] {
             for swapped in [false, true] {
                 let mut builder = Builder::new(vec![0, 0]);
-                let types = [Interval::of_width(true, long, 0), Interval::of_width(false, short, 0)];
+                let types = [Interval::from_width(true, long, 0), Interval::from_width(false, short, 0)];
                 let ids = [0u32, 1].map(|i| builder.op(Op::Input { input: i }, types[i as usize].clone()));
                 let [a, b] = if swapped { [ids[1], ids[0]] } else { ids };
-                let id = builder.op(Op::Mul { a, b }, Interval::of_width(true, long + short, 0));
+                let id = builder.op(Op::Mul { a, b }, Interval::from_width(true, long + short, 0));
                 builder.output(Output { source: Some(id), shift: 0, neg: false });
                 let model = builder.finish().unwrap_or_else(|p| panic!("{p:?}"));
                 let fabric = Fabric { multipliers: Multipliers::Rows, table_inputs, ..Fabric::default() };

@@ -64,13 +64,13 @@ fn product(factors: [(bool, u32, i32); 2], square: bool, (below, above): (i32, i
     let mut builder = Builder::new(vec![0, 0]);
     let [x, y] = [0, 1].map(|input| {
         let (signed, width, frac) = factors[input as usize];
-        builder.op(Op::Input { input }, Interval::of_width(signed, width, frac))
+        builder.op(Op::Input { input }, Interval::from_width(signed, width, frac))
     });
     let y = if square { x } else { y };
     let of = |k: usize| if square { factors[0] } else { factors[k] };
     let (width, frac) = (of(0).1 + of(1).1, of(0).2 + of(1).2);
     let width = (width as i32 - below - above).max(1) as u32;
-    let interval = Interval::of_width(of(0).0 || of(1).0, width, frac - below);
+    let interval = Interval::from_width(of(0).0 || of(1).0, width, frac - below);
     let z = builder.push(Node { op: Op::Mul { a: x, b: y }, interval, latency: 8.0, cost: 5.0, origin: 2 });
     builder.output(Output { source: Some(z), shift: 0, neg: false });
     builder.finish().unwrap_or_else(|p| panic!("{p:?}"))

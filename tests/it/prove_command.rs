@@ -124,7 +124,7 @@ fn what_was_proved_before_it_is_written_is_said() {
 }
 
 #[test]
-fn of_a_wrapper_the_pipeline_is_proved() {
+fn the_pipeline_of_a_wrapper_is_proved() {
     let dir = tempfile::tempdir().unwrap();
     let model = path("tiny_ops");
     let model = model.to_str().unwrap();

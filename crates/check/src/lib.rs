@@ -106,7 +106,7 @@ impl Compared {
     ///
     /// # Errors
     /// Those of `made`.
-    pub fn of(model: &Program, made: Made<'_>) -> Result<Compared, String> {
+    pub fn new(model: &Program, made: Made<'_>) -> Result<Compared, String> {
         let mut graph = Graph::new();
         let mut input = |kind: &Type| (0..kind.width).map(|_| graph.input()).collect();
         let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(&mut input).collect();
@@ -128,7 +128,7 @@ impl Compared {
     ///
     /// # Errors
     /// If the induction is inconsistent, or the RTL file is not supported; those of `made`.
-    pub fn of_machine(
+    pub fn new_machine(
         machine: &Machine,
         text: &Text<'_>,
         (induction, is_whole): (&Induction, bool),
@@ -305,7 +305,7 @@ pub fn check(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resul
 fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Result<Answer, String> {
     let (text, certificate) = (Text::read(text)?, Certificate::read(proof)?);
     let text = match &certificate.top {
-        Some(top) => text.of(top)?,
+        Some(top) => text.elaborate(top)?,
         None => text,
     };
     let none = Induction::default();
@@ -352,8 +352,8 @@ impl Model {
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
         match self {
-            Model::Program(program) => Compared::of(program, nobody),
-            Model::Machine(machine) => Compared::of_machine(machine, text, induction, nobody),
+            Model::Program(program) => Compared::new(program, nobody),
+            Model::Machine(machine) => Compared::new_machine(machine, text, induction, nobody),
         }
     }
 

@@ -194,7 +194,7 @@ impl Machine {
         let mut blocks: HashMap<String, (bool, usize)> = HashMap::new();
         for (name, raw) in &file.fsm.logic {
             let parts: Vec<&RawValue> = parsed(raw)?;
-            let program = Program::of(&parts, 4).map_err(|why| format!("block {name}: {why}"))?;
+            let program = Program::from_parts(&parts, 4).map_err(|why| format!("block {name}: {why}"))?;
             blocks.insert(format!("INTERNAL_{name}_outp"), (false, out.blocks.len()));
             blocks.insert(format!("INTERNAL_{name}_inp"), (true, out.blocks.len()));
             out.blocks.push(Block { program, reads: None, makes: None });
@@ -355,18 +355,18 @@ impl Machine {
         matches!(self.signals[signal].kind, Kind::Wire | Kind::Made)
     }
 
-    fn of(&self, is_one: impl Fn(&Signal) -> bool) -> Vec<usize> {
+    fn places(&self, is_one: impl Fn(&Signal) -> bool) -> Vec<usize> {
         (0..self.signals.len()).filter(|&signal| is_one(&self.signals[signal])).collect()
     }
 
     /// Its input ports.
     pub(crate) fn inputs(&self) -> Vec<usize> {
-        self.of(|signal| signal.kind == Kind::Input)
+        self.places(|signal| signal.kind == Kind::Input)
     }
 
     /// Its output ports.
     pub(crate) fn outputs(&self) -> Vec<usize> {
-        self.of(|signal| signal.is_output)
+        self.places(|signal| signal.is_output)
     }
 
     /// Bits of all input ports.
@@ -376,7 +376,7 @@ impl Machine {
 
     /// Its registers.
     pub(crate) fn registers(&self) -> Vec<usize> {
-        self.of(|signal| signal.kind == Kind::Register)
+        self.places(|signal| signal.kind == Kind::Register)
     }
 
     /// Returns the elements of input ports, then of registers: names, numbers and widths in bits. They are the inputs

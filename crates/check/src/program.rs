@@ -236,14 +236,14 @@ impl Program {
         if !known {
             return Err(format!("{} of version {} is not read here", file.meta, file.spec_version));
         }
-        Program::of(&file.model, file.spec_version)
+        Program::from_parts(&file.model, file.spec_version)
     }
 
     /// Reads a program from its parts.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub(crate) fn of(parts: &[&RawValue], version: i64) -> Result<Program, String> {
+    pub(crate) fn from_parts(parts: &[&RawValue], version: i64) -> Result<Program, String> {
         ensure(parts.len() >= 8, "a program without all of its parts")?;
         let part = |k: usize| parts[k];
         let [n_in, n_out]: [usize; 2] = parsed(part(0))?;
@@ -311,7 +311,7 @@ impl Program {
     pub fn sum(&self, g: &Graph, at: usize) -> Option<Sum> {
         let (op, kind) = (&self.operations[at], self.operations[at].kind);
         let sum = op.sum(g.sums.own()).filter(|sum| sum.is_multiple(kind.frac))?;
-        is_within(g.sums.range(&sum, kind.frac), of_type(kind)).then_some(sum)
+        is_within(g.sums.range(&sum, kind.frac), type_range(kind)).then_some(sum)
     }
 
     /// Builds the gates of all outputs. `made` is called for each operation before it is built, and then with its bits.
@@ -332,7 +332,7 @@ impl Program {
         let outputs = self.outputs.iter().map(|&(source, is_negated, kind)| match source {
             None => Vec::new(),
             Some(source) => {
-                let own = Exact::of(&g.sums.own()[source], 0);
+                let own = Exact::new(&g.sums.own()[source], 0);
                 let bits = if is_negated { own.negated(g) } else { own.bits };
                 resize(&bits, true, kind.width)
             }
@@ -377,7 +377,7 @@ impl Image {
     pub fn make(&self, g: &mut Graph) -> Result<(Vec<Lit>, i64), String> {
         let (value, sum) = self.sum(g)?;
         ensure(g.sums.known(&sum).is_none(), "an image that is known")?;
-        let parts = [(Exact::of(value, self.shift), self.minus), (Exact::constant((self.constant, 0)), false)];
+        let parts = [(Exact::new(value, self.shift), self.minus), (Exact::constant((self.constant, 0)), false)];
         let Exact { bits, frac, range } = total(g, &parts, Some(&sum));
         let (kind, word) = (Type { signed: true, width: bits.len(), frac }, g.normal(&bits, true));
         g.sums.term(word.clone(), kind, range, Some(sum.clone()));
@@ -395,7 +395,7 @@ struct Exact {
 
 impl Exact {
     /// A value times `2^shift`.
-    fn of(value: &Value, shift: i64) -> Exact {
+    fn new(value: &Value, shift: i64) -> Exact {
         Exact { bits: exact(&value.bits, value.kind.signed), frac: value.kind.frac - shift, range: value.range }
     }
 
@@ -439,11 +439,11 @@ impl Program {
     /// end.
     fn operation(&self, g: &mut Graph, inputs: &[Vec<Lit>], op: &Operation) -> (Vec<Lit>, Range, Option<Sum>) {
         let (kind, mut sum) = (op.kind, None);
-        let value = |g: &Graph, v: usize, shift: i64| Exact::of(&g.sums.own()[v], shift);
+        let value = |g: &Graph, v: usize, shift: i64| Exact::new(&g.sums.own()[v], shift);
         let (word, range) = match (op.opcode, &op.operands[..], &op.data[..]) {
             (-1, _, &[input]) => {
                 let (bits, port) = (&inputs[input as usize], self.inputs[input as usize]);
-                Exact { bits: exact(bits, port.signed), frac: port.frac, range: of_type(port) }.wrapped(kind)
+                Exact { bits: exact(bits, port.signed), frac: port.frac, range: type_range(port) }.wrapped(kind)
             }
             (2, &[x], _) => {
                 let mut v = value(g, x, 0);
@@ -519,8 +519,8 @@ impl Program {
             }
         };
         // Wrapping changes nothing where the exact result fits the type.
-        let fits = is_within(range, of_type(kind));
-        (word, if fits { range } else { of_type(kind) }, sum.filter(|sum| fits && sum.is_multiple(kind.frac)))
+        let fits = is_within(range, type_range(kind));
+        (word, if fits { range } else { type_range(kind) }, sum.filter(|sum| fits && sum.is_multiple(kind.frac)))
     }
 }
 
@@ -575,7 +575,7 @@ fn is_within(range: Range, all: Range) -> bool {
     range.zip(all).is_some_and(|(range, all)| all.0 <= range.0 && range.1 <= all.1)
 }
 
-fn of_type(kind: Type) -> Range {
+fn type_range(kind: Type) -> Range {
     match kind.width {
         0 => Some((0, 0)),
         width if width > 100 => None,

@@ -63,7 +63,7 @@ impl Question {
     ///
     /// # Errors
     /// If a leaf or a range is missing or useless; if the literals are no functions of the leaves.
-    pub fn of(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
+    pub fn new(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
         ensure(record.other.node() < g.count(), "a record names a gate that is not there")?;
         ensure(is_ascending(&record.ranges), "ranges out of order")?;
         let known =
@@ -233,7 +233,7 @@ impl Record {
     /// # Errors
     /// If it does not show it, or something in it is not needed.
     pub fn apply(&self, g: &mut Graph, bit: Lit) -> Result<(), String> {
-        let question = Question::of(g, bit, self)?;
+        let question = Question::new(g, bit, self)?;
         ensure(g.root(bit) != g.root(self.other), "it is known")?;
         ensure(g.root(self.other) == self.other, "a gate by another name than its oldest one")?;
         let needed = match &self.reason {

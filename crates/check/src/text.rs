@@ -290,7 +290,7 @@ impl<'a> Text<'a> {
     ///
     /// # Errors
     /// If there is none with that name, or the last one has it.
-    pub fn of(mut self, name: &str) -> Result<Text<'a>> {
+    pub fn elaborate(mut self, name: &str) -> Result<Text<'a>> {
         let place = self.modules.iter().position(|module| module.name == name);
         self.whole = place.filter(|&at| at != self.whole).ok_or("no module has that name, or the last one")?;
         Ok(self)

@@ -89,8 +89,8 @@ fn operands_exist(program: &AdderGraph) -> Result<(), Fault> {
 
 /// The integers that forms are computed in.
 trait Exact: Clone + PartialEq + Zero + Signed + CheckedAdd + CheckedSub + CheckedMul {
-    fn of_code(code: &Code) -> Option<Self>;
-    fn of_i128(v: i128) -> Self;
+    fn from_code(code: &Code) -> Option<Self>;
+    fn from_i128(v: i128) -> Self;
     fn doubled(&self, times: u32) -> Option<Self>;
     /// Factors of two in it; it is not zero.
     fn zeros(&self) -> u32;
@@ -99,10 +99,10 @@ trait Exact: Clone + PartialEq + Zero + Signed + CheckedAdd + CheckedSub + Check
 }
 
 impl Exact for i128 {
-    fn of_code(code: &Code) -> Option<i128> {
+    fn from_code(code: &Code) -> Option<i128> {
         code.to_i128()
     }
-    fn of_i128(v: i128) -> i128 {
+    fn from_i128(v: i128) -> i128 {
         v
     }
     fn doubled(&self, times: u32) -> Option<i128> {
@@ -115,15 +115,15 @@ impl Exact for i128 {
         self >> times
     }
     fn code(&self) -> Code {
-        Code::of_i128(*self)
+        Code::from_i128(*self)
     }
 }
 
 impl Exact for BigInt {
-    fn of_code(code: &Code) -> Option<BigInt> {
+    fn from_code(code: &Code) -> Option<BigInt> {
         Some(code.to_big())
     }
-    fn of_i128(v: i128) -> BigInt {
+    fn from_i128(v: i128) -> BigInt {
         BigInt::from(v)
     }
     fn doubled(&self, times: u32) -> Option<BigInt> {
@@ -167,7 +167,7 @@ impl<'a, T: Exact> Judge<'a, T> {
         let mut intervals: Vec<Interval> = Vec::with_capacity(left.len());
         let mut times = Vec::with_capacity(left.len());
         for (i, input) in program.inputs.iter().enumerate() {
-            self.ends.push((T::of_code(&input.interval.min)?, T::of_code(&input.interval.max)?));
+            self.ends.push((T::from_code(&input.interval.min)?, T::from_code(&input.interval.max)?));
             forms.push(Some(Form { terms: vec![(i as u32, T::one())], exponent: -input.interval.frac }));
             intervals.push(input.interval.clone());
             times.push(input.arrival);
@@ -234,7 +234,7 @@ impl<'a, T: Exact> Judge<'a, T> {
                     let exponent = form.exponent + self.program.inputs[i].interval.frac;
                     let wanted = Weight::new(wanted.mantissa, wanted.exponent);
                     let zeros = c.zeros();
-                    wanted.exponent != exponent + zeros as i32 || c.halved(zeros) != T::of_i128(wanted.mantissa)
+                    wanted.exponent != exponent + zeros as i32 || c.halved(zeros) != T::from_i128(wanted.mantissa)
                 }
             }
         })

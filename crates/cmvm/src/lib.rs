@@ -163,7 +163,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             let mut steps = 1000;
             // A graph with as many adders may still be cheaper.
             let graph = mcm::grow(&targets, seed, measured.0, &mut steps);
-            if let Some(solution) = graph.and_then(|graph| self.of_graph(&graph, &constants)) {
+            if let Some(solution) = graph.and_then(|graph| self.graph_solution(&graph, &constants)) {
                 let is_late = deadlines.is_some_and(|d| {
                     solution.tops.iter().zip(d).any(|(t, d)| solution.values.ticks(t.value) > d.limit)
                 });
@@ -181,7 +181,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
     }
 
     /// The solution that a graph of odd numbers is; `None` if a number of it cannot be said as a value here.
-    fn of_graph(&self, graph: &[mcm::Fundamental], constants: &[u64]) -> Option<Solution<C>> {
+    fn graph_solution(&self, graph: &[mcm::Fundamental], constants: &[u64]) -> Option<Solution<C>> {
         let mut values = self.values.clone();
         // The value of a fundamental is `2^scale` times it: right shifts are put off to the outputs.
         let mut made: Vec<(Digit, i64)> = vec![(Digit { value: 0, shift: 0, minus: false }, 0)];
@@ -462,7 +462,7 @@ mod tests {
     #[test]
     fn what_blocks_share_is_put_together_exactly_and_in_time() {
         let weights: Vec<i64> = (0..24 * 10u64).map(|k| ((k * k + 7 * k) * 7919 % 509) as i64 - 254).collect();
-        let matrix = Matrix::of_integers(24, 10, &weights);
+        let matrix = Matrix::from_integers(24, 10, &weights);
         let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 24];
         let problem = Problem::new(&matrix, &inputs).unwrap();
         for latency in [None, Some(13.0)] {

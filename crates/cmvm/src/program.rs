@@ -22,7 +22,7 @@ impl Weight {
     }
 
     /// The exact value of a float; `None` for infinities and NaN.
-    pub fn of_float(x: f64) -> Option<Weight> {
+    pub fn from_float(x: f64) -> Option<Weight> {
         if !x.is_finite() {
             return None;
         }
@@ -57,7 +57,7 @@ impl Matrix {
     ///
     /// # Panics
     /// If there are not `n_in * n_out` integers.
-    pub fn of_integers(n_in: usize, n_out: usize, integers: &[i64]) -> Matrix {
+    pub fn from_integers(n_in: usize, n_out: usize, integers: &[i64]) -> Matrix {
         Matrix::new(n_in, n_out, integers.iter().map(|&v| Weight::new(v.into(), 0)).collect())
     }
 

@@ -348,19 +348,19 @@ pub enum Identity {
 impl Identity {
     /// Returns the identity of a path, `-` being standard output. `None` for folders, and for a terminal and other
     /// devices, which can receive several results.
-    pub fn of_output(path: &Path) -> Option<Identity> {
+    pub fn from_output(path: &Path) -> Option<Identity> {
         if path == Path::new("-") || path == Path::new("/dev/stdout") {
             return Some(standard_stream(Stream::Output).unwrap_or(Identity::Stdout));
         }
-        Identity::of(path)
+        Identity::from_path(path)
     }
 
     /// Returns the identity of a path, `-` being standard input. `None` if it is no file.
-    pub fn of_input(path: &Path) -> Option<Identity> {
-        if path == Path::new("-") { standard_stream(Stream::Input) } else { Identity::of(path) }
+    pub fn from_input(path: &Path) -> Option<Identity> {
+        if path == Path::new("-") { standard_stream(Stream::Input) } else { Identity::from_path(path) }
     }
 
-    fn of(path: &Path) -> Option<Identity> {
+    fn from_path(path: &Path) -> Option<Identity> {
         #[cfg(unix)]
         if let Ok(there) = std::fs::metadata(path) {
             use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -413,7 +413,7 @@ static PROTECTED: Mutex<Vec<(Identity, Option<PathBuf>)>> = Mutex::new(Vec::new(
 impl Protected {
     /// Protects files, by their paths; what is no file has no need of it.
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Protected {
-        let of = |path: &'p Path| Some((Identity::of_input(path)?, std::fs::canonicalize(path).ok()));
+        let of = |path: &'p Path| Some((Identity::from_input(path)?, std::fs::canonicalize(path).ok()));
         let entries: Vec<_> = paths.into_iter().filter_map(of).collect();
         let identities = entries.iter().map(|(identity, _)| identity.clone()).collect();
         PROTECTED.lock().unwrap_or_else(PoisonError::into_inner).extend(entries);
@@ -438,7 +438,7 @@ fn check_free(path: &Path) -> io::Result<()> {
     if all.is_empty() {
         return Ok(());
     }
-    let Some(identity) = Identity::of_output(path) else { return Ok(()) };
+    let Some(identity) = Identity::from_output(path) else { return Ok(()) };
     match all.iter().any(|(known, _)| *known == identity) {
         true => Err(io::Error::new(io::ErrorKind::InvalidInput, "the same command reads this file")),
         false => Ok(()),
@@ -657,7 +657,7 @@ mod tests {
     fn identities_go_by_the_file_and_not_by_its_spelling() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
-        let same = |a: &str, b: &str| Identity::of_output(&path(a)) == Identity::of_output(&path(b));
+        let same = |a: &str, b: &str| Identity::from_output(&path(a)) == Identity::from_output(&path(b));
         std::fs::write(path("here"), "x").unwrap();
         assert!(same("here", "./here") && same("absent", "./absent"));
         assert!(!same("here", "absent") && !same("absent", "absent2"));
@@ -668,7 +668,7 @@ mod tests {
             assert!(same("here", "link") && same("absent", "folder/absent"));
             std::fs::hard_link(path("here"), path("hard")).unwrap();
             assert!(same("here", "hard"));
-            assert_eq!(Identity::of_output(Path::new("/dev/null")), None);
+            assert_eq!(Identity::from_output(Path::new("/dev/null")), None);
         }
     }
 

@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
     }
 
     fn operand(&mut self, row: &Row, letter: u8, builder: &Builder) -> Result<Arg, Problem> {
-        if let Some(file) = File::of_letter(letter) {
+        if let Some(file) = File::from_letter(letter) {
             return self.delta(file, builder).map(Arg::Value);
         }
         let at = self.at;
@@ -387,11 +387,11 @@ pub fn write(program: &Program) -> Vec<u8> {
         }
     }
     put(&mut out, program.ops().len() as u64);
-    let mut counts = Counts::of_inputs(program);
+    let mut counts = Counts::from_inputs(program);
     for op in program.ops() {
         put_operation(&mut out, program, op, &counts);
         if let Some((file, _)) = op.result() {
-            *counts.of(file) += 1;
+            *counts.count_mut(file) += 1;
         }
     }
     put(&mut out, program.outputs().len() as u64);
@@ -402,7 +402,7 @@ pub fn write(program: &Program) -> Vec<u8> {
             File::M => 2,
             File::R | File::A => 0,
         });
-        put(&mut out, u64::from(*counts.of(output.file) - output.value));
+        put(&mut out, u64::from(*counts.count_mut(output.file) - output.value));
     }
     out
 }
@@ -411,15 +411,15 @@ pub fn write(program: &Program) -> Vec<u8> {
 struct Counts([u32; 4]);
 
 impl Counts {
-    fn of_inputs(program: &Program) -> Counts {
+    fn from_inputs(program: &Program) -> Counts {
         let mut counts = Counts([0; 4]);
         for input in program.inputs() {
-            *counts.of(input.ty.file()) += 1;
+            *counts.count_mut(input.ty.file()) += 1;
         }
         counts
     }
 
-    fn of(&mut self, file: File) -> &mut u32 {
+    fn count_mut(&mut self, file: File) -> &mut u32 {
         &mut self.0[file as usize]
     }
 }
@@ -441,7 +441,7 @@ fn put_operation(out: &mut Vec<u8>, program: &Program, op: &super::program::Oper
     for (letter, arg) in row.operands().iter().zip(program.args(op)) {
         match arg {
             Arg::Value(value) => {
-                let file = File::of_letter(*letter).unwrap_or(File::R);
+                let file = File::from_letter(*letter).unwrap_or(File::R);
                 put(out, u64::from(counts.0[file as usize] - value));
             }
             Arg::Imm(_) | Arg::Wide(_) if row.has_signed_immediate() => put_signed(out, &arg.integer()),

@@ -47,7 +47,7 @@ pub enum File {
 
 impl File {
     /// The file of a letter of a template; nothing for other operands.
-    pub fn of_letter(letter: u8) -> Option<File> {
+    pub fn from_letter(letter: u8) -> Option<File> {
         match letter {
             b'r' => Some(File::R),
             b'x' => Some(File::X),
@@ -85,7 +85,7 @@ impl IntType {
     pub const CODED: [u16; 6] = [1, 8, 16, 32, 64, 128];
 
     /// The type of `n` bits in its short spelling.
-    pub fn of(width: u16) -> IntType {
+    pub fn new(width: u16) -> IntType {
         IntType { width, coded: IntType::CODED.contains(&width) }
     }
 }
@@ -244,7 +244,7 @@ impl Params {
     pub(super) const NONE: Params = Params { lanes: 0, types: [IntType::NONE; 2], scope: 0, number: 0 };
 
     /// Returns the parameters that the row has; others are no part of the program.
-    fn of_row(self, row: &Row) -> Params {
+    fn with_row(self, row: &Row) -> Params {
         let has = |letter: u8| row.suffix.bytes().any(|own| own == letter);
         let types = row.suffix.bytes().filter(|letter| *letter == b'I').count();
         let [first, second] = self.types;
@@ -291,7 +291,7 @@ impl Operation {
 
     /// Its result's file and number, if it has one.
     pub fn result(&self) -> Option<(File, u32)> {
-        File::of_letter(self.row().result()).map(|file| (file, self.result))
+        File::from_letter(self.row().result()).map(|file| (file, self.result))
     }
 }
 
@@ -608,7 +608,7 @@ impl Builder {
             let message = format!("more operations than the limit of {}", self.limits.max_ops);
             return Err(Fault::new(Reason::OpLimit, Field::Row, message).with_help("raise --max-ops"));
         }
-        let params = params.of_row(entry);
+        let params = params.with_row(entry);
         check_params(entry, &params)?;
         check_shape(entry, &params, &self.limits)?;
         check_letters(entry, args)?;
@@ -635,7 +635,7 @@ impl Builder {
             _ if table => Before::Data,
             _ => Before::Other,
         };
-        let number = File::of_letter(entry.result()).map_or(0, |file| self.count(file) as u32);
+        let number = File::from_letter(entry.result()).map_or(0, |file| self.count(file) as u32);
         self.program.ops.push(Operation { row, params, args: self.program.args.len() as u32, result: number });
         self.program.args.append(args);
         if let Some(ty) = result {
@@ -710,7 +710,7 @@ impl Builder {
         };
         let width = params.types[0].width;
         for (k, (&letter, arg)) in row.operands().iter().zip(args).enumerate() {
-            let Some(file) = File::of_letter(letter) else {
+            let Some(file) = File::from_letter(letter) else {
                 check_plain(row, params, k, letter, arg)?;
                 continue;
             };
@@ -949,7 +949,7 @@ fn scalar_operand(row: &Row, params: &Params, k: usize) -> Option<u16> {
 
 /// Returns an operation in text form that converts a value of `has` bits to `needed` bits.
 fn conversion(lanes: &str, has: u16, needed: u16, operands: &str) -> String {
-    let parameters = format!("{lanes}{}.{} {operands}", IntType::of(needed), IntType::of(has));
+    let parameters = format!("{lanes}{}.{} {operands}", IntType::new(needed), IntType::new(has));
     if has < needed {
         format!("`zext.{parameters}` widens it with zeros, `sext.{parameters}` with its sign")
     } else {

@@ -42,7 +42,7 @@ pub fn raise(model: &Model, limits: Limits) -> Result<Program, Refusal> {
     for (at, kif) in model.input_kifs().iter().enumerate() {
         raising.part = format!("input element {at}");
         raising.port(*kif)?;
-        let ty = PortType::R(IntType::of(kif.width() as u16));
+        let ty = PortType::R(IntType::new(kif.width() as u16));
         raising.builder.input(format!("inp[{at}]").as_bytes(), ty).map_err(|fault| raising.refused(&fault.message))?;
     }
     for id in model.ids() {
@@ -143,7 +143,7 @@ impl Raising<'_> {
     }
 
     fn row_with(&mut self, row: u16, widths: [u32; 2], number: u64, args: &[Arg]) -> Raised<()> {
-        let types = widths.map(|width| IntType::of(width as u16));
+        let types = widths.map(|width| IntType::new(width as u16));
         let params = Params { lanes: 0, types, scope: 0, number };
         let mut args = args.to_vec();
         self.builder.operation(row, params, &mut args).map_err(|fault| self.refused(&fault.message))

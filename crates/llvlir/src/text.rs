@@ -530,7 +530,7 @@ impl Reader {
     }
 
     fn check_result(&self, row: &Row, result: Option<(File, u64)>, at: usize, word_at: usize) -> Checked<()> {
-        match (File::of_letter(row.result()), result) {
+        match (File::from_letter(row.result()), result) {
             (None, None) => Ok(()),
             (None, Some(_)) => Err(Stop::syntax(at, format!("{} has no result", row.title()))),
             (Some(file), None) => {
@@ -550,7 +550,7 @@ impl Reader {
         if matches!(token.kind, Kind::Mark(_)) {
             return Err(expected(token, "an operand"));
         }
-        if let Some(file) = File::of_letter(letter) {
+        if let Some(file) = File::from_letter(letter) {
             return match token.kind {
                 Kind::Register(written, value) if written == file => self.existing(file, value, at).map(Arg::Value),
                 Kind::Register(..) => {
@@ -784,7 +784,7 @@ fn put_operation(out: &mut String, program: &Program, op: &super::program::Opera
         out.push_str(if k == 0 { " " } else { ", " });
         match arg {
             Arg::Value(value) => {
-                let prefix = File::of_letter(*letter).map_or("%", File::prefix);
+                let prefix = File::from_letter(*letter).map_or("%", File::prefix);
                 put(out, format_args!("{prefix}{value}"));
             }
             Arg::Imm(value) => put(out, format_args!("{value}")),

@@ -56,7 +56,7 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
             let weight = |(at, &x): (usize, &f64)| {
                 let n_out = n_out as usize;
                 let what = || format!("the weight at row {}, column {} is {x}", at / n_out, at % n_out);
-                Weight::of_float(x).ok_or_else(|| wrong(what()).with_help("weights are finite numbers"))
+                Weight::from_float(x).ok_or_else(|| wrong(what()).with_help("weights are finite numbers"))
             };
             v.iter().enumerate().map(weight).collect::<Result<_, _>>()?
         }

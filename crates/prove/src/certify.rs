@@ -235,7 +235,7 @@ impl Recorder {
         loop {
             let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
             let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
-            let Ok(question) = Question::of(g, own, &record) else { return false };
+            let Ok(question) = Question::new(g, own, &record) else { return false };
             if self.how != How::Recorded {
                 let by_trial = record.leaves.len() <= most;
                 let holds = if by_trial { question.exhaust().is_ok() } else { self.is_refuted(&question, steps) };
@@ -272,7 +272,7 @@ impl Recorder {
             let without = |ranges: &[(usize, usize)], g: &Graph| {
                 let leaves = reached(g, [own, other], &asked.leaves, ranges)?;
                 let record = Record { ranges: ranges.to_vec(), leaves, ..record.clone() };
-                (record.leaves.len() <= most && Question::of(g, own, &record).ok()?.exhaust().is_ok()).then_some(())
+                (record.leaves.len() <= most && Question::new(g, own, &record).ok()?.exhaust().is_ok()).then_some(())
             };
             ranges = if unneeded == 1 || record.leaves.len() > most || without(&all, g).is_some() {
                 all
@@ -795,8 +795,8 @@ impl Origin<'_> {
     /// Its gates.
     fn compared(&self, made: Made<'_>) -> Result<Compared, String> {
         match *self {
-            Origin::Program(model) => Compared::of(model, made),
-            Origin::Machine(machine, text, induction) => Compared::of_machine(machine, text, (induction, true), made),
+            Origin::Program(model) => Compared::new(model, made),
+            Origin::Machine(machine, text, induction) => Compared::new_machine(machine, text, (induction, true), made),
         }
     }
 }
@@ -852,7 +852,7 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     };
     match side {
         Side::Program(program) => {
-            Compared::of(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
+            Compared::new(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
         }
         Side::Beside(program, _) => {
             compared.clone().follow(side, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
@@ -1228,7 +1228,7 @@ impl Shared {
     /// Whether a text, as the checker reads it clock by clock, is the program, within about so many units of work.
     pub(super) fn is_text(&mut self, source: &str, top: &str, rhythm: &Rhythm, most: u64) -> bool {
         self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
-        let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.of(top) });
+        let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.elaborate(top) });
         let Ok(text) = text else { return false };
         let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(rhythm)));
         made.is_ok() && self.compared.open().next().is_none()
@@ -1373,7 +1373,7 @@ mod tests {
         for seed in 0..300 {
             let model = drawn(seed);
             let Some(same) = read_program(&model) else { continue };
-            let Ok(mut compared) = Compared::of(&same, &mut |_, _, _| Ok(())) else { continue };
+            let Ok(mut compared) = Compared::new(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
             // Ranges that are known by then may make other gates of it; a record shows that those are the same.
@@ -1420,7 +1420,7 @@ mod tests {
                 let text = alir_hw::emit::text(&netlist, language, &emitted);
                 let what = format!("seed {seed}\n{text}");
                 let read = Text::read(&text).unwrap_or_else(|why| panic!("{why}: {what}"));
-                let mut compared = Compared::of(&same, &mut |_, _, _| Ok(())).unwrap();
+                let mut compared = Compared::new(&same, &mut |_, _, _| Ok(())).unwrap();
                 let built = compared.follow(&Side::Text(&read, None), &mut |_, _, _| Ok(()));
                 built.unwrap_or_else(|why| panic!("{why}: {what}"));
                 compared_outputs += agrees(&model, &compared, &what);
@@ -1512,7 +1512,7 @@ mod tests {
     }
 
     fn replayed(first: &Program, second: &Program, made: &Step) -> Result<bool, String> {
-        let mut compared = Compared::of(first, &mut |_, _, _| Ok(())).unwrap();
+        let mut compared = Compared::new(first, &mut |_, _, _| Ok(())).unwrap();
         compared.replay(&Side::Program(second), made)?;
         Ok(compared.open().next().is_none())
     }
@@ -1553,7 +1553,7 @@ mod tests {
             if step == right {
                 return;
             }
-            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let mut again = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             let replay = again.replay(&Side::Program(&second), &step);
             assert!(replay.is_err(), "{what}: {step:?}");
             assert_sound(&again.graph, what);
@@ -1611,7 +1611,7 @@ mod tests {
         let backwards = xor(&mut g, &backwards);
         let leaves: Vec<u32> = bits.iter().map(|bit| bit.node() as u32).collect();
         let record = Record { bit: 0, other: forwards, leaves, ranges: vec![], reason: Reason::Exhaustion };
-        let question = Question::of(&g, backwards, &record).unwrap();
+        let question = Question::new(&g, backwards, &record).unwrap();
         let lemmas = sat::refutation(&question.clauses(), &mut 1_000_000).expect("they are equal");
         assert!(lemmas.len() > 20, "{}", lemmas.len());
         assert_eq!(question.follow(&lemmas), Ok(vec![]));
@@ -1674,7 +1674,7 @@ mod tests {
             let sum = b.op(Op::Add { a: y, b: z, shift: 0 }, Interval::full(kif(true, 7, 0)));
             b.op(Op::Add { a: sum, b: term, shift: 0 }, Interval::full(kif(true, 8, 0)))
         });
-        let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+        let mut compared = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
         let (p, q) = (compared.inputs[0][0], compared.inputs[1][0]);
         let mut again = Lit::FALSE;
         compared
@@ -1717,7 +1717,7 @@ mod tests {
             })
         };
         for (of_low, is_same) in [(3, true), (2, false)] {
-            let mut compared = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let mut compared = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             compared.follow(&Side::Program(&halves(of_low)), &mut |_, _, _| Ok(())).unwrap();
             let found = compared.found[0].clone();
             assert!(!compared.is_shown(0));
@@ -1748,7 +1748,7 @@ mod tests {
             gone_over += programs.len() - found.certificate.steps.len();
             outputs += found.shown.len();
             shown += found.shown.iter().filter(|&&shown| shown).count();
-            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let mut again = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             for (at, step) in found.certificate.steps.iter().enumerate() {
                 let is_last = at + 1 == found.certificate.steps.len();
                 assert!(is_last || !step.places.is_empty(), "seed {seed}: a program that nothing is recorded of");
@@ -1846,7 +1846,7 @@ mod tests {
             }
             let read = read.unwrap();
             assert_eq!(read, certificate);
-            let mut again = Compared::of(&first, &mut |_, _, _| Ok(())).unwrap();
+            let mut again = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             again.replay(&Side::Program(&second), &read.steps[0]).unwrap();
             assert_sound(&again.graph, &format!("seed {seed}"));
             assert_eq!(super::shown(&again), found.shown, "seed {seed}");

@@ -270,12 +270,12 @@ mod tests {
     }
 
     fn xor(builder: &mut Builder, (a, b): (ValueId, ValueId), how: How, width: u32) -> ValueId {
-        let word = Interval::of_width(false, width, 0);
+        let word = Interval::from_width(false, width, 0);
         if how != How::Arithmetic {
             return builder.op(Op::Binary { op: BinaryBits::Xor, a, b, shift: 0 }, word);
         }
         let both = builder.op(Op::Binary { op: BinaryBits::And, a, b, shift: 0 }, word.clone());
-        let sum = builder.op(Op::Add { a, b, shift: 0 }, Interval::of_width(false, width + 1, 0));
+        let sum = builder.op(Op::Add { a, b, shift: 0 }, Interval::from_width(false, width + 1, 0));
         builder.op(Op::Sub { a: sum, b: both, shift: 1 }, word)
     }
 
@@ -286,7 +286,7 @@ mod tests {
 
     fn network(rows: &Rows, how: How) -> Model {
         let mut builder = Builder::new(vec![0; BITS]);
-        let bit = Interval::of_width(false, 1, 0);
+        let bit = Interval::from_width(false, 1, 0);
         let mut all: Vec<ValueId> =
             (0..BITS as u32).map(|input| builder.op(Op::Input { input }, bit.clone())).collect();
         for (terms, is_sum) in rows {
@@ -346,14 +346,14 @@ mod tests {
     fn crc32(how: How, flipped: Option<u32>) -> Model {
         let polynomial: u32 = 0xedb8_8320 ^ flipped.map_or(0, |bit| 1 << bit);
         let mut builder = Builder::new(vec![0; 2]);
-        let word = Interval::of_width(false, 32, 0);
+        let word = Interval::from_width(false, 32, 0);
         let state = builder.op(Op::Input { input: 0 }, word.clone());
-        let byte = builder.op(Op::Input { input: 1 }, Interval::of_width(false, 8, 0));
+        let byte = builder.op(Op::Input { input: 1 }, Interval::from_width(false, 8, 0));
         let mut state = xor(&mut builder, (state, byte), how, 32);
         let [ones, zero] =
             [polynomial, 0].map(|value| builder.op(Op::Const { value: i64::from(value).into() }, word.clone()));
         for _ in 0..8 {
-            let low = builder.op(Op::Quantise { x: state, shift: 0 }, Interval::of_width(false, 1, 0));
+            let low = builder.op(Op::Quantise { x: state, shift: 0 }, Interval::from_width(false, 1, 0));
             let taps = builder.op(Op::Mux { cond: low, on_true: ones, on_false: zero, shift: 0 }, word.clone());
             let down = builder.op(Op::Quantise { x: state, shift: -1 }, word.clone());
             state = xor(&mut builder, (down, taps), how, 32);
@@ -365,16 +365,16 @@ mod tests {
     /// CRC-32 with one table for the byte: `table[(state ^ byte) & 255] ^ state >> 8`.
     fn crc32_by_table() -> Model {
         let mut builder = Builder::new(vec![0; 2]);
-        let word = Interval::of_width(false, 32, 0);
+        let word = Interval::from_width(false, 32, 0);
         let state = builder.op(Op::Input { input: 0 }, word.clone());
-        let byte = builder.op(Op::Input { input: 1 }, Interval::of_width(false, 8, 0));
+        let byte = builder.op(Op::Input { input: 1 }, Interval::from_width(false, 8, 0));
         let mixed = xor(&mut builder, (state, byte), How::Operation, 32);
-        let low = builder.op(Op::Quantise { x: mixed, shift: 0 }, Interval::of_width(false, 8, 0));
+        let low = builder.op(Op::Quantise { x: mixed, shift: 0 }, Interval::from_width(false, 8, 0));
         let entry = |index: u32| (0..8).fold(index, |v, _| if v & 1 == 1 { v >> 1 ^ 0xedb8_8320 } else { v >> 1 });
         // Entries of a table are signed: halves of 16 bits.
         let halves = [0, 16].map(|lo| {
             let entries = (0..256).map(|i| (entry(i) >> lo & 0xffff) as i32).collect();
-            let out = Interval::of_width(false, 16, 0);
+            let out = Interval::from_width(false, 16, 0);
             let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 8 });
             builder.op(Op::Lookup { x: low, table, base: 0.into() }, out)
         });

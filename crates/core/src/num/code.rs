@@ -27,7 +27,7 @@ impl Code {
 
     /// The integer of 128 bits. No [`From`]: with that of `i64` as well, a bare number would be of either type.
     #[inline]
-    pub fn of_i128(v: i128) -> Code {
+    pub fn from_i128(v: i128) -> Code {
         match i64::try_from(v) {
             Ok(small) => Code(Repr::Small(small)),
             Err(_) => Code(Repr::Big(Box::new(BigInt::from(v)))),

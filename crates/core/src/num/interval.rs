@@ -30,11 +30,11 @@ impl Interval {
 
     /// Every value that a type can hold.
     pub fn full(kif: Kif) -> Interval {
-        Interval::of_width(kif.signed, kif.width(), kif.frac)
+        Interval::from_width(kif.signed, kif.width(), kif.frac)
     }
 
     /// All codes of `width` bits, in steps of `2^-frac`.
-    pub fn of_width(signed: bool, width: u32, frac: i32) -> Interval {
+    pub fn from_width(signed: bool, width: u32, frac: i32) -> Interval {
         if width == 0 {
             return Interval::new(0, 0, frac);
         }
@@ -54,7 +54,7 @@ impl Interval {
         if self.min.is_zero() && self.max.is_zero() {
             return Kif::ZERO;
         }
-        Kif::of_bits(self.min.is_negative(), Code::bits_of_interval(&self.min, &self.max), self.frac)
+        Kif::from_bits(self.min.is_negative(), Code::bits_of_interval(&self.min, &self.max), self.frac)
     }
 
     /// The interval of the negated values.
@@ -119,7 +119,7 @@ mod tests {
                 assert_eq!(full.kif(), kif);
             }
         }
-        assert_eq!(Interval::of_width(true, 0, 5), Interval::new(0, 0, 5));
+        assert_eq!(Interval::from_width(true, 0, 5), Interval::new(0, 0, 5));
     }
 
     #[test]

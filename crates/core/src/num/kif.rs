@@ -24,7 +24,7 @@ impl Kif {
     /// The type of codes that need `bits` bits without a sign bit; saturates far above every width limit that readers
     /// enforce.
     #[inline]
-    pub fn of_bits(signed: bool, bits: u64, frac: i32) -> Kif {
+    pub fn from_bits(signed: bool, bits: u64, frac: i32) -> Kif {
         let bits = i64::try_from(bits).unwrap_or(i64::MAX);
         Kif { signed, int: i32::try_from(bits.saturating_sub(frac.into())).unwrap_or(i32::MAX), frac }
     }

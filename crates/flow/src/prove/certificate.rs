@@ -49,7 +49,7 @@ pub fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
 fn read_text<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
     let text = Text::read(source)?;
     match top.filter(|top| *top != text.name()) {
-        Some(top) => Ok((text.of(top)?, Some(top.to_owned()))),
+        Some(top) => Ok((text.elaborate(top)?, Some(top.to_owned()))),
         None => Ok((text, None)),
     }
 }

@@ -155,7 +155,7 @@ impl<'l> Assembly<'l> {
                 return Err(Diagnostic::error("E0104", place, message).with_help("raise --max-bytes").into());
             }
         }
-        Ok(Some(Interval::of_width(signed == 1, width as u32, frac as i32)))
+        Ok(Some(Interval::from_width(signed == 1, width as u32, frac as i32)))
     }
 
     /// Appends an operation; one that could not be read is a zero.

@@ -26,7 +26,7 @@ struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    fn of(netlist: &'a Netlist, is_factored: impl Fn(&Cell) -> bool) -> Bits<'a> {
+    fn new(netlist: &'a Netlist, is_factored: impl Fn(&Cell) -> bool) -> Bits<'a> {
         let mut first = Vec::with_capacity(netlist.nets().len());
         let mut count = 0u32;
         for net in netlist.nets() {
@@ -91,7 +91,7 @@ struct Readers {
 }
 
 impl Readers {
-    fn of(held: &[u32]) -> Readers {
+    fn new(held: &[u32]) -> Readers {
         let mut start = vec![0u32; held.len() + 2];
         let holding = || held.iter().enumerate().filter(|&(_, &bit)| bit != NONE);
         holding().for_each(|(_, &bit)| start[bit as usize + 2] += 1);
@@ -107,7 +107,7 @@ impl Readers {
         Readers { start, all }
     }
 
-    fn of_bit(&self, bit: u32) -> &[u32] {
+    fn readers(&self, bit: u32) -> &[u32] {
         &self.all[self.start[bit as usize] as usize..self.start[bit as usize + 1] as usize]
     }
 }
@@ -122,8 +122,8 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
     if products.is_empty() {
         return 0;
     }
-    let bits = Bits::of(netlist, is_factored);
-    let readers = Readers::of(&bits.held);
+    let bits = Bits::new(netlist, is_factored);
+    let readers = Readers::new(&bits.held);
     let factors: Vec<Vec<u32>> = products
         .iter()
         .flat_map(|&product| match netlist.nets()[product].cell {
@@ -144,7 +144,7 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
             if layer.iter().any(|&bit| bits.elsewhere[bit as usize] || is_factor[bit as usize]) {
                 break;
             }
-            layer = layer.iter().flat_map(|&bit| readers.of_bit(bit)).copied().collect();
+            layer = layer.iter().flat_map(|&bit| readers.readers(bit)).copied().collect();
             layer.iter().for_each(|&register| inside[register as usize] = true);
         }
     }
@@ -176,7 +176,7 @@ pub(super) fn absorbed(netlist: &Netlist, blocks: BlockRegisters) -> u64 {
         outside[bit] = !inside[bit]
             && (!is_taken
                 || readers
-                    .of_bit(bit as u32)
+                    .readers(bit as u32)
                     .iter()
                     .any(|&r| outside[r as usize] || inside[r as usize] || further[r as usize] == 0));
     }

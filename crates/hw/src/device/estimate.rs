@@ -93,13 +93,13 @@ pub(super) fn size(tables: &Tables, technology: &Technology) -> f64 {
 }
 
 impl Mapped {
-    fn of(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
-        let forms = Forms::of(netlist, resources.tables);
+    fn new(netlist: &Netlist, technology: &Technology, resources: Resources, inputs: f64) -> Mapped {
+        let forms = Forms::new(netlist, resources.tables);
         let gates = Gates::from_netlist(netlist, technology, resources.multiplier_blocks, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let tables = tables(&gates, &cover, technology);
         let size = size(&tables, technology);
-        let timing = Timing::of(&gates, &cover, technology, size, inputs);
+        let timing = Timing::new(&gates, &cover, technology, size, inputs);
         Mapped { gates, timing, tables, memories: memories(netlist, technology, &forms) }
     }
 
@@ -150,14 +150,14 @@ fn picoseconds(ns: f64) -> f64 {
 
 impl Estimate {
     /// Estimates what `netlist` takes of a device that leaves it the whole clock period.
-    pub fn of(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
+    pub fn new(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
         Estimate::within(netlist, device, resources, Surroundings::default())
     }
 
     /// Estimates what `netlist` takes of a device. The period includes what the surroundings take.
     pub fn within(netlist: &Netlist, device: Device, resources: Resources, around: Surroundings) -> Estimate {
         let technology = device.technology();
-        let mapped = Mapped::of(netlist, technology, resources, around.input_ns);
+        let mapped = Mapped::new(netlist, technology, resources, around.input_ns);
         let (longest, at) = mapped.latest(around.output_ns);
         let registers = if netlist.register_bits() > 0 { technology.clock_to_output() } else { 0.0 };
         let blocks = technology.block_registers().filter(|_| resources.multiplier_blocks);

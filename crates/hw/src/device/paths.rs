@@ -35,7 +35,7 @@ fn exact(ns: f64) -> f64 {
 pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> Paths {
     let options = Options { fabric: fabric.by_operation(), ..Options::default() };
     let netlist = netlist::lower(model, schedule, &options);
-    let forms = Forms::of(&netlist, TableStyle::default());
+    let forms = Forms::new(&netlist, TableStyle::default());
     let gates = Gates::by_operation(&netlist, technology, true, &forms);
     let cover = cover(&gates, &roots(&gates), technology);
     let size = size(&tables(&gates, &cover, technology), technology);
@@ -100,7 +100,7 @@ impl FixedArcs {
         match technology.times {
             PartTimes::Lumped(times) => made.lumped(gates, cover, technology, &times, size),
             PartTimes::Arcs(arcs) => {
-                let timing = Timing::of(gates, cover, technology, size, 0.0);
+                let timing = Timing::new(gates, cover, technology, size, 0.0);
                 let reach = Reach::new(gates, cover, technology, arcs, arcs.wires.by_readers(size));
                 made.by_arcs(gates, cover, technology, &reach, &timing);
                 let least = technology.least_setup();
@@ -196,7 +196,7 @@ impl FixedArcs {
         let through = |inputs: &[Lit]| {
             let at = |x: Lit| match x.is_constant() {
                 true => 0.0,
-                false => timing.arrivals[x.gate()].at + reach.of(x.gate()) as f32,
+                false => timing.arrivals[x.gate()].at + reach.arrival(x.gate()) as f32,
             };
             let mut inputs = inputs.to_vec();
             inputs.sort_by(|&x, &y| at(y).total_cmp(&at(x)));
@@ -217,7 +217,7 @@ impl FixedArcs {
                 Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                     table(index)
                         .into_iter()
-                        .for_each(|(x, time)| self.from(&mut making, x, time, |gate| reach.of(gate)));
+                        .for_each(|(x, time)| self.from(&mut making, x, time, |gate| reach.arrival(gate)));
                 }
                 Gate::Carry { a, b, before, own_table: _ } => {
                     if before == FIRST {
@@ -239,10 +239,10 @@ impl FixedArcs {
                     };
                     let mut select = Making::default();
                     for (x, time) in in_front {
-                        self.from(&mut select, x, time + ns(cell.from_table), |gate| reach.of(gate));
+                        self.from(&mut select, x, time + ns(cell.from_table), |gate| reach.arrival(gate));
                     }
                     let mut direct = Making::default();
-                    self.from(&mut direct, b, ns(cell.from_pin), |gate| reach.of(gate));
+                    self.from(&mut direct, b, ns(cell.from_pin), |gate| reach.arrival(gate));
                     bits.push([self.push(index, select), self.push(index, direct)]);
                     let position = bits.len() - 1;
                     for (k, &[select, direct]) in bits.iter().enumerate() {
@@ -263,7 +263,7 @@ impl FixedArcs {
                         };
                         let mut whole = Making::default();
                         for (x, time) in inputs {
-                            self.from(&mut whole, x, time, |gate| reach.of(gate));
+                            self.from(&mut whole, x, time, |gate| reach.arrival(gate));
                         }
                         *known = self.push(index, whole);
                     }
@@ -478,11 +478,11 @@ mod tests {
     fn timed(model: &Model, technology: &Technology) -> f64 {
         let options = Options { fabric: Fabric::default().by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
-        let forms = Forms::of(&netlist, TableStyle::default());
+        let forms = Forms::new(&netlist, TableStyle::default());
         let gates = Gates::by_operation(&netlist, technology, true, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let size = size(&tables(&gates, &cover, technology), technology);
-        let timing = Timing::of(&gates, &cover, technology, size, 0.0);
+        let timing = Timing::new(&gates, &cover, technology, size, 0.0);
         let least = technology.least_setup();
         // Ports that show inputs or constants belong to no operation.
         let made = gates.ends.iter().copied().filter(|x| gates.gates[x.gate()] != Gate::Source);

@@ -39,7 +39,7 @@ pub enum TableStyle {
 
 impl Forms {
     /// Decides it.
-    pub(crate) fn of(netlist: &Netlist, style: TableStyle) -> Forms {
+    pub(crate) fn new(netlist: &Netlist, style: TableStyle) -> Forms {
         let registered = match style {
             TableStyle::Block | TableStyle::ByCost { .. } => registered(netlist),
             TableStyle::Auto | TableStyle::Logic | TableStyle::Pieces { .. } => vec![false; netlist.roms().len()],
@@ -147,7 +147,7 @@ mod tests {
             false => Schedule::combinational(model.nodes().len()),
         };
         let netlist = netlist::lower(&model, &schedule, &Options::default());
-        Forms::of(&netlist, TableStyle::ByCost { device }).forms[0]
+        Forms::new(&netlist, TableStyle::ByCost { device }).forms[0]
     }
 
     #[test]

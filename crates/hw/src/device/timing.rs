@@ -60,7 +60,7 @@ pub(super) struct Timing {
 
 impl Timing {
     /// Times a cover of `tables` tables. `inputs`: arrival time of input ports in nanoseconds.
-    pub(super) fn of(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
+    pub(super) fn new(gates: &Gates, cover: &Cover, technology: &Technology, tables: f64, inputs: f64) -> Timing {
         match technology.times {
             PartTimes::Lumped(times) => {
                 let wires = lumped_wires(&times, tables);
@@ -319,7 +319,7 @@ impl<'a> Reach<'a> {
     }
 
     /// From a gate's output to the pin of what reads it: nanoseconds.
-    pub(super) fn of(&self, gate: usize) -> f64 {
+    pub(super) fn arrival(&self, gate: usize) -> f64 {
         let wire = self.wire(self.readers[gate] as usize);
         match self.gates.gates[gate] {
             Gate::Carry { .. } => ns(self.arcs.carry.sum_to_pin) + wire,
@@ -333,7 +333,7 @@ impl<'a> Reach<'a> {
     /// Returns the setup time of a register after a gate's output, in nanoseconds.
     pub(super) fn setup(&self, gate: usize) -> f64 {
         let arcs = self.arcs;
-        let behind_wire = || self.of(gate) + ns(arcs.setup_behind_wire);
+        let behind_wire = || self.arrival(gate) + ns(arcs.setup_behind_wire);
         match self.gates.gates[gate] {
             Gate::Source => behind_wire(),
             Gate::Carry { .. } => ns(arcs.setup_behind_carry),
@@ -388,13 +388,13 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
         // A constant is there from the start.
         let wired = |at: &[Arrival], x: Lit| match x.is_constant() {
             true => Arrival::default(),
-            false => at[x.gate()].plus(reach.of(x.gate()), |_| {}),
+            false => at[x.gate()].plus(reach.arrival(x.gate()), |_| {}),
         };
         let arrival = match *gate {
             Gate::Source => Arrival::default().plus(start[index], |_| {}),
             Gate::And(..) | Gate::Xor(..) | Gate::Mux(..) => {
                 let leaves = cover.cut(index).map_or(&[][..], |cut| cut.leaves());
-                let reached = |&leaf: &u32| at[leaf as usize].plus(reach.of(leaf as usize), |_| {});
+                let reached = |&leaf: &u32| at[leaf as usize].plus(reach.arrival(leaf as usize), |_| {});
                 Inputs::new(leaves.iter().map(reached)).through(arcs)
             }
             Gate::Carry { a, b, before, own_table: _ } => {
@@ -452,7 +452,7 @@ mod tests {
     /// The last output bit in picoseconds where wires take nothing.
     fn before_wires(model: &Model, technology: &Technology, arcs: &Arcs) -> f64 {
         let netlist = crate::netlist::lower(model, &Schedule::combinational(model.nodes().len()), &Default::default());
-        let forms = Forms::of(&netlist, TableStyle::default());
+        let forms = Forms::new(&netlist, TableStyle::default());
         let gates = Gates::from_netlist(&netlist, technology, false, &forms);
         let cover = cover(&gates, &roots(&gates), technology);
         let timing = by_arcs(&gates, &cover, technology, arcs, &[0.0, 0.0], 0.0);
@@ -476,13 +476,13 @@ mod tests {
 
     /// Builds a program with two unsigned inputs of `width` bits and the result of `op`, of an unsigned type of `bits`
     /// bits.
-    fn of_two(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
+    fn two_inputs(width: u32, bits: u32, op: impl Fn(ValueId, ValueId) -> Op) -> Model {
         program(&[width, width], |builder, inputs| builder.op(op(inputs[0], inputs[1]), unsigned(bits)))
     }
 
     /// Builds the sum of two unsigned inputs of `width` bits.
     fn sum(width: u32) -> Model {
-        of_two(width, width + 1, |a, b| Op::Add { a, b, shift: 0 })
+        two_inputs(width, width + 1, |a, b| Op::Add { a, b, shift: 0 })
     }
 
     #[test]
@@ -555,9 +555,9 @@ mod tests {
             let levels = n.log2();
             let ultrascale = levels * (94.0 + 15.0 + 241.0 + 30.0) + n / 8.0 * (23.0 + 26.0);
             let series7 = levels * (236.0 + 582.0 + 175.0) + n / 4.0 * 114.0;
-            let product = of_two(width, 2 * width, |a, b| Op::Mul { a, b });
+            let product = two_inputs(width, 2 * width, |a, b| Op::Mul { a, b });
             take(&product, &format!("product of {width} bits"), [ultrascale, series7]);
-            let either = of_two(width, width, |a, b| Op::Binary { op: BinaryBits::Xor, a, b, shift: 0 });
+            let either = two_inputs(width, width, |a, b| Op::Binary { op: BinaryBits::Xor, a, b, shift: 0 });
             take(&either, &format!("exclusive or of {width} bits"), [94.0, 236.0]);
             take(&choice(width), &format!("multiplexer of {width} bits"), [134.0, 408.0]);
         }

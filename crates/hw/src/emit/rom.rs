@@ -45,7 +45,7 @@ const INSTANCE: &str = "u_";
 impl Tables {
     /// Decides it.
     pub(super) fn new(netlist: &Netlist, style: RomStyle, which: Arrays) -> Tables {
-        let Forms { forms, pieces } = Forms::of(netlist, style);
+        let Forms { forms, pieces } = Forms::new(netlist, style);
         let mut lookups = vec![0usize; forms.len()];
         for net in netlist.nets() {
             if let Cell::Rom { rom, .. } = net.cell {

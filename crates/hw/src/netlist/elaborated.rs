@@ -226,18 +226,18 @@ mod tests {
             let mut builder = Builder::new(vec![0, 0]);
             let types = [(); 2].map(|()| {
                 let width = if is_square { 6 + below(12) } else { 2 + below(44) };
-                Interval::of_width(below(2) == 1, width, 0)
+                Interval::from_width(below(2) == 1, width, 0)
             });
             let [x, y] = [0, 1].map(|input| builder.op(Op::Input { input }, types[input as usize].clone()));
             let y = if is_square { x } else { y };
             let (a, b) = (types[0].kif(), types[usize::from(!is_square)].kif());
             let whole = a.width() + b.width();
-            let product = builder.op(Op::Mul { a: x, b: y }, Interval::of_width(a.signed || b.signed, whole, 0));
+            let product = builder.op(Op::Mul { a: x, b: y }, Interval::from_width(a.signed || b.signed, whole, 0));
             // Its low bits, as a number of their own, wrap.
             let kept = match below(3) {
                 0 => builder.op(
                     Op::Quantise { x: product, shift: 0 },
-                    Interval::of_width(below(2) == 1, 4 + below(u64::from(whole) - 3), 0),
+                    Interval::from_width(below(2) == 1, 4 + below(u64::from(whole) - 3), 0),
                 ),
                 _ => product,
             };

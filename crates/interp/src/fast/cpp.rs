@@ -77,7 +77,7 @@ pub(super) fn whole_header(comment: &str, namespace: &str, body: &str) -> String
 pub(super) fn program(model: &Model) -> String {
     let mut code = lower::lower(model, LookupMiss::Zero);
     order::improve(&mut code, order::Registers::AVX512, |_, _| true);
-    let places = Places::of(&code, &vec![true; code.lanes.len()], &[]);
+    let places = Places::new(&code, &vec![true; code.lanes.len()], &[]);
     let bytes = places.bytes_per_sample();
     let block = BLOCKS.into_iter().find(|b| b * bytes <= ARENA).unwrap_or(BLOCKS[BLOCKS.len() - 1]);
     let limbs = code.wide.iter().map(|op| limbs_of(&code, op)).chain(code.limbs.values().copied()).max();

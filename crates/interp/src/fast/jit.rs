@@ -38,10 +38,10 @@ pub(super) enum Machine {
 impl Machine {
     /// Returns the target for a program on this machine, in blocks of `block` samples if given; `None` where the
     /// instruction set is not one that is compiled.
-    pub(super) fn of(set: InstructionSet, code: &Code, block: Option<usize>) -> Option<Machine> {
+    pub(super) fn assemble(set: InstructionSet, code: &Code, block: Option<usize>) -> Option<Machine> {
         match set {
-            InstructionSet::CompiledAvx2 => Some(Machine::Avx2(Avx2::of(code, block))),
-            InstructionSet::Compiled => Some(Machine::Avx512(Avx512::of_this_machine())),
+            InstructionSet::CompiledAvx2 => Some(Machine::Avx2(Avx2::new(code, block))),
+            InstructionSet::Compiled => Some(Machine::Avx512(Avx512::detect())),
             InstructionSet::Baseline | InstructionSet::Avx2 | InstructionSet::Avx512 => None,
         }
     }

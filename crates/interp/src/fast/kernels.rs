@@ -24,8 +24,8 @@ pub(super) trait Int: Copy + PartialEq + Ord + Send + Sync + 'static {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
-    fn of(value: i128) -> Self;
-    fn of_i64(value: i64) -> Self;
+    fn from_i128(value: i128) -> Self;
+    fn from_i64(value: i64) -> Self;
     /// Sign extended.
     fn signed(self) -> i128;
     /// Zero extended.
@@ -58,9 +58,9 @@ macro_rules! int {
             #[inline(always)]
             fn xor(self, other: Self) -> Self { self ^ other }
             #[inline(always)]
-            fn of(value: i128) -> Self { value as $t }
+            fn from_i128(value: i128) -> Self { value as $t }
             #[inline(always)]
-            fn of_i64(value: i64) -> Self { value as $t }
+            fn from_i64(value: i64) -> Self { value as $t }
             #[inline(always)]
             fn signed(self) -> i128 { self as i128 }
             #[inline(always)]
@@ -169,22 +169,22 @@ struct Finish<T> {
 
 impl<T: Int> Finish<T> {
     #[inline(always)]
-    fn of(step: &Step) -> Finish<T> {
+    fn new(step: &Step) -> Finish<T> {
         let (shr, mut sign) = (u32::from(step.shr), u32::from(step.sign_bits));
-        let mut mask = T::of(-1);
+        let mut mask = T::from_i128(-1);
         if step.logical && shr > 0 {
             if sign > 0 && sign + shr <= T::BITS {
                 // The sign bit to be extended is one of the operand's; what a shift brings in is overwritten.
             } else {
                 // Zeros come in, and reach the sign bit if there is one.
-                mask = T::of(!(-1i128 << (T::BITS - shr)));
+                mask = T::from_i128(!(-1i128 << (T::BITS - shr)));
                 sign = 0;
             }
         }
         if step.zero_bits > 0 {
-            mask = mask.and(T::of(!(-1i128 << step.zero_bits)));
+            mask = mask.and(T::from_i128(!(-1i128 << step.zero_bits)));
         }
-        let lowest = T::of(-1).shl(T::BITS - 1);
+        let lowest = T::from_i128(-1).shl(T::BITS - 1);
         Finish {
             floor: if step.relu { T::ZERO } else { lowest },
             shr,
@@ -209,7 +209,7 @@ macro_rules! finished {
             for $i in 0..n {
                 $dst[$i] = f.apply($value);
             }
-        } else if f.floor == T::ZERO || f.mask != T::of(-1) {
+        } else if f.floor == T::ZERO || f.mask != T::from_i128(-1) {
             for $i in 0..n {
                 let value: T = $value;
                 $dst[$i] = value.max(f.floor).and(f.mask);
@@ -235,9 +235,9 @@ mod body {
     pub(super) unsafe fn linear1<T: Int>(e: &mut Exec<'_>, s: &Step) {
         // SAFETY: see `Exec`.
         let (dst, a) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a)) };
-        let (c, f, sa) = (T::of(e.constants[s.constant as usize]), Finish::of(s), s.sa.into());
+        let (c, f, sa) = (T::from_i128(e.constants[s.constant as usize]), Finish::new(s), s.sa.into());
         // -v is !v + 1.
-        let (flip, c) = if s.extra != 0 { (T::of(-1), c.add(T::of(1))) } else { (T::ZERO, c) };
+        let (flip, c) = if s.extra != 0 { (T::from_i128(-1), c.add(T::from_i128(1))) } else { (T::ZERO, c) };
         let a = &a[..dst.len()];
         if sa == 0 && flip == T::ZERO {
             finished!(f, dst, i => a[i].add(c));
@@ -254,7 +254,7 @@ mod body {
     ) {
         // SAFETY: see `Exec`.
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
-        let (c, f) = (T::of(e.constants[s.constant as usize]), Finish::of(s));
+        let (c, f) = (T::from_i128(e.constants[s.constant as usize]), Finish::new(s));
         let (sa, sb) = (s.sa.into(), s.sb.into());
         let (a, b) = (&a[..dst.len()], &b[..dst.len()]);
         let sum = |i: usize| {
@@ -279,14 +279,14 @@ mod body {
         let terms = &e.nary[s.a as usize..][..s.b as usize];
         // SAFETY: see `Exec`.
         let dst = unsafe { e.slot_mut::<T>(s.dst) };
-        let (c, f) = (T::of(e.constants[s.constant as usize]), Finish::of(s));
+        let (c, f) = (T::from_i128(e.constants[s.constant as usize]), Finish::new(s));
         for (k, dst) in dst.chunks_mut(CHUNK).enumerate() {
             let mut sum = [c; CHUNK];
             for t in terms {
                 // SAFETY: see `Exec`.
                 let x = unsafe { e.slot::<T>(t.offset) };
                 let x = &x[k * CHUNK..][..dst.len()];
-                let flip = if t.neg { T::of(-1) } else { T::ZERO };
+                let flip = if t.neg { T::from_i128(-1) } else { T::ZERO };
                 let shl = t.shl.into();
                 for (sum, &x) in sum.iter_mut().zip(x) {
                     *sum = sum.add(x.shl(shl).xor(flip).sub(flip));
@@ -302,7 +302,7 @@ mod body {
     pub(super) unsafe fn mul<T: Int>(e: &mut Exec<'_>, s: &Step) {
         // SAFETY: see `Exec`.
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
-        let (f, sa) = (Finish::of(s), s.sa.into());
+        let (f, sa) = (Finish::new(s), s.sa.into());
         let (a, b) = (&a[..dst.len()], &b[..dst.len()]);
         finished!(f, dst, i => a[i].mul(b[i]).shl(sa));
     }
@@ -312,7 +312,7 @@ mod body {
     pub(super) unsafe fn bits<T: Int, const OP: u8>(e: &mut Exec<'_>, s: &Step) {
         // SAFETY: see `Exec`.
         let (dst, a, b) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b)) };
-        let (f, sa, sb) = (Finish::of(s), s.sa.into(), s.sb.into());
+        let (f, sa, sb) = (Finish::new(s), s.sa.into(), s.sb.into());
         let of = |a: T, b: T| match OP {
             0 => a.and(b),
             1 => a.or(b),
@@ -329,7 +329,8 @@ mod body {
     /// A shift of a mux operand to either side, zeros or signs coming in.
     #[inline(always)]
     fn shifter<T: Int>(shl: u8, shr: u8, logical: bool) -> impl Fn(T) -> T {
-        let mask = if logical && shr > 0 { T::of(!(-1i128 << (T::BITS - u32::from(shr)))) } else { T::of(-1) };
+        let mask =
+            if logical && shr > 0 { T::from_i128(!(-1i128 << (T::BITS - u32::from(shr)))) } else { T::from_i128(-1) };
         move |v| v.shl(shl.into()).shr(shr.into()).and(mask)
     }
 
@@ -341,8 +342,8 @@ mod body {
         let (dst, a, b, c) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a), e.slot::<T>(s.b), e.slot::<T>(s.c)) };
         let on_true = shifter::<T>(other[0].shl, other[0].offset as u8, other[0].neg);
         let on_false = shifter::<T>(other[1].shl, other[1].offset as u8, other[1].neg);
-        let bit = T::of(1).shl(s.extra.into());
-        let f = Finish::of(s);
+        let bit = T::from_i128(1).shl(s.extra.into());
+        let f = Finish::new(s);
         let shifted = other.iter().any(|shifts| shifts.shl > 0 || shifts.offset > 0);
         for (k, dst) in dst.chunks_mut(CHUNK).enumerate() {
             let from = k * CHUNK;
@@ -351,7 +352,7 @@ mod body {
             // Masks in a loop of their own: in one loop they become branches, and nothing is vectorised.
             let mut masks = [T::ZERO; CHUNK];
             for i in 0..n {
-                masks[i] = if c[i].and(bit) == T::ZERO { T::ZERO } else { T::of(-1) };
+                masks[i] = if c[i].and(bit) == T::ZERO { T::ZERO } else { T::from_i128(-1) };
             }
             if shifted {
                 finished!(f, dst, i => {
@@ -369,10 +370,10 @@ mod body {
     pub(super) unsafe fn compare<T: Int>(e: &mut Exec<'_>, s: &Step) {
         // SAFETY: see `Exec`.
         let (dst, a) = unsafe { (e.slot_mut::<T>(s.dst), e.slot::<T>(s.a)) };
-        let (than, f) = (T::of(e.constants[s.constant as usize]), Finish::of(s));
+        let (than, f) = (T::from_i128(e.constants[s.constant as usize]), Finish::new(s));
         let eq = s.extra != 0;
         let a = &a[..dst.len()];
-        finished!(f, dst, i => if (a[i] == than) == eq { T::of(1) } else { T::ZERO });
+        finished!(f, dst, i => if (a[i] == than) == eq { T::from_i128(1) } else { T::ZERO });
     }
 
     /// Table `c`.
@@ -388,7 +389,7 @@ mod body {
                 for (d, &a) in dst.iter_mut().zip(a) {
                     let entry = $entries.get(index(a) as usize);
                     missed |= entry.is_none();
-                    *d = T::of_i64(entry.map_or(0, |&v| v.into()));
+                    *d = T::from_i64(entry.map_or(0, |&v| v.into()));
                 }
                 missed
             }};
@@ -428,15 +429,15 @@ mod body {
         let (dst, a) = unsafe { (e.slot_mut::<D>(s.dst), e.slot::<S>(s.a)) };
         if S::BITS > 64 || D::BITS > 64 {
             for (d, &a) in dst.iter_mut().zip(a) {
-                *d = D::of(if s.extra != 0 { a.unsigned() } else { a.signed() });
+                *d = D::from_i128(if s.extra != 0 { a.unsigned() } else { a.signed() });
             }
         } else if s.extra != 0 {
             for (d, &a) in dst.iter_mut().zip(a) {
-                *d = D::of_i64(a.unsigned64());
+                *d = D::from_i64(a.unsigned64());
             }
         } else {
             for (d, &a) in dst.iter_mut().zip(a) {
-                *d = D::of_i64(a.signed64());
+                *d = D::from_i64(a.signed64());
             }
         }
     }
@@ -459,7 +460,7 @@ mod body {
         const MAGIC: f64 = 6_755_399_441_055_744.0;
         const LIMIT: f64 = 2_251_799_813_685_248.0;
         let sign = if f[0] > 0 { T::BITS - u32::from(f[0]) } else { 0 };
-        let mask = if f[1] > 0 { T::of(!(-1i128 << f[1])) } else { T::of(-1) };
+        let mask = if f[1] > 0 { T::from_i128(!(-1i128 << f[1])) } else { T::from_i128(-1) };
         assert!(rows.len() >= dst.len() * stride && column < stride);
         let mut bad = 0u64;
         for (i, d) in dst.iter_mut().enumerate() {
@@ -472,7 +473,7 @@ mod body {
             // Not a number is neither below nor above; its exponent is the largest.
             let magnitude = y.to_bits() & (u64::MAX >> 1);
             bad |= u64::from(magnitude >= LIMIT.to_bits()) | u64::from((y == 0.0) & (x != 0.0));
-            *d = T::of_i64(code).shl(sign).shr(sign).and(mask);
+            *d = T::from_i64(code).shl(sign).shr(sign).and(mask);
         }
         bad != 0
     }

@@ -165,7 +165,7 @@ pub(super) enum Entries {
 }
 
 impl Entries {
-    fn of(entries: Vec<i32>) -> Entries {
+    fn new(entries: Vec<i32>) -> Entries {
         fn all<T: TryFrom<i32>>(entries: &[i32]) -> Option<Vec<T>> {
             entries.iter().map(|&e| T::try_from(e).ok()).collect()
         }
@@ -845,7 +845,7 @@ impl Lowering<'_> {
         let entries = self.model.table(table).entries.iter().map(|&e| wrap_small(e, kif)).collect();
         let inside = !self.can_miss(ValueId(node));
         let faults = self.miss == LookupMiss::Error && !inside;
-        self.code.tables.push(LaneTable { entries: Entries::of(entries), base, zero, op: node, faults, inside });
+        self.code.tables.push(LaneTable { entries: Entries::new(entries), base, zero, op: node, faults, inside });
         self.code.tables.len() as u32 - 1
     }
 

@@ -203,7 +203,7 @@ impl Plan {
         let set = options.instruction_set.filter(|s| s.is_available()).unwrap_or_else(InstructionSet::best);
         let mut code = lower::lower(model, options.lookup_miss);
         #[cfg(all(target_arch = "x86_64", unix))]
-        let machine = Machine::of(set, &code, options.block);
+        let machine = Machine::assemble(set, &code, options.block);
         #[cfg(all(target_arch = "x86_64", unix))]
         match machine {
             Some(machine) => order::improve(&mut code, machine.registers(), |code, ins| machine.knows(code, ins)),
@@ -214,7 +214,7 @@ impl Plan {
         let set = set.loops();
         let kernels = set.kernels();
         let everything = vec![true; code.lanes.len()];
-        let places = Places::of(&code, &everything, &[]);
+        let places = Places::new(&code, &everything, &[]);
         let block = options.block.unwrap_or_else(|| places.good_block(64..=1024)).max(1);
         let mut loops = Layout::new(&code, &places, block, code.fixed.clone());
         for ins in &code.ins {
@@ -271,7 +271,7 @@ impl Plan {
         let in_arena = jit::in_arena(code, &straight);
         let mut kept = Vec::new();
         jit::watched(code, &straight).for_each(|ins| ins.for_each_source(code, |r| kept.push(r)));
-        let places = Places::of(code, &in_arena, &kept);
+        let places = Places::new(code, &in_arena, &kept);
         let block = self.options.block.unwrap_or_else(|| places.good_block(256..=2048)).max(1);
         let fixed = code.fixed.iter().copied().filter(|f| in_arena[f.0 as usize]).collect();
         let mut layout = Layout::new(code, &places, block, fixed);
@@ -478,7 +478,7 @@ impl Places {
     /// the place given back last is taken first, as it is the likeliest to be in the nearest cache.
     ///
     /// Only registers that are `needed` get a place; the place of one that is `kept` is not reused.
-    pub(super) fn of(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
+    pub(super) fn new(code: &Code, needed: &[bool], kept: &[Reg]) -> Places {
         const FOREVER: u32 = u32::MAX;
         let n = code.lanes.len();
         let mut last = vec![0u32; n];

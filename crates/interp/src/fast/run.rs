@@ -138,7 +138,7 @@ impl<'p> Runner<'p> {
             let offset = layout.offsets[reg as usize];
             with_lane!(plan.code.lanes[reg as usize], T => {
                 // SAFETY: the register is of this lane, and nothing else runs.
-                unsafe { exec.slot_mut::<T>(offset) }.fill(T::of(value))
+                unsafe { exec.slot_mut::<T>(offset) }.fill(T::from_i128(value))
             }, unreachable!("constants are in machine lanes"));
         }
     }
@@ -409,7 +409,7 @@ impl<'p> Runner<'p> {
             with_lane!(plan.code.lanes[dst as usize], T => {
                 // SAFETY: the register is of this lane, and nothing else runs.
                 let dst = unsafe { exec.slot_mut::<T>(offset) };
-                dst[sample] = T::of(low_bits(&result));
+                dst[sample] = T::from_i128(low_bits(&result));
             }, wide::to_limbs(&result, self.limbs(dst, sample)));
         }
     }
@@ -527,7 +527,7 @@ impl Source for Real<'_> {
         for (i, d) in dst.iter_mut().enumerate() {
             let x = rows[i * port.stride + port.column];
             *d = if x.is_finite() {
-                T::of(wrap_low(convert::floor_low(x, scale), port.kif))
+                T::from_i128(wrap_low(convert::floor_low(x, scale), port.kif))
             } else {
                 let kind = FaultKind::NotFinite { input: port.column as u32, value: x };
                 faults.push(Fault { sample: port.start + i, kind });
@@ -594,7 +594,7 @@ impl Source for Codes<'_> {
                 0..128 => code << shift,
                 _ => code >> (-shift).min(127),
             };
-            *d = T::of(wrap_low(aligned, port.kif));
+            *d = T::from_i128(wrap_low(aligned, port.kif));
         }
     }
 
@@ -631,7 +631,7 @@ impl Source for Exact<'_> {
 
     fn load<T: LoadStore>(&self, _: &Plan, port: &Port, dst: &mut [T], faults: &mut Vec<Fault>) {
         for (i, d) in dst.iter_mut().enumerate() {
-            *d = T::of(low_bits(&wrap(&self.load_big(port, i, faults), port.kif)));
+            *d = T::from_i128(low_bits(&wrap(&self.load_big(port, i, faults), port.kif)));
         }
     }
 

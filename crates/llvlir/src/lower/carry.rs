@@ -38,7 +38,7 @@ fn pair(program: &Program, op: &Operation) -> Option<(Lane, [u32; 2])> {
 }
 
 impl Carries {
-    pub(super) fn of(program: &Program) -> Carries {
+    pub(super) fn new(program: &Program) -> Carries {
         let pairs = || program.ops().iter().filter_map(|op| Some((op, pair(program, op)?)));
         let compared: FxHashSet<[u32; 2]> =
             pairs().filter(|(_, (lane, _))| *lane == Lane::Compare).map(|(_, (_, both))| both).collect();

@@ -49,7 +49,7 @@ pub fn labelled(program: &Program, limits: &ir::Limits) -> Result<(Model, Labels
         a: Vec::new(),
         tables: FxHashMap::default(),
         counters: FxHashMap::default(),
-        carries: Carries::of(program),
+        carries: Carries::new(program),
         labels: Labels {
             inputs: elements.into_iter().map(|element| element.name).collect(),
             outputs: program.output_elements().into_iter().map(|element| element.name).collect(),
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             let signed = !matches!(ty, ValueType::M(_));
             let lanes: Box<[ValueId]> = (0..count)
                 .map(|_| {
-                    let full = Interval::of_width(signed, width, 0);
+                    let full = Interval::from_width(signed, width, 0);
                     let v = self.logic.push(Op::Input { input: next }, full.min.to_big(), full.max.to_big());
                     let name = self.labels.inputs[next as usize].clone();
                     self.labels.name(v, name);
@@ -182,7 +182,7 @@ impl Lowering<'_> {
             };
             for v in lanes {
                 // The port has its type whatever is known of the value.
-                let full = Interval::of_width(signed, width, 0);
+                let full = Interval::from_width(signed, width, 0);
                 let is_full = self.logic.builder.nodes()[v.index()].interval.kif() == full.kif();
                 let shown = match is_full {
                     true => v,

@@ -65,12 +65,12 @@ pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Mo
 
 fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model> {
     let facts = &*known.whole(model);
-    let sums = Sums::of(model, facts)?;
+    let sums = Sums::find(model, facts)?;
     let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().map(|group| plan_group(model, group, family)).collect();
     if plans.iter().all(Option::is_none) {
         return None;
     }
-    let delays = Delays::of(model, facts);
+    let delays = Delays::new(model, facts);
     let mut rows: FxHashMap<(usize, usize), ValueId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let Some((group, row)) = sums.root[id.index()] else { return rw.keep(id) };
@@ -329,8 +329,8 @@ struct PlanWriter<'a, 'b, 'c> {
 
 impl PlanWriter<'_, '_, '_> {
     fn push(&mut self, op: Op, (lo, hi): (i128, i128), frac: i32, is_adder: bool) -> ValueId {
-        let interval = Interval::new(Code::of_i128(lo), Code::of_i128(hi), frac);
-        let delay = if is_adder { self.delays.of_width(interval.kif().width()) } else { 0.0 };
+        let interval = Interval::new(Code::from_i128(lo), Code::from_i128(hi), frac);
+        let delay = if is_adder { self.delays.adder(interval.kif().width()) } else { 0.0 };
         self.rw.push(op, interval, delay, 0.0, self.origin)
     }
 
@@ -402,7 +402,7 @@ impl PlanWriter<'_, '_, '_> {
         }
         let entries: Vec<i128> = partial.entries().into_iter().map(entry).collect();
         let ends = entries.iter().fold((entries[0], entries[0]), |(lo, hi), &e| (lo.min(e), hi.max(e)));
-        let out = Interval::new(Code::of_i128(ends.0), Code::of_i128(ends.1), frac);
+        let out = Interval::new(Code::from_i128(ends.0), Code::from_i128(ends.1), frac);
         // `MAX_SUM` bounds the entries.
         let entries = entries.into_iter().map(|entry| entry as i32).collect();
         let table = self.rw.table(Table { entries, out, hash: String::new(), inp_width: bits.len() as i64 });

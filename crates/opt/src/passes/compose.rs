@@ -27,7 +27,7 @@ const SPARE_WORK: usize = 1 << 14;
 /// Composes tables with the operations before them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
-    let sources = Sources::of(model);
+    let sources = Sources::new(model);
     let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
@@ -95,7 +95,7 @@ pub(super) struct Sources(Vec<Option<ValueId>>);
 
 impl Sources {
     /// Finds them; what takes more than [`MOST_STEPS`] steps for a value is left out, which keeps this linear.
-    pub(super) fn of(model: &Model) -> Sources {
+    pub(super) fn new(model: &Model) -> Sources {
         let mut found: Vec<Option<ValueId>> = Vec::with_capacity(model.nodes().len());
         // What is computed from constants alone.
         let mut fixed: Vec<bool> = Vec::with_capacity(model.nodes().len());

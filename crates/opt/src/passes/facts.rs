@@ -52,7 +52,7 @@ impl Range {
     }
 
     /// Everything a type holds; nothing is known of types above 100 bits.
-    pub(super) fn of_kif(kif: Kif) -> Option<Range> {
+    pub(super) fn from_kif(kif: Kif) -> Option<Range> {
         let width = kif.width();
         if width > 100 {
             return None;
@@ -71,7 +71,7 @@ impl Range {
 
     /// Returns `true` if every code fits the type.
     pub(super) fn fits(self, kif: Kif) -> bool {
-        Range::of_kif(kif).is_none_or(|all| all.lo <= self.lo && self.hi <= all.hi)
+        Range::from_kif(kif).is_none_or(|all| all.lo <= self.lo && self.hi <= all.hi)
     }
 
     /// The only value, if there is only one.
@@ -191,7 +191,7 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Analyses a program; linear in its size.
-    pub(super) fn of(model: &Model, trust: Trust) -> Facts {
+    pub(super) fn new(model: &Model, trust: Trust) -> Facts {
         Facts::analysed(model, trust, true)
     }
 
@@ -212,7 +212,7 @@ impl Facts {
         };
         let mut readers = Vec::new();
         if forms {
-            facts.forms = Forms::of_none(n);
+            facts.forms = Forms::none(n);
             readers = vec![0u32; n];
             for node in model.nodes() {
                 node.op.for_each_operand(|v| readers[v.index()] += 1);
@@ -312,7 +312,7 @@ impl Facts {
         {
             exact = Some(known.meet(sum));
         }
-        let all = Range::of_kif(kif);
+        let all = Range::from_kif(kif);
         let range = match (exact, all) {
             (Some(exact), Some(_)) if exact.fits(kif) => Some(exact),
             (Some(exact), Some(_)) if exact.constant().is_some() => {
@@ -373,7 +373,7 @@ impl Facts {
     pub(super) fn interval(&self, model: &Model, id: ValueId) -> Interval {
         let declared = &model.node(id).interval;
         match self.range(id) {
-            Some(r) => Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), declared.frac),
+            Some(r) => Interval::new(Code::from_i128(r.lo), Code::from_i128(r.hi), declared.frac),
             None => declared.clone(),
         }
     }
@@ -389,7 +389,7 @@ impl Facts {
         match &model.node(id).op {
             Op::Input { input } => {
                 let port = model.input_kifs()[*input as usize];
-                Range::of_kif(port)?.align(i64::from(port.frac), out)
+                Range::from_kif(port)?.align(i64::from(port.frac), out)
             }
             Op::Const { value } => value.to_i128().filter(|v| v.unsigned_abs() < 1 << 120).map(Range::exactly),
             Op::Neg { x } => Some(self.range(*x)?.neg().align(frac(x), out)?),
@@ -541,7 +541,7 @@ impl Known {
 
     /// [`Facts::of`] the program.
     pub(super) fn whole(&mut self, model: &Model) -> &mut Facts {
-        self.whole.get_or_insert_with(|| Facts::of(model, self.trust))
+        self.whole.get_or_insert_with(|| Facts::new(model, self.trust))
     }
 
     /// [`Facts::local`] of the program.

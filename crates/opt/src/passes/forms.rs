@@ -164,7 +164,7 @@ impl Forms {
     const NONE: u32 = u32::MAX;
 
     /// For that many values, none of which has a form yet.
-    pub(super) fn of_none(n: usize) -> Forms {
+    pub(super) fn none(n: usize) -> Forms {
         Forms { at: vec![Forms::NONE; n], ..Forms::default() }
     }
 

@@ -69,7 +69,7 @@ struct Function {
 /// The functions that are worth being tables.
 fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
     let readers = model.reader_counts();
-    let sources = Sources::of(model);
+    let sources = Sources::new(model);
     let mut found = FxHashMap::default();
     let mut replaced: FxHashSet<ValueId> = FxHashSet::default();
     for id in model.ids().rev().filter(|&id| tables(model, id) > 0) {

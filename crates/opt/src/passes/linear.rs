@@ -30,7 +30,7 @@ const SPARE_PAIRS: usize = 1 << 14;
 /// Solves every group of sums again and keeps what got smaller.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = &*known.whole(model);
-    let sums = Sums::of(model, facts)?;
+    let sums = Sums::find(model, facts)?;
     let mut solved: Vec<Option<Rc<Solution>>> = vec![None; sums.groups.len()];
     let mut by_size: Vec<(usize, usize)> = sums.groups.iter().map(Group::pairs).zip(0..).collect();
     by_size.sort_unstable();
@@ -69,7 +69,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     if solved.iter().all(Option::is_none) {
         return None;
     }
-    let delays = Delays::of(model, facts);
+    let delays = Delays::new(model, facts);
     let mut made: Vec<Vec<Option<ValueId>>> =
         solved.iter().map(|s| vec![None; s.as_ref().map_or(0, |s| s.values.len())]).collect();
     rebuild(model, |rw, id| {
@@ -136,7 +136,7 @@ pub(super) struct Group {
 impl Group {
     /// Where the bits of its leaves lie; `None` if that is not known of all of them.
     fn spans(&self, model: &Model, facts: &Facts) -> Option<Vec<Span>> {
-        self.leaves.iter().map(|&v| facts.range(v).map(|r| Span::of(r, -model.kif(v).frac))).collect()
+        self.leaves.iter().map(|&v| facts.range(v).map(|r| Span::new(r, -model.kif(v).frac))).collect()
     }
 
     /// Returns `true` if the two groups are equal except for their leaves.
@@ -186,7 +186,7 @@ fn terms_of(model: &Model, facts: &Facts, id: ValueId) -> Option<Vec<Term>> {
 }
 
 impl Sums {
-    pub(super) fn of(model: &Model, facts: &Facts) -> Option<Sums> {
+    pub(super) fn find(model: &Model, facts: &Facts) -> Option<Sums> {
         let n = model.nodes().len();
         // Leaves are numbered by their value.
         let mut vectors: Vec<Option<Row>> = vec![None; n];
@@ -300,7 +300,7 @@ struct Scaled<'a> {
 
 impl<'a> Scaled<'a> {
     /// A term: the row of its value, or `own` if the value is a leaf.
-    fn of(term: &Term, rows: &'a [Option<Row>], own: &'a LeafRow) -> Scaled<'a> {
+    fn new(term: &Term, rows: &'a [Option<Row>], own: &'a LeafRow) -> Scaled<'a> {
         let row = rows[term.value.index()].as_deref().unwrap_or(own);
         Scaled { row, shift: term.shift, neg: term.neg }
     }
@@ -338,13 +338,13 @@ fn combine(terms: &[Term], rows: &[Option<Row>]) -> Option<Row> {
     let own = |term: &Term| -> LeafRow { [(term.value.0, Coefficient { mantissa: 1, exponent: 0 })] };
     let (first, rest) = terms.split_first()?;
     let of_first = own(first);
-    let scaled = Scaled::of(first, rows, &of_first);
+    let scaled = Scaled::new(first, rows, &of_first);
     let Some((second, rest)) = rest.split_first() else {
         return Some(scaled.row.iter().map(|&x| scaled.entry(x)).collect());
     };
-    let mut sum = scaled.plus(Scaled::of(second, rows, &own(second)))?;
+    let mut sum = scaled.plus(Scaled::new(second, rows, &own(second)))?;
     for term in rest {
-        sum = Scaled { row: &sum, shift: 0, neg: false }.plus(Scaled::of(term, rows, &own(term)))?;
+        sum = Scaled { row: &sum, shift: 0, neg: false }.plus(Scaled::new(term, rows, &own(term)))?;
     }
     Some(sum)
 }
@@ -376,7 +376,7 @@ fn adder_bits(model: &Model, facts: &Facts, id: ValueId, terms: &[Term]) -> Adde
     let equal = |bits: u64| AdderCost { bits, luts: bits };
     let span = |t: &Term| {
         let range = facts.range(t.value)?;
-        Some(Span::of(range, t.shift - model.kif(t.value).frac).signed(t.neg))
+        Some(Span::new(range, t.shift - model.kif(t.value).frac).signed(t.neg))
     };
     let mut spans: Vec<Span> = match terms.iter().map(span).collect() {
         Some(spans) => spans,
@@ -414,7 +414,7 @@ struct Span {
 }
 
 impl Span {
-    fn of(range: Range, weight: i32) -> Span {
+    fn new(range: Range, weight: i32) -> Span {
         let zeros = range.zeros.min(100);
         Span { lo: range.lo >> zeros, hi: range.hi >> zeros, low: weight + zeros as i32, neg: false }
     }
@@ -566,7 +566,7 @@ struct Solution {
 
 impl Solution {
     /// A graph of adders as a solution, and the levels of each row; `None` if a value leaves 128 bits.
-    fn of_graph(
+    fn from_graph(
         spans: &[Span],
         any_sign: &[bool],
         graph: &AdderGraph,
@@ -673,7 +673,7 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
         }
     }
     let matrix = Matrix::new(n_in, n_out, weights);
-    let input = |s: &Span| alir_cmvm::Input::new(Interval::new(Code::of_i128(s.lo), Code::of_i128(s.hi), -s.low));
+    let input = |s: &Span| alir_cmvm::Input::new(Interval::new(Code::from_i128(s.lo), Code::from_i128(s.hi), -s.low));
     let inputs: Vec<alir_cmvm::Input> = spans.iter().map(input).collect();
     let mut latency = None;
     for _ in 0..ATTEMPTS {
@@ -681,7 +681,7 @@ fn solve_by_cmvm(group: &Group, spans: &[Span], limit: u64) -> Option<Solution> 
             alir_cmvm::Options { latency, measure: alir_cmvm::Measure::Carries, ..alir_cmvm::Options::default() };
         let graph = alir_cmvm::solve(&matrix, &inputs, &options).ok()?;
         let report = alir_cmvm::check(&graph, &matrix).ok()?;
-        let (solution, levels) = Solution::of_graph(spans, &group.any_sign, &graph, &report)?;
+        let (solution, levels) = Solution::from_graph(spans, &group.any_sign, &graph, &report)?;
         // Fewer levels take more bits: nothing is gained by asking for them.
         if solution.bits >= limit {
             return None;
@@ -970,7 +970,7 @@ struct Pair {
 pub(super) struct Delays(Vec<f64>);
 
 impl Delays {
-    pub(super) fn of(model: &Model, facts: &Facts) -> Delays {
+    pub(super) fn new(model: &Model, facts: &Facts) -> Delays {
         let mut sums = vec![(0.0, 0u32); 130];
         for id in model.ids() {
             if matches!(model.node(id).op, Op::Add { .. } | Op::Sub { .. }) && terms_of(model, facts, id).is_some() {
@@ -992,7 +992,7 @@ impl Delays {
     }
 
     /// Returns the delay of a sum of `width` bits.
-    pub(super) fn of_width(&self, width: u32) -> f64 {
+    pub(super) fn adder(&self, width: u32) -> f64 {
         self.0[width.min(129) as usize]
     }
 }
@@ -1014,7 +1014,7 @@ impl Writer<'_, '_, '_> {
         let interval = self.model.node(id).interval.clone();
         let origin = self.model.node(id).origin;
         let digit = digit.expect("a sum that is not constant has a digit");
-        let delay = if digit.neg { self.delays.of_width(interval.kif().width()) } else { 0.0 };
+        let delay = if digit.neg { self.delays.adder(interval.kif().width()) } else { 0.0 };
         // Digits count in units of the leaves' codes; a value's number is in units of its own step.
         let shift = digit.shift;
         let op = match self.solution.values[digit.value as usize] {
@@ -1056,7 +1056,7 @@ impl Writer<'_, '_, '_> {
             Value::Sum { pattern: p, turned } => {
                 let (a, b) = (self.value(p.a), self.value(p.b));
                 let span = self.solution.spans[index as usize];
-                let interval = Interval::new(Code::of_i128(span.lo), Code::of_i128(span.hi), -span.low);
+                let interval = Interval::new(Code::from_i128(span.lo), Code::from_i128(span.hi), -span.low);
                 let op = match (p.differ, turned) {
                     (false, _) => Op::Add { a, b, shift: p.shift },
                     (true, false) => Op::Sub { a, b, shift: p.shift },
@@ -1068,7 +1068,7 @@ impl Writer<'_, '_, '_> {
                         ]),
                     },
                 };
-                let delay = self.delays.of_width(interval.kif().width());
+                let delay = self.delays.adder(interval.kif().width());
                 let origin = self.model.node(self.origin).origin;
                 self.rw.push(op, interval, delay, 0.0, origin)
             }

@@ -36,7 +36,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         if !model.kif(*x).signed || !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::new(model, facts, *x, *table, base) else { return rw.keep(id) };
         let key = (reached.first, reached.values.clone());
         let mirror = found.entry(key).or_insert_with(|| Mirror::best(&reached, model.kif(*x).width()));
         match mirror {
@@ -72,7 +72,7 @@ impl Mirror {
             return None;
         }
         let halves: Vec<Mirror> =
-            [false, true].into_iter().flat_map(|complement| Mirror::of(reached, complement)).collect();
+            [false, true].into_iter().flat_map(|complement| Mirror::find(reached, complement)).collect();
         if halves.is_empty() {
             return None;
         }
@@ -91,7 +91,7 @@ impl Mirror {
     }
 
     /// Even and odd, as far as the table is.
-    fn of(reached: &Reached, complement: bool) -> Vec<Mirror> {
+    fn find(reached: &Reached, complement: bool) -> Vec<Mirror> {
         let at = |code: i128| usize::try_from(code - reached.first).ok().and_then(|i| reached.values.get(i)).copied();
         let opposite = |code: i128| if complement { !code } else { -code };
         let last = reached.first + reached.values.len() as i128 - 1;

@@ -43,7 +43,7 @@ pub enum Trust {
 /// Returns, for each operation, `true` if it is a sum whose value is the sum itself, for every bit pattern of the
 /// inputs: nothing wraps, and no low bit is dropped.
 pub fn exact_sums(model: &Model) -> Vec<bool> {
-    let facts = facts::Facts::of(model, Trust::Types);
+    let facts = facts::Facts::new(model, Trust::Types);
     let whole = |id: ValueId| {
         // Zeros have no low bits.
         let frac = |v: ValueId| if model.kif(v).is_zero() { i64::MIN / 2 } else { i64::from(model.kif(v).frac) };

@@ -358,7 +358,7 @@ impl<'a> Plan<'a> {
 }
 
 fn interval_of(r: Range, frac: i32) -> Interval {
-    Interval::new(Code::of_i128(r.lo), Code::of_i128(r.hi), frac)
+    Interval::new(Code::from_i128(r.lo), Code::from_i128(r.hi), frac)
 }
 
 #[cfg(test)]
@@ -388,7 +388,7 @@ mod tests {
         let mut turned = 0;
         for (seed, (_, profile)) in (0..600).zip(Profile::ALL.iter().cycle()) {
             let model = Recipe::seeded(*profile, 150, seed).build();
-            let facts = Facts::of(&model, Trust::Types);
+            let facts = Facts::new(&model, Trust::Types);
             let (quick, plain) = (Plan::new(&model, &facts).solve(), Plan::new(&model, &facts).solve_plainly());
             assert_eq!(quick.turned, plain.turned, "seed {seed}");
             turned += quick.turned.iter().filter(|&&t| t).count();

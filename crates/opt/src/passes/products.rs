@@ -116,7 +116,7 @@ impl Cut {
     fn run_of(&self, rw: &mut Rewrite<'_>, x: ValueId, at: u32, width: u32) -> ValueId {
         let kif = rw.kif(x);
         let signed = kif.signed && at + width == kif.width();
-        let interval = Interval::of_width(signed, width, kif.frac - at as i32);
+        let interval = Interval::from_width(signed, width, kif.frac - at as i32);
         rw.push(Op::Quantise { x, shift: 0 }, interval, 0.0, 0.0, self.part_origin)
     }
 

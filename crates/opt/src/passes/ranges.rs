@@ -13,7 +13,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         let node = model.node(id);
         let Some(range) = facts.range(id) else { return rw.keep(id) };
         if let Some(value) = range.constant() {
-            let value = Code::of_i128(value);
+            let value = Code::from_i128(value);
             let interval = Interval::new(value.clone(), value.clone(), node.interval.frac);
             return rw.replace(id, Op::Const { value }, interval);
         }
@@ -22,7 +22,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         let movable = !matches!(node.op, Op::Lookup { .. } | Op::Unary { .. } | Op::Const { .. });
         if movable && range.zeros > 0 {
             let frac = interval.frac - range.zeros as i32;
-            let code = |v: i128| Code::of_i128(v >> range.zeros);
+            let code = |v: i128| Code::from_i128(v >> range.zeros);
             interval = Interval::new(code(range.lo), code(range.hi), frac);
         }
         let (old, new) = (model.kif(id), interval.kif());

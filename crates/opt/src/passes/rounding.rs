@@ -17,7 +17,7 @@ use num_bigint::BigInt;
 
 /// Moves rounding constants from after ReLUs to before them, where that takes fewer adder bits.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
-    let readers = Readers::of(model);
+    let readers = Readers::new(model);
     if !readers.any_quantised_constant {
         return None;
     }
@@ -44,7 +44,7 @@ struct Readers {
 }
 
 impl Readers {
-    fn of(model: &Model) -> Readers {
+    fn new(model: &Model) -> Readers {
         let n = model.nodes().len();
         let mut count = vec![0u32; n];
         let mut quantisers = vec![0u32; n];
@@ -85,7 +85,7 @@ struct Constant {
 }
 
 impl Constant {
-    fn of(value: &Code, shift: i32) -> Option<Constant> {
+    fn new(value: &Code, shift: i32) -> Option<Constant> {
         let addend = value.to_i128().filter(|v| *v != 0 && v.unsigned_abs() < 1 << 90)?;
         let zeros = addend.trailing_zeros();
         Some(Constant { addend: addend >> zeros, frac: i64::from(shift) - i64::from(zeros) })
@@ -132,7 +132,7 @@ impl Affine {
             found = match &model.node(found.base).op {
                 Op::Neg { x } if finest(*x) <= frac => Affine { base: *x, negated: !found.negated, ..found },
                 Op::AddConst { x, value, shift } => {
-                    let Some(mut own) = Constant::of(value, *shift) else { break };
+                    let Some(mut own) = Constant::new(value, *shift) else { break };
                     if own.frac.max(finest(*x)) > frac {
                         break;
                     }
@@ -178,7 +178,7 @@ impl Rounding {
         }
         let (whole, rectified, source) = (model.kif(id), model.kif(relu), model.kif(sum));
         // 0 <= c < step, and what is added to it is on its grid or finer.
-        let constant = Constant::of(value, shift)?;
+        let constant = Constant::new(value, shift)?;
         let below_step =
             constant.code(constant.frac.max(taken.frac))? < 1 << (constant.frac - taken.frac).clamp(0, 100);
         if constant.addend < 0 || !below_step || constant.frac > i64::from(rectified.frac) {
@@ -200,7 +200,7 @@ impl Rounding {
             let code = constant.code(common)?;
             let (lo, hi) = (range.lo.checked_add(code)?, range.hi.checked_add(code)?);
             let common = i32::try_from(common).ok()?;
-            Some((Interval::new(Code::of_i128(lo), Code::of_i128(hi), common), hi))
+            Some((Interval::new(Code::from_i128(lo), Code::from_i128(hi), common), hi))
         };
         let (before, largest) = added(&constant, range, i64::from(source.frac))?;
         let both = sum_read.constant.plus(&constant)?;
@@ -208,7 +208,7 @@ impl Rounding {
         let after = match facts.never_wraps(model, relu) && facts.never_wraps(model, id) {
             true => {
                 let down = u32::try_from(i64::from(before.frac) - taken.frac).ok()?.min(120);
-                Interval::new(Code::ZERO, Code::of_i128((largest >> down).max(0)), step)
+                Interval::new(Code::ZERO, Code::from_i128((largest >> down).max(0)), step)
             }
             false => {
                 let int = i32::try_from(taken.top).ok()?;

@@ -79,7 +79,7 @@ impl Simplify<'_, '_, '_> {
         if from > to && i64::from(r.zeros) < from - to {
             return false;
         }
-        r.align(from, to).is_some_and(|r| Range::of_kif(self.kif()).is_some() && r.fits(self.kif()))
+        r.align(from, to).is_some_and(|r| Range::from_kif(self.kif()).is_some() && r.fits(self.kif()))
     }
 
     /// [`Self::same_number`] by types alone, for values too wide for ranges.

@@ -34,7 +34,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         if !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::new(model, facts, *x, *table, base) else { return rw.keep(id) };
         if !reached.is_nearly_straight() {
             return rw.keep(id);
         }

@@ -39,7 +39,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
         if !fits(model, id, *x) {
             return rw.keep(id);
         }
-        let Some(reached) = Reached::of(model, facts, *x, *table, base) else { return rw.keep(id) };
+        let Some(reached) = Reached::new(model, facts, *x, *table, base) else { return rw.keep(id) };
         let key = (reached.first, reached.values.clone());
         let split = splits.entry(key).or_insert_with(|| Split::best(&reached).1);
         let Some(split) = split else { return rw.keep(id) };
@@ -79,7 +79,7 @@ impl Split {
         if lo < -LARGEST || hi > LARGEST {
             return (u32::MAX, None);
         }
-        let mut groups = vec![Groups::of(reached)];
+        let mut groups = vec![Groups::new(reached)];
         let mut ways = Vec::new();
         for low_bits in 1..MOST_BITS {
             if reached.values.len() < 3 << low_bits {
@@ -129,7 +129,7 @@ struct Groups {
 
 impl Groups {
     /// Each code by itself.
-    fn of(reached: &Reached) -> Groups {
+    fn new(reached: &Reached) -> Groups {
         Groups { first: reached.first, minima: reached.values.clone(), maxima: reached.values.clone() }
     }
 

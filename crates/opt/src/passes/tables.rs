@@ -23,7 +23,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let mut pool = Pool::default();
     rebuild_with_tables(model, |rw, id| {
         let Op::Lookup { x, table, base } = &model.node(id).op else { return rw.keep(id) };
-        let reached = Reached::of(model, facts, *x, *table, base);
+        let reached = Reached::new(model, facts, *x, *table, base);
         let Some(reached) = reached else {
             let same = pool.id(rw, model.table(*table).clone());
             let x = rw.typed(*x);
@@ -65,7 +65,7 @@ struct Affine {
 
 impl Reached {
     /// `None` if too many codes can be reached.
-    pub(super) fn of(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
+    pub(super) fn new(model: &Model, facts: &Facts, x: ValueId, table: TableId, base: &Code) -> Option<Reached> {
         let (range, base) = (facts.range(x)?, base.to_i128()?);
         if range.hi - range.lo >= MOST_CODES {
             return None;

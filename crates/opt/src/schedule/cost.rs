@@ -68,11 +68,11 @@ impl Cost {
             uses.edges().iter().map(|e| Span { vertex: graph.vertex[e.op.index()], from: e.from, to: e.to }).collect();
         cost.start.push(0);
         for (index, class) in (0..).zip(classes) {
-            let root = graph.of_root(class.root);
+            let root = graph.root_node(class.root);
             debug_assert!(root != NONE, "bits are made by what has a stage");
             let from = cost.readers.len();
             for &reader in uses.readers(class) {
-                let vertex = graph.of_reader(reader).unwrap_or(PORT);
+                let vertex = graph.reader_node(reader).unwrap_or(PORT);
                 match (class.root, reader) {
                     (Root::Edge(edge), Reader::Port) => cost.shown.push(edge),
                     (_, Reader::Port) => {}

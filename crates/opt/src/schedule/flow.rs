@@ -82,7 +82,7 @@ impl Sorted {
         }
     }
 
-    fn of(&self, node: u32) -> &[(u32, u32)] {
+    fn arcs(&self, node: u32) -> &[(u32, u32)] {
         &self.ends[self.start[node as usize] as usize..self.start[node as usize + 1] as usize]
     }
 
@@ -356,7 +356,7 @@ impl FlowNetwork {
         self.visit_later(v, distance, out);
         // Arcs that point the other way can be used as far as they carry flow.
         let against = if out { &self.into } else { &self.out };
-        let ends = against.of(v);
+        let ends = against.arcs(v);
         self.work += ends.len() as u64;
         for &(w, arc) in ends {
             if self.distance[w as usize] == NIL && self.flow[arc as usize] > 0 {
@@ -379,7 +379,7 @@ impl FlowNetwork {
 
     /// Visits new ends of the tight arcs that have this direction and existed when arcs were sorted.
     fn visit_ends(&mut self, v: u32, distance: u32, out: bool) {
-        let ends = if out { self.out.of(v) } else { self.into.of(v) };
+        let ends = if out { self.out.arcs(v) } else { self.into.arcs(v) };
         self.work += ends.len() as u64;
         for &(w, _) in ends {
             if self.distance[w as usize] == NIL {
@@ -490,7 +490,7 @@ impl FlowNetwork {
 
     /// One more than the distance of the nearest node that a residual arc leads to; [`NIL`] if there is none.
     fn distance_by_arcs(&mut self, v: u32) -> u32 {
-        let (out, into) = (self.out.of(v), self.into.of(v));
+        let (out, into) = (self.out.arcs(v), self.into.arcs(v));
         self.work += (out.len() + into.len()) as u64;
         let mut nearest = out.iter().map(|&(w, _)| self.distance[w as usize]).min().unwrap_or(NIL);
         for &(w, arc) in into {

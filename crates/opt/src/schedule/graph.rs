@@ -49,7 +49,7 @@ struct Adjacency {
 }
 
 impl Adjacency {
-    fn of(&self, v: u32) -> &[u32] {
+    fn neighbours(&self, v: u32) -> &[u32] {
         &self.to[self.start[v as usize] as usize..self.start[v as usize + 1] as usize]
     }
 
@@ -65,7 +65,7 @@ impl Adjacency {
         let mut next = start.clone();
         let mut to = vec![0u32; self.to.len()];
         for v in 0..n as u32 {
-            for &t in self.of(v) {
+            for &t in self.neighbours(v) {
                 to[next[t as usize] as usize] = v;
                 next[t as usize] += 1;
             }
@@ -368,12 +368,12 @@ impl Graph {
 
     /// Returns the predecessors of a vertex.
     pub(super) fn preds(&self, v: u32) -> &[u32] {
-        self.preds.of(v)
+        self.preds.neighbours(v)
     }
 
     /// Returns the successors of a vertex.
     pub(super) fn succs(&self, v: u32) -> &[u32] {
-        self.succs.of(v)
+        self.succs.neighbours(v)
     }
 
     /// Returns `true` if a vertex is pinned to the last stage.
@@ -405,27 +405,27 @@ impl Graph {
     }
 
     /// The label of what makes root bits.
-    pub(super) fn of_root(&self, root: Root) -> u32 {
+    pub(super) fn root_node(&self, root: Root) -> u32 {
         match root {
             Root::Input(_) => 0,
             Root::Op(v) => self.vertex[v.index()],
-            Root::Negation(j) => self.of_negation(j),
+            Root::Negation(j) => self.negation_node(j),
             Root::Edge(edge) => self.len() as u32 + edge,
         }
     }
 
     /// Returns the label of a reader; `None` for the output port, which reads after the last stage.
-    pub(super) fn of_reader(&self, reader: Reader) -> Option<u32> {
+    pub(super) fn reader_node(&self, reader: Reader) -> Option<u32> {
         match reader {
             Reader::Op(v) => Some(self.vertex[v.index()]),
-            Reader::Negation(j) => Some(self.of_negation(j)),
+            Reader::Negation(j) => Some(self.negation_node(j)),
             Reader::Port => None,
             Reader::Edge(edge) => Some(self.len() as u32 + edge),
         }
     }
 
     /// The vertex of a negated output.
-    fn of_negation(&self, j: u32) -> u32 {
+    fn negation_node(&self, j: u32) -> u32 {
         let at = self.negations.binary_search_by_key(&j, |&(k, _)| k);
         at.map_or(NONE, |i| self.negations[i].1)
     }

@@ -165,7 +165,7 @@ impl Lowering<'_> {
             Op::Sub { a, b, shift } => Kind::Sum { a: Some(self.value(*a)), b: self.scaled(*b, *shift), minus: true },
             Op::AddConst { x, value, shift } => {
                 let constant = Kind::Constant { code: value.to_big(), low: -*shift };
-                let wide = Kif::of_bits(true, value.bits() + 1, *shift);
+                let wide = Kif::from_bits(true, value.bits() + 1, *shift);
                 let b = self.push(constant, wide, node.origin);
                 Kind::Sum { a: Some(self.value(*x)), b, minus: false }
             }

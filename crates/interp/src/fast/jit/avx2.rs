@@ -24,7 +24,7 @@ pub(in crate::fast) struct Avx2 {
 
 impl Avx2 {
     /// With the group that takes fewer instructions for a sample, and no more than there are in a block.
-    pub(super) fn of(code: &Code, block: Option<usize>) -> Avx2 {
+    pub(super) fn new(code: &Code, block: Option<usize>) -> Avx2 {
         if block.is_some_and(|block| block.div_ceil(16) % 2 == 1) {
             return Avx2 { group: 16 };
         }

@@ -20,7 +20,7 @@ pub(in crate::fast) struct Avx512 {
 
 impl Avx512 {
     /// As this processor has it.
-    pub(super) fn of_this_machine() -> Avx512 {
+    pub(super) fn detect() -> Avx512 {
         Avx512 { vbmi: is_x86_feature_detected!("avx512vbmi") }
     }
 }
