@@ -50,6 +50,8 @@ const MAX_WIDTH: u32 = 4;
 const MAX_BITS: usize = 4096;
 /// Fewest terms of the longest row of a group.
 const MIN_TERMS: usize = 3;
+/// Fewest terms of the rows of a group on average, if some terms have several bits: few adders of such take few LUTs.
+const MIN_WIDE_TERMS: usize = 5;
 /// Fewest terms of the longest row of a group whose terms are not all inputs.
 const MIN_LOGIC_TERMS: usize = 8;
 
@@ -97,6 +99,10 @@ fn plan_group(model: &Model, group: &Group, family: LutFamily) -> Option<Vec<Row
     let are_inputs = group.leaves.iter().all(|leaf| matches!(model.node(*leaf).op, Op::Input { .. }));
     let (least_terms, most_percent) = if are_inputs { (MIN_TERMS, 95) } else { (MIN_LOGIC_TERMS, 80) };
     if !group.leaves.iter().all(is_narrow) || longest < least_terms {
+        return None;
+    }
+    let terms: usize = group.rows.iter().map(Vec::len).sum();
+    if group.leaves.iter().any(|leaf| model.kif(*leaf).width() > 1) && terms < MIN_WIDE_TERMS * group.rows.len() {
         return None;
     }
     let mut seen: FxHashMap<Vec<WeightedBit>, (usize, i32)> = FxHashMap::default();
