@@ -135,7 +135,8 @@ fn drivers_of_networks_encode_as_the_network_says() {
         let facts: serde_json::Value = serde_json::from_str(&facts).expect("JSON");
         // Eighths meet every tie of the types above.
         let samples = format!(
-            "import numpy as n; r = n.random.default_rng(3); x = r.normal(0, 2, (40, {0})); x[:20] = r.integers(-80, 80, (20, {0})) / 16; x[20:24] *= 1e3; n.save('x.npy', x)",
+            "import numpy as n; r = n.random.default_rng(3); x = r.normal(0, 2, (40, {0})); x[:20] = r.integers(-80, \
+             80, (20, {0})) / 16; x[20:24] *= 1e3; n.save('x.npy', x)",
             facts["inputs"]["elements"]
         );
         works(&python, work.path(), &["-c", &samples]);

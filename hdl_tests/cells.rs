@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// Random inputs for each cell.
 const STEPS: usize = 400;
 
-/// Cell: name, parameters (`?n` for a random value of n bits, each time another one), the clock and the other inputs, outputs, with
+/// Cell: name, parameters (`?n` for a random value of n bits, each time another one), the clock and the other inputs,
+/// outputs, with
 /// `:n` for n bits.
 type Cell = (&'static str, &'static str, &'static str, &'static str);
 
@@ -192,14 +193,17 @@ fn bench(cells: &[Cell]) -> String {
             let _ = writeln!(
                 checks,
                 "        if (^o{n}_{pin} !== 1'bx && o{n}_{pin} !== our_o{n}_{pin}) begin bad = bad + 1; \
-                 if (bad < 20) $display(\"{name} {n} {pin} step %0d: %h, ours %h\", step, o{n}_{pin}, our_o{n}_{pin}); end"
+                 if (bad < 20) $display(\"{name} {n} {pin} step %0d: %h, ours %h\", step, o{n}_{pin}, \
+                 our_o{n}_{pin}); end"
             );
         }
     }
     let _ = write!(
         out,
-        "    integer seed = 3;\n    task compare; begin\n{checks}    end endtask\n    initial begin\n        #1 step = 0;\n        \
-         for (step = 0; step < {STEPS}; step = step + 1) begin\n{draws}        #1 compare; clk = 1; #1 compare; clk = 0; #1 compare;\n        end\n        \
+        "    integer seed = 3;\n    task compare; begin\n{checks}    end endtask\n    initial begin\n        #1 step \
+         = 0;\n        \
+         for (step = 0; step < {STEPS}; step = step + 1) begin\n{draws}        #1 compare; clk = 1; #1 compare; clk = \
+         0; #1 compare;\n        end\n        \
          $display(\"bad %0d\", bad);\n    end\nendmodule\n"
     );
     out

@@ -34,14 +34,19 @@ fn main_text(models: &[Model]) -> String {
     text += "#include <cstdio>\n#include <vector>\n\
              template <class T> bool take(T* p, std::size_t n) { return std::fread(p, sizeof(T), n, stdin) == n; }\n\
              template <class T> void give(const T* p, std::size_t n) { std::fwrite(p, sizeof(T), n, stdout); }\n\
-             int main() {\n  long long head[2];\n  while (take(head, 2)) {\n    const std::size_t n = static_cast<std::size_t>(head[1]);\n    switch (head[0]) {\n";
+             int main() \
+             {\n  long long head[2];\n  while (take(head, 2)) {\n    const std::size_t n = static_cast<std::size_t>(head[1]);\n    switch (head[0]) {\n";
     for m in 0..models.len() {
         text += &format!(
-            "    case {m}: {{\n      std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + 1);\n      \
-             for (std::size_t i = 0; i < n; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; m{m}::run_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n      break;\n    }}\n    \
+            "    case {m}: {{\n      std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + \
+             1);\n      \
+             for (std::size_t i = 0; i < n; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; \
+             m{m}::run_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n      break;\n    }}\n    \
              case {back}: {{\n      std::vector<double> x(n * m{m}::inputs + 1), y(n * m{m}::outputs + 1);\n      \
-             if (!take(x.data(), n * m{m}::inputs)) return 1;\n      for (std::size_t i = 0; i < n; ++i) m{m}::run(x.data() + i * m{m}::inputs, y.data() + i * m{m}::outputs);\n      \
-             give(y.data(), n * m{m}::outputs);\n      m{m}::run_batch(x.data(), y.data(), n);\n      give(y.data(), n * m{m}::outputs);\n      break;\n    }}\n",
+             if (!take(x.data(), n * m{m}::inputs)) return 1;\n      for (std::size_t i = 0; i < n; ++i) \
+             m{m}::run(x.data() + i * m{m}::inputs, y.data() + i * m{m}::outputs);\n      \
+             give(y.data(), n * m{m}::outputs);\n      m{m}::run_batch(x.data(), y.data(), n);\n      give(y.data(), \
+             n * m{m}::outputs);\n      break;\n    }}\n",
             back = -1 - i64::try_from(m).unwrap()
         );
     }
@@ -223,9 +228,11 @@ fn machines_text(machines: &[Machine]) -> String {
         text += &format!(
             "  if (!take(&cycles, 1)) return 1;\n  {{\n    m{m}::design d, other;\n    \
              std::vector<std::int64_t> x(m{m}::input_words + 1), y(m{m}::output_words + 1);\n    \
-             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; d.step_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n    \
+             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(x.data(), m{m}::input_words)) return 1; \
+             d.step_codes(x.data(), y.data()); give(y.data(), m{m}::output_words); }}\n    \
              d.reset();\n    std::vector<double> u(m{m}::inputs + 1), v(m{m}::outputs + 1);\n    \
-             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(u.data(), m{m}::inputs)) return 1; d.step(u.data(), v.data()); give(v.data(), m{m}::outputs); }}\n    (void)other;\n  }}\n"
+             for (std::int64_t i = 0; i < cycles; ++i) {{ if (!take(u.data(), m{m}::inputs)) return 1; \
+             d.step(u.data(), v.data()); give(v.data(), m{m}::outputs); }}\n    (void)other;\n  }}\n"
         );
     }
     text + "  return 0;\n}\n"

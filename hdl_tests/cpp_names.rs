@@ -9,12 +9,18 @@ use std::path::Path;
 use std::process::Command;
 
 /// Headers of the C and C++ libraries and of POSIX, each included if the machine has it.
-const HEADERS: &str = "cassert bits/stdc++.h cmath cstdlib ctime cstring csignal aio.h arpa/inet.h complex.h cpio.h dirent.h \
-    dlfcn.h err.h fcntl.h fenv.h fmtmsg.h fnmatch.h ftw.h getopt.h glob.h grp.h iconv.h ifaddrs.h inttypes.h langinfo.h \
-    libgen.h malloc.h math.h monetary.h mqueue.h net/if.h netdb.h netinet/in.h netinet/tcp.h nl_types.h poll.h pthread.h \
-    pty.h pwd.h regex.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h string.h strings.h sys/epoll.h sys/file.h \
-    sys/ioctl.h sys/ipc.h sys/mman.h sys/mount.h sys/msg.h sys/param.h sys/random.h sys/resource.h sys/select.h sys/sem.h \
-    sys/shm.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/sysmacros.h sys/time.h sys/timerfd.h \
+const HEADERS: &str = "cassert bits/stdc++.h cmath cstdlib ctime cstring csignal aio.h arpa/inet.h complex.h cpio.h \
+                       dirent.h \
+    dlfcn.h err.h fcntl.h fenv.h fmtmsg.h fnmatch.h ftw.h getopt.h glob.h grp.h iconv.h ifaddrs.h inttypes.h \
+    langinfo.h \
+    libgen.h malloc.h math.h monetary.h mqueue.h net/if.h netdb.h netinet/in.h netinet/tcp.h nl_types.h poll.h \
+    pthread.h \
+    pty.h pwd.h regex.h sched.h search.h semaphore.h setjmp.h signal.h spawn.h string.h strings.h sys/epoll.h \
+    sys/file.h \
+    sys/ioctl.h sys/ipc.h sys/mman.h sys/mount.h sys/msg.h sys/param.h sys/random.h sys/resource.h sys/select.h \
+    sys/sem.h \
+    sys/shm.h sys/socket.h sys/stat.h sys/statvfs.h sys/syscall.h sys/sysinfo.h sys/sysmacros.h sys/time.h \
+    sys/timerfd.h \
     sys/times.h sys/types.h sys/uio.h sys/un.h sys/utsname.h sys/wait.h sys/xattr.h syslog.h tar.h termios.h time.h \
     unistd.h utime.h utmpx.h wchar.h wctype.h wordexp.h";
 
@@ -64,7 +70,8 @@ fn sim_every_namespace_compiles_beside_all_headers() {
         for name in &names {
             let _ = writeln!(
                 text,
-                "namespace {name} {{ class one_model_per_namespace {{}}; inline namespace h {{ namespace detail {{}} inline void run() {{}} }} }}"
+                "namespace {name} {{ class one_model_per_namespace {{}}; inline namespace h {{ namespace detail {{}} \
+                 inline void run() {{}} }} }}"
             );
         }
         let (ok, _, said) = compile(compiler, &["-fsyntax-only"], dir.path(), &text).unwrap();
@@ -82,9 +89,11 @@ fn sim_every_namespace_compiles_beside_all_headers() {
 #[test]
 fn sim_names_that_are_refused_do_not_compile() {
     let dir = tempfile::tempdir().unwrap();
-    let names = "time tanh index abs clock exp log y1 div select remove read send NULL EOF I tm errno stdin signal raise \
+    let names = "time tanh index abs clock exp log y1 div select remove read send NULL EOF I tm errno stdin signal \
+                 raise \
         sigaction strlen memcpy qsort rand getenv system exit atexit malloc free sin cos fabs hypot lgamma ldexp modf \
-        difftime mktime strftime localtime open close write fork pipe kill link access alarm pause sleep stat poll bind \
+        difftime mktime strftime localtime open close write fork pipe kill link access alarm pause sleep stat poll \
+        bind \
         listen accept connect socket printf fopen FILE div_t ldiv_t size_t class namespace co_await linux std";
     let names: Vec<&str> = names.split_whitespace().filter(|&n| n != "co_await" && n != "std").collect();
     for compiler in ["g++"] {
@@ -116,7 +125,8 @@ fn sim_headers_with_similar_names_are_all_read() {
         let inputs = models[k % 2].n_inputs();
         let _ = writeln!(
             text,
-            "static_assert({name}::inputs == {inputs}, \"\");\nvoid use{k}(const double* x, double* y) {{ {name}::run(x, y); }}"
+            "static_assert({name}::inputs == {inputs}, \"\");\nvoid use{k}(const double* x, double* y) {{ \
+             {name}::run(x, y); }}"
         );
     }
     let twice = format!("#include \"0.hpp\"\n{}", cpp_header(&models[1], names[0], &[]));

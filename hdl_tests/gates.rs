@@ -107,14 +107,17 @@ pub(crate) fn equal(
     let valid = interface.valid.as_ref().map(|v| format!(".{}(1'b1)", v.0));
     ports.extend([clock, reset, enable, valid].into_iter().flatten());
     let wrapper = format!(
-        "module z_w(input wire [{}:0] model_inp, input wire z_clk, output wire [{}:0] model_out);\n{top} dut({});\nendmodule\n",
+        "module z_w(input wire [{}:0] model_inp, input wire z_clk, output wire [{}:0] model_out);\n{top} dut({});\n\
+         endmodule\n",
         inputs - 1,
         outputs - 1,
         ports.join(", ")
     );
     write("w.v", wrapper.as_bytes());
-    let script = "read_verilog dut.v w.v; hierarchy -check -top z_w; proc; flatten; opt; async2sync; dffunmap; memory_map; \
-                  techmap; opt; setundef -zero -init; dffunmap; simplemap; aigmap; opt_clean; write_aiger -symbols file.aig";
+    let script = "read_verilog dut.v w.v; hierarchy -check -top z_w; proc; flatten; opt; async2sync; dffunmap; \
+                  memory_map; \
+                  techmap; opt; setundef -zero -init; dffunmap; simplemap; aigmap; opt_clean; write_aiger -symbols \
+                  file.aig";
     let made = run(dir.path(), "yosys", &["-q", "-p", script])?;
     assert!(made.status.success(), "{}\n{text}", said(&made));
     let file = aiger::read(&std::fs::read(dir.path().join("file.aig")).expect("what yosys wrote")).expect("AIGER");

@@ -34,7 +34,8 @@ fn installed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
 /// Runs a script of `hdl_tests` on the installed wheel and gives what it says; `words` are its arguments.
 fn script(python: &Path, site: &Path, folder: &Path, name: &str, words: &[&str]) -> String {
     let run = format!(
-        "import sys, runpy; sys.path.insert(0, {site:?}); sys.argv[1:] = {words:?}; runpy.run_path({ROOT:?} + '/hdl_tests/{name}')"
+        "import sys, runpy; sys.path.insert(0, {site:?}); sys.argv[1:] = {words:?}; runpy.run_path({ROOT:?} + \
+         '/hdl_tests/{name}')"
     );
     works(python, folder, &["-c", &run])
 }

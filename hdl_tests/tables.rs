@@ -97,7 +97,8 @@ fn block_memories_are_one_memory_in_yosys() {
         emit::text(&netlist, Language::Verilog, &emit::Options { rom_style: RomStyle::Block, ..Default::default() });
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("memory.v"), text).expect("written");
-    let script = "read_verilog memory.v; hierarchy -top memory; proc; select -assert-max 20 t:*; memory -nomap; opt -full; \
+    let script = "read_verilog memory.v; hierarchy -top memory; proc; select -assert-max 20 t:*; memory -nomap; opt \
+                  -full; \
                   select -assert-count 1 t:$mem_v2; select -assert-none t:$pmux t:$mux; check -assert";
     let output =
         Command::new(yosys).current_dir(folder.path()).args(["-q", "-p", script]).output().expect("yosys runs");

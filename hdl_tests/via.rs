@@ -186,7 +186,8 @@ fn sim_what_yosys_cannot_say_is_refused() {
     write("up.v", "module m(input [0:3] a, output y); assign y = a[0]; endmodule\n");
     write(
         "gated.v",
-        "module m(input clk, input e, input d, output reg q); wire g = clk & e; always @(posedge g) q <= d; endmodule\n",
+        "module m(input clk, input e, input d, output reg q); wire g = clk & e; always @(posedge g) q <= d; \
+         endmodule\n",
     );
     let via = ["--via", "yosys"];
     let (code, said) = told(dir.path(), Some("/no/such/yosys"), &["part.v"], &via);

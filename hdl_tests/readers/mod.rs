@@ -267,15 +267,20 @@ fn ghdl(standard: &str, designs: &[Design], vectors: &[BigUint]) -> Result<Strin
     let stims: Vec<String> = vectors.iter().map(|v| format!("\"{v:0>w$b}\"", w = bits as usize)).collect();
     let _ = write!(
         text,
-        "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\nuse std.textio.all;\nentity tb is end entity;\n\
+        "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\nuse std.textio.all;\nentity tb is \
+         end entity;\n\
          architecture t of tb is\n  function str(x : std_logic_vector) return string is\n\
          variable r : string(1 to x'length);\n  variable k : integer := 1;\n  begin\n\
-         for i in x'range loop\n  r(k) := std_logic'image(x(i))(2);\n  k := k + 1;\n  end loop;\n  return r;\n  end function;\n\
+         for i in x'range loop\n  r(k) := std_logic'image(x(i))(2);\n  k := k + 1;\n  end loop;\n  return r;\n  end \
+         function;\n\
          type all_t is array (natural range <>) of std_logic_vector({top} downto 0);\n\
          constant stims : all_t(0 to {last}) := ({stims});\n\
-         signal stim : std_logic_vector({top} downto 0) := (others => '0');\n  signal clk : std_logic := '0';\n{decls}begin\n{body}\
-         process\n    variable l : line;\n  begin\n    for v in stims'range loop\n      stim <= stims(v);\n      wait for 1 ns;\n{show}\
-         clk <= '1';\n      wait for 1 ns;\n      clk <= '0';\n      wait for 1 ns;\n    end loop;\n    wait;\n  end process;\nend architecture;\n",
+         signal stim : std_logic_vector({top} downto 0) := (others => '0');\n  signal clk : std_logic := '0';\n\
+         {decls}begin\n{body}\
+         process\n    variable l : line;\n  begin\n    for v in stims'range loop\n      stim <= stims(v);\n      wait \
+         for 1 ns;\n{show}\
+         clk <= '1';\n      wait for 1 ns;\n      clk <= '0';\n      wait for 1 ns;\n    end loop;\n    wait;\n  end \
+         process;\nend architecture;\n",
         top = bits - 1,
         last = vectors.len() - 1,
         stims = stims.join(",\n    "),

@@ -349,14 +349,17 @@ impl Gen {
         let text = match self.below(4) {
             0 => format!("{wire}  assign {c} = {{({below} {op} {m}[{top}:1]) {other} {d}[{top}:1], ^({first})}};\n"),
             1 => format!(
-                "{wire}  assign {c}[{top}:1] = {m}[0] ? ~{below} : {below} {op} {d}[{top}:1];\n  assign {c}[0] = ^({first});\n"
+                "{wire}  assign {c}[{top}:1] = {m}[0] ? ~{below} : {below} {op} {d}[{top}:1];\n  assign {c}[0] = \
+                 ^({first});\n"
             ),
             2 => format!(
                 "{wire}  genvar g{c};\n  generate for (g{c} = {top}; g{c} > 0; g{c} = g{c} - 1) begin : b{c}\n    \
-                 assign {c}[g{c}] = {c}[g{c} - 1] {op} {m}[g{c}] {other} {d}[g{c}];\n  end endgenerate\n  assign {c}[0] = ^({first});\n"
+                 assign {c}[g{c}] = {c}[g{c} - 1] {op} {m}[g{c}] {other} {d}[g{c}];\n  end endgenerate\n  assign \
+                 {c}[0] = ^({first});\n"
             ),
             _ => format!(
-                "  reg [{top}:0] {c};\n  always @* begin\n    {c}[{top}:1] <= ({below} {op} {m}[{top}:1]) {other} {d}[{top}:1];\n    \
+                "  reg [{top}:0] {c};\n  always @* begin\n    {c}[{top}:1] <= ({below} {op} {m}[{top}:1]) {other} \
+                 {d}[{top}:1];\n    \
                  {c}[0] <= ^({first});\n  end\n"
             ),
         };
@@ -523,7 +526,8 @@ pub(super) fn design(seed: u64) -> Design {
                     g.text,
                     "  generate for (g{name} = 0; g{name} < {width}; g{name} = g{name} + 1) begin : b{name}\n    \
                      if (g{name} % 2 == 1) assign {name}[g{name}] = ^(({x}) >> g{name});\n    \
-                     else begin\n      wire t = {y} > g{name};\n      assign {name}[g{name}] = t;\n    end\n  end endgenerate"
+                     else begin\n      wire t = {y} > g{name};\n      assign {name}[g{name}] = t;\n    end\n  end \
+                     endgenerate"
                 );
                 g.nets.push(Net { name, width, range: Some((i64::from(width) - 1, 0)), memory: None, signed: false });
             }

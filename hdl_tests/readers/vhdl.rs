@@ -353,7 +353,8 @@ impl Gen {
                 let at = x.low() + self.below(x.width().into()) as i64;
                 let range = if self.coin() { "range" } else { "reverse_range" };
                 format!(
-                    "{first}{indent}for i in {t}'{range} loop\n{indent}  if i mod 3 = 1 then {t}(i) {arrow} {}({at}); end if;\n{indent}end loop;\n",
+                    "{first}{indent}for i in {t}'{range} loop\n{indent}  if i mod 3 = 1 then {t}(i) {arrow} {}({at}); \
+                     end if;\n{indent}end loop;\n",
                     x.name
                 )
             }
@@ -389,7 +390,8 @@ impl Gen {
             1 => format!("  {word} when {m}({low}) = '1' else not {t}({below});\n  {first};\n"),
             2 => format!("  g{t} : for i in {} to {high} generate\n    {bit}\n  end generate;\n  {first};\n", low + 1),
             _ => format!(
-                "  process ({t}, {m}, d{m})\n  begin\n    {t}({low}) <= {m}({low});\n    for i in {} to {high} loop\n      {bit}\n    end loop;\n  end process;\n",
+                "  process ({t}, {m}, d{m})\n  begin\n    {t}({low}) <= {m}({low});\n    for i in {} to {high} \
+                 loop\n      {bit}\n    end loop;\n  end process;\n",
                 low + 1
             ),
         };
@@ -417,7 +419,8 @@ impl Gen {
         let kind = if free { "unsigned".to_owned() } else { format!("unsigned({} downto 0)", from - 1) };
         let _ = write!(
             self.decls,
-            "  function {name}(x : {kind}) return unsigned is\n    variable {} : {}({});\n    variable {} : {}({});\n  begin\n{first}{early}{body}    return {};\n  end function;\n",
+            "  function {name}(x : {kind}) return unsigned is\n    variable {} : {}({});\n    variable {} : \
+             {}({});\n  begin\n{first}{early}{body}    return {};\n  end function;\n",
             local.name,
             local.ty.name(),
             local.range(),
@@ -516,7 +519,9 @@ pub(super) fn design(seed: u64) -> Design {
                 let (y, _) = g.vector(Unsigned, 0);
                 let _ = writeln!(
                     g.body,
-                    "  g{t} : for i in {t}'range generate\n    o{t} : if i mod 2 = 0 generate\n      {t}(i) <= {}({at});\n    end generate;\n    e{t} : if i mod 2 = 1 generate\n      {t}(i) <= '1' when {y} > i else '0';\n    end generate;\n  end generate;",
+                    "  g{t} : for i in {t}'range generate\n    o{t} : if i mod 2 = 0 generate\n      {t}(i) <= \
+                     {}({at});\n    end generate;\n    e{t} : if i mod 2 = 1 generate\n      {t}(i) <= '1' when {y} > \
+                     i else '0';\n    end generate;\n  end generate;",
                     x.name
                 );
             }
@@ -535,7 +540,8 @@ pub(super) fn design(seed: u64) -> Design {
                 init = format!(" := {}", g.aggregate(&net));
                 let _ = write!(
                     g.body,
-                    "  process (clk)\n    variable {} : unsigned(5 downto 0) := \"{first}\";\n  begin\n    if {edge} then\n{vb}{sb}    end if;\n  end process;\n",
+                    "  process (clk)\n    variable {} : unsigned(5 downto 0) := \"{first}\";\n  begin\n    if {edge} \
+                     then\n{vb}{sb}    end if;\n  end process;\n",
                     v.name
                 );
             }
@@ -597,7 +603,8 @@ pub(super) fn design(seed: u64) -> Design {
         outputs.push((port, width));
     }
     let text = format!(
-        "{entities}{packages}library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
+        "{entities}{packages}library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {name} \
+         is\n  port (\n    {}\n  );\nend entity;\n\narchitecture rtl of {name} is\n{}begin\n{}end architecture;\n",
         ports.join(";\n    "),
         g.decls,
         g.body

@@ -29,7 +29,8 @@ Examples:
     --bits 8 -o q.json
   alir2hdl net.json --weights w.npz --quant q.json -o net.v
 
-Samples are real numbers, one row a sample, in an npy file for each input. With --quant the constants of norms (rstd, mean)
+Samples are real numbers, one row a sample, in an npy file for each input. With --quant the constants of norms (rstd, \
+mean)
 of that file are taken, and kept in the result.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -221,8 +222,10 @@ fn picture(title: &str, report: &[BufferError]) -> String {
     let height = 70 + LINE * report.len();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"720\" height=\"{height}\" viewBox=\"0 0 720 {height}\" \
-         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n<rect width=\"720\" height=\"{height}\" \
-         fill=\"#fff\"/>\n<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">{}: signal-to-noise ratio (dB)</text>\n",
+         font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#222\">\n<rect width=\"720\" \
+         height=\"{height}\" \
+         fill=\"#fff\"/>\n<text x=\"16\" y=\"28\" font-size=\"16\" font-weight=\"bold\">{}: signal-to-noise ratio \
+         (dB)</text>\n",
         plot::escaped(&plot::shortened(&printable(title), 46))
     );
     for (k, row) in report.iter().enumerate() {
@@ -234,7 +237,8 @@ fn picture(title: &str, report: &[BufferError]) -> String {
         let colour = if row.output { "#b5541c" } else { "#2f6690" };
         let _ = writeln!(
             out,
-            "<text x=\"250\" y=\"{}\" text-anchor=\"end\">{}</text>\n<rect x=\"260\" y=\"{y}\" width=\"{length:.1}\" height=\"14\" \
+            "<text x=\"250\" y=\"{}\" text-anchor=\"end\">{}</text>\n<rect x=\"260\" y=\"{y}\" width=\"{length:.1}\" \
+             height=\"14\" \
              fill=\"{colour}\"/>\n<text x=\"{:.1}\" y=\"{}\">{}{over}</text>",
             y + 11,
             escaped(&format!("{}{kif}", row.name)),

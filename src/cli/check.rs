@@ -108,7 +108,8 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
         let types = if sources.has_quant() { "" } else { "types and " };
         let text = format!(
-            "valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected; {types}weights were not looked at, as none are given"
+            "valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected; {types}weights \
+             were not looked at, as none are given"
         );
         return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
     }

@@ -23,9 +23,16 @@ Examples:
   alir2hdl diff old.json.gz new.json.gz --json | jq .outputs
   alir2hdl diff kernel.llv model.json.gz --prove         equal for every input, or inputs that show where not
 
-Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations counts as changed.
+Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different \
+(1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are \
+not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each \
+model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations \
+counts as changed.
 
-With --prove the question is another one: whether the outputs are the same numbers for every input, however the models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.")]
+With --prove the question is another one: whether the outputs are the same numbers for every input, however the \
+models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters \
+of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest \
+type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.")]
 #[command(
     mut_arg("prove_effort", |arg| arg.requires("prove")),
     mut_arg("work", |arg| arg.requires("prove")),

@@ -426,7 +426,8 @@ impl Args {
     }
 }
 
-/// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose names are
+/// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose
+/// names are
 /// legal in both.
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };

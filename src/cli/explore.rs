@@ -28,10 +28,12 @@ Examples:
   cd night && snakemake --executor slurm --jobs 200           on a cluster
   alir2hdl explore --collect night                            the table so far
 
-Writes a folder with a Snakemake workflow; --run runs it here (pip install snakemake). A further run goes on where the last one ended and \
+Writes a folder with a Snakemake workflow; --run runs it here (pip install snakemake). A further run goes on where \
+the last one ended and \
 makes again what changed: another file, other options, another version of alir2hdl.
 
-results.csv, results.json, results.html and tradeoffs.svg are written when the workflow ends. A variant that fails is a row with its \
+results.csv, results.json, results.html and tradeoffs.svg are written when the workflow ends. A variant that fails is \
+a row with its \
 reason and stops no other; the exit code is 1 then.")]
 pub(super) struct Args {
     /// The models: programs, kernels, QONNX files, networks, matrices; what is no program or kernel is lowered first

@@ -120,7 +120,8 @@ pub(super) fn little_is_shared(interval: u32, shared: f64, serial_from: Option<u
         return None;
     }
     let message = format!(
-        "--ii {interval} saves little: {shared:.1} % of the logic is in equal parts that are worth sharing; the rest is generated as without --ii"
+        "--ii {interval} saves little: {shared:.1} % of the logic is in equal parts that are worth sharing; the rest \
+         is generated as without --ii"
     );
     let help = match serial_from.filter(|&from| from <= MAX_INTERVAL) {
         Some(from) => {

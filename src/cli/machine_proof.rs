@@ -131,7 +131,8 @@ fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: b
     let b = &report.bits;
     if verbose {
         lines.push(format!(
-        "  {} operations matched by name; {} rounds; bits by structure {}, affine forms {}, all assignments {}, SAT {}; {} gates",
+        "  {} operations matched by name; {} rounds; bits by structure {}, affine forms {}, all assignments {}, SAT \
+         {}; {} gates",
         report.operations_matched, report.rounds, b.structural, b.affine, b.exhaustive, b.sat, report.gates
     ));
     }

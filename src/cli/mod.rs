@@ -747,7 +747,8 @@ mod tests {
     #[test]
     fn colours_are_those_of_the_parser() {
         let text = "error[E0104] in m.json: wrong\n  help: mend it\nnote[N0101]: [x]\n";
-        let expected = "\x1b[1;31merror[E0104]\x1b[0m in m.json: wrong\n  \x1b[32mhelp:\x1b[0m mend it\n\x1b[1;36mnote[N0101]\x1b[0m: [x]\n";
+        let expected = "\x1b[1;31merror[E0104]\x1b[0m in m.json: wrong\n  \x1b[32mhelp:\x1b[0m mend \
+                        it\n\x1b[1;36mnote[N0101]\x1b[0m: [x]\n";
         assert_eq!(coloured(text), expected);
         assert!(is_coloured(ColorChoice::Always) && !is_coloured(ColorChoice::Never));
     }

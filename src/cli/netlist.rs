@@ -19,7 +19,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Netlists")]
 pub(super) struct NetlistArgs {
-    /// Take this RTL, from which the netlist was synthesised, as an untrusted hint: its names and intermediate values shorten
+    /// Take this RTL, from which the netlist was synthesised, as an untrusted hint: its names and intermediate values
+    /// shorten
     /// the proof
     #[arg(long, value_name = "FILE", help_heading = "RTL files")]
     pub(super) rtl: Option<PathBuf>,

@@ -63,7 +63,8 @@ pub(super) fn is_result(id: &str) -> bool {
 /// Sub-commands that may write the file that they read: it is read as a whole before it is replaced.
 const IN_PLACE: &[&str] = &["convert"];
 
-/// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` decides what may be
+/// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` decides what may
+/// be
 /// alone.
 pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let whole = || vec![value.to_owned()];

@@ -31,9 +31,11 @@ Examples:
   make -C build/sim verilator                      is it what the model says?
   alir2hdl report build                            what the tools reported
 
-Without --stages the pipeline has the fewest stages that meet --clock-period (5 ns) on the device; --stages 0 is combinational.")]
+Without --stages the pipeline has the fewest stages that meet --clock-period (5 ns) on the device; --stages 0 is \
+combinational.")]
 #[command(mut_arg("device", |arg| {
-    arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl devices`)")
+    arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl \
+              devices`)")
         .value_parser(any_device).value_delimiter(',').action(ArgAction::Append)
 }))]
 pub(super) struct Args {

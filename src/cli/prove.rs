@@ -424,7 +424,8 @@ fn people(args: &Args, report: &Report, bench: Option<&Path>, seconds: f64, verb
     let b = &report.bits;
     if verbose {
         line(format!(
-            "  {} operations matched by name, {} not; bits by structure {}, affine forms {}, all assignments {}, SAT {}, sweeping {}; {} gates",
+            "  {} operations matched by name, {} not; bits by structure {}, affine forms {}, all assignments {}, SAT \
+             {}, sweeping {}; {} gates",
             report.operations_matched,
             report.operations_unmatched,
             b.structural,

@@ -17,9 +17,12 @@ Examples:
   alir2hdl report build -o results.csv
   alir2hdl report build --check
 
-Searches the folders for report_utilization, report_timing_summary and report_power of Vivado; csynth and export reports of
-Vivado HLS and Vitis HLS; .fit, .map, .syn, .sta and .pow reports and summaries of Quartus; stat of yosys (JSON or text);
---report and log of nextpnr; .mrp, .tw1 and .twr of Diamond; .rpt.txt of Gowin. A row is the last stage of what one tool wrote
+Searches the folders for report_utilization, report_timing_summary and report_power of Vivado; csynth and export \
+reports of
+Vivado HLS and Vitis HLS; .fit, .map, .syn, .sta and .pow reports and summaries of Quartus; stat of yosys (JSON or \
+text);
+--report and log of nextpnr; .mrp, .tw1 and .twr of Diamond; .rpt.txt of Gowin. A row is the last stage of what one \
+tool wrote
 into one folder. Latency and part come from the metadata.json of the project around it.
 
 fmax_mhz and slack_ns are those of the clock with the least slack over its own paths; worst_slack_ns, failing and

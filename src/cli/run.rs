@@ -34,8 +34,10 @@ Examples:
 
 Input: npy or npz (float64, float32, float16, integers; C or Fortran order) or CSV (with or without a heading), one
 row a sample; memory does not grow with their number. Numbers are read exactly: integers of any size, decimals as
-the float64 that is printed so, or as what they say where none is. Output: float64 npy, or CSV. With --codes both are the integers on the module's ports: int64 where every output
-fits, else CSV with hexadecimal bits. The output file appears when it is whole; Ctrl-C (exit code 130) leaves none. A real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
+the float64 that is printed so, or as what they say where none is. Output: float64 npy, or CSV. With --codes both are \
+the integers on the module's ports: int64 where every output
+fits, else CSV with hexadecimal bits. The output file appears when it is whole; Ctrl-C (exit code 130) leaves none. A \
+real input's code is floor(x * 2^inp_shift * 2^fractionals), wrapped, exactly.")]
 pub(super) struct Args {
     #[command(flatten)]
     model: InputArgs,
@@ -571,7 +573,10 @@ impl<'a> Promises<'a> {
         }
         text.push_str(&match (self.broken, self.broken_inside) {
             (0, _) => format!("every result of {samples} samples fits its type\n"),
-            (all, inside) => format!("{all} results of {samples} samples do not fit; {inside} of them with all inputs inside their intervals\n"),
+            (all, inside) => format!(
+                "{all} results of {samples} samples do not fit; {inside} of them with all inputs \
+                                      inside their intervals\n"
+            ),
         });
         (text, self.broken_inside == 0)
     }

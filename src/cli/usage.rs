@@ -334,7 +334,8 @@ fn nearest<'n>(word: &str, names: &[&'n str], most: usize) -> Option<&'n str> {
     near.copied().filter(|_| word.len() > 2)
 }
 
-/// Returns the only option that a word begins, or the one that is a part of the word: `--sys` of `--system`, `--systemverilog`
+/// Returns the only option that a word begins, or the one that is a part of the word: `--sys` of `--system`,
+/// `--systemverilog`
 /// for `--verilog`.
 fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut longer = names.iter().filter(|name| word.len() > 2 && name.starts_with(word));

@@ -36,8 +36,10 @@ Examples:
 
 A new sample is applied every clock, corners first; with --valid, --enable or --reset there are random bubbles, pauses
 and resets. A difference is shown with element, sample, both values, and the signal where it begins.
-Files of --rtl have the ports and the latency that generated RTL would have with the same options (docs/rtl-interface.md).
-Simulators are searched in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_GHDL and the like name one directly.")]
+Files of --rtl have the ports and the latency that generated RTL would have with the same options \
+(docs/rtl-interface.md).
+Simulators are searched in ALIR2HDL_TOOLS, on the PATH and in .venv/bin; ALIR2HDL_GHDL and the like name one \
+directly.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,

@@ -32,7 +32,8 @@ Examples:
   alir2hdl view model.json.gz --ii 8 -o copies.svg        sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
-an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click the
+an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click \
+the
 heading of a stage for its longest path. model.html#op=17 shows operation v17. Of a network the page shows which layer
 each operation was made for. `?` on the page lists keys and searches.
 For delay and registers over the number of stages: alir2hdl info MODEL --sweep --svg FILE.")]

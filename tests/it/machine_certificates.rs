@@ -203,8 +203,10 @@ fn what_nothing_is_known_of_is_not_the_same() {
     let name = "select_hold";
     let dir = certified(name, "-O1", "m.v");
     let (text, proof) = (read(&dir, "m.v"), read(&dir, "proof/proof.txt"));
-    let registers = "    reg c;\n    reg d;\n    reg p;\n    reg q;\n    initial begin\n        c = 1'b0;\n        d = 1'b0;\n        \
-                     p = 1'b0;\n        q = 1'b0;\n    end\n    always @(posedge clk) begin\n        c <= a_in[0];\n        \
+    let registers = "    reg c;\n    reg d;\n    reg p;\n    reg q;\n    initial begin\n        c = 1'b0;\n        d \
+                     = 1'b0;\n        \
+                     p = 1'b0;\n        q = 1'b0;\n    end\n    always @(posedge clk) begin\n        c <= \
+                     a_in[0];\n        \
                      d <= a_in[1];\n        p <= c;\n        q <= d;\n    end\n\n    // Outputs\n";
     let wrong = text.replacen("    // Outputs\n", registers, 1);
     let wrong = wrong.replacen("assign z = h;", "assign z = h ^ {8'd0, p ^ q};", 1);

@@ -231,7 +231,8 @@ fn pipelines_inside_random_machines_are_cut_anew() {
         }
     }
     eprintln!(
-        "{moved} pipelines moved, {kept} kept, {bits} bits of {before}, {shorter} shorter, {controlled} with first values"
+        "{moved} pipelines moved, {kept} kept, {bits} bits of {before}, {shorter} shorter, {controlled} with first \
+         values"
     );
     assert!(moved > 40 && shorter > 10 && controlled > 3 && bits < before);
 }

@@ -37,7 +37,8 @@ fn check_and_info_tell_ports_registers_and_schedule() {
     let text = works(&["check", file.to_str().unwrap()]);
     assert_eq!(
         text,
-        "valid: a state machine, 3 input ports, 1 output port, 1 block, 1 register of 17 bits (ALIRFSM JSON, version 4, gzip)\n"
+        "valid: a state machine, 3 input ports, 1 output port, 1 block, 1 register of 17 bits (ALIRFSM JSON, version \
+         4, gzip)\n"
     );
     let facts: serde_json::Value = serde_json::from_str(&works(&["info", "--json", file.to_str().unwrap()])).unwrap();
     assert_eq!(facts["registers"][0]["name"], "acc");

@@ -214,7 +214,8 @@ fn wrong(change: &'static str, to: Value, place: &'static str, says: [&'static s
     Wrong { place, change, to, says, tokens: 2, offset: 0 }
 }
 
-/// Changes are JSON pointers into the graph (`/net/...`) or the quantisation file (`/quant/...`); null removes a member.
+/// Changes are JSON pointers into the graph (`/net/...`) or the quantisation file (`/quant/...`); null removes a
+/// member.
 fn wrong_inputs() -> Vec<Wrong> {
     let text = |text: &str| json!(text);
     let one = || json!([{ "dim": "tokens" }]);

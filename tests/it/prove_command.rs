@@ -347,7 +347,8 @@ const MODELS: &[Row] = &[
         2,
         3,
         "vhd",
-        "--use-dsp no --passes dce,simplify,ranges,compose,tables,mirror,split,split,cse,linear,polarity,demand,ranges,dce",
+        "--use-dsp no --passes \
+         dce,simplify,ranges,compose,tables,mirror,split,split,cse,linear,polarity,demand,ranges,dce",
     ),
     ("lut_heavy", 2, 3, "v", "--use-dsp no --rom-style lut"),
     ("lut_heavy", 2, 0, "vhd", "--rom-style lut"),

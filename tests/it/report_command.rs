@@ -190,9 +190,12 @@ STATE
 | Design Timing Summary
 | ---------------------
 
-    WNS(ns)  TNS(ns)  TNS Failing Endpoints  WHS(ns)  THS(ns)  THS Failing Endpoints  WPWS(ns)  TPWS(ns)  TPWS Failing Endpoints
-    -------  -------  ---------------------  -------  -------  ---------------------  --------  --------  ----------------------
-     -3.250  -99.000                     12   -0.125   -1.000                   1920     0.500     0.000                       0
+    WNS(ns)  TNS(ns)  TNS Failing Endpoints  WHS(ns)  THS(ns)  THS Failing Endpoints  WPWS(ns)  TPWS(ns)  TPWS \
+    Failing Endpoints
+    -------  -------  ---------------------  -------  -------  ---------------------  --------  --------  \
+    ----------------------
+     -3.250  -99.000                     12   -0.125   -1.000                   1920     0.500     \
+     0.000                       0
 
 | Clock Summary
 | -------------
@@ -368,11 +371,15 @@ fn quartus_pro_states_the_corner_in_a_column_and_its_synthesis_no_figure_in_the_
         .replace("Slow 900mV 100C Model ", "")
         .replace("End Point TNS           ;\n+-------+--------", "End Point TNS ; Failing End Points ;\n+--");
     let syn = "Synthesis Status : Successful\nRevision Name : top\nTop-level Entity Name : top\nFamily : Agilex 7\n";
-    let report = "Synthesis report for top\n+---+\n; Synthesis Resource Usage Summary for Partition \"root_partition\" ;\n+---+---+\n\
+    let report = "Synthesis report for top\n+---+\n; Synthesis Resource Usage Summary for \
+                  Partition \"root_partition\" ;\n+---+---+\n\
                   ; Resource ; Usage ;\n; Estimate of Logic utilization (ALMs needed) ; 5529 ;\n\
-                  ; Combinational ALUT usage for logic ; 8824 ;\n; Dedicated logic registers ; 9044 ;\n; Total DSP Blocks ; 3 ;\n";
-    let fit = "Fitter Status : Successful\nDevice : AGFB014R24A2I2V\nLogic utilization (in ALMs) : 5,477 / 487,200 ( 1 % )\n\
-               Total dedicated logic registers : 10271\nTotal RAM Blocks : 32 / 7,110 ( < 1 % )\nTotal DSP Blocks : 0 / 4,510 ( 0 % )\n";
+                  ; Combinational ALUT usage for logic ; 8824 ;\n; Dedicated logic registers ; 9044 ;\n; Total DSP \
+                  Blocks ; 3 ;\n";
+    let fit = "Fitter Status : Successful\nDevice : AGFB014R24A2I2V\nLogic utilization (in ALMs) : 5,477 / 487,200 ( \
+               1 % )\n\
+               Total dedicated logic registers : 10271\nTotal RAM Blocks : 32 / 7,110 ( < 1 % )\nTotal DSP Blocks : 0 \
+               / 4,510 ( 0 % )\n";
     let (_, found) = folder_of(&[
         ("top.sta.rpt", &sta),
         ("top.syn.summary", syn),
@@ -398,8 +405,10 @@ fn other_tools_are_read() {
                <Worst-caseLatency>10</Worst-caseLatency><Interval-max>8</Interval-max></SummaryOfOverallLatency>\
                </PerformanceEstimates><AreaEstimates><Resources><BRAM_18K>3</BRAM_18K><DSP48E>73</DSP48E><FF>7969</FF>\
                <LUT>2532</LUT><URAM>0</URAM></Resources></AreaEstimates></profile>";
-    let diamond = "             Lattice Mapping Report File for Design Module 'top'\nTarget Device:  LFE5U-85FCABGA381\n\
-                   Target Performance:   6\n   Number of registers:   2,541 out of 84255 (3%)\n   Number of LUT4s:       2251 out of 83640 (3%)\n\
+    let diamond = "             Lattice Mapping Report File for Design Module 'top'\nTarget Device:  \
+                   LFE5U-85FCABGA381\n\
+                   Target Performance:   6\n   Number of registers:   2,541 out of 84255 (3%)\n   Number of \
+                   LUT4s:       2251 out of 83640 (3%)\n\
                    \x20  Number of block RAMs:  1 out of 208 (0%)\n";
     let trace = "Lattice TRACE Report - Setup\nDevice,speed:    LFE5U-85F,6\n\
                  Preference                              |   Constraint|       Actual|Levels\n\
@@ -407,17 +416,25 @@ fn other_tools_are_read() {
                  ;                                       |   80.000 MHz|   50.000 MHz|   2 *\n\
                  Timing errors: 12  Score: 99\n\
                  Preference(MIN Delays)                  |   Constraint|       Actual|Levels\n\
-                 FREQUENCY NET \"clk\" 83.333333 MHz ;     |     0.000 ns|     0.175 ns|   1\nTiming errors: 0  Score: 0\n\
+                 FREQUENCY NET \"clk\" 83.333333 MHz ;     |     0.000 ns|     0.175 ns|   1\nTiming errors: 0  \
+                 Score: 0\n\
                  Timing errors: 12 (setup), 0 (hold)\n";
     let gowin = "//Copyright (C)2014-2023 Gowin Semiconductor Corporation.\n  <Report Title>: PnR Report\n\
                  \x20 <Part Number>: GW2A-LV18PG256C8/I7\n  Logic                       | 5081/20736  25%\n\
-                 \x20   --LUT,ALU,ROM16           | 4355(3848 LUT, 507 ALU, 0 ROM16)\n  Register                    | 2117/16173  14%\n\
-                 \x20 BSRAM                       | 87%\n    --SDPB                    | 20\n    --DPB                     | 12\n  DSP                         | 62%\n";
-    let log = "Yosys 0.33\n12. Printing statistics.\n=== top ===\n   Number of cells:                  5\n     LUT4    3\n     TRELLIS_FF    2\n\n\
-               13. Printing statistics.\n\n=== top ===\n   Number of cells:                121\n     CCU2C                           6\n\
-               \x20    LUT4                           53\n     TRELLIS_FF                     18\n\n6.48. Executing CHECK pass\n";
-    let newer = "=== top ===\n\n        +----------Local Count, excluding submodules.\n        |\n       12 wires\n        5 cells\n        3   LUT4\n        2   TRELLIS_FF\n";
-    let pnr = "Info: Device utilisation:\nInfo: \t          TRELLIS_COMB:    75/24288     0%\nInfo: \t          DP16KD:     3/   56     5%\n\
+                 \x20   --LUT,ALU,ROM16           | 4355(3848 LUT, 507 ALU, 0 ROM16)\n  Register                    | \
+                 2117/16173  14%\n\
+                 \x20 BSRAM                       | 87%\n    --SDPB                    | 20\n    \
+                 --DPB                     | 12\n  DSP                         | 62%\n";
+    let log = "Yosys 0.33\n12. Printing statistics.\n=== top ===\n   Number of cells:                  5\n     \
+               LUT4    3\n     TRELLIS_FF    2\n\n\
+               13. Printing statistics.\n\n=== top ===\n   Number of cells:                121\n     \
+               CCU2C                           6\n\
+               \x20    LUT4                           53\n     TRELLIS_FF                     18\n\n6.48. Executing \
+               CHECK pass\n";
+    let newer = "=== top ===\n\n        +----------Local Count, excluding submodules.\n        |\n       12 \
+                 wires\n        5 cells\n        3   LUT4\n        2   TRELLIS_FF\n";
+    let pnr = "Info: Device utilisation:\nInfo: \t          TRELLIS_COMB:    75/24288     0%\nInfo: \t          \
+               DP16KD:     3/   56     5%\n\
                Info: Max frequency for clock '$glbnet$clk': 283.37 MHz (PASS at 25.00 MHz)\n\
                Info: Max frequency for clock '$glbnet$clk': 273.75 MHz (PASS at 25.00 MHz)\n";
     let (_, found) = folder_of(&[

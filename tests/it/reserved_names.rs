@@ -131,7 +131,8 @@ fn ports(words: &[&str]) -> String {
     let ports: String = words.iter().map(|word| format!("    input  wire {word},\n")).collect();
     let sum = words.join(" ^ ");
     format!(
-        "module mm (\n{ports}    input  wire clk,\n    output reg  y\n);\n    always @(posedge clk) y <= {sum};\nendmodule\n"
+        "module mm (\n{ports}    input  wire clk,\n    output reg  y\n);\n    always @(posedge clk) y <= {sum};\n\
+         endmodule\n"
     )
 }
 

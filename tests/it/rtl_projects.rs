@@ -120,12 +120,14 @@ fn memories_come_from_files_in_both_languages() {
             (
                 "rtl/rom.v",
                 "module rom #(parameter FILE = \"data/rom.hex\") (input [3:0] model_inp, output [7:0] model_out);\n\
-                 reg [7:0] words [0:15];\ninitial $readmemh(FILE, words);\nassign model_out = words[model_inp];\nendmodule\n",
+                 reg [7:0] words [0:15];\ninitial $readmemh(FILE, words);\nassign model_out = words[model_inp];\n\
+                 endmodule\n",
             ),
             (
                 "rtl/rom.vhd",
                 "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use std.textio.all;\n\
-                 entity rom is port (model_inp : in std_logic_vector(3 downto 0); model_out : out std_logic_vector(7 downto 0)); end entity;\n\
+                 entity rom is port (model_inp : in std_logic_vector(3 downto 0); model_out : out std_logic_vector(7 \
+                 downto 0)); end entity;\n\
                  architecture r of rom is\ntype rom_t is array (0 to 15) of std_logic_vector(7 downto 0);\n\
                  impure function load return rom_t is file f : text open read_mode is \"data/rom.txt\";\n\
                  variable l : line; variable b : bit_vector(7 downto 0); variable m : rom_t; begin\n\
@@ -159,15 +161,25 @@ fn netlists_in_json_are_proved() {
     let netlist = |change: u32| {
         let cells: Vec<String> = (0..8)
             .map(|bit| {
-                let init: String = (0..16).rev().map(|i| char::from(b'0' + ((bits[i] >> bit & 1) ^ u32::from(i as u32 == change && bit == 0)) as u8)).collect();
+                let init: String = (0..16)
+                    .rev()
+                    .map(|i| {
+                        char::from(b'0' + ((bits[i] >> bit & 1) ^ u32::from(i as u32 == change && bit == 0)) as u8)
+                    })
+                    .collect();
                 format!(
-                    "\"l{bit}\": {{\"type\": \"SB_LUT4\", \"parameters\": {{\"LUT_INIT\": \"{init}\"}}, \"connections\": {{\"I0\": [2], \"I1\": [3], \"I2\": [4], \"I3\": [5], \"O\": [{}]}}}}",
+                    "\"l{bit}\": {{\"type\": \"SB_LUT4\", \"parameters\": \
+                     {{\"LUT_INIT\": \"{init}\"}}, \"connections\": {{\"I0\": [2], \"I1\": [3], \"I2\": [4], \"I3\": \
+                     [5], \"O\": [{}]}}}}",
                     6 + bit
                 )
             })
             .collect();
         format!(
-            "{{\"creator\": \"test\", \"modules\": {{\"rom\": {{\"ports\": {{\"model_inp\": {{\"direction\": \"input\", \"bits\": [2, 3, 4, 5]}}, \"model_out\": {{\"direction\": \"output\", \"bits\": [6, 7, 8, 9, 10, 11, 12, 13]}}}}, \"cells\": {{{}}}, \"netnames\": {{}}}}}}}}",
+            "{{\"creator\": \"test\", \"modules\": {{\"rom\": {{\"ports\": {{\"model_inp\": \
+             {{\"direction\": \"input\", \"bits\": [2, 3, 4, 5]}}, \"model_out\": \
+             {{\"direction\": \"output\", \"bits\": [6, 7, 8, 9, 10, 11, 12, 13]}}}}, \"cells\": \
+             {{{}}}, \"netnames\": {{}}}}}}}}",
             cells.join(", ")
         )
     };

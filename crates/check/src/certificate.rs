@@ -168,7 +168,8 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
             }
             _ => {
                 return Err(
-                    "neither case, top, every, beats, clocks, same, zero, step, between, feeds, at, image, all nor clauses"
+                    "neither case, top, every, beats, clocks, same, zero, step, between, feeds, at, image, all nor \
+                     clauses"
                         .into(),
                 );
             }

@@ -348,7 +348,7 @@ impl Model {
         })
     }
 
-    /// Its gates, without records; of a state machine as [`Compared::of_machine`] makes them.
+    /// Its gates, without records; of a state machine as [`Compared::new_machine`] makes them.
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
         match self {
@@ -388,7 +388,8 @@ fn steps(
 /// Runs `alir2hdl-check` with these command-line arguments; returns its exit code and its output.
 pub fn run(arguments: &[String]) -> (u8, String) {
     let [model, text, dir] = arguments else {
-        let usage = "Usage: alir2hdl-check MODEL TEXT DIR\n\nReplays the certificate in DIR, as `alir2hdl prove MODEL TEXT --certificate DIR` wrote it,\n\
+        let usage = "Usage: alir2hdl-check MODEL TEXT DIR\n\nReplays the certificate in DIR, as `alir2hdl prove MODEL \
+                     TEXT --certificate DIR` wrote it,\n\
                      without any search. Exit codes: 0 holds, 1 refuted, 2 unreadable or a record that does not hold,\n\
                      5 not shown by the certificate.\n";
         return (if arguments == ["--help"] { 0 } else { 2 }, usage.to_owned());

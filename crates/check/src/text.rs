@@ -239,7 +239,8 @@ pub struct Built {
     pub statement: String,
 }
 
-/// The port of each element, and its lowest bit there: one port for all, or each its own by the number at the end of its
+/// The port of each element, and its lowest bit there: one port for all, or each its own by the number at the end of
+/// its
 /// name.
 fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize)>> {
     let total: usize = widths.iter().sum();
@@ -331,7 +332,8 @@ impl<'a> Text<'a> {
         Ok((r, ports))
     }
 
-    /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its bits
+    /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its
+    /// bits
     /// are there.
     ///
     /// # Errors

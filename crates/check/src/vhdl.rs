@@ -9,7 +9,8 @@ use crate::text::{Module, Name, Process, Reader, Result, Value, WIDEST};
 use crate::words::{any, resize};
 
 /// Names that have a meaning here: nothing may be declared with one of them.
-const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize shift_left to_integer to_01 rising_edge rtl string boolean \
+const TAKEN: &str = "ieee std_logic std_logic_vector unsigned signed resize shift_left to_integer to_01 rising_edge \
+                     rtl string boolean \
                      work std";
 
 const HEAD: &str = "library ieee ; use ieee . std_logic_1164 . all ; use ieee . numeric_std . all ; entity";

@@ -367,7 +367,8 @@ mod tests {
             .with_help("operations may only use earlier values");
         assert_eq!(
             d.to_string(),
-            "error[E0104] at model.ops[17].addr[0]: operand 20 comes later\n  help: operations may only use earlier values"
+            "error[E0104] at model.ops[17].addr[0]: operand 20 comes later\n  help: operations may only use earlier \
+             values"
         );
     }
 

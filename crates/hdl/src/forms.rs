@@ -10,7 +10,8 @@ const HEAD: &str = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_
 fn vhdl(decls: &str, locals: &str, body: &str) -> Option<u64> {
     let text = format!(
         "{HEAD}entity m is port (y : out unsigned(7 downto 0)); end entity;\narchitecture r of m is\n{decls}\n\
-         function f return unsigned is\n{locals}\nbegin\n{body}\nend function;\nbegin y <= resize(f, 8);\nend architecture;\n"
+         function f return unsigned is\n{locals}\nbegin\n{body}\nend function;\nbegin y <= resize(f, 8);\nend \
+         architecture;\n"
     );
     value(Language::Vhdl, &text)
 }
@@ -23,7 +24,8 @@ fn loops_of_vhdl_are_left_where_they_say() {
         ("for i in 9 downto 0 loop next when i mod 2 = 0; n := n + i; end loop;", 25),
         ("a : for i in 0 to 3 loop b : for j in 0 to 3 loop next a when j = i; n := n + 1; end loop; end loop;", 6),
         (
-            "a : for i in 0 to 3 loop for j in 0 to 3 loop if i + j = 4 then exit a; end if; n := n + 1; end loop; end loop;",
+            "a : for i in 0 to 3 loop for j in 0 to 3 loop if i + j = 4 then exit a; end if; n := n + 1; end loop; \
+             end loop;",
             7,
         ),
         ("while n < 20 loop n := n + 7; end loop;", 21),
@@ -126,8 +128,10 @@ fn functions_of_numeric_std_are_those_of_the_package() {
     ] {
         let text = format!(
             "{HEAD}entity m is port (y : out std_logic_vector(7 downto 0)); end entity;\narchitecture r of m is\n\
-             {}\nfunction g(x : unsigned) return std_logic_vector is begin return std_logic_vector(resize(x, 8)); end function;\n\
-             function g(x : signed) return std_logic_vector is begin return std_logic_vector(resize(unsigned(x), 8)); end function;\n\
+             {}\nfunction g(x : unsigned) return std_logic_vector is begin return std_logic_vector(resize(x, 8)); end \
+             function;\n\
+             function g(x : signed) return std_logic_vector is begin return std_logic_vector(resize(unsigned(x), 8)); \
+             end function;\n\
              begin y <= g({value});\nend architecture;\n",
             locals.replace("variable n : integer;", "")
         );
@@ -138,14 +142,16 @@ fn functions_of_numeric_std_are_those_of_the_package() {
 #[test]
 fn choices_of_vhdl_2008_are_read() {
     let decls = "type c is record re, im : integer range -99 to 99; end record; type e is (p, q, r);";
-    let locals = "variable a : c := (1, 2); variable b : c := (im => 5, re => 7); variable u : unsigned(3 downto 0) := \"0110\";\n\
+    let locals = "variable a : c := (1, 2); variable b : c := (im => 5, re => 7); variable u : unsigned(3 downto 0) \
+                  := \"0110\";\n\
                   variable n : unsigned(7 downto 0);";
     for (body, want) in [
         ("a := (a.re + b.re, a.im - b.im); return to_unsigned(a.re * 10 - a.im, 8);", 83),
         ("with u select n := x\"01\" when \"0101\" | \"0110\", x\"02\" when others; return n;", 1),
         ("with u select? n := x\"01\" when \"1---\", x\"04\" when \"01--\", x\"02\" when others; return n;", 4),
         (
-            "case? u is when \"1---\" => n := x\"01\"; when \"-11-\" => n := x\"05\"; when others => n := x\"09\"; end case?; return n;",
+            "case? u is when \"1---\" => n := x\"01\"; when \"-11-\" => n := x\"05\"; when others => n := x\"09\"; \
+             end case?; return n;",
             5,
         ),
         ("n := x\"03\" when u(0) = '1' else x\"0b\"; return n;", 11),
@@ -154,14 +160,18 @@ fn choices_of_vhdl_2008_are_read() {
     ] {
         assert_eq!(vhdl(decls, locals, body), Some(want), "{body}");
     }
-    let e = "entity s is generic (n : natural); port (x, z : in unsigned(3 downto 0); c : in std_logic := '1'; y : out unsigned(3 downto 0));\n\
+    let e = "entity s is generic (n : natural); port (x, z : in unsigned(3 downto 0); c : in std_logic := '1'; y : \
+             out unsigned(3 downto 0));\n\
              end entity;\narchitecture r of s is begin g : case n generate when 0 => y <= x; when 1 | 2 => y <= z;\n\
              when others => y <= z(1 downto 0) & x(3 downto 2); end generate; end architecture;\n";
     for (n, want) in [(0, 9), (2, 6), (3, 10)] {
         let text = format!(
-            "{HEAD}{e}{HEAD}entity m is port (y : out std_logic_vector(3 downto 0)); end entity;\narchitecture r of m is\n\
-             component s is generic (n : natural); port (x, z : in unsigned(3 downto 0); c : in std_logic := '1'; y : out unsigned(3 downto 0)); end component;\n\
-             begin u : s generic map ({n}) port map (unsigned'(\"1001\"), z(0) => '0', z(3 downto 1) => \"011\", std_logic_vector(y) => y);\n\
+            "{HEAD}{e}{HEAD}entity m is port (y : out std_logic_vector(3 downto 0)); end entity;\narchitecture r of m \
+             is\n\
+             component s is generic (n : natural); port (x, z : in unsigned(3 downto 0); c : in std_logic := '1'; y : \
+             out unsigned(3 downto 0)); end component;\n\
+             begin u : s generic map ({n}) port map (unsigned'(\"1001\"), z(0) => '0', z(3 downto 1) => \"011\", \
+             std_logic_vector(y) => y);\n\
              end architecture;\n"
         );
         assert_eq!(super::tests::value(Language::Vhdl, &text), Some(want), "{text}");
@@ -171,7 +181,8 @@ fn choices_of_vhdl_2008_are_read() {
 #[test]
 fn vhdl_outside_the_subset_is_refused_by_name() {
     let head = format!(
-        "{HEAD}entity m is port (clk, rst : in std_logic; a, b : in unsigned(3 downto 0); y : out unsigned(3 downto 0));\n\
+        "{HEAD}entity m is port (clk, rst : in std_logic; a, b : in unsigned(3 downto 0); y : out unsigned(3 downto \
+         0));\n\
          end entity;\narchitecture r of m is\n"
     );
     let process = |body: &str| format!("begin process (all) variable n : integer; begin {body} end process;");
@@ -181,14 +192,17 @@ fn vhdl_outside_the_subset_is_refused_by_name() {
         (process("exit; y <= a;"), "exit or next outside a loop"),
         (process("for i in 0 to 1 loop exit k; end loop; y <= a;"), "not around it"),
         (process("q(a); y <= a;"), "no procedure has this name"),
-        ("procedure p(x : in unsigned) is begin end procedure;\nbegin process (all) begin p(a, b); y <= a; end process;".to_owned(), "as many arguments"),
-        ("procedure p(variable x : out unsigned) is begin x := a; end procedure;\nbegin process (all) begin p(y); end process;".to_owned(), "a variable is expected"),
+        ("procedure p(x : in unsigned) is begin end procedure;\nbegin process (all) begin p(a, b); y <= a; end \
+          process;".to_owned(), "as many arguments"),
+        ("procedure p(variable x : out unsigned) is begin x := a; end procedure;\nbegin process (all) begin p(y); end \
+          process;".to_owned(), "a variable is expected"),
         ("begin y <= to_unsigned(to_string(a), 4);".to_owned(), "to_string"),
         ("begin y <= resize(a, n => 4);".to_owned(), "by name"),
         ("alias c is d; alias d is c;\nbegin y <= c;".to_owned(), "an alias of itself"),
         ("constant c : unsigned(3 downto 0) := 3b\"1111\";\nbegin y <= a;".to_owned(), "does not fit its size"),
         ("begin y <= a ?= b;".to_owned(), "is expected here"),
-        ("type t is array (0 to 3) of std_logic; signal s : t;\nbegin s(2 to 5) <= (others => '0'); y <= a;".to_owned(), "outside the array"),
+        ("type t is array (0 to 3) of std_logic; signal s : t;\nbegin s(2 to 5) <= (others => '0'); y <= \
+          a;".to_owned(), "outside the array"),
     ] {
         refused(Language::Vhdl, &head, "\nend architecture;\n", &[(&body, why)]);
     }
@@ -202,7 +216,8 @@ fn vhdl_outside_the_subset_is_refused_by_name() {
 #[test]
 fn hostile_vhdl_is_refused() {
     let head = format!(
-        "{HEAD}entity m is port (a : in unsigned(7 downto 0); y : out unsigned(7 downto 0)); end entity;\narchitecture r of m is\n"
+        "{HEAD}entity m is port (a : in unsigned(7 downto 0); y : out unsigned(7 downto 0)); end entity;\n\
+         architecture r of m is\n"
     );
     let many = |n: usize, what: &str| what.repeat(n);
     let files = [
@@ -233,7 +248,8 @@ fn hostile_vhdl_is_refused() {
 #[test]
 fn texts_of_other_alphabets_are_read() {
     let text = format!(
-        "{HEAD}-- caf\u{e9}\nentity m is port (a : in std_logic; y : out std_logic); end;\narchitecture r of m is begin y <= a; end;"
+        "{HEAD}-- caf\u{e9}\nentity m is port (a : in std_logic; y : out std_logic); end;\narchitecture r of m is \
+         begin y <= a; end;"
     );
     let latin: Vec<u8> = text.chars().map(|c| c as u8).collect();
     assert_eq!(super::decoded(latin), Ok(text.clone()));
@@ -254,11 +270,13 @@ fn blocks_of_verilog_are_left_by_disable() {
         ("begin : b f = 1; if (x[2]) disable b; f = 2; end", 1),
         ("begin f = 0; for (i = 0; i < 8; i = i + 1) begin : next if (!x[i]) disable next; f = f + i; end end", 11),
         (
-            "begin f = 0; begin : all for (i = 0; i < 8; i = i + 1) begin f = f + 1; if (x[i]) disable all; end end end",
+            "begin f = 0; begin : all for (i = 0; i < 8; i = i + 1) begin f = f + 1; if (x[i]) disable all; end end \
+             end",
             3,
         ),
         (
-            "begin f = 0; i = 0; begin : all while (i < 100) begin i = i + 1; if (i == 7) disable all; f = i; end end end",
+            "begin f = 0; i = 0; begin : all while (i < 100) begin i = i + 1; if (i == 7) disable all; f = i; end end \
+             end",
             6,
         ),
         ("begin f = 0; begin : all repeat (9) begin f = f + 2; if (f == x[3:0]) disable all; end end end", 4),
@@ -314,10 +332,13 @@ fn verilog_outside_the_subset_is_refused_by_name() {
 #[test]
 fn resets_that_hold_are_enables() {
     let verilog = "module m(input clk, input rst, input [3:0] a, output reg [3:0] y, output reg z);\n\
-                   always @(posedge clk or posedge rst) if (rst) y[1:0] <= 2'd2; else begin y <= a; z <= a[0]; end\nendmodule\n";
+                   always @(posedge clk or posedge rst) if (rst) y[1:0] <= 2'd2; else begin y <= a; z <= a[0]; end\n\
+                   endmodule\n";
     let vhdl = format!(
-        "{HEAD}entity m is port (clk, rst : in std_logic; a : in unsigned(3 downto 0); y : out unsigned(3 downto 0); z : out std_logic);\n\
-         end entity;\narchitecture r of m is begin\nprocess (clk, rst) begin if rst = '1' then y(1 downto 0) <= \"10\"; elsif rising_edge(clk) then\n\
+        "{HEAD}entity m is port (clk, rst : in std_logic; a : in unsigned(3 downto 0); y : out unsigned(3 downto 0); \
+         z : out std_logic);\n\
+         end entity;\narchitecture r of m is begin\nprocess (clk, rst) begin if rst = '1' then y(1 downto 0) \
+         <= \"10\"; elsif rising_edge(clk) then\n\
          y <= a; z <= a(0); end if; end process;\nend architecture;\n"
     );
     for (language, text) in [(Language::Verilog, verilog), (Language::Vhdl, &vhdl)] {

@@ -5,8 +5,10 @@
 //! and 1076.3) and share no code with the writer: this module may name `diag` and `num` only (`tests/it/layering.rs`).
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
-//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`: symbolic
-//! execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`: places and messages.
+//! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`:
+//! symbolic
+//! execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`:
+//! places and messages.
 
 #![forbid(unsafe_code)]
 
@@ -210,7 +212,8 @@ mod tests {
     #[test]
     fn comments_at_the_ends_of_lines_belong_to_what_these_drive() {
         let verilog = "module m(input [3:0] a, output [3:0] y); // y = ?\n  wire [3:0] t = a + 4'd1;  // one more\n\
-                       // u = none\n  wire [3:0] u;\n  assign u = t ^ a; // = both\n  assign y = u; // out\nendmodule\n";
+                       // u = none\n  wire [3:0] u;\n  assign u = t ^ a; // = both\n  assign y = u; // out\n\
+                       endmodule\n";
         let rtl = read(Language::Verilog, verilog, None).unwrap();
         let said = ["t", "u", "y", "a", "u1.t"].map(|name| rtl.remark(name));
         assert_eq!(said, [Some("one more"), Some("= both"), Some("out"), None, Some("one more")]);
@@ -295,7 +298,8 @@ mod tests {
     #[test]
     fn vhdl_that_has_no_one_meaning_is_refused_by_name() {
         let head = "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
-                    entity m is port (clk, rst : in std_logic; a, b : in unsigned(3 downto 0); y : out unsigned(3 downto 0));\n\
+                    entity m is port (clk, rst : in std_logic; a, b : in unsigned(3 downto 0); y : out unsigned(3 \
+                    downto 0));\n\
                     end entity;\narchitecture r of m is\n";
         refused(
             Language::Vhdl,
@@ -309,15 +313,18 @@ mod tests {
                 ("begin process (a) begin y <= a and b; end process;", "not in the sensitivity list"),
                 ("begin process begin y <= a; end process;", "waits for nothing"),
                 (
-                    "begin process (clk) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; end process;",
+                    "begin process (clk) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; \
+                     end process;",
                     "not in the sensitivity list",
                 ),
                 (
-                    "begin process (clk, rst) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end if; end process;",
+                    "begin process (clk, rst) begin if rst = '1' then y <= a; elsif rising_edge(clk) then y <= b; end \
+                     if; end process;",
                     "not constant",
                 ),
                 (
-                    "begin process (a, b) begin case a is when \"0000\" => y <= a; when \"0001\" => y <= b; end case; end process;",
+                    "begin process (a, b) begin case a is when \"0000\" => y <= a; when \"0001\" => y <= b; end case; \
+                     end process;",
                     "others is missing",
                 ),
                 ("begin process begin wait until rising_edge(clk); y <= a; end process;", ""),
@@ -327,15 +334,18 @@ mod tests {
                 ("begin y <= shift_left(a, 1)(3 downto 0);", ""),
                 ("constant c : unsigned := a(3 downto 0);\nbegin y <= a;", "a constant is needed here"),
                 (
-                    "type t is (p, q, r); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when q => y <= not a; end case; end process;",
+                    "type t is (p, q, r); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when \
+                     q => y <= not a; end case; end process;",
                     "others is missing",
                 ),
                 (
-                    "type t is (p, q); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when q => y <= not a; end case; end process; s <= q when rst = '1' else p;",
+                    "type t is (p, q); signal s : t;\nbegin process (s, a) begin case s is when p => y <= a; when q \
+                     => y <= not a; end case; end process; s <= q when rst = '1' else p;",
                     "",
                 ),
                 (
-                    "type t is (p, q); type u is (p, r); signal s : t; signal v : u;\nbegin s <= p; v <= p; y <= a when s = q else b;",
+                    "type t is (p, q); type u is (p, r); signal s : t; signal v : u;\nbegin s <= p; v <= p; y <= a \
+                     when s = q else b;",
                     "",
                 ),
                 (
@@ -343,7 +353,8 @@ mod tests {
                     "t is expected here, not u",
                 ),
                 (
-                    "type t is record f : std_logic; end record; signal s : t;\nbegin s.f <= rst; y(3 downto 1) <= a(3 downto 1); y(0) <= s.g;",
+                    "type t is record f : std_logic; end record; signal s : t;\nbegin s.f <= rst; y(3 downto 1) <= \
+                     a(3 downto 1); y(0) <= s.g;",
                     "no field g",
                 ),
                 (
@@ -353,11 +364,13 @@ mod tests {
                 ("signal n : integer range 0 to 5;\nbegin n <= 6; y <= a;", "outside of the range 0 to 5"),
                 ("signal n : integer;\nbegin n <= to_integer(a) - to_integer(b); y <= to_unsigned(abs n, 4);", ""),
                 (
-                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin m(to_integer(a)) <= b; y <= a;",
+                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin m(to_integer(a)) <= b; y \
+                     <= a;",
                     "at a constant place",
                 ),
                 (
-                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin process (clk) begin if rising_edge(clk) then m(4) <= b; end if; end process; y <= a;",
+                    "type t is array (0 to 3) of unsigned(3 downto 0); signal m : t;\nbegin process (clk) begin if \
+                     rising_edge(clk) then m(4) <= b; end if; end process; y <= a;",
                     "outside the array",
                 ),
                 ("type t is array (0 to 1, 0 to 1) of std_logic;\nbegin y <= a;", ""),
@@ -368,7 +381,8 @@ mod tests {
                 ),
                 ("use work.p.all;\nbegin y <= a;", "not in the file before this"),
                 (
-                    "function f(x : unsigned) return unsigned is begin return x; end function;\nfunction f(x : signed) return unsigned is begin return unsigned(x); end function;\nbegin y <= f(signed(a));",
+                    "function f(x : unsigned) return unsigned is begin return x; end function;\nfunction f(x : \
+                     signed) return unsigned is begin return unsigned(x); end function;\nbegin y <= f(signed(a));",
                     "",
                 ),
                 (
@@ -381,7 +395,8 @@ mod tests {
                 ),
                 ("alias h : unsigned(1 downto 0) is a(3 downto 2);\nbegin y <= h & h(1) & h(0);", ""),
                 (
-                    "begin assert a = b report \"x\" severity note; g : block is signal s : unsigned(3 downto 0); begin s <= a; y <= s; end block;",
+                    "begin assert a = b report \"x\" severity note; g : block is signal s : unsigned(3 downto 0); \
+                     begin s <= a; y <= s; end block;",
                     "",
                 ),
                 ("begin y <= a when std_match(a, unsigned'(\"01\" & \"-1\")) else b;", "a pattern that is a string"),
@@ -422,7 +437,8 @@ mod tests {
             ("localparam [4:0] P = 4'hf + 4'h1; assign y = P;", 16),
             ("function integer f(input integer n); f = n + 1; endfunction localparam N = f(40); assign y = N;", 41),
             (
-                "function [7:0] f(input [7:0] x); integer i; begin f = 0; for (i = 0; i < 8; i = i + 1) f = f + x[i]; end\n\
+                "function [7:0] f(input [7:0] x); integer i; begin f = 0; for (i = 0; i < 8; i = i + 1) f = f + x[i]; \
+                 end\n\
               endfunction assign y = f(8'hb7);",
                 6,
             ),

@@ -612,7 +612,8 @@ mod tests {
             Language::Vhdl,
             &format!(
                 "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
-                 entity m is port (clk, rst : in std_logic; a, b : in unsigned(7 downto 0); y : out unsigned(7 downto 0));\n\
+                 entity m is port (clk, rst : in std_logic; a, b : in unsigned(7 downto 0); y : out unsigned(7 downto \
+                 0));\n\
                  end entity;\narchitecture r of m is\n{body}\nend architecture;\n"
             ),
         )
@@ -622,7 +623,8 @@ mod tests {
     fn chains_through_the_bits_of_words_are_no_loops() {
         for body in [
             "wire [8:0] c; assign c[0] = rst; assign y = c[8:1];\n\
-             genvar g; generate for (g = 0; g < 8; g = g + 1) begin : t assign c[g + 1] = c[g] & a[g] | b[g]; end endgenerate",
+             genvar g; generate for (g = 0; g < 8; g = g + 1) begin : t assign c[g + 1] = c[g] & a[g] | b[g]; end \
+             endgenerate",
             "wire [8:0] c; assign c = {c[7:0] & a ^ b, rst}; assign y = c[8:1];",
             "wire [8:0] c; assign c[8:1] = a[0] ? ~c[7:0] : {8{c[0]}}; assign c[0] = rst; assign y = c[8:1];",
             "wire [15:0] c; assign c[7:0] = a; assign c[15:8] = c[7:0] + b; assign y = c[15:8];",
@@ -648,9 +650,11 @@ mod tests {
             "signal c : unsigned(8 downto 0);\nbegin c(0) <= rst; y <= c(8 downto 1);\n\
              t : for g in 0 to 7 generate c(g + 1) <= (c(g) and a(g)) or b(g); end generate;",
             "signal c : unsigned(8 downto 0);\nbegin y <= c(8 downto 1);\n\
-             process (a, c, rst) begin c(0) <= rst; for g in 0 to 7 loop c(g + 1) <= c(g) and a(g); end loop; end process;",
+             process (a, c, rst) begin c(0) <= rst; for g in 0 to 7 loop c(g + 1) <= c(g) and a(g); end loop; end \
+             process;",
             "signal c : unsigned(15 downto 0);\nbegin c <= (c(7 downto 0) + b) & a; y <= c(15 downto 8);",
-            "signal c : unsigned(8 downto 0);\nbegin c(8 downto 1) <= c(7 downto 0) and a when rst = '1' else b; c(0) <= rst;\n\
+            "signal c : unsigned(8 downto 0);\nbegin c(8 downto 1) <= c(7 downto 0) and a when rst = '1' else b; c(0) \
+             <= rst;\n\
              y <= c(8 downto 1);",
         ] {
             assert_eq!(vhdl(body), "", "{body}");
@@ -672,18 +676,21 @@ mod tests {
             // Arithmetic needs its operands whole: an undefined bit stays undefined.
             ("wire [7:0] c; assign c = {c[6:0] + a[6:0], b[0]}; assign y = c;", "c depends"),
             (
-                "wire [1:0] p, q; and g (p[0], q[0], a[0]); or h (q[0], p[0], b[0]); assign {p[1], q[1]} = a; assign y = p;",
+                "wire [1:0] p, q; and g (p[0], q[0], a[0]); or h (q[0], p[0], b[0]); assign {p[1], q[1]} = a; assign \
+                 y = p;",
                 "p depends",
             ),
             ("reg [7:0] c; always @* c <= c & a; assign y = c;", "c depends"),
             ("reg c, d; always @* c = d; always @* d = c & a[0]; assign y = d;", "c depends"),
             (
-                "genvar g; wire [3:0] r; generate for (g = 0; g < 4; g = g + 1) begin : t assign r[g] = ~r[(g + 1) % 4]; end endgenerate assign y = r;",
+                "genvar g; wire [3:0] r; generate for (g = 0; g < 4; g = g + 1) begin : t assign r[g] = ~r[(g + 1) % \
+                 4]; end endgenerate assign y = r;",
                 "r depends",
             ),
             // A counter that resets itself.
             (
-                "reg [3:0] c; wire z = c == 4'd9; always @(posedge clk or posedge z) if (z) c <= 0; else c <= c + 1; assign y = c;",
+                "reg [3:0] c; wire z = c == 4'd9; always @(posedge clk or posedge z) if (z) c <= 0; else c <= c + 1; \
+                 assign y = c;",
                 "c depends",
             ),
         ] {
@@ -710,7 +717,8 @@ mod tests {
     fn long_chains_are_followed() {
         let chain = |n: u32| {
             format!(
-                "module m(input clk, input [{n}:0] a, output [{n}:0] y);\nwire [{n}:0] c; assign c = {{c[{}:0] & a[{n}:1], a[0]}};\n\
+                "module m(input clk, input [{n}:0] a, output [{n}:0] y);\nwire [{n}:0] c; assign c = {{c[{}:0] & \
+                 a[{n}:1], a[0]}};\n\
                  assign y = c;\nendmodule\n",
                 n - 1
             )

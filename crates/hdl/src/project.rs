@@ -499,7 +499,8 @@ mod tests {
             ("inc/defs.vh", "`ifdef NARROW\n`define W 2\n`else\n`define W `WIDTH\n`endif\n"),
             (
                 "top.v",
-                "`include \"defs.vh\" // comment\nmodule top(input [`W-1:0] a, output [`W-1:0] y);\nassign y = a;\nendmodule\n",
+                "`include \"defs.vh\" // comment\nmodule top(input [`W-1:0] a, output [`W-1:0] y);\nassign y = a;\n\
+                 endmodule\n",
             ),
         ];
         let mut options = ProjectFiles { include_dirs: vec!["inc".into()], ..ProjectFiles::default() };
@@ -533,7 +534,8 @@ mod tests {
         let all = [
             (
                 "top.vhd",
-                "library ieee; use ieee.std_logic_1164.all;\nlibrary lib; use lib.q.all;\nentity top is port (a : in std_logic_vector(n - 1 downto 0); y : out std_logic_vector(n - 1 downto 0)); end entity;\n\
+                "library ieee; use ieee.std_logic_1164.all;\nlibrary lib; use lib.q.all;\nentity top is port (a : in \
+                 std_logic_vector(n - 1 downto 0); y : out std_logic_vector(n - 1 downto 0)); end entity;\n\
                  architecture r of top is begin y <= not a; end architecture;\n",
             ),
             ("q.vhd", "use work.p.all;\npackage q is constant n : integer := twice(3); end package;\n"),
@@ -606,7 +608,8 @@ mod tests {
             format!(
                 "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all; use std.textio.all;\n\
                  use ieee.std_logic_textio.all;\n\
-                 entity rom is generic (init : string := \"d/\" & \"m.txt\"); port (a : in unsigned(1 downto 0); y : out std_logic_vector(7 downto 0)); end entity;\n\
+                 entity rom is generic (init : string := \"d/\" & \"m.txt\"); port (a : in unsigned(1 downto 0); y : \
+                 out std_logic_vector(7 downto 0)); end entity;\n\
                  architecture r of rom is\n\
                  type rom_t is array (0 to 3) of std_logic_vector(7 downto 0);\n\
                  impure function load(name : in string) return rom_t is\n{body}\n\
@@ -627,11 +630,14 @@ mod tests {
         assert_eq!(read(&each("read(l, m(i));"), constant, bits), Ok(vec![1, 2, 3, 255]));
         assert_eq!(read(&each("read(l, m(i));"), "signal m : rom_t := load(init);", bits), Ok(vec![1, 2, 3, 255]));
         assert_eq!(read(&each("hread(l, m(i));"), constant, "01\r\n2a\r\nfF\r\n80"), Ok(vec![1, 42, 255, 128]));
-        let integers = "file f : text; variable l : line; variable m : rom_t := (others => x\"00\"); variable i, n : integer := 0; variable ok : boolean; begin\n\
+        let integers = "file f : text; variable l : line; variable m : rom_t := (others => x\"00\"); variable i, n : \
+                        integer := 0; variable ok : boolean; begin\n\
                         file_open(f, name, read_mode); while not endfile(f) loop readline(f, l);\n\
-                        loop read(l, n, ok); exit when not ok; m(i) := std_logic_vector(to_unsigned(n, 8)); i := i + 1; end loop; end loop; file_close(f);";
+                        loop read(l, n, ok); exit when not ok; m(i) := std_logic_vector(to_unsigned(n, 8)); i := i + \
+                        1; end loop; end loop; file_close(f);";
         assert_eq!(read(integers, constant, "7 8\n9\n"), Ok(vec![7, 8, 9, 0]));
-        let old = "file f : text is in name; variable l : line; variable m : rom_t; variable b : bit_vector(7 downto 0); begin\n\
+        let old = "file f : text is in name; variable l : line; variable m : rom_t; variable b : bit_vector(7 downto \
+                   0); begin\n\
                    for i in 0 to 3 loop readline(f, l); read(l, b); m(i) := to_stdlogicvector(b); end loop;";
         assert_eq!(read(old, constant, bits), Ok(vec![1, 2, 3, 255]));
         let wrong = [
@@ -659,7 +665,8 @@ mod tests {
             function sine return rom_t is variable m : rom_t; variable x : real := 0.0; begin\n\
             for i in rom_t'range loop x := math_pi_over_2 * real(i);\n\
             if sin(x) > 0.5 then m(i) := to_signed(integer(round(scale * sin(x))), 8);\n\
-            else m(i) := to_signed(integer(-scale * sin(x) / 2.0 + 2.5), 8); end if; end loop; return m; end function;\n\
+            else m(i) := to_signed(integer(-scale * sin(x) / 2.0 + 2.5), 8); end if; end loop; return m; end \
+            function;\n\
             constant m : rom_t := sine;\n\
             begin y <= m(to_integer(a)); end architecture;\n";
         // 2.5 rounds to 3; sin(pi) is a little more than 0; the last one is 32 + 2.5.
@@ -689,7 +696,8 @@ mod tests {
         let text = format!(
             "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\n\
              entity t is port (a : in unsigned(3 downto 0); y : out std_logic_vector(7 downto 0)); end entity;\n\
-             architecture r of t is begin process (a) begin case to_integer(a) is\n{items}when others => y <= x\"07\"; end case; end process; end architecture;\n"
+             architecture r of t is begin process (a) begin case to_integer(a) is\n{items}when others => y <= \
+             x\"07\"; end case; end process; end architecture;\n"
         );
         let expected: Vec<u64> = (0..16).map(|i| if i % 5 != 1 { i * i } else { 7 }).collect();
         assert_eq!(words(&[("t.vhd", &text)], &["t.vhd"]), Ok(expected));

@@ -157,7 +157,8 @@ impl Bench<'_> {
 
     fn vhdl(&self) -> String {
         let mut t = String::from(
-            "-- Shows a difference between the model and the file that was proved against it.\nlibrary ieee;\nuse ieee.std_logic_1164.all;\n\nentity tb is\nend entity;\n\narchitecture sim of tb is\n",
+            "-- Shows a difference between the model and the file that was proved against it.\nlibrary ieee;\nuse \
+             ieee.std_logic_1164.all;\n\nentity tb is\nend entity;\n\narchitecture sim of tb is\n",
         );
         let scalar = |s: &Self, id: SignalId| s.width_of(id) == 1 && !s.data.contains(&id) && id != s.port;
         for &s in self.rtl.inputs.iter().chain(&self.rtl.outputs) {
@@ -191,7 +192,10 @@ impl Bench<'_> {
         }
         let bits = format!("{}({} downto {})", self.name(self.port), self.lo + self.width - 1, self.lo);
         let _ = writeln!(t, "        wait for 5 ns;\n        if {bits} = \"{}\" then", self.expected);
-        t.push_str("            report \"MATCH\";\n        else\n            report \"MISMATCH\";\n        end if;\n        wait;\n    end process;\nend architecture;\n");
+        t.push_str(
+            "            report \"MATCH\";\n        else\n            report \"MISMATCH\";\n        end \
+                    if;\n        wait;\n    end process;\nend architecture;\n",
+        );
         t
     }
 }

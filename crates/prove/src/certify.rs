@@ -1,8 +1,10 @@
 //! Certificates for `alir2hdl-check`: what it needs to be told, found by search over its own gates.
 //!
-//! The checker builds a program and what was made of it value by value. Here the same is done, and each bit of a value that
+//! The checker builds a program and what was made of it value by value. Here the same is done, and each bit of a value
+//! that
 //! is no gate of the program yet is compared with those that have the same samples: by all assignments of a few leaves,
-//! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and makes the values
+//! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and
+//! makes the values
 //! above it the same gates.
 
 use super::engine::{CLAUSES, STEP};
@@ -54,7 +56,8 @@ struct Samples {
     random: SplitMix,
 }
 
-/// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest may
+/// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest
+/// may
 /// lead the search astray.
 const SEEDS: [u64; 2] = [1, 2];
 
@@ -198,7 +201,8 @@ struct Recorder {
 enum How {
     /// What shows them is kept.
     Recorded,
-    /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is kept.
+    /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is
+    /// kept.
     Within {
         /// One of so many.
         part: u64,
@@ -221,7 +225,8 @@ impl Recorder {
         self.gates == 0 || self.steps == 0
     }
 
-    /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all assignments of at
+    /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all
+    /// assignments of at
     /// most so many leaves, else by the solver within so many steps. Keeps the record, and applies it.
     fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
         let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
@@ -329,7 +334,8 @@ struct Asked {
     ranges: Vec<(usize, usize)>,
 }
 
-/// Those of some leaves that two literals and ranges are functions of, in order; nothing if they are no functions of these.
+/// Those of some leaves that two literals and ranges are functions of, in order; nothing if they are no functions of
+/// these.
 fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
     let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
     let mut stack: Vec<u32> = pair.iter().map(|&lit| g.root(lit).node() as u32).collect();
@@ -365,7 +371,8 @@ struct Search {
     ranges: Vec<Ranged>,
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
-    /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one another
+    /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one
+    /// another
     /// these are the gates of the oldest one, which those of the others are made of.
     sums: FxHashSet<u32>,
     /// Those gates by what all images of the value have in common: the terms up to one factor.
@@ -431,7 +438,8 @@ impl Search {
         }
     }
 
-    /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with their
+    /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with
+    /// their
     /// fractional bits.
     fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
@@ -477,7 +485,8 @@ impl Search {
         likes
     }
 
-    /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if it is only
+    /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if
+    /// it is only
     /// for the range.
     fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
         let Some(value) = g.sums.value(of) else { return };
@@ -568,7 +577,8 @@ impl Search {
         ) && self.over(g, at, pair, found, true, effort)
     }
 
-    /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which the
+    /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which
+    /// the
     /// two do not depend on every bit.
     fn over(
         &mut self,
@@ -725,7 +735,8 @@ impl Search {
         false
     }
 
-    /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken all
+    /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken
+    /// all
     /// that it may.
     fn cut(&mut self, g: &Graph, pair: (Lit, Lit), levels: usize, most: usize) -> Option<Cut> {
         let mut seen: FxHashSet<u32> = FxHashSet::default();
@@ -832,7 +843,8 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
     is_unused
 }
 
-/// What the checker needs to see that this is the model, over what was built before; and whether it has images that nothing
+/// What the checker needs to see that this is the model, over what was built before; and whether it has images that
+/// nothing
 /// was made of, which are not among it.
 ///
 /// # Errors
@@ -906,7 +918,8 @@ fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
 /// The same gates in two graphs, of which the second one is made without some of the images.
 struct Renamed<'a> {
     old: &'a Graph,
-    /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked at.
+    /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked
+    /// at.
     inputs: Vec<u32>,
     looked_at: usize,
     names: FxHashMap<u32, Lit>,
@@ -1025,15 +1038,18 @@ pub struct Recorded {
     pub certificate: Certificate,
     /// Whether it shows each output; of a state machine each equality that it needs.
     pub shown: Vec<bool>,
-    /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of programs.
+    /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of
+    /// programs.
     pub(super) claimed: Vec<Option<usize>>,
 }
 
 /// A program with its file name, or the text.
 type Named<'a> = (Option<&'a String>, Side<'a>);
 
-/// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of is
-/// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones may be compared with these.
+/// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of
+/// is
+/// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones
+/// may be compared with these.
 fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
     let (mut compared, mut search) = begin(origin, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
@@ -1173,8 +1189,10 @@ const ASKING: u64 = 2 * STEP.0;
 /// Parts of the solver's steps with which equalities are looked for one after another: most need few.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work. About so many
-/// are taken for what is looked at of a program. No program is made that would take more than are left of `all`: then there are no
+/// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work.
+/// About so many
+/// are taken for what is looked at of a program. No program is made that would take more than are left of `all`: then
+/// there are no
 /// gates. Nothing is recorded.
 pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
     let (mut spent, mut last) = (0, None);
@@ -1203,7 +1221,8 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are left.
+    /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are
+    /// left.
     pub(super) fn new(program: &Model, left: u64) -> Option<Shared> {
         Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
     }
@@ -1524,7 +1543,8 @@ mod tests {
         (certificate.steps.remove(0), shown.into_iter().all(|shown| shown))
     }
 
-    /// A value that is the negative of another one and a constant is its image, and what both are made into is compared over
+    /// A value that is the negative of another one and a constant is its image, and what both are made into is compared
+    /// over
     /// the one, where it is in its range.
     #[test]
     fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
@@ -1640,7 +1660,8 @@ mod tests {
         assert!(refused > 200, "{refused}");
     }
 
-    /// An exclusive or of a gate that is found to be the complement of an older one is made of other gates than that of the older
+    /// An exclusive or of a gate that is found to be the complement of an older one is made of other gates than that of
+    /// the older
     /// one, and is found all the same.
     #[test]
     fn an_exclusive_or_is_one_gate_whichever_operand_is_negated() {
@@ -1696,7 +1717,8 @@ mod tests {
         assert!(found.iter().zip(&compared.expected[0]).all(same));
     }
 
-    /// The low and the high bits of a number, added to something one after the other, are the number added to it: known from the
+    /// The low and the high bits of a number, added to something one after the other, are the number added to it: known
+    /// from the
     /// next program on. Other bits of it are not.
     #[test]
     fn a_number_that_was_taken_apart_is_its_halves() {
@@ -1765,7 +1787,8 @@ mod tests {
         assert!(gone_over > 20, "{gone_over}");
     }
 
-    /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not, and
+    /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not,
+    /// and
     /// work that is spent ends it.
     #[test]
     fn programs_are_shown_without_records() {
@@ -1802,7 +1825,8 @@ mod tests {
         assert!(shown * 20 >= tried * 19 && tried > 30 && differ > 10, "{shown} of {tried}, {differ}");
     }
 
-    /// What records and sums make equal between two different programs is equal: gates with one root have the same samples.
+    /// What records and sums make equal between two different programs is equal: gates with one root have the same
+    /// samples.
     #[test]
     fn only_what_is_equal_becomes_one_gate() {
         for seed in 0..200 {

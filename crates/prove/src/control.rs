@@ -238,7 +238,8 @@ fn check_valid_cleared(
             Some(false) => {}
             Some(true) => {
                 return Err(format!(
-                    "the reset does not clear every valid flag: valid_out can be 1 {edges} clocks after it without valid_in"
+                    "the reset does not clear every valid flag: valid_out can be 1 {edges} clocks after it without \
+                     valid_in"
                 ));
             }
             None => {

@@ -46,7 +46,8 @@ pub enum Presence {
     Accepted,
     /// From that one on until the next sample may come.
     Held,
-    /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its beat
+    /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its
+    /// beat
     /// and its lowest bit at the port.
     Beats(Option<Vec<Option<BeatPlace>>>),
 }
@@ -189,7 +190,8 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
-    /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at every clock, or if
+    /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at
+    /// every clock, or if
     /// they stay for some of the clocks between two samples.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
@@ -415,7 +417,8 @@ fn repeated(
             (n, _) => format!(", if it stays on its ports for {n} clocks"),
         };
         report.notes.push(format!(
-            "a sample is accepted where {name} is 1, every {interval} clocks exactly{held}; its result stays for {interval} clocks{how}"
+            "a sample is accepted where {name} is 1, every {interval} clocks exactly{held}; its result stays for \
+             {interval} clocks{how}"
         ));
     }
 }
@@ -525,7 +528,8 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
         Counterexample { inputs: w.inputs, others: w.others, output, expected, found, first_operation: first };
     let reason = if w.unbalanced {
         format!(
-            "output {output} is not what the inputs of {latency} clocks before make it: some path has more or fewer registers"
+            "output {output} is not what the inputs of {latency} clocks before make it: some path has more or fewer \
+             registers"
         )
     } else {
         counterexample.reason()
@@ -679,14 +683,18 @@ mod tests {
         let model = named(text);
         let verilog = |body: &str| {
             format!(
-                "module m(input clk, input [3:0] model_inp, output [3:0] model_out);\nwire [3:0] x = model_inp;\n{body}\nendmodule\n"
+                "module m(input clk, input [3:0] model_inp, output [3:0] model_out);\nwire [3:0] x = model_inp;\n\
+                 {body}\nendmodule\n"
             )
         };
         let vhdl = |body: &str| {
             format!(
-                "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\nentity m is port (clk : in std_logic; model_inp : in \
-                 std_logic_vector(3 downto 0); model_out : out std_logic_vector(3 downto 0)); end entity;\narchitecture r of m is\n\
-                 signal x, y : std_logic_vector(3 downto 0);\nbegin x <= model_inp; model_out <= y;\n{body}\nend architecture;\n"
+                "library ieee; use ieee.std_logic_1164.all; use ieee.numeric_std.all;\nentity m is port (clk : in \
+                 std_logic; model_inp : in \
+                 std_logic_vector(3 downto 0); model_out : out std_logic_vector(3 downto 0)); end entity;\n\
+                 architecture r of m is\n\
+                 signal x, y : std_logic_vector(3 downto 0);\nbegin x <= model_inp; model_out <= y;\n{body}\nend \
+                 architecture;\n"
             )
         };
         let waits = "always @(posedge clk)";
@@ -695,7 +703,8 @@ mod tests {
                 Language::Verilog,
                 Some(1),
                 verilog(&format!(
-                    "reg [3:0] y; assign model_out = y;\n{waits} if (!x[0]) y[1:0] <= {{x[1], 1'b1}}; else y[1:0] <= {{!x[1], 1'b0}};\n\
+                    "reg [3:0] y; assign model_out = y;\n{waits} if (!x[0]) y[1:0] <= {{x[1], 1'b1}}; else y[1:0] <= \
+                     {{!x[1], 1'b0}};\n\
                  {waits} case (x[1:0]) 2'd3: y[3:2] <= x[3:2] + 1; default: y[3:2] <= x[3:2]; endcase"
                 )),
             ),
@@ -703,8 +712,10 @@ mod tests {
                 Language::Verilog,
                 Some(0),
                 verilog(
-                    "reg [3:0] y; assign model_out = y;\nalways @* begin if (x[0]) begin y[0] = 0; y[2] = x[2] ^ x[1]; end \
-                 else begin y[2] = x[2]; y[0] = 1; end end\nalways @* begin y[1] = x[1] ^ x[0]; y[3] = x[3]; if (&x[2:0]) y[3] = !x[3]; end",
+                    "reg [3:0] y; assign model_out = y;\nalways @* begin if (x[0]) begin y[0] = 0; y[2] = x[2] ^ \
+                     x[1]; end \
+                 else begin y[2] = x[2]; y[0] = 1; end end\nalways @* begin y[1] = x[1] ^ x[0]; y[3] = x[3]; if \
+                 (&x[2:0]) y[3] = !x[3]; end",
                 ),
             ),
             (
@@ -712,8 +723,10 @@ mod tests {
                 Some(1),
                 vhdl(
                     "process (clk) begin if rising_edge(clk) then if x(0) = '0' then y(1 downto 0) <= x(1) & '1'; else \
-                 y(1 downto 0) <= (not x(1)) & '0'; end if; end if; end process;\nprocess (clk) begin if rising_edge(clk) then \
-                 case x(1 downto 0) is when \"11\" => y(3 downto 2) <= std_logic_vector(unsigned(x(3 downto 2)) + 1); when others => \
+                 y(1 downto 0) <= (not x(1)) & '0'; end if; end if; end process;\nprocess (clk) begin if \
+                 rising_edge(clk) then \
+                 case x(1 downto 0) is when \"11\" => y(3 downto 2) <= std_logic_vector(unsigned(x(3 downto 2)) + 1); \
+                 when others => \
                  y(3 downto 2) <= x(3 downto 2); end case; end if; end process;",
                 ),
             ),
@@ -721,8 +734,10 @@ mod tests {
                 Language::Vhdl,
                 Some(0),
                 vhdl(
-                    "process (x) begin if x(0) = '1' then y(0) <= '0'; y(2) <= x(2) xor x(1); else y(2) <= x(2); y(0) <= '1'; end if; \
-                 end process;\nprocess (x) begin y(1) <= x(1) xor x(0); y(3) <= x(3); if x(2 downto 0) = \"111\" then y(3) <= not x(3); \
+                    "process (x) begin if x(0) = '1' then y(0) <= '0'; y(2) <= x(2) xor x(1); else y(2) <= x(2); y(0) \
+                     <= '1'; end if; \
+                 end process;\nprocess (x) begin y(1) <= x(1) xor x(0); y(3) <= x(3); if x(2 downto 0) = \"111\" then \
+                 y(3) <= not x(3); \
                  end if; end process;",
                 ),
             ),
@@ -758,7 +773,8 @@ mod tests {
         let model = named(text);
         let file = |out: &str| {
             format!(
-                "module m(input [1:0] model_inp, output [1:0] model_out);\nwire [2:0] t; assign t[0] = model_inp[0]; assign t[2] = model_inp[1];\nassign model_out = {out};\nendmodule\n"
+                "module m(input [1:0] model_inp, output [1:0] model_out);\nwire [2:0] t; assign t[0] = model_inp[0]; \
+                 assign t[2] = model_inp[1];\nassign model_out = {out};\nendmodule\n"
             )
         };
         let said = |out: &str| verdict(&model, &file(out), Language::Verilog, Some(0)).verdict;
@@ -961,7 +977,8 @@ mod tests {
                 assert!(reason.contains("was not decided"), "{reason}");
             }
         }
-        // A reset may set a register to what it is at power-on; that clears no valid flag, and any other value is a mistake.
+        // A reset may set a register to what it is at power-on; that clears no valid flag, and any other value is a
+        // mistake.
         let sets = |value| ("if (ce) q <=", value);
         let starts = ("reg [3:0] q;", "reg [3:0] q = 4'd5;");
         let set = controlled(&[starts, sets("if (rst) q <= 4'd5; else if (ce) q <=")]);
@@ -1320,7 +1337,8 @@ mod tests {
 
     #[test]
     fn a_sign_is_found_above_bits_that_were_dropped() {
-        // A bias, and a rectifier that wraps: of the sum only the low bits and the sign are kept, and the sum is seldom so large
+        // A bias, and a rectifier that wraps: of the sum only the low bits and the sign are kept, and the sum is seldom
+        // so large
         // that samples tell the sign from the bit below it.
         let model = arithmetic(
             &[(true, 9), (true, 9)],

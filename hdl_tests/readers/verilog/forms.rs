@@ -76,7 +76,8 @@ impl Gen {
             (self.expr(2, false), self.expr(1, false), self.index(0, top as i64), self.index(0, top as i64));
         let _ = write!(
             self.text,
-            "  reg [{}:0] {t} [0:{top}]; {decl}; integer {i};\n  always @* begin\n    for ({i} = 0; {i} <= {top}; {i} = {i} + 1) {t}[{i}] = ({e}) ^ {i};\n    \
+            "  reg [{}:0] {t} [0:{top}]; {decl}; integer {i};\n  always @* begin\n    for ({i} = 0; {i} <= {top}; {i} \
+             = {i} + 1) {t}[{i}] = ({e}) ^ {i};\n    \
              {t}[{at}] = {f};\n    {} = {t}[{from}];\n  end\n",
             width - 1,
             net.name
@@ -93,7 +94,8 @@ impl Gen {
         let _ = write!(
             self.text,
             "  wire {sign}[{}:0] {n} {down}; genvar {g};\n  assign {n}[0] = {first};\n  \
-             generate for ({g} = 1; {g} <= {top}; {g} = {g} + 1) begin : b{n}\n    assign {n}[{g}] = {n}[{g} - 1] {op} ({e});\n  end endgenerate\n",
+             generate for ({g} = 1; {g} <= {top}; {g} = {g} + 1) begin : b{n}\n    assign {n}[{g}] = {n}[{g} - 1] \
+             {op} ({e});\n  end endgenerate\n",
             width - 1
         );
         let read = format!("{n}[{}]", self.index(0, top as i64));
@@ -139,7 +141,8 @@ impl Gen {
                 let (decl, net) = self.declared("reg", "r", both + 2);
                 let _ = write!(
                     self.text,
-                    "  {p}; {q}; {decl};\n  initial {} = 0;\n  always @({edge} clk) begin\n{call}    {} <= {} ^ {};\n  end\n",
+                    "  {p}; {q}; {decl};\n  initial {} = 0;\n  always @({edge} clk) begin\n{call}    {} <= {} ^ \
+                     {};\n  end\n",
                     net.name, net.name, net_p.name, net_q.name
                 );
                 self.nets.push(net);
@@ -153,7 +156,8 @@ impl Gen {
         let (a, b, k) = (1 + self.below(9) as u32, 1 + self.below(9) as u32, 1 + self.below(9) as u32);
         let (sx, sk, op) = (self.pick(&["", "signed "]), self.pick(&["", "signed "]), self.pick(&["+", "*", "^", "-"]));
         let module = format!(
-            "module {name} #(parameter {sk}[{}:0] K = {}) (input {sx}[{}:0] x, output [{}:0] y);\n  assign y = x {op} K;\nendmodule\n",
+            "module {name} #(parameter {sk}[{}:0] K = {}) (input {sx}[{}:0] x, output [{}:0] y);\n  assign y = x {op} \
+             K;\nendmodule\n",
             k - 1,
             self.literal(true),
             a - 1,
@@ -186,8 +190,10 @@ impl Gen {
         let (e, first) = (self.expr(2, false), self.named());
         let _ = write!(
             self.text,
-            "  genvar {g};\n  generate for ({g} = 0; {g} < {turns}; {g} = {g} + 1) begin : {b}\n    wire [{top}:0] t = ({e}) >> {g};\n    wire [{top}:0] s;\n    \
-             if ({g} == 0) begin : first\n      wire [{top}:0] z = {first};\n      assign s = t + z;\n    end else begin\n      assign s = t + {b}[{g} - 1].s;\n    end\n  end endgenerate\n",
+            "  genvar {g};\n  generate for ({g} = 0; {g} < {turns}; {g} = {g} + 1) begin : {b}\n    wire [{top}:0] t \
+             = ({e}) >> {g};\n    wire [{top}:0] s;\n    \
+             if ({g} == 0) begin : first\n      wire [{top}:0] z = {first};\n      assign s = t + z;\n    end else \
+             begin\n      assign s = t + {b}[{g} - 1].s;\n    end\n  end endgenerate\n",
             top = width - 1
         );
         let (last, bit) = (turns - 1, self.below(width.into()));
@@ -237,7 +243,8 @@ impl Gen {
                 let (kind, defined, width) = (self.pick(&["ifdef", "ifndef"]), self.coin(), self.width());
                 let _ = write!(
                     self.text,
-                    "{}  `define F{m}(a, b) ((a) + \\\n    (b)) // twice\n  `{kind} {m}\n  `define W{m} `F{m}({x}, {{{x}, {y}}})\n  `elsif F{m}\n  \
+                    "{}  `define F{m}(a, b) ((a) + \\\n    (b)) // twice\n  `{kind} {m}\n  `define W{m} `F{m}({x}, \
+                     {{{x}, {y}}})\n  `elsif F{m}\n  \
                      `define W{m} `F{m}({y}, {x})\n  `else\n  nonsense\n  `endif\n",
                     if defined { format!("  `define {m}\n") } else { String::new() }
                 );

@@ -35,8 +35,10 @@ impl Gen {
         let step = if head.starts_with("for") { String::new() } else { format!("{i} = {i} + 1;") };
         let _ = write!(
             self.text,
-            "  reg [11:0] {r}; integer {i};\n  always @* begin : out{b}\n    {r} = {x};\n    {i} = 0;\n    {head} begin : turn{b}\n      {step}\n      {first}\n      {r} = {r} + {i};\n      \
-             begin : inner{b}\n        {second}\n        {r} = {r} + 12'd5;\n      end\n      {third}\n      {r} = {r} * 3;\n    end\n    {r} = {r} ^ 12'h800;\n  end\n"
+            "  reg [11:0] {r}; integer {i};\n  always @* begin : out{b}\n    {r} = {x};\n    {i} = 0;\n    {head} \
+             begin : turn{b}\n      {step}\n      {first}\n      {r} = {r} + {i};\n      \
+             begin : inner{b}\n        {second}\n        {r} = {r} + 12'd5;\n      end\n      {third}\n      {r} = \
+             {r} * 3;\n    end\n    {r} = {r} ^ 12'h800;\n  end\n"
         );
         self.shown(12, &r);
     }
@@ -61,7 +63,8 @@ impl Gen {
         let _ = write!(
             self.text,
             "  wire {rst} = {}{range};\n  reg [{top}:0] {r}, {s};\n  initial begin {r} = {first}; {s} = 0; end\n  \
-             always @({edge} clk or {how} {rst})\n    if ({test}) {reset}\n    else begin\n      {r} <= {a};\n      {s} <= {s} + ({b});\n    end\n",
+             always @({edge} clk or {how} {rst})\n    if ({test}) {reset}\n    else begin\n      {r} <= {a};\n      \
+             {s} <= {s} + ({b});\n    end\n",
             bit.name,
             top = width - 1
         );
@@ -74,7 +77,8 @@ impl Gen {
         let (f, n, k) = (self.name("f"), 2 + self.below(6), 1 + self.below(3));
         let _ = write!(
             self.text,
-            "  function automatic [15:0] {f}(input [15:0] n);\n    if (n < 2) {f} = n + {k};\n    else {f} = {f}(n - 1) * {k} + {f}(n - 2);\n  endfunction\n  localparam c{f} = {f}({n});\n"
+            "  function automatic [15:0] {f}(input [15:0] n);\n    if (n < 2) {f} = n + {k};\n    else {f} = {f}(n - \
+             1) * {k} + {f}(n - 2);\n  endfunction\n  localparam c{f} = {f}({n});\n"
         );
         let x = self.nets[0].name.clone();
         self.shown(16, &format!("c{f} + {x}"));

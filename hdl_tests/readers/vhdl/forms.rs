@@ -45,12 +45,14 @@ impl Gen {
             self.nets.iter().filter(|n| !n.name.starts_with('c')).map(|n| n.name.clone()).collect();
         let _ = write!(
             self.body,
-            "  process ({s}, {})\n  begin\n    case {s} is\n{cases}    end case;\n  end process;\n  process (clk)\n  begin\n    if {edge} then\n      {s} <= n{s};\n    end if;\n  end process;\n",
+            "  process ({s}, {})\n  begin\n    case {s} is\n{cases}    end case;\n  end process;\n  process (clk)\n  \
+             begin\n    if {edge} then\n      {s} <= n{s};\n    end if;\n  end process;\n",
             reads.join(", ")
         );
         let _ = writeln!(
             self.decls,
-            "  function code(x : {t}) return unsigned is\n  begin\n    if x > {t}_0 and x /= {t}'right then\n      return to_unsigned(2, 3);\n    end if;\n    return to_unsigned(1, 3);\n  end function;"
+            "  function code(x : {t}) return unsigned is\n  begin\n    if x > {t}_0 and x /= {t}'right then\n      \
+             return to_unsigned(2, 3);\n    end if;\n    return to_unsigned(1, 3);\n  end function;"
         );
         self.shown(3, &format!("code({s})"));
         let state = &states[self.below(n) as usize];
@@ -65,7 +67,9 @@ impl Gen {
         let _ = writeln!(self.decls, "  signal {c} : integer range {low} to {top} := {};", low + 1);
         let _ = write!(
             self.body,
-            "  process (clk)\n  begin\n    if {edge} then\n      if {cond} then\n        if {c} + {step} > {top} then\n          {c} <= {low};\n        else\n          {c} <= {c} + {step};\n        end if;\n      end if;\n    end if;\n  end process;\n"
+            "  process (clk)\n  begin\n    if {edge} then\n      if {cond} then\n        if {c} + {step} > {top} \
+             then\n          {c} <= {low};\n        else\n          {c} <= {c} + {step};\n        end if;\n      end \
+             if;\n    end if;\n  end process;\n"
         );
         self.shown(6, &format!("unsigned(to_signed({c} * 2 - 1, 6))"));
         let (k, x) = (self.name("q"), self.nets[0].clone());
@@ -73,7 +77,9 @@ impl Gen {
         let _ = writeln!(self.decls, "  signal {k} : natural range 0 to {};", x.width());
         let _ = write!(
             self.body,
-            "  process ({reads})\n    variable n : natural range 0 to {};\n  begin\n    n := 0;\n    for i in {reads}'range loop\n      if {reads}(i) = '1' then\n        n := n + 1;\n      end if;\n    end loop;\n    {k} <= n;\n  end process;\n",
+            "  process ({reads})\n    variable n : natural range 0 to {};\n  begin\n    n := 0;\n    for i in \
+             {reads}'range loop\n      if {reads}(i) = '1' then\n        n := n + 1;\n      end if;\n    end \
+             loop;\n    {k} <= n;\n  end process;\n",
             x.width()
         );
         let m = 1 + self.below(5);
@@ -90,8 +96,10 @@ impl Gen {
         let (a, b) = (1 + self.below(9) as u32, 1 + self.below(9) as u32);
         let _ = writeln!(
             self.decls,
-            "  type {t} is record\n    x : unsigned({} downto 0);\n    y : signed({} downto 0);\n    z : std_logic;\n    n : natural range 0 to 7;\n  end record;\n  \
-             signal {r} : {t} := (x => (others => '0'), y => (others => '1'), z => '0', n => 3);\n  signal c{r} : {t};\n  alias l{r} : unsigned({} downto 0) is {r}.x;",
+            "  type {t} is record\n    x : unsigned({} downto 0);\n    y : signed({} downto 0);\n    z : \
+             std_logic;\n    n : natural range 0 to 7;\n  end record;\n  \
+             signal {r} : {t} := (x => (others => '0'), y => (others => '1'), z => '0', n => 3);\n  signal c{r} : \
+             {t};\n  alias l{r} : unsigned({} downto 0) is {r}.x;",
             a - 1,
             b - 1,
             a - 1
@@ -101,7 +109,8 @@ impl Gen {
         let _ = write!(
             self.body,
             "  c{r}.x <= {x};\n  c{r}.y <= {y};\n  c{r}.z <= '1' when {z} else '0';\n  c{r}.n <= {index};\n  \
-             process (clk)\n  begin\n    if {edge} then\n      {r} <= c{r};\n      if c{r}.z = '1' then\n        {r}.x <= {r}.x + 1;\n        {r}.n <= 7 - c{r}.n;\n      end if;\n    end if;\n  end process;\n"
+             process (clk)\n  begin\n    if {edge} then\n      {r} <= c{r};\n      if c{r}.z = '1' then\n        \
+             {r}.x <= {r}.x + 1;\n        {r}.n <= 7 - c{r}.n;\n      end if;\n    end if;\n  end process;\n"
         );
         self.shown(a + 3, &format!("l{r} & to_unsigned({r}.n, 3)"));
         self.shown(b + 1, &format!("unsigned(({r}.y) & {r}.z)"));
@@ -129,7 +138,8 @@ impl Gen {
         let bit = self.below(w.into());
         let _ = write!(
             self.body,
-            "  process (clk)\n  begin\n    if {edge} then\n      if {cond} then\n        {target} <= {value};\n      end if;\n      {other}({bit}) <= '1';\n    end if;\n  end process;\n"
+            "  process (clk)\n  begin\n    if {edge} then\n      if {cond} then\n        {target} <= {value};\n      \
+             end if;\n      {other}({bit}) <= '1';\n    end if;\n  end process;\n"
         );
         let read = at(self);
         self.shown(w, &read);
@@ -147,7 +157,8 @@ impl Gen {
             self.nets.iter().filter(|n| !n.name.starts_with('c')).map(|n| n.name.clone()).collect();
         let _ = write!(
             self.body,
-            "  process ({})\n    variable t : unsigned({range});\n  begin\n    t := {value};\n    t({i}) := '0';\n    if {b} then\n      t({j}) := not t({i});\n    end if;\n    {v} <= t;\n  end process;\n",
+            "  process ({})\n    variable t : unsigned({range});\n  begin\n    t := {value};\n    t({i}) := '0';\n    \
+             if {b} then\n      t({j}) := not t({i});\n    end if;\n    {v} <= t;\n  end process;\n",
             reads.join(", ")
         );
         let k = self.index(top);
@@ -168,10 +179,14 @@ impl Gen {
         let _ = writeln!(self.body, "  {n} <= {z};");
         self.shown(2, &format!("\"10\" when std_match({n}, \"{pattern}\") else \"01\""));
         format!(
-            "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\npackage {p} is\n  subtype {p}_t is unsigned({} downto 0);\n  \
-             constant {p}_c : natural := {c};\n  constant {p}_n : natural;\n  function mix(x : unsigned) return unsigned;\n  function mix(x : signed) return signed;\nend package;\n\n\
-             package body {p} is\n  constant {p}_n : natural := {};\n  function mix(x : unsigned) return unsigned is\n  begin\n    return (x sll 1) xor x;\n  end function;\n  \
-             function mix(x : signed) return signed is\n  begin\n    return x - 3;\n  end function;\nend package body;\n\nuse work.{p}.all;\n",
+            "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\npackage {p} is\n  subtype \
+             {p}_t is unsigned({} downto 0);\n  \
+             constant {p}_c : natural := {c};\n  constant {p}_n : natural;\n  function mix(x : unsigned) return \
+             unsigned;\n  function mix(x : signed) return signed;\nend package;\n\n\
+             package body {p} is\n  constant {p}_n : natural := {};\n  function mix(x : unsigned) return unsigned \
+             is\n  begin\n    return (x sll 1) xor x;\n  end function;\n  \
+             function mix(x : signed) return signed is\n  begin\n    return x - 3;\n  end function;\nend package \
+             body;\n\nuse work.{p}.all;\n",
             w - 1,
             c % 2
         )

@@ -38,16 +38,19 @@ impl Gen {
         let step = 1 + self.below(3);
         let inner = match self.below(3) {
             0 => format!(
-                "l2 : for j in {} downto 0 loop\n        {b}\n        {v} := {v} + 1;\n        {d}\n        {v} := {v} xor \"00000101\";\n      end loop;",
+                "l2 : for j in {} downto 0 loop\n        {b}\n        {v} := {v} + 1;\n        {d}\n        {v} := \
+                 {v} xor \"00000101\";\n      end loop;",
                 self.below(4)
             ),
             1 => format!(
-                "{n} := 0;\n      l2 : while {n} < {} loop\n        {n} := {n} + {step};\n        {}\n        {v} := {v} + {n};\n      end loop;",
+                "{n} := 0;\n      l2 : while {n} < {} loop\n        {n} := {n} + {step};\n        {}\n        {v} := \
+                 {v} + {n};\n      end loop;",
                 2 + self.below(5),
                 d.replace('j', &n)
             ),
             _ => format!(
-                "{n} := 0;\n      l2 : loop\n        {n} := {n} + 1;\n        exit when {n} = {};\n        {}\n        {v} := {v} + {n};\n      end loop;",
+                "{n} := 0;\n      l2 : loop\n        {n} := {n} + 1;\n        exit when {n} = {};\n        \
+                 {}\n        {v} := {v} + {n};\n      end loop;",
                 2 + self.below(4),
                 d.replace('j', &n)
             ),
@@ -56,7 +59,10 @@ impl Gen {
         let _ = writeln!(self.decls, "  signal r{v} : unsigned(7 downto 0);");
         let _ = write!(
             self.body,
-            "  process ({x}, {y})\n    variable {v} : unsigned(7 downto 0);\n    variable {n} : integer range 0 to 63;\n  begin\n    {v} := \"00000000\";\n    {n} := 0;\n    l1 : for i in 0 to {last} loop\n      {a}\n      {v} := {v} + 2;\n      {inner}\n      {v} := {v} + i;\n    end loop;\n    r{v} <= {v};\n  end process;\n"
+            "  process ({x}, {y})\n    variable {v} : unsigned(7 downto 0);\n    variable {n} : integer range 0 to \
+             63;\n  begin\n    {v} := \"00000000\";\n    {n} := 0;\n    l1 : for i in 0 to {last} loop\n      \
+             {a}\n      {v} := {v} + 2;\n      {inner}\n      {v} := {v} + i;\n    end loop;\n    r{v} <= {v};\n  end \
+             process;\n"
         );
         self.shown(8, &format!("r{v}"));
     }
@@ -68,7 +74,9 @@ impl Gen {
         let range = self.pick(&["x'range", "x'reverse_range"]);
         let _ = writeln!(
             self.decls,
-            "  function {f}(x : unsigned; b : std_logic := '1') return natural is\n    variable n : natural range 0 to 99 := 0;\n  begin\n    for i in {range} loop\n      if x(i) = b then\n        return n;\n      end if;\n      n := n + 1;\n    end loop;\n    return n + 7;\n  end function;"
+            "  function {f}(x : unsigned; b : std_logic := '1') return natural is\n    variable n : natural range 0 \
+             to 99 := 0;\n  begin\n    for i in {range} loop\n      if x(i) = b then\n        return n;\n      end \
+             if;\n      n := n + 1;\n    end loop;\n    return n + 7;\n  end function;"
         );
         self.shown(6, &format!("to_unsigned({f}({x}) + {f}({x}, '0'), 6)"));
         let y = self.plain(w);
@@ -82,8 +90,13 @@ impl Gen {
         let (op, other) = (self.pick(&["+", "-", "xor"]), self.pick(&["+", "and", "or"]));
         let _ = writeln!(
             self.decls,
-            "  procedure {p}(a, b : in unsigned; variable z : out unsigned; variable n : inout integer; how : in boolean := false) is\n    variable t : unsigned(a'length - 1 downto 0);\n  begin\n    t := a {op} b;\n    n := n + 1;\n    if how then\n      z := t {other} b;\n      return;\n    end if;\n    n := n * 2;\n    z := t;\n  end procedure;\n  \
-             procedure d{p}(signal s : out unsigned; a : in unsigned; signal k : in unsigned) is\n  begin\n    for i in a'range loop\n      if k(0) = '1' then\n        s <= a + i;\n        exit;\n      end if;\n      s <= k;\n    end loop;\n  end procedure;"
+            "  procedure {p}(a, b : in unsigned; variable z : out unsigned; variable n : inout integer; how : in \
+             boolean := false) is\n    variable t : unsigned(a'length - 1 downto 0);\n  begin\n    t := a {op} \
+             b;\n    n := n + 1;\n    if how then\n      z := t {other} b;\n      return;\n    end if;\n    n := n * \
+             2;\n    z := t;\n  end procedure;\n  \
+             procedure d{p}(signal s : out unsigned; a : in unsigned; signal k : in unsigned) is\n  begin\n    for i \
+             in a'range loop\n      if k(0) = '1' then\n        s <= a + i;\n        exit;\n      end if;\n      s <= \
+             k;\n    end loop;\n  end procedure;"
         );
         let (v, c) = (self.name("q"), self.condition(1));
         let _ = writeln!(
@@ -94,7 +107,11 @@ impl Gen {
         let reads = self.reads();
         let _ = write!(
             self.body,
-            "  process ({x}, {y}, {reads})\n    variable {v} : unsigned({top} downto 0);\n    variable n : integer range 0 to 63;\n    procedure twice is\n    begin\n      {v} := {v} + {v};\n    end procedure;\n  begin\n    n := 1;\n    {p}({x}, {y}, {v}, n);\n    if {c} then\n      {p}(b => {v}, a => {x}, n => n, z => {v}, how => {y}(0) = '1');\n      twice;\n    end if;\n    r{v} <= {v};\n    k{v} <= n;\n  end process;\n  \
+            "  process ({x}, {y}, {reads})\n    variable {v} : unsigned({top} downto 0);\n    variable n : integer \
+             range 0 to 63;\n    procedure twice is\n    begin\n      {v} := {v} + {v};\n    end procedure;\n  \
+             begin\n    n := 1;\n    {p}({x}, {y}, {v}, n);\n    if {c} then\n      {p}(b => {v}, a => {x}, n => n, z \
+             => {v}, how => {y}(0) = '1');\n      twice;\n    end if;\n    r{v} <= {v};\n    k{v} <= n;\n  end \
+             process;\n  \
              process (clk)\n  begin\n    if {edge} then\n      d{p}(e{v}, {x}, {y});\n    end if;\n  end process;\n",
             top = w - 1
         );
@@ -109,8 +126,11 @@ impl Gen {
         let len = 2 + self.below(4);
         let _ = writeln!(
             self.decls,
-            "  type {t} is array (natural range <>) of unsigned({} downto 0);\n  signal {m}, c{m} : {t}(0 to {len}) := (others => (others => '0'));\n  \
-             function sum(v : {t}) return unsigned is\n    variable n : unsigned({} downto 0) := (others => '0');\n  begin\n    for i in v'range loop\n      n := n + v(i);\n    end loop;\n    return n + v'length + v'low;\n  end function;",
+            "  type {t} is array (natural range <>) of unsigned({} downto 0);\n  signal {m}, c{m} : {t}(0 to {len}) \
+             := (others => (others => '0'));\n  \
+             function sum(v : {t}) return unsigned is\n    variable n : unsigned({} downto 0) := (others => '0');\n  \
+             begin\n    for i in v'range loop\n      n := n + v(i);\n    end loop;\n    return n + v'length + \
+             v'low;\n  end function;",
             w - 1,
             w - 1
         );
@@ -118,7 +138,9 @@ impl Gen {
         let to = (from + by).min(len);
         let _ = write!(
             self.body,
-            "  c{m} <= (0 => {x}, {len} => {y}, others => {x} xor {y});\n  process (clk)\n  begin\n    if {edge} then\n      {m}(1 to {len}) <= {m}(0 to {});\n      {m}(0) <= {x};\n      if {y}(0) = '1' then\n        {m}({from} to {to}) <= c{m}({} to {});\n      end if;\n    end if;\n  end process;\n",
+            "  c{m} <= (0 => {x}, {len} => {y}, others => {x} xor {y});\n  process (clk)\n  begin\n    if {edge} \
+             then\n      {m}(1 to {len}) <= {m}(0 to {});\n      {m}(0) <= {x};\n      if {y}(0) = '1' then\n        \
+             {m}({from} to {to}) <= c{m}({} to {});\n      end if;\n    end if;\n  end process;\n",
             len - 1,
             len - (to - from),
             len
@@ -130,13 +152,15 @@ impl Gen {
         let j = self.index(e);
         let _ = writeln!(
             self.decls,
-            "  type d{t} is array (0 to {d}, {lo} to {}) of unsigned({} downto 0);\n  signal d{m} : d{t} := (others => (others => (others => '0')));",
+            "  type d{t} is array (0 to {d}, {lo} to {}) of unsigned({} downto 0);\n  signal d{m} : d{t} := (others \
+             => (others => (others => '0')));",
             lo + e,
             w - 1
         );
         let _ = write!(
             self.body,
-            "  process (clk)\n  begin\n    if {edge} then\n      d{m}({k}, {j} + {lo}) <= {x};\n      d{m}({d}, {lo})({bits}) <= {y}(0);\n    end if;\n  end process;\n"
+            "  process (clk)\n  begin\n    if {edge} then\n      d{m}({k}, {j} + {lo}) <= {x};\n      d{m}({d}, \
+             {lo})({bits}) <= {y}(0);\n    end if;\n  end process;\n"
         );
         let (k, j) = (self.index(d), self.index(e));
         self.shown(w, &format!("d{m}({k}, {j} + {lo}) + d{m}'length(2) + d{m}'low(2)"));
@@ -149,13 +173,18 @@ impl Gen {
         let (x, y) = (self.plain(w), self.plain(w));
         let _ = writeln!(
             self.decls,
-            "  type {t} is record\n    re, im : unsigned({top} downto 0);\n  end record;\n  function add_{t}(l, r : {t}) return {t} is\n  begin\n    return (re => l.re + r.re, im => l.im - r.im);\n  end function;\n  function times_{t}(l : {t}; r : natural) return {t} is\n  begin\n    return (resize(l.re * r, {w}), l.im + r);\n  end function;\n  function swap_{t}(l : {t}) return {t} is\n  begin\n    return (l.im, l.re);\n  end function;\n  signal {q}, p{q}, s{q} : {t};",
+            "  type {t} is record\n    re, im : unsigned({top} downto 0);\n  end record;\n  function add_{t}(l, r : \
+             {t}) return {t} is\n  begin\n    return (re => l.re + r.re, im => l.im - r.im);\n  end function;\n  \
+             function times_{t}(l : {t}; r : natural) return {t} is\n  begin\n    return (resize(l.re * r, {w}), l.im \
+             + r);\n  end function;\n  function swap_{t}(l : {t}) return {t} is\n  begin\n    return (l.im, l.re);\n  \
+             end function;\n  signal {q}, p{q}, s{q} : {t};",
             top = w - 1
         );
         let k = self.below(5);
         let _ = writeln!(
             self.body,
-            "  {q} <= ({x}, {y});\n  p{q} <= (im => {x}, re => not {y});\n  s{q} <= add_{t}(swap_{t}(add_{t}({q}, times_{t}(p{q}, {k}))), {q});"
+            "  {q} <= ({x}, {y});\n  p{q} <= (im => {x}, re => not {y});\n  s{q} <= add_{t}(swap_{t}(add_{t}({q}, \
+             times_{t}(p{q}, {k}))), {q});"
         );
         self.shown(2 * w, &format!("s{q}.re & s{q}.im"));
         let (e, n) = (self.name("t"), 2 + self.below(4));
@@ -175,20 +204,25 @@ impl Gen {
         let _ = writeln!(self.decls, "  constant n{g} : natural := {n};\n  signal {s} : unsigned({} downto 0);", w - 1);
         let text = match (self.modern, self.coin()) {
             (false, _) => format!(
-                "  {g} : if n{g} = 1 generate\n    {s} <= {};\n  end generate;\n  e{g} : if not (n{g} = 1) generate\n    signal t : unsigned({} downto 0);\n  begin\n    t <= {};\n    {s} <= t;\n  end generate;\n",
+                "  {g} : if n{g} = 1 generate\n    {s} <= {};\n  end generate;\n  e{g} : if not (n{g} = 1) \
+                 generate\n    signal t : unsigned({} downto 0);\n  begin\n    t <= {};\n    {s} <= t;\n  end \
+                 generate;\n",
                 values[0],
                 w - 1,
                 values[1]
             ),
             (true, true) => format!(
-                "  {g} : if n{g} = 0 generate\n    {s} <= {};\n  elsif n{g} = 1 generate\n    signal t : unsigned({} downto 0);\n  begin\n    t <= {};\n    {s} <= t;\n  else generate\n    {s} <= {};\n  end generate;\n",
+                "  {g} : if n{g} = 0 generate\n    {s} <= {};\n  elsif n{g} = 1 generate\n    signal t : unsigned({} \
+                 downto 0);\n  begin\n    t <= {};\n    {s} <= t;\n  else generate\n    {s} <= {};\n  end generate;\n",
                 values[0],
                 w - 1,
                 values[1],
                 values[2]
             ),
             (true, false) => format!(
-                "  {g} : case n{g} generate\n    when 0 =>\n      {s} <= {};\n    when 1 | 2 =>\n      signal t : unsigned({} downto 0);\n    begin\n      t <= {};\n      {s} <= t;\n    end;\n    when others =>\n      {s} <= {};\n  end generate;\n",
+                "  {g} : case n{g} generate\n    when 0 =>\n      {s} <= {};\n    when 1 | 2 =>\n      signal t : \
+                 unsigned({} downto 0);\n    begin\n      t <= {};\n      {s} <= t;\n    end;\n    when others \
+                 =>\n      {s} <= {};\n  end generate;\n",
                 values[0],
                 w - 1,
                 values[1],
@@ -208,18 +242,25 @@ impl Gen {
         let op = self.pick(&["+", "-", "and"]);
         let _ = writeln!(
             self.decls,
-            "  signal {x} : std_logic_vector({top} downto 0);\n  signal {q} : std_logic_vector(0 to {top});\n  signal p{q} : signed({top} downto 0);\n  signal l{q} : std_logic;\n  signal h{q} : unsigned({below} downto 0);",
+            "  signal {x} : std_logic_vector({top} downto 0);\n  signal {q} : std_logic_vector(0 to {top});\n  signal \
+             p{q} : signed({top} downto 0);\n  signal l{q} : std_logic;\n  signal h{q} : unsigned({below} downto 0);",
             top = w - 1,
             below = w - 2
         );
         let part = format!("z({} downto 1)", w - 1);
         let _ = writeln!(
             self.body,
-            "  {x} <= {value};\n  l{q} <= '1' when {lo} else '0';\n  h{q} <= {hi};\n  u{e} : entity work.{e} generic map (n => {w}) port map (x => unsigned({x}), {part} => h{q}, z(0) => l{q}, std_logic_vector(y) => {q}, k => p{q}, o => open);"
+            "  {x} <= {value};\n  l{q} <= '1' when {lo} else '0';\n  h{q} <= {hi};\n  u{e} : entity work.{e} generic \
+             map (n => {w}) port map (x => unsigned({x}), {part} => h{q}, z(0) => l{q}, std_logic_vector(y) => {q}, k \
+             => p{q}, o => open);"
         );
         self.shown(w, &format!("unsigned({q}) + unsigned(p{q})"));
         format!(
-            "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {e} is\n  generic (n : natural);\n  port (x, z : in unsigned(n - 1 downto 0); c : in std_logic := '1'; y : out unsigned(n - 1 downto 0); k : out signed(n - 1 downto 0); o : out std_logic);\nend entity;\n\narchitecture rtl of {e} is\nbegin\n  y <= x {op} z when c = '1' else x;\n  k <= signed(x) - signed(z);\n  o <= x(0);\nend architecture;\n\n"
+            "library ieee;\nuse ieee.std_logic_1164.all;\nuse ieee.numeric_std.all;\n\nentity {e} is\n  generic (n : \
+             natural);\n  port (x, z : in unsigned(n - 1 downto 0); c : in std_logic := '1'; y : out unsigned(n - 1 \
+             downto 0); k : out signed(n - 1 downto 0); o : out std_logic);\nend entity;\n\narchitecture rtl of {e} \
+             is\nbegin\n  y <= x {op} z when c = '1' else x;\n  k <= signed(x) - signed(z);\n  o <= x(0);\nend \
+             architecture;\n\n"
         )
     }
 

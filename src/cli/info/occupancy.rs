@@ -37,7 +37,8 @@ pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
             let left = LEFT + wide * f64::from(instance.start % plan.interval);
             let _ = writeln!(
                 out,
-                "<rect x=\"{left:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" fill-opacity=\"0.75\"/>",
+                "<rect x=\"{left:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" \
+                 fill-opacity=\"0.75\"/>",
                 top + 1.0,
                 (wide - 1.0).max(0.5 * wide),
                 ROW - 2.0

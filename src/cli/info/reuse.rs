@@ -307,7 +307,8 @@ fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
     );
     let _ = writeln!(
         out,
-        "register bits: {} hold inputs, {} outputs, {} delay streams, {} whole values; {} operations are computed whole",
+        "register bits: {} hold inputs, {} outputs, {} delay streams, {} whole values; {} operations are computed \
+         whole",
         figures.captured_bits, figures.result_bits, figures.delay_bits, figures.whole_bits, figures.whole_operations
     );
 }
@@ -317,12 +318,14 @@ impl FoldFigures {
         let clocks = if row.latency == 1 { "clock" } else { "clocks" };
         let _ = writeln!(
             out,
-            "\nlatency {} {clocks}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left before multiplexers",
+            "\nlatency {} {clocks}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left \
+             before multiplexers",
             row.latency, row.latency_at_least, self.copies, self.copies_at_least, self.left_percent
         );
         let _ = writeln!(
             out,
-            "planned register bits {}, at least {} with these blocks: {} hold inputs, {} outputs; those of the groups are below",
+            "planned register bits {}, at least {} with these blocks: {} hold inputs, {} outputs; those of the groups \
+             are below",
             self.planned_register_bits, self.planned_register_bits_at_least, self.captured_bits, self.result_bits
         );
         let _ = writeln!(
@@ -389,7 +392,8 @@ impl FoldFigures {
                 if region.bits_per_clock == 1 { "one bit".into() } else { format!("{} bits", region.bits_per_clock) };
             let _ = writeln!(
                 out,
-                "region {k} goes through bit by bit, {bits} a clock: {} operations, {} bits in, {} bits out, {} clocks; {} \
+                "region {k} goes through bit by bit, {bits} a clock: {} operations, {} bits in, {} bits out, {} \
+                 clocks; {} \
                  streams, {} full adders, {} operations computed whole, {} register bits",
                 region.operations,
                 region.input_bits,

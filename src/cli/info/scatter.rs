@@ -92,7 +92,8 @@ impl Panel {
             let name = escaped(&format!("{}: {}, {}", point.label, short(point.x), short(point.y)));
             let _ = writeln!(
                 out,
-                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"4\" fill=\"{fill}\" stroke=\"{stroke}\"><title>{name}</title></circle>"
+                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"4\" fill=\"{fill}\" \
+                 stroke=\"{stroke}\"><title>{name}</title></circle>"
             );
         }
         labels(out, &placed, (top, top + PLOT));

@@ -100,7 +100,8 @@ impl Scheduled<'_> {
         Ok((netlist, axis))
     }
 
-    /// The stages as they are shown to people: operations, longest path and registers of each. On a device the path is that of
+    /// The stages as they are shown to people: operations, longest path and registers of each. On a device the path is
+    /// that of
     /// the finished netlist, with what each operation adds to it.
     pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
         let (program, schedule) = (&*self.program, &self.outcome.schedule);
@@ -112,7 +113,8 @@ impl Scheduled<'_> {
         }
     }
 
-    /// The delay of each stage, in the unit of the delays: on a device the clock period that the finished netlist requires for
+    /// The delay of each stage, in the unit of the delays: on a device the clock period that the finished netlist
+    /// requires for
     /// it, registers and surroundings included; else the longest path. One entry for a combinational design.
     pub fn stage_times(&self, spec: &Spec, netlist: &Netlist) -> Vec<f64> {
         match spec.delay_model() {

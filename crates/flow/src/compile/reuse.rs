@@ -120,7 +120,8 @@ impl Spec {
             let (beat, lo) = (slot.lsb / stream.data_width, slot.lsb % stream.data_width);
             if lo + width > stream.data_width {
                 let message = format!("input {e} begins in beat {beat} and ends in a later one");
-                let help = "ask for an --axis-width that elements fit into, such as a multiple of their slots; or leave \
+                let help = "ask for an --axis-width that elements fit into, such as a multiple of their slots; or \
+                            leave \
                             --ii-input beats out";
                 return refuse(message, help.into());
             }
@@ -712,7 +713,8 @@ impl<'d> Reused<'d> {
                 let figures = serial::Figures::new(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(
-                    "{top}: {operations}, a sample every {} clocks, latency {whole_latency}, {registers}; {bits} a clock: {}, \
+                    "{top}: {operations}, a sample every {} clocks, latency {whole_latency}, {registers}; {bits} a \
+                     clock: {}, \
                      {}{around}",
                     sample_every,
                     counted(figures.streams, "stream"),
@@ -731,7 +733,8 @@ impl<'d> Reused<'d> {
             serial => format!(", {} as bit-serial arithmetic", counted(serial, "operation")),
         };
         format!(
-            "{top}: {operations}, a sample every {sample_every} clocks, latency {whole_latency}, {registers}; {blocks} of \
+            "{top}: {operations}, a sample every {sample_every} clocks, latency {whole_latency}, {registers}; \
+             {blocks} of \
              {} blocks share {}{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
             match copies {
@@ -819,7 +822,8 @@ fn not_serial(interval: u32, refusal: &Refusal) -> Error {
     let (message, help) = match refusal {
         Refusal::NeedsInterval(from) => (
             format!(
-                "--ii {interval} is too small for the widest value to go through bit by bit, {} bits a clock at most: that \
+                "--ii {interval} is too small for the widest value to go through bit by bit, {} bits a clock at most: \
+                 that \
                  takes {from} clocks",
                 serial::MAX_DIGIT
             ),

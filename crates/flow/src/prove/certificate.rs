@@ -164,21 +164,27 @@ const HOW_TO_CHECK: &str = "\
 How to check this proof again, without the program that made it
 ----------------------------------------------------------------
 
-proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which gates are
-                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for nothing and
+proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which \
+gates are
+                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for \
+                nothing and
                 says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
                 reads ALIR and ALIRFSM JSON, and Verilog and VHDL as alir2hdl writes them; report.json says in its
                 notes what it will be shown.
 statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
-                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a pipeline the
-                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks before
+                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a \
+                pipeline the
+                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks \
+                before
                 the result. For a state machine the file is product.aig, with registers, from power-on.)
 model.aig       the model alone, for a comparison with what another tool makes of the file, registers included.
-question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were shown equal
+question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were \
+shown equal
                 before (inputs called n17). The output is never 1.
 question_*.cnf  the same as clauses, in DIMACS.
 question_*.drat why they contradict one another: `drat-trim question_00000.cnf question_00000.drat`.
-report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by trying all
+report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by \
+trying all
                 assignments has no file of its own: statement.aig holds it.
 ";
 
@@ -190,7 +196,8 @@ pub fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> 
     graphs_and_questions(graphs, &proof.engine)
 }
 
-/// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on; the
+/// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on;
+/// the
 /// questions that went to the SAT solver, and the README.
 pub fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
     let product = machine::product(design, rtl, Box::new(Embedded)).ok();

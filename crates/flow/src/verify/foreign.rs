@@ -53,7 +53,8 @@ impl Foreign {
     }
 
     /// Reads the files of a project. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` give the language, otherwise the
-    /// content does. With folders for included files or macros, the simulators receive one preprocessed file. Data files
+    /// content does. With folders for included files or macros, the simulators receive one preprocessed file. Data
+    /// files
     /// that strings of the sources name are copied into the folder of the simulation.
     ///
     /// # Errors
@@ -192,7 +193,8 @@ impl Foreign {
             }
         };
         let help = format!(
-            "the ports are to be: {} (--pipeline, --ports, --valid, --enable, --reset and the names of ports describe them)",
+            "the ports are to be: {} (--pipeline, --ports, --valid, --enable, --reset and the names of ports describe \
+             them)",
             wanted.iter().map(port).collect::<Vec<_>>().join(", ")
         );
         let mut problems: Vec<Diagnostic> = problems
@@ -370,7 +372,8 @@ mod tests {
         assert!(said.contains("no module `Part` in a") && said.contains("part, whole"), "{said}");
         let vhdl = "library ieee; use ieee.std_logic_1164.all;\nentity Part is port(a : in bit); end entity Part;\n\
                     architecture rtl of Part is begin end rtl; -- entity wrong is\n\
-                    ENTITY whole IS END; architecture rtl of whole is begin p : entity work.part port map('0'); end rtl;";
+                    ENTITY whole IS END; architecture rtl of whole is begin p : entity work.part port map('0'); end \
+                    rtl;";
         let files = foreign(Language::Vhdl, vhdl);
         assert_eq!(files.top(None).unwrap(), "whole");
         assert_eq!(files.top(Some("PART")).unwrap(), "PART");

@@ -173,7 +173,7 @@ impl Demand {
                 self.set(id, lowest, highest + 1 - lowest);
                 self.read(draft, addr, Select::Low(addr.width()), stage);
             }
-            // The caller that knows its next value follows that: [`Demand::of_machine`].
+            // The caller that knows its next value follows that: [`Demand::new_machine`].
             Cell::Register { .. } => {}
         }
     }

@@ -47,9 +47,12 @@ pub(super) fn words(kif: Kif) -> u32 {
 /// Never for a valid model: text is written to memory.
 pub fn cpp_header(model: &Model, namespace: &str, head: &[String]) -> String {
     let mut comment: String = head.iter().map(|line| format!("// {line}\n")).collect();
-    comment += "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: one sample of integer codes;\n\
-         // run_batch: many samples, row by row. A code of more than 64 bits passes in several words, the lowest first, the last with\n\
-         // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs __int128 (g++, clang++).\n";
+    comment += "//\n// run: one sample of doubles, exact floor and wrap of the inputs as in the hardware; run_codes: \
+                one sample of integer codes;\n\
+         // run_batch: many samples, row by row. A code of more than 64 bits passes in several words, the lowest \
+         first, the last with\n\
+         // the sign (input_words, output_words); all others are one word. NaN and infinity are code 0. Needs \
+         __int128 (g++, clang++).\n";
     whole_header(&comment, namespace, &program(model))
 }
 
@@ -207,12 +210,15 @@ impl Writer<'_> {
         write!(
             self.out,
             "}}\n\n}}  // namespace detail\n\n\
-             inline void run(const double* in, double* out) {{\n  {one}\n  detail::load(a, in, 1);\n  detail::compute(a);\n  detail::store(a, out, 1);\n}}\n\n\
-             inline void run_codes(const std::int64_t* in, std::int64_t* out) {{\n  {one}\n  detail::load_codes(a, in);\n  detail::compute(a);\n  detail::store_codes(a, out);\n}}\n\n\
+             inline void run(const double* in, double* out) {{\n  {one}\n  detail::load(a, in, 1);\n  \
+             detail::compute(a);\n  detail::store(a, out, 1);\n}}\n\n\
+             inline void run_codes(const std::int64_t* in, std::int64_t* out) {{\n  {one}\n  detail::load_codes(a, \
+             in);\n  detail::compute(a);\n  detail::store_codes(a, out);\n}}\n\n\
              inline void run_batch(const double* in, double* out, std::size_t samples) {{\n  {many}\n\
              \x20 for (std::size_t at = 0; at < samples; at += {block}) {{\n\
              \x20   const std::size_t n = samples - at < {block} ? samples - at : {block};\n\
-             \x20   detail::load(a, in + at * inputs, n);\n    detail::compute(a);\n    detail::store(a, out + at * outputs, n);\n  }}\n}}\n\n",
+             \x20   detail::load(a, in + at * inputs, n);\n    detail::compute(a);\n    detail::store(a, out + at * \
+             outputs, n);\n  }}\n}}\n\n",
             one = make(1),
             many = make(block),
         )
@@ -243,7 +249,8 @@ impl Writer<'_> {
     fn arena(&mut self) -> Result {
         writeln!(
             self.out,
-            "\n// Values of N samples; a place serves several values, one after the other.\ntemplate <std::size_t N> struct arena {{"
+            "\n// Values of N samples; a place serves several values, one after the other.\ntemplate <std::size_t N> \
+             struct arena {{"
         )?;
         for lane in Lane::MACHINE {
             let count = self.places.count[lane as usize];
@@ -525,14 +532,16 @@ impl Writer<'_> {
     fn ports(&mut self) -> Result {
         writeln!(
             self.out,
-            "\ntemplate <std::size_t N> inline void load(arena<N>& a, const double* in, std::size_t n) {{\n  (void)a; (void)in; (void)n;"
+            "\ntemplate <std::size_t N> inline void load(arena<N>& a, const double* in, std::size_t n) {{\n  (void)a; \
+             (void)in; (void)n;"
         )?;
         for c in &self.code.inputs {
             self.load(c)?;
         }
         writeln!(
             self.out,
-            "}}\n\ntemplate <std::size_t N> inline void load_codes(arena<N>& a, const std::int64_t* in) {{\n  constexpr std::size_t i = 0;\n  (void)a; (void)in; (void)i;"
+            "}}\n\ntemplate <std::size_t N> inline void load_codes(arena<N>& a, const std::int64_t* in) {{\n  \
+             constexpr std::size_t i = 0;\n  (void)a; (void)in; (void)i;"
         )?;
         let first = first_words(self.model.input_kifs().iter().copied());
         for c in &self.code.inputs {
@@ -540,14 +549,16 @@ impl Writer<'_> {
         }
         writeln!(
             self.out,
-            "}}\n\ntemplate <std::size_t N> inline void store(const arena<N>& a, double* out, std::size_t n) {{\n  (void)a; (void)out; (void)n;"
+            "}}\n\ntemplate <std::size_t N> inline void store(const arena<N>& a, double* out, std::size_t n) {{\n  \
+             (void)a; (void)out; (void)n;"
         )?;
         for (j, out) in self.code.outputs.iter().enumerate() {
             self.store(j, out)?;
         }
         writeln!(
             self.out,
-            "}}\n\ntemplate <std::size_t N> inline void store_codes(const arena<N>& a, std::int64_t* out) {{\n  constexpr std::size_t i = 0;\n  (void)a; (void)out; (void)i;"
+            "}}\n\ntemplate <std::size_t N> inline void store_codes(const arena<N>& a, std::int64_t* out) {{\n  \
+             constexpr std::size_t i = 0;\n  (void)a; (void)out; (void)i;"
         )?;
         let kifs: Vec<Kif> = (0..self.model.outputs().len()).map(|j| self.model.output_kif(j)).collect();
         let first = first_words(kifs.iter().copied());

@@ -52,9 +52,12 @@ impl Writer<'_> {
         }
         writeln!(
             comment,
-            "//\n// design: the registers. step applies a row of inputs, lets them reach the outputs, stores these and clocks once; reset is power-on,\n\
-             // registers without a first value at 0. Doubles are floored and wrapped as in the hardware, NaN and infinity are code 0. step_codes\n\
-             // takes and gives integer codes; one of more than 64 bits passes in several words, the lowest first, the last with the sign.\n\
+            "//\n// design: the registers. step applies a row of inputs, lets them reach the outputs, stores these \
+             and clocks once; reset is power-on,\n\
+             // registers without a first value at 0. Doubles are floored and wrapped as in the hardware, NaN and \
+             infinity are code 0. step_codes\n\
+             // takes and gives integer codes; one of more than 64 bits passes in several words, the lowest first, \
+             the last with the sign.\n\
              // Ports and elements follow one another in this order:"
         )?;
         let machine = self.machine;
@@ -149,7 +152,8 @@ impl Writer<'_> {
                 let limbs = words(*kif) + 1;
                 writeln!(
                     self.out,
-                    "    detail::to_words<{}>(detail::floor_big<{limbs}>(in[{at}], {}).wrapped({}, {}), s{} + {first});",
+                    "    detail::to_words<{}>(detail::floor_big<{limbs}>(in[{at}], {}).wrapped({}, {}), s{} + \
+                     {first});",
                     words(*kif),
                     kif.frac,
                     kif.width(),
@@ -179,7 +183,8 @@ impl Writer<'_> {
         }
         writeln!(
             self.out,
-            "    clock();\n  }}\n\n  void step_codes(const std::int64_t* in, std::int64_t* out) {{\n    (void)in; (void)out;"
+            "    clock();\n  }}\n\n  void step_codes(const std::int64_t* in, std::int64_t* out) {{\n    (void)in; \
+             (void)out;"
         )?;
         let mut at = 0;
         for &id in inputs {
@@ -429,9 +434,11 @@ impl Writer<'_> {
 
 /// Run-time support that only stateful designs need.
 const CONVERSIONS: &str = "\
-// A code in N words of one type as a code in M words of another: shifted to the left or floored to the right, and wrapped.
+// A code in N words of one type as a code in M words of another: shifted to the left or floored to the right, and \
+wrapped.
 template <unsigned L, unsigned N, unsigned M>
-inline void convert(const std::int64_t* from, unsigned from_width, bool from_signed, int shift, std::int64_t* to, unsigned to_width,
+inline void convert(const std::int64_t* from, unsigned from_width, bool from_signed, int shift, std::int64_t* to, \
+unsigned to_width,
                     bool to_signed) {
   const big<L> code = words_of<L, N>(from).wrapped(from_width, from_signed);
   const big<L> moved = shift >= 0 ? code.shl(static_cast<unsigned>(shift)) : code.sar(static_cast<unsigned>(-shift));

@@ -37,7 +37,8 @@ pub fn problem(name: &str, is_outermost: bool) -> Option<String> {
         && !name.contains("__");
     let reason = if !is_identifier {
         return Some(format!(
-            "`{shown}` is no identifier of C++ that users may choose (letters, digits and single underscores, a letter first)"
+            "`{shown}` is no identifier of C++ that users may choose (letters, digits and single underscores, a \
+             letter first)"
         ));
     } else if KEYWORDS.contains(&name) {
         "is a keyword of C++"

@@ -76,7 +76,8 @@ impl WrapCount {
         let Column { kif, low, high, .. } = self.columns[input];
         let (outside, numbers) = (self.outside, self.numbers);
         let message = format!(
-            "{outside} of {numbers} input numbers lie outside of the types of their inputs and wrap; the first is {number} in sample \
+            "{outside} of {numbers} input numbers lie outside of the types of their inputs and wrap; the first is \
+             {number} in sample \
              {sample}, input {input}, whose type {kif} takes {low} to below {high}"
         );
         let note = Diagnostic::note("N0704", Place::Whole, message);
@@ -125,7 +126,8 @@ mod tests {
         let note = count.take_note().unwrap();
         assert_eq!(
             note.message,
-            "4 of 8 input numbers lie outside of the types of their inputs and wrap; the first is 4 in sample 2, input 0, \
+            "4 of 8 input numbers lie outside of the types of their inputs and wrap; the first is 4 in sample 2, \
+             input 0, \
              whose type s4.1 takes -4 to below 4"
         );
         // An input without bits is not used, and takes anything.

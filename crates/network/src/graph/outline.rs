@@ -326,7 +326,8 @@ impl Outline {
             let Size { weights, .. } = self.size;
             let (all, most) = (self.size.adders(), size.adders());
             let message = format!(
-                "{weights} weights would need some {all} adders, and the limit is {max_adders}; the largest node is {} with {} weights and {most} adders",
+                "{weights} weights would need some {all} adders, and the limit is {max_adders}; the largest node is \
+                 {} with {} weights and {most} adders",
                 graph.nodes[node].title(),
                 size.weights
             );
@@ -543,7 +544,8 @@ impl<'a> Maker<'a> {
                 if !matches!(shape[..], [heads, embed, head] if embed == rows && heads.checked_mul(head) == Some(columns))
                 {
                     let message = format!(
-                        "{:?} of shape {shape:?} is not [heads][embed][head_dim] between {:?} of {columns} elements and {:?} of {rows}",
+                        "{:?} of shape {shape:?} is not [heads][embed][head_dim] between {:?} of {columns} elements \
+                         and {:?} of {rows}",
                         name(*w),
                         name(*x),
                         name(*y)
@@ -565,7 +567,8 @@ impl<'a> Maker<'a> {
                 match self.quant.root(node) {
                     RootSetting::Missing => {
                         return Err(at_node(node, "this divides by a root of its inputs").with_help(
-                            "give rstd in the quantisation file, under nodes: a constant, or {\"mean_square\": {...}, \"table\": {...}}; or cut it out with --nodes",
+                            "give rstd in the quantisation file, under nodes: a constant, or \
+                             {\"mean_square\": {...}, \"table\": {...}}; or cut it out with --nodes",
                         ));
                     }
                     RootSetting::Measured => self.quant.check_records(node, &[])?,
@@ -627,7 +630,8 @@ impl<'a> Maker<'a> {
                         .map(|arg| format!("{:?} {:?}", name(*arg), self.graph.buffers[arg.buffer].shape()))
                         .to_vec();
                     let message = format!(
-                        "the shapes without tokens are {}; they are heads and head_dim: q and k agree in head_dim, k and v in heads, the result has q's heads and v's head_dim",
+                        "the shapes without tokens are {}; they are heads and head_dim: q and k agree in head_dim, k \
+                         and v in heads, the result has q's heads and v's head_dim",
                         shapes.join(", ")
                     );
                     return Err(at_node(node, message));

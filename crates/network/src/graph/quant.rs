@@ -419,7 +419,8 @@ impl QuantFile {
                 missing.join(", ")
             );
             return Err(Diagnostic::error("E2004", Place::Path(node.place()), message).with_help(
-                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table; or cut the node out with --nodes",
+                "for example \"score\": {\"type\": \"s10.6\", \"round\": \"RND\"}; tables also take default.table; or \
+                 cut the node out with --nodes",
             ));
         }
         for name in names.iter().filter(|name| !matches!(**name, "score" | "probability" | "scale")) {

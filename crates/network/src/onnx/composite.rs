@@ -88,7 +88,8 @@ impl Records<'_> {
         let inside = if norm { ".rstd" } else { "" };
         if !missing.is_empty() {
             return Err(format!(
-                "it needs records with types for {} in the quantisation file (--quant), under nodes.{}{inside}; missing: {}",
+                "it needs records with types for {} in the quantisation file (--quant), under nodes.{}{inside}; \
+                 missing: {}",
                 names.join(", "),
                 self.keys[0],
                 missing.join(", ")

@@ -320,7 +320,8 @@ fn rounding(node: &Node, default: &str) -> Result<Round, String> {
         "HALF_DOWN" => Round::HalfTowardZero,
         _ => {
             return Err(format!(
-                "the rounding mode {name} is not known; there are ROUND, HALF_EVEN, CEIL, FLOOR, UP, DOWN, HALF_UP, HALF_DOWN"
+                "the rounding mode {name} is not known; there are ROUND, HALF_EVEN, CEIL, FLOOR, UP, DOWN, HALF_UP, \
+                 HALF_DOWN"
             ));
         }
     })

@@ -539,7 +539,7 @@ impl Known {
         Known { trust, whole: None, local: None }
     }
 
-    /// [`Facts::of`] the program.
+    /// [`Facts::new`] the program.
     pub(super) fn whole(&mut self, model: &Model) -> &mut Facts {
         self.whole.get_or_insert_with(|| Facts::new(model, self.trust))
     }

@@ -82,7 +82,8 @@ impl PassInfo {
 pub const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "simplify",
-        summary: "identities: constants, powers of two, copies, known signs, minima and maxima, negations taken into sums",
+        summary: "identities: constants, powers of two, copies, known signs, minima and maxima, negations taken into \
+                  sums",
         level: 1,
         tables_only: false,
         run: simplify::run,
@@ -110,7 +111,8 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo {
         name: "tables",
-        summary: "cut tables to what can be reached, drop idle operand bits, share equal ones, sums instead of straight lines",
+        summary: "cut tables to what can be reached, drop idle operand bits, share equal ones, sums instead of \
+                  straight lines",
         level: 1,
         tables_only: true,
         run: tables::run,
@@ -166,7 +168,8 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo {
         name: "bitsums",
-        summary: "sums of values of up to four bits as functions inside the LUTs of adders, for devices with six-input LUTs",
+        summary: "sums of values of up to four bits as functions inside the LUTs of adders, for devices with \
+                  six-input LUTs",
         level: BY_NAME,
         tables_only: false,
         run: bit_sums::run,

@@ -1,7 +1,9 @@
 //! Equivalences between gates of a netlist and gates of RTL.
 //!
-//! Gates of both are in one graph. A gate of the netlist that has the same simulated values as one of the RTL is compared
-//! with it over windows: all gates between the two and a few leaves, which are free. A window only fails to prove: what holds
+//! Gates of both are in one graph. A gate of the netlist that has the same simulated values as one of the RTL is
+//! compared
+//! with it over windows: all gates between the two and a few leaves, which are free. A window only fails to prove: what
+//! holds
 //! for free leaves holds for the real ones. Windows grow, at last to the inputs.
 
 use super::super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
@@ -29,7 +31,8 @@ const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
 const ASKED: [(usize, u64); 4] = [(60, 300), (400, 1_000), (3_000, 3_000), (200_000, 20_000)];
 /// Steps of the solver for a bit of an output.
 const OUTPUT_STEPS: u64 = 300_000;
-/// Number of failed comparisons after which pairs of unequal signatures are no longer tried: false candidates cost little.
+/// Number of failed comparisons after which pairs of unequal signatures are no longer tried: false candidates cost
+/// little.
 const FAILURES: usize = 2_000;
 
 /// Graph of both designs with what is known of it.

@@ -2,7 +2,8 @@
 //!
 //! The generated C++ is compiled without optimisation: even then it runs a hundred times faster than it compiles.
 //! Verilator's own runtime is half of the work of a small model and always the same, so its object file is kept in a
-//! cache, and from the second run on its headers are precompiled there: `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
+//! cache, and from the second run on its headers are precompiled there: `ALIR2HDL_CACHE`, else
+//! `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
 
 use super::process::{Invocation, run};
 use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
@@ -20,7 +21,8 @@ use std::sync::Mutex;
 pub struct Verilator;
 
 /// Headers that are precompiled: those of Verilator's models and of the benches.
-const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <fstream>\n\
+const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include \
+                       <cstring>\n#include <fstream>\n\
     #include <string>\n#include <vector>\n";
 
 /// C++ sources below this size are compiled together: most of the time goes into their common headers.
@@ -150,7 +152,8 @@ impl Build<'_> {
         flags
     }
 
-    /// Returns a header for `-include` whose precompiled form is in the cache, in the folder of the runtime's object file; `None` where it
+    /// Returns a header for `-include` whose precompiled form is in the cache, in the folder of the runtime's object
+    /// file; `None` where it
     /// cannot be kept. Parsing Verilator's headers is most of the compilation of a small model.
     fn precompiled_headers(&self, runtime: &Path) -> Option<PathBuf> {
         let header = runtime.with_extension("h");

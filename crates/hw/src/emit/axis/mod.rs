@@ -11,7 +11,8 @@
 //! registers. [`Flow::Stall`] holds the whole pipeline by its enable: no memory (one register for a result, where both
 //! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
-//! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample then.
+//! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample
+//! then.
 //! Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the next
 //! one come.
 //!
@@ -253,7 +254,8 @@ impl Axis {
 
     /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
     /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
-    /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for beats
+    /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for
+    /// beats
     /// a result leaves it once, however long it stays there.
     fn holds_result(&self) -> bool {
         self.depth.is_none()
@@ -374,7 +376,8 @@ impl Axis {
         }))
     }
 
-    /// What is copied from a beat to the core's port: each bit of that is one bit of a beat, whichever elements have it.
+    /// What is copied from a beat to the core's port: each bit of that is one bit of a beat, whichever elements have
+    /// it.
     fn beat_runs(&self) -> Vec<Run> {
         let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
         let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));

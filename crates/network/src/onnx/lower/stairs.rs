@@ -281,7 +281,8 @@ impl Line {
         }
         if count > BigInt::from(MAX_STEPS) {
             return Err(format!(
-                "a quantiser with {count} steps whose scale is no power of two of its input's; at most {MAX_STEPS} are supported"
+                "a quantiser with {count} steps whose scale is no power of two of its input's; at most {MAX_STEPS} \
+                 are supported"
             ));
         }
         plan(self.cheapest(thresholds(&count, &threshold)))

@@ -342,7 +342,8 @@ impl Attempt<'_> {
     fn note(&self, found: &cut_file::Piped, depth: u32) -> String {
         let bits: u32 = found.registers.keys().map(|&s| self.pair.file.rtl.signal(s).width).sum();
         format!(
-            "pipelines of {} register bits, {bits} in the file, up to {depth} loads deep: compared as functions of what enters them",
+            "pipelines of {} register bits, {bits} in the file, up to {depth} loads deep: compared as functions of \
+             what enters them",
             self.pipes_bits()
         )
     }
