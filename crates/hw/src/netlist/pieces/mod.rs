@@ -209,11 +209,11 @@ impl State {
             self.realise(&half)
         });
         let inputs = [halves[0], halves[1], Source::Address(highest)];
-        self.from_sources(f, &inputs, |x| if x[2] { x[1] } else { x[0] })
+        self.combine(f, &inputs, |x| if x[2] { x[1] } else { x[0] })
     }
 
     /// A piece that computes something of sources, of which some may be constant.
-    fn from_sources(&mut self, f: &Function, sources: &[Source], value: impl Fn(&[bool]) -> bool) -> Source {
+    fn combine(&mut self, f: &Function, sources: &[Source], value: impl Fn(&[bool]) -> bool) -> Source {
         let mut inputs: Vec<Source> = Vec::new();
         for &source in sources {
             if !matches!(source, Source::Constant(_)) && !inputs.contains(&source) {
@@ -288,7 +288,7 @@ impl State {
             let numbered = numbers.iter().enumerate().fold(0, |v, (i, g)| v | usize::from(bit(g, at)) << i);
             table[gathered(at, &direct) | numbered << direct.len()] = bit(f, at);
         }
-        self.from_sources(f, &sources, |x| table[x.iter().enumerate().fold(0, |v, (i, &b)| v | usize::from(b) << i)])
+        self.combine(f, &sources, |x| table[x.iter().enumerate().fold(0, |v, (i, &b)| v | usize::from(b) << i)])
     }
 }
 
