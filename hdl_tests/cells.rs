@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 const STEPS: usize = 400;
 
 /// Cell: name, parameters (`?n` for a random value of n bits, each time another one), the clock and the other inputs,
-/// outputs, with
-/// `:n` for n bits.
+/// outputs, with `:n` for n bits.
 type Cell = (&'static str, &'static str, &'static str, &'static str);
 
 const XILINX: &[Cell] = &[

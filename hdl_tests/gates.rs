@@ -71,7 +71,8 @@ fn unrolled(circuit: &Aig, frames: usize, inputs: &[String], outputs: &[String])
     out
 }
 
-/// Whether yosys and ABC find the text equal to the model, with the reset idle and the pipeline enabled, within so many
+/// Returns `true` if yosys and ABC find the text equal to the model, with the reset idle and the pipeline enabled,
+/// within so many
 /// conflicts of ABC's solver. Nothing if a tool is missing.
 ///
 /// # Panics

@@ -1,9 +1,8 @@
 //! Golden text: what users see, as reviewed files.
 //!
 //! `hdl_tests/golden/NAME.v`, `.sv` and `.vhd` are the generated RTL of small programs: one for each kind of operation,
-//! and one
-//! for each shape of module. A test compares them; `ALIR2HDL_BLESS=1` writes them again, to be reviewed like any other
-//! change. Each is also given to every tool and simulated, so that nobody reviews a text that is wrong.
+//! and one for each shape of module. A test compares them; `ALIR2HDL_BLESS=1` writes them again, to be reviewed like
+//! any other change. Each is also given to every tool and simulated, so that nobody reviews a text that is wrong.
 
 use crate::harness::{Case, assert_equal_everywhere};
 use crate::lint::{LANGUAGES, assert_silent};

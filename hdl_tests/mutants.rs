@@ -309,7 +309,7 @@ fn shown(language: Language, text: &str, bench: &str) -> Option<bool> {
     }
 }
 
-/// Whether some simulator finds a wrong row where samples are run with random stalls and resets.
+/// Returns `true` if some simulator finds a wrong row where samples are run with random stalls and resets.
 fn found_wrong(case: &Case, language: Language, text: &str) -> Option<bool> {
     let simulator = *simulators(language).iter().find(|s| s.name() != "verilator")?;
     let standard = if language == Language::Vhdl { "08" } else { "-" };

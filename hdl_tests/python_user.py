@@ -147,7 +147,7 @@ program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; impo
 said = "".join(subprocess.run([*program, *of, "--help"], capture_output=True, text=True, check=True).stdout
                for of in ([], ["project"], ["view"]))
 options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", said, re.M)}
-own = {"verilog", "systemverilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "timings", "output", "format", "help", "version",
+own = {"verilog", "systemverilog", "vhdl", "interface", "cpp", "namespace", "names_from", "prove", "witness", "timings", "output", "format", "help", "version",
        "error_format", "color", "json", "quiet", "verbose"}
 # How networks and matrices are read: a Model has been read.
 own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget", "tokens", "position_offset"}

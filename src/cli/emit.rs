@@ -427,8 +427,7 @@ impl Args {
 }
 
 /// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose
-/// names are
-/// legal in both.
+/// names are legal in both.
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {

@@ -20,8 +20,7 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Netlists")]
 pub(super) struct NetlistArgs {
     /// Take this RTL, from which the netlist was synthesised, as an untrusted hint: its names and intermediate values
-    /// shorten
-    /// the proof
+    /// shorten the proof
     #[arg(long, value_name = "FILE", help_heading = "RTL files")]
     pub(super) rtl: Option<PathBuf>,
     /// Cell library of a netlist: xilinx, ecp5, ice40, gowin, intel, or a Verilog file with further cells [default: by

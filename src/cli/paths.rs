@@ -47,6 +47,7 @@ const ROLES: &[(&str, Role)] = &[
     ("interface", Role::Written),
     ("witness", Role::Written),
     ("witness_file", Role::Read),
+    ("names_from", Role::Read),
     ("html", Role::Written),
     ("svg", Role::Written),
     ("testbench", Role::Written),
@@ -55,7 +56,7 @@ const ROLES: &[(&str, Role)] = &[
     ("collect", Role::Folder),
 ];
 
-/// Whether an option names a result.
+/// Returns `true` if an option names a result.
 pub(super) fn is_result(id: &str) -> bool {
     ROLES.iter().any(|(known, role)| *known == id && *role != Role::Read)
 }
@@ -64,8 +65,7 @@ pub(super) fn is_result(id: &str) -> bool {
 const IN_PLACE: &[&str] = &["convert"];
 
 /// The paths that one value names: a comma separates them, unless a file has it in its name. `is_path` decides what may
-/// be
-/// alone.
+/// be alone.
 pub(super) fn listed(value: &Path, is_path: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     let whole = || vec![value.to_owned()];
     let Some(text) = value.to_str().filter(|text| text.contains(',')) else { return whole() };

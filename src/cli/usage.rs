@@ -335,8 +335,7 @@ fn nearest<'n>(word: &str, names: &[&'n str], most: usize) -> Option<&'n str> {
 }
 
 /// Returns the only option that a word begins, or the one that is a part of the word: `--sys` of `--system`,
-/// `--systemverilog`
-/// for `--verilog`.
+/// `--systemverilog` for `--verilog`.
 fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut longer = names.iter().filter(|name| word.len() > 2 && name.starts_with(word));
     let only = longer.next().filter(|_| longer.next().is_none());

@@ -1,13 +1,12 @@
 //! Rules of the architecture that the compiler does not check: which crates of the workspace may depend on which,
-//! modules
-//! of one crate that must not name each other, where files are written, `unsafe` code, templates (`ARCHITECTURE.md`).
+//! modules of one crate that must not name each other, where files are written, `unsafe` code, templates
+//! (`ARCHITECTURE.md`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates of the workspace and the crates that they use outside of tests. A new edge is a decision: it changes this
-/// table
-/// and `ARCHITECTURE.md`.
+/// table and `ARCHITECTURE.md`.
 const CRATES: &[(&str, &str)] = &[
     ("core", ""),
     ("cmvm", "core"),

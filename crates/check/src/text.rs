@@ -89,13 +89,13 @@ pub(crate) struct Net<'a> {
     /// Which bits have a driver, and how many have none.
     driven: Vec<bool>,
     pub(crate) open: usize,
-    /// Whether it is an input of the whole that is no vector.
+    /// `true` if it is an input of the whole that is no vector.
     pub(crate) is_control: bool,
-    /// Whether it is an output, of which bits may be driven one by one.
+    /// `true` if it is an output, of which bits may be driven one by one.
     pub(crate) is_output: bool,
     /// What a register holds at power-on.
     pub(crate) first: Option<Vec<bool>>,
-    /// Whether it was read ahead of its driver, as registers may be that are simulated clock by clock.
+    /// `true` if it was read ahead of its driver, as registers may be that are simulated clock by clock.
     pub(crate) is_ahead: bool,
     /// When it last changed.
     pub(crate) changed: u64,
@@ -225,7 +225,7 @@ pub(crate) struct Seen<'a> {
     /// The valid flag of the inputs.
     flag: Option<Lit>,
     pub(crate) roles: HashMap<Role, (&'a str, Level)>,
-    /// Whether registers wait for the enable: all of them or none.
+    /// `true` if registers wait for the enable: all of them or none.
     is_enabled: Option<bool>,
 }
 
@@ -240,8 +240,7 @@ pub struct Built {
 }
 
 /// The port of each element, and its lowest bit there: one port for all, or each its own by the number at the end of
-/// its
-/// name.
+/// its name.
 fn places(ports: &[(&str, usize)], widths: &[usize]) -> Result<Vec<(usize, usize)>> {
     let total: usize = widths.iter().sum();
     if ports.len() == 1 && ports[0].1 == total {
@@ -333,8 +332,7 @@ impl<'a> Text<'a> {
     }
 
     /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its
-    /// bits
-    /// are there.
+    /// bits are there.
     ///
     /// # Errors
     /// What is not as alir2hdl writes it, or does not fit the widths; those of `made`.

@@ -6,9 +6,8 @@
 //! What is outside of the subset (docs/readers.md) is refused with its place, never guessed.
 //!
 //! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`:
-//! symbolic
-//! execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit; `source`:
-//! places and messages.
+//! symbolic execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit;
+//! `source`: places and messages.
 
 #![forbid(unsafe_code)]
 

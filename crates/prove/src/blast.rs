@@ -421,7 +421,8 @@ fn tightened(mut bits: Vec<Lit>, kif: Kif, range: Range) -> Vec<Lit> {
 mod tests {
     use super::*;
     use crate::aig::{Gate, Simulation};
-    use alir_core::num::SplitMix;
+    use alir_core::ir::{Builder, Output, Term};
+    use alir_core::num::{Interval, SplitMix};
     use alir_interp::{LookupMiss, Step, golden_steps};
 
     /// Compares every operation and output of the gates with the reference interpreter, for 64 random input patterns.
@@ -463,6 +464,36 @@ mod tests {
     fn gates_agree_with_the_golden_interpreter() {
         for seed in 0..400 {
             agrees_with_golden(&alir_testing::random::model(seed), seed);
+        }
+    }
+
+    /// A sum of many terms, whose number and signs the bound of its partial sums depends on.
+    fn long_sum(terms: usize, signed: bool) -> Model {
+        let mut builder = Builder::new(vec![0]);
+        let kif = Kif { signed, int: 3 - i32::from(signed), frac: 0 };
+        let x = builder.op(Op::Input { input: 0 }, Interval::full(kif));
+        let term = |k: usize| Term { value: x, shift: (k % 4) as i32, neg: k % 3 == 1 };
+        let wide = Kif { signed: true, int: 30, frac: 0 };
+        let sum = builder.op(Op::Sum { terms: (0..terms).map(term).collect() }, Interval::full(wide));
+        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn gates_of_a_sum_are_linear_in_its_terms() {
+        let gates = |terms| {
+            let model = long_sum(terms, true);
+            let mut w = Words::new();
+            let inputs = vec![(0..3).map(|_| w.aig.input("")).collect()];
+            blast(&mut w, &model, &inputs);
+            w.aig.len()
+        };
+        let (some, more) = (gates(300), gates(600));
+        assert!(more < 3 * some, "{some} gates, {more} for twice the terms");
+        for terms in [2, 3, 4, 5, 7, 8, 9, 31, 32, 33] {
+            for signed in [false, true] {
+                agrees_with_golden(&long_sum(terms, signed), terms as u64);
+            }
         }
     }
 }

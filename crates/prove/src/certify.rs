@@ -1,11 +1,9 @@
 //! Certificates for `alir2hdl-check`: what it needs to be told, found by search over its own gates.
 //!
 //! The checker builds a program and what was made of it value by value. Here the same is done, and each bit of a value
-//! that
-//! is no gate of the program yet is compared with those that have the same samples: by all assignments of a few leaves,
-//! or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it, and
-//! makes the values
-//! above it the same gates.
+//! that is no gate of the program yet is compared with those that have the same samples: by all assignments of a few
+//! leaves, or by a SAT question with a proof. What is found becomes a record, is applied as the checker will apply it,
+//! and makes the values above it the same gates.
 
 use super::engine::{CLAUSES, STEP};
 use super::lrat::Lemma;
@@ -57,8 +55,7 @@ struct Samples {
 }
 
 /// Seeds of the samples, of which the second one is tried where something is open with the first: what samples suggest
-/// may
-/// lead the search astray.
+/// may lead the search astray.
 const SEEDS: [u64; 2] = [1, 2];
 
 impl Samples {
@@ -220,14 +217,14 @@ impl Recorder {
         Recorder { places, bits: Vec::new(), steps, gates, most: gates, how, spent: 0 }
     }
 
-    /// Whether as much was looked at as may be.
+    /// Returns `true` if as much was looked at as may be.
     fn is_done(&self) -> bool {
         self.gates == 0 || self.steps == 0
     }
 
     /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all
-    /// assignments of at
-    /// most so many leaves, else by the solver within so many steps. Keeps the record, and applies it.
+    /// assignments of at most so many leaves, else by the solver within so many steps. Keeps the record, and applies
+    /// it.
     fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
         let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
         let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
@@ -294,7 +291,7 @@ impl Recorder {
         self.asked(question, steps, sat::refutation)
     }
 
-    /// Whether it is refuted that two literals differ.
+    /// Returns `true` if it is refuted that two literals differ.
     fn is_refuted(&mut self, question: &Question, steps: u64) -> bool {
         let asked = |clauses: &[Vec<i32>], steps: &mut u64| sat::is_refuted(clauses, steps).then_some(());
         self.asked(question, steps, asked).is_some()
@@ -372,8 +369,7 @@ struct Search {
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
     /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one
-    /// another
-    /// these are the gates of the oldest one, which those of the others are made of.
+    /// another these are the gates of the oldest one, which those of the others are made of.
     sums: FxHashSet<u32>,
     /// Those gates by what all images of the value have in common: the terms up to one factor.
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
@@ -439,8 +435,7 @@ impl Search {
     }
 
     /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with
-    /// their
-    /// fractional bits.
+    /// their fractional bits.
     fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
         self.operands.clear();
@@ -486,8 +481,7 @@ impl Search {
     }
 
     /// Keeps the range of a value, and its gates as those of a sum if it is one; nothing of a value with one gate, if
-    /// it is only
-    /// for the range.
+    /// it is only for the range.
     fn know_range(&mut self, g: &mut Graph, of: (usize, usize), for_range: bool) {
         let Some(value) = g.sums.value(of) else { return };
         let nodes: FxHashSet<u32> = value.bits.iter().map(|&bit| g.root(bit).node() as u32).collect();
@@ -578,8 +572,7 @@ impl Search {
     }
 
     /// Shows that two literals are equal over some leaves. With `more`, also where values are in their ranges of which
-    /// the
-    /// two do not depend on every bit.
+    /// the two do not depend on every bit.
     fn over(
         &mut self,
         g: &mut Graph,
@@ -615,7 +608,7 @@ impl Search {
         self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
     }
 
-    /// Whether bits are shown to be those of a value that was shown to be like it, as one of them is.
+    /// Returns `true` if bits are shown to be those of a value that was shown to be like it, as one of them is.
     fn place_all(&mut self, g: &mut Graph, at: usize, bits: &[Lit], frac: i64, likes: &[(Vec<Lit>, i64)]) -> bool {
         let mut pairs: Vec<Vec<(Lit, Lit)>> = likes
             .iter()
@@ -636,7 +629,7 @@ impl Search {
             .any(|pairs| pairs.into_iter().all(|pair| self.becomes_equal(g, at, pair, OF_LIKE)))
     }
 
-    /// Whether a literal of the value is another one, or is shown to be if their samples say so.
+    /// Returns `true` if a literal of the value is another one, or is shown to be if their samples say so.
     fn becomes_equal(&mut self, g: &mut Graph, at: usize, (own, other): (Lit, Lit), effort: Effort) -> bool {
         let (x, y) = (g.root(own), g.root(other));
         let is_alike = |search: &mut Search| x.is_known() && search.sampled(g, x) == search.sampled(g, y);
@@ -666,7 +659,7 @@ impl Search {
             || candidates.iter().take(CANDIDATES).any(|old| self.equal(g, at, pair(old), OF_VALUE));
     }
 
-    /// Whether a gate is a function of what the operation is made of.
+    /// Returns `true` if a gate is a function of what the operation is made of.
     fn is_of_operands(&mut self, g: &Graph, gate: Lit) -> bool {
         // A gate is made of older ones.
         let oldest = self.operands.iter().copied().min().unwrap_or(0);
@@ -736,8 +729,7 @@ impl Search {
     }
 
     /// The gates within some levels below two literals; nothing if there are more than `most`, or the step has taken
-    /// all
-    /// that it may.
+    /// all that it may.
     fn cut(&mut self, g: &Graph, pair: (Lit, Lit), levels: usize, most: usize) -> Option<Cut> {
         let mut seen: FxHashSet<u32> = FxHashSet::default();
         let mut cut = Cut { leaves: Vec::new(), gates: 0, is_whole: true };
@@ -790,7 +782,7 @@ struct Cut {
     leaves: Vec<u32>,
     /// How many there are.
     gates: usize,
-    /// Whether the leaves are inputs.
+    /// `true` if the leaves are inputs.
     is_whole: bool,
 }
 
@@ -844,8 +836,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 }
 
 /// What the checker needs to see that this is the model, over what was built before; and whether it has images that
-/// nothing
-/// was made of, which are not among it.
+/// nothing was made of, which are not among it.
 ///
 /// # Errors
 /// What the checker objects to.
@@ -1027,7 +1018,7 @@ fn rewritten(
     Ok((compared, out, has_unused))
 }
 
-/// Whether each output is the same gates on both sides.
+/// Returns `true` if each output is the same gates on both sides.
 fn shown(compared: &Compared) -> Vec<bool> {
     (0..compared.expected.len()).map(|output| compared.is_shown(output)).collect()
 }
@@ -1036,7 +1027,7 @@ fn shown(compared: &Compared) -> Vec<bool> {
 pub struct Recorded {
     /// What the checker replays.
     pub certificate: Certificate,
-    /// Whether it shows each output; of a state machine each equality that it needs.
+    /// `true` if it shows each output; of a state machine each equality that it needs.
     pub shown: Vec<bool>,
     /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of
     /// programs.
@@ -1047,9 +1038,8 @@ pub struct Recorded {
 type Named<'a> = (Option<&'a String>, Side<'a>);
 
 /// The steps over these sides to the last one, and what they show. A program between that there is nothing to record of
-/// is
-/// left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later ones
-/// may be compared with these.
+/// is left out: its neighbours are compared. With `keep_bare` it stays if it makes gates that were not there: later
+/// ones may be compared with these.
 fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) -> Result<Recorded, String> {
     let (mut compared, mut search) = begin(origin, seed)?;
     let (mut sides, mut steps, mut has_unused): (Vec<Named<'_>>, Vec<Step>, bool) = (Vec::new(), Vec::new(), false);
@@ -1189,11 +1179,10 @@ const ASKING: u64 = 2 * STEP.0;
 /// Parts of the solver's steps with which equalities are looked for one after another: most need few.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Whether the last of some programs is shown to be the model, over those between; the gates of all, and units of work.
-/// About so many
-/// are taken for what is looked at of a program. No program is made that would take more than are left of `all`: then
-/// there are no
-/// gates. Nothing is recorded.
+/// Returns `true` if the last of some programs is shown to be the model, over those between; the gates of all, and
+/// units of work.
+/// About so many are taken for what is looked at of a program. No program is made that would take more than are left of
+/// `all`: then there are no gates. Nothing is recorded.
 pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {
@@ -1244,7 +1233,8 @@ impl Shared {
         read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
     }
 
-    /// Whether a text, as the checker reads it clock by clock, is the program, within about so many units of work.
+    /// Returns `true` if a text, as the checker reads it clock by clock, is the program, within about so many units of
+    /// work.
     pub(super) fn is_text(&mut self, source: &str, top: &str, rhythm: &Rhythm, most: u64) -> bool {
         self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
         let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.elaborate(top) });
@@ -1258,7 +1248,7 @@ impl Shared {
         self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
     }
 
-    /// Whether as much was looked at as may be.
+    /// Returns `true` if as much was looked at as may be.
     pub(super) fn is_done(&mut self) -> bool {
         self.search.get_mut().recorder.is_done()
     }
@@ -1293,7 +1283,7 @@ impl Shared {
         bits.iter().map(|&bit| g.root(bit)).collect()
     }
 
-    /// Whether an output is what it should be, with all that is left of the work.
+    /// Returns `true` if an output is what it should be, with all that is left of the work.
     pub(super) fn are_equal(&mut self, expected: &[Lit], found: &[Lit]) -> bool {
         let (g, search) = (&mut self.compared.graph, self.search.get_mut());
         search.recorder.bits = found.to_vec();
@@ -1465,7 +1455,7 @@ mod tests {
         values[lit.node()] ^ if lit.is_negated() { u64::MAX } else { 0 }
     }
 
-    /// Whether all gates are what they are known to be.
+    /// Returns `true` if all gates are what they are known to be.
     fn assert_sound(g: &Graph, what: &str) {
         let values = values(g);
         for node in 0..g.count() as u32 {
@@ -1544,8 +1534,7 @@ mod tests {
     }
 
     /// A value that is the negative of another one and a constant is its image, and what both are made into is compared
-    /// over
-    /// the one, where it is in its range.
+    /// over the one, where it is in its range.
     #[test]
     fn what_is_made_of_an_image_is_compared_over_its_value_in_its_range() {
         let (first, second, other) = (rounded_behind(), rounded_ahead(2), rounded_ahead(3));
@@ -1661,8 +1650,7 @@ mod tests {
     }
 
     /// An exclusive or of a gate that is found to be the complement of an older one is made of other gates than that of
-    /// the older
-    /// one, and is found all the same.
+    /// the older one, and is found all the same.
     #[test]
     fn an_exclusive_or_is_one_gate_whichever_operand_is_negated() {
         let mut g = Graph::new();
@@ -1718,8 +1706,7 @@ mod tests {
     }
 
     /// The low and the high bits of a number, added to something one after the other, are the number added to it: known
-    /// from the
-    /// next program on. Other bits of it are not.
+    /// from the next program on. Other bits of it are not.
     #[test]
     fn a_number_that_was_taken_apart_is_its_halves() {
         let full = |signed, int, frac| Interval::full(kif(signed, int, frac));
@@ -1788,8 +1775,7 @@ mod tests {
     }
 
     /// Programs that optimisation leaves are shown to be the model without records; one with another operation is not,
-    /// and
-    /// work that is spent ends it.
+    /// and work that is spent ends it.
     #[test]
     fn programs_are_shown_without_records() {
         let (mut tried, mut shown, mut differ) = (0, 0, 0);

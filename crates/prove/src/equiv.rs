@@ -47,8 +47,7 @@ pub enum Presence {
     /// From that one on until the next sample may come.
     Held,
     /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its
-    /// beat
-    /// and its lowest bit at the port.
+    /// beat and its lowest bit at the port.
     Beats(Option<Vec<Option<BeatPlace>>>),
 }
 
@@ -65,11 +64,11 @@ pub struct Request {
     pub limits: Limits,
     /// Units of work for the whole run, if not [`super::engine::WORK`].
     pub work: Option<u64>,
-    /// Whether SAT questions are kept for a certificate.
+    /// `true` if SAT questions are kept for a certificate.
     pub keep_questions: bool,
-    /// Whether the comparison of forms is left out.
+    /// `true` if the comparison of forms is left out.
     pub gates_only: bool,
-    /// Whether forms are compared with all rules only; else with few, and with all what those leave open.
+    /// `true` if forms are compared with all rules only; else with few, and with all what those leave open.
     pub all_rules: bool,
     /// Names of the control ports.
     pub names: ControlNames,
@@ -191,8 +190,7 @@ fn is_one(clocks: &u32) -> bool {
 
 impl Report {
     /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at
-    /// every clock, or if
-    /// they stay for some of the clocks between two samples.
+    /// every clock, or if they stay for some of the clocks between two samples.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
             (1, 1) => checker::Presence::Once,
@@ -493,7 +491,7 @@ pub(super) struct Seen {
 pub(super) struct Witness {
     pub(super) inputs: Vec<BigInt>,
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
-    /// Whether inputs of other moments matter at all.
+    /// `true` if inputs of other moments matter at all.
     pub(super) unbalanced: bool,
     pub(super) found: BigInt,
     pub(super) seen: Vec<Seen>,
@@ -1338,8 +1336,7 @@ mod tests {
     #[test]
     fn a_sign_is_found_above_bits_that_were_dropped() {
         // A bias, and a rectifier that wraps: of the sum only the low bits and the sign are kept, and the sum is seldom
-        // so large
-        // that samples tell the sign from the bit below it.
+        // so large that samples tell the sign from the bit below it.
         let model = arithmetic(
             &[(true, 9), (true, 9)],
             &[

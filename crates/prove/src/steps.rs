@@ -40,8 +40,7 @@ const OVER: (u64, u64) = (2_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
 const OVER_REPEATED: (u64, u64) = (2_000_000, 1_000);
 /// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a
-/// larger
-/// one after most of the work.
+/// larger one after most of the work.
 const MOST_GATES: u64 = 24_000_000;
 
 /// Intermediate programs between the model and an RTL file, in order, and the values of the last one that the RTL's
@@ -109,8 +108,7 @@ impl Budget {
 }
 
 /// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]);
-/// then
-/// directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
+/// then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
 /// undecided, directly with the remaining budget. A difference is confirmed by the reference interpreter of the model,
 /// whichever program it was found with.
 pub fn prove(

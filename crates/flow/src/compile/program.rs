@@ -101,8 +101,7 @@ impl Scheduled<'_> {
     }
 
     /// The stages as they are shown to people: operations, longest path and registers of each. On a device the path is
-    /// that of
-    /// the finished netlist, with what each operation adds to it.
+    /// that of the finished netlist, with what each operation adds to it.
     pub fn stages(&self, spec: &Spec) -> schedule::ScheduleView {
         let (program, schedule) = (&*self.program, &self.outcome.schedule);
         let uses = netlist::uses_with(program, spec.fabric());
@@ -114,8 +113,8 @@ impl Scheduled<'_> {
     }
 
     /// The delay of each stage, in the unit of the delays: on a device the clock period that the finished netlist
-    /// requires for
-    /// it, registers and surroundings included; else the longest path. One entry for a combinational design.
+    /// requires for it, registers and surroundings included; else the longest path. One entry for a combinational
+    /// design.
     pub fn stage_times(&self, spec: &Spec, netlist: &Netlist) -> Vec<f64> {
         match spec.delay_model() {
             DelayModel::Device => {
@@ -245,7 +244,7 @@ impl Spec {
         if self.optimisation.assume_intervals { Trust::Intervals } else { Trust::Types }
     }
 
-    /// Whether the pipeline shall have registers within products of this program.
+    /// Returns `true` if the pipeline shall have registers within products of this program.
     pub(super) fn cuts_products_of(&self, model: &Model) -> bool {
         let level = match self.optimisation.passes {
             Passes::Level(level) => level,

@@ -197,8 +197,7 @@ pub fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> 
 }
 
 /// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on;
-/// the
-/// questions that went to the SAT solver, and the README.
+/// the questions that went to the SAT solver, and the README.
 pub fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
     let product = machine::product(design, rtl, Box::new(Embedded)).ok();
     graphs_and_questions(product.map(|graph| ("product.aig", graph)).into_iter().collect(), engine)

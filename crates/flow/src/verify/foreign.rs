@@ -54,8 +54,7 @@ impl Foreign {
 
     /// Reads the files of a project. Names ending in `.v`, `.sv`, `.vhd` or `.vhdl` give the language, otherwise the
     /// content does. With folders for included files or macros, the simulators receive one preprocessed file. Data
-    /// files
-    /// that strings of the sources name are copied into the folder of the simulation.
+    /// files that strings of the sources name are copied into the folder of the simulation.
     ///
     /// # Errors
     /// If one cannot be read, none is a source, or they are not of one language.
@@ -162,7 +161,7 @@ impl Foreign {
         }
     }
 
-    /// Whether the module has the ports of our own, which are those of `axis` where there is one.
+    /// Returns `true` if the module has the ports of our own, which are those of `axis` where there is one.
     ///
     /// # Errors
     /// Every port that is missing, is of another direction or width, or that nothing would drive.
@@ -247,7 +246,7 @@ impl Foreign {
         }
     }
 
-    /// Whether two names are the same in the language.
+    /// Returns `true` if two names are the same in the language.
     fn same(&self, a: &str, b: &str) -> bool {
         match self.language {
             Language::Verilog | Language::SystemVerilog => a == b,
@@ -339,7 +338,7 @@ fn declared(words: &[String], language: Language) -> Vec<String> {
     names
 }
 
-/// Whether another module or entity has an instance of this one.
+/// Returns `true` if another module or entity has an instance of this one.
 fn is_used(words: &[String], name: &str, language: Language) -> bool {
     words.windows(2).any(|pair| match language {
         Language::Verilog | Language::SystemVerilog => {

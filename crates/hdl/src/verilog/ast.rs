@@ -167,7 +167,7 @@ pub(super) struct Param {
 #[derive(Clone, Debug)]
 pub(super) struct Function {
     pub(super) name: Sym,
-    /// Whether each call has variables of its own.
+    /// `true` if each call has variables of its own.
     pub(super) automatic: bool,
     pub(super) signed: bool,
     pub(super) integer: bool,
@@ -256,6 +256,6 @@ pub(super) struct File {
     pub(super) names: Vec<String>,
     pub(super) modules: Vec<Module>,
     pub(super) head: Vec<String>,
-    /// Whether names that were not declared may be nets of one bit.
+    /// `true` if names that were not declared may be nets of one bit.
     pub(super) implicit: bool,
 }

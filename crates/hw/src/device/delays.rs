@@ -43,7 +43,8 @@ impl Delays {
         InARow { own }
     }
 
-    /// Like [`Delays::new`], but with tables and pins as they are under `schedule`: more accurate for similar schedules.
+    /// Like [`Delays::new`], but with tables and pins as they are under `schedule`: more accurate for similar
+    /// schedules.
     pub fn near(model: &Model, device: Device, fabric: Fabric, schedule: &Schedule) -> Delays {
         Delays { paths: paths(model, device.technology(), fabric, schedule) }
     }

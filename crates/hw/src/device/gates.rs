@@ -153,7 +153,8 @@ impl Gates {
         Gates::taken(netlist, technology, in_blocks, forms, false)
     }
 
-    /// Like [`Gates::from_netlist`], but with gates for each operation by itself: equal gates of two operations stay two.
+    /// Like [`Gates::from_netlist`], but with gates for each operation by itself: equal gates of two operations stay
+    /// two.
     pub(super) fn by_operation(netlist: &Netlist, technology: &Technology, in_blocks: bool, forms: &Forms) -> Gates {
         Gates::taken(netlist, technology, in_blocks, forms, true)
     }

@@ -54,7 +54,7 @@ impl<'n> Context<'n> {
         self.nets[net.index()].is_signed
     }
 
-    /// Whether a net is a scalar input port.
+    /// Returns `true` if a net is a scalar input port.
     pub(super) fn is_scalar_port(&self, net: NetId) -> bool {
         self.nets[net.index()].is_scalar_port
     }

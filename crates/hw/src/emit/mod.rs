@@ -45,9 +45,9 @@ pub struct Options {
     /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
     /// readers are slow in flat modules of this size.
     pub split_above: usize,
-    /// Whether chains of registers may become shift register primitives; nothing: the synthesiser's choice.
+    /// `true` if chains of registers may become shift register primitives; nothing: the synthesiser's choice.
     pub shreg_extract: Option<bool>,
-    /// Whether every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
+    /// `true` if every net and register asks synthesis to keep its name. Costs area: logic is not merged across them.
     pub keep_names: bool,
     /// Ask synthesis to put products into multiplier blocks.
     pub use_dsp: bool,

@@ -27,7 +27,7 @@ pub(super) struct Module {
     pub(super) links: Vec<NetId>,
     /// Unread bits, in groups of at most [`UNREAD_GROUP`] signals of one section.
     pub(super) unread: Vec<UnreadGroup>,
-    /// Whether it holds a register.
+    /// `true` if it holds a register.
     pub(super) clocked: bool,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn output_slices(netlist: &Netlist, port: &Port) -> Vec<OutputSlice> 
         .collect()
 }
 
-/// Whether a net is the whole of a scalar input port; such a port is read by its own name.
+/// Returns `true` if a net is the whole of a scalar input port; such a port is read by its own name.
 pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
     match netlist.net(net).cell {
         Cell::Input { port, .. } => {
@@ -190,7 +190,7 @@ pub(super) fn scalar_port(netlist: &Netlist, net: NetId) -> Option<&str> {
 struct Places {
     of: Vec<u32>,
     staged: bool,
-    /// Whether each net is a register. Nets are large; this is asked for every operand.
+    /// `true` if each net is a register. Nets are large; this is asked for every operand.
     is_register: Vec<bool>,
 }
 

@@ -150,7 +150,7 @@ impl<'a> Items<'a> {
         Items { rest: pieces }
     }
 
-    /// Whether there is more than one.
+    /// Returns `true` if there is more than one.
     pub(super) fn are_several(pieces: &'a [Piece]) -> bool {
         let mut items = Items::new(pieces);
         items.next();

@@ -181,7 +181,7 @@ fn factor(netlist: &Context<'_>, line: &mut Line<'_>, x: Wiring, width: u32, sig
 }
 
 impl NetView<'_, Verilog> {
-    /// Whether the port list has declared it.
+    /// Returns `true` if the port list has declared it.
     fn is_port(&self) -> bool {
         self.module.exports.binary_search(&self.net).is_ok()
     }

@@ -200,7 +200,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         })
     }
 
-    /// Whether there are [`ModuleView::outputs`].
+    /// Returns `true` if there are [`ModuleView::outputs`].
     pub(super) fn has_outputs(&self) -> bool {
         self.module.stage.is_none() && self.view.netlist.ports().iter().any(|port| port.driver.is_some())
     }

@@ -96,7 +96,7 @@ pub struct Reset {
     pub when: Wiring,
     /// Level of `when` that resets: true for active high.
     pub active_high: bool,
-    /// Whether the reset acts without a clock edge.
+    /// `true` if the reset acts without a clock edge.
     pub asynchronous: bool,
     /// What the register becomes: constant wiring of the register's width.
     pub value: Wiring,
@@ -139,7 +139,7 @@ pub enum Cell {
         b: Wiring,
         /// Third operand.
         c: Wiring,
-        /// Whether the second and the third are subtracted.
+        /// `true` if the second and the third are subtracted.
         minus: [bool; 2],
     },
     /// `-a`; as wide as the net.
@@ -154,16 +154,16 @@ pub enum Cell {
         a: Wiring,
         /// Second operand.
         b: Wiring,
-        /// Whether both are two's complement.
+        /// `true` if both are two's complement.
         signed: bool,
     },
-    /// Whether `a < b`; both equally wide, the net has one bit.
+    /// `true` if `a < b`; both equally wide, the net has one bit.
     Less {
         /// First operand.
         a: Wiring,
         /// Second operand.
         b: Wiring,
-        /// Whether both are two's complement.
+        /// `true` if both are two's complement.
         signed: bool,
     },
     /// `on_true` if `sel` (one bit) is set; both as wide as the net.
@@ -201,12 +201,12 @@ pub enum Cell {
         /// Second operand.
         b: Wiring,
     },
-    /// Whether any bit is set; the net has one bit.
+    /// `true` if any bit is set; the net has one bit.
     ReduceOr {
         /// Operand of any width.
         a: Wiring,
     },
-    /// Whether every bit is set; the net has one bit.
+    /// `true` if every bit is set; the net has one bit.
     ReduceAnd {
         /// Operand of any width.
         a: Wiring,
@@ -309,14 +309,15 @@ pub struct Rom {
     pub word_width: u32,
     /// The words, low `word_width` bits each; at most `2^addr_width`; what is missing reads zero.
     pub words: Vec<u64>,
-    /// Whether it is a table of the model, or part of one, rather than the values of another operation, which are logic
+    /// `true` if it is a table of the model, or part of one, rather than the values of another operation, which are
+    /// logic
     /// whatever is asked of tables.
     pub is_table: bool,
     /// A remark for the reader of the text.
     pub comment: String,
 }
 
-/// Whether a port brings bits in or out.
+/// `true` if a port brings bits in or out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -335,7 +336,7 @@ pub struct Port {
     pub direction: Direction,
     /// Bits, at least 1.
     pub width: u32,
-    /// Whether it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
+    /// `true` if it is declared as a single bit rather than a vector of one (clock, reset, valid, enable).
     pub scalar: bool,
     /// For an output: what drives it, as wide as the port.
     pub driver: Option<Wiring>,
@@ -350,7 +351,7 @@ pub struct Element {
     pub lsb: u32,
     /// Number of bits; 0 if the element has none.
     pub width: u32,
-    /// Whether it is two's complement.
+    /// `true` if it is two's complement.
     pub signed: bool,
     /// Fractional bits of its code; real weight of the lowest bit is `2^-fractionals` (for an input also divided by
     /// `2^inp_shift`).
@@ -394,9 +395,9 @@ pub struct Interface {
     pub clock: Option<String>,
     /// Name of the reset port.
     pub reset: Option<String>,
-    /// Whether the reset is active high.
+    /// `true` if the reset is active high.
     pub reset_active_high: bool,
-    /// Whether the reset is asynchronous.
+    /// `true` if the reset is asynchronous.
     pub reset_async: bool,
     /// Name of the clock enable port.
     pub enable: Option<String>,
@@ -404,7 +405,8 @@ pub struct Interface {
     pub valid: Option<(String, String)>,
     /// Name of the port that says when a sample is taken, where not every clock takes one.
     pub ready: Option<String>,
-    /// Whether it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells nothing.
+    /// `true` if it is a state machine: what it shows depends on all cycles since power-on, and `latency` tells
+    /// nothing.
     pub stateful: bool,
     /// Input elements in order.
     pub inputs: Vec<Element>,
@@ -413,7 +415,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Whether what it shows depends on more than the inputs of the latest clocks: on which clock since power-on or
+    /// Returns `true` if what it shows depends on more than the inputs of the latest clocks: on which clock since
+    /// power-on or
     /// reset it is.
     pub fn counts_clocks(&self) -> bool {
         self.stateful || self.initiation_interval > 1

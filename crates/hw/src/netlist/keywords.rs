@@ -4,9 +4,8 @@
 //! refuses it. Names that no caller chose are usable in both at once, which [`is_reserved`] asks for. Refused are the
 //! keywords of Verilog (IEEE 1364-2005), SystemVerilog (1800-2023, because many flows read every file as SystemVerilog)
 //! and VHDL (1076-2019), the names that the generated VHDL takes from `std`, `std_logic_1164` and `numeric_std` (a
-//! signal
-//! of that name would hide them), the names that the writers use themselves, and what single tools refuse or warn
-//! about.
+//! signal of that name would hide them), the names that the writers use themselves, and what single tools refuse or
+//! warn about.
 //!
 //! Keywords are compared without case, as VHDL does; what only a tool refuses is compared with case. Nothing is listed
 //! for Tcl, whose commands are no names of objects, for GHDL, whose libraries only hide what [`LIBRARY`] holds, and for

@@ -241,7 +241,7 @@ impl Assembly<'_> {
         valid
     }
 
-    /// Whether anything of a net is read beyond a boundary.
+    /// Returns `true` if anything of a net is read beyond a boundary.
     fn crosses(&self, id: NetId, boundary: u32) -> bool {
         let held = self.demand.held(id).is_some_and(|first| {
             let width = self.draft.nets[id.index()].width;

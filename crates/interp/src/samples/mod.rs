@@ -286,7 +286,7 @@ impl Reader {
         Reader { encoder: Some(encoder), ..self }
     }
 
-    /// Counts the real numbers that lie outside of the range of their input; [`Reader::take_notes`] tells.
+    /// Counts the real numbers that lie outside of the range of their input; [`Reader::take_notes`] reports them.
     #[must_use]
     pub fn counting_wraps(self, ports: &[Port]) -> Reader {
         Reader { wraps: Some(WrapCount::new(ports)), ..self }
@@ -942,7 +942,7 @@ mod tests {
         assert!(from_file("x.npy", &short, 2).unwrap_err().contains(says));
         let long = npy_file("<f8", false, "(2, 2)", &little(&[1.0; 5]));
         assert!(piped(&long, 2, false).unwrap_err().contains("something follows the array"));
-        assert!(from_file("x.npy", &long, 2).unwrap_err().contains("8 bytes follow"));
+        assert!(from_file("x.npy", &long, 2).unwrap_err().contains("too long: 8 bytes after the array"));
         // Products beyond 64 bits, and samples without a byte.
         let huge = npy_file("<f8", false, "(18446744073709551615, 2)", &[]);
         assert!(piped(&huge, 2, false).unwrap_err().contains("claims 18446744073709551615 samples"));
@@ -1001,7 +1001,7 @@ mod tests {
     fn csv_errors_name_line_and_field() {
         let error = |text: &[u8]| piped(text, 2, false).unwrap_err();
         assert!(
-            error(b"1,2\n3\n").starts_with("error[E0703] in x at line 2, column 1: 1 numbers, the model has 2 inputs")
+            error(b"1,2\n3\n").starts_with("error[E0703] in x at line 2, column 1: 1 number, the model has 2 inputs")
         );
         assert!(
             error(b"1,2\n3,four\n")
@@ -1030,7 +1030,7 @@ mod tests {
             ("NA,NA", "field 1: \"NA\" is neither"),
             ("null,b", "field 1"),
             ("x0,x1,x2", "3 numbers, the model has 2 inputs"),
-            ("x0", "1 numbers, the model has 2 inputs"),
+            ("x0", "1 number, the model has 2 inputs"),
             ("1e20001,b", "field 1: \"1e20001\" has an exponent beyond 20,000"),
         ] {
             let error = piped(format!("{line}\n1,2\n").as_bytes(), 2, false).unwrap_err();

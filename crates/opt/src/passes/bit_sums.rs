@@ -6,8 +6,7 @@
 //! where adders take four. (Distributed arithmetic with the memory inside the accumulator: A. Peled, B. Liu, *A new
 //! hardware realization of digital filters*, IEEE Transactions on Acoustics, Speech, and Signal Processing 22 (1974).)
 //! Values of several bits enter bit by bit: the bits of one group may be those of several values, and those of one
-//! value
-//! may be in several groups.
+//! value may be in several groups.
 //!
 //! Each row becomes a few accumulator chains, as many as its adder levels require. Partial sums start at zero: bits
 //! with negative weights count from their least sum, and the row's constant is added in a table of its own chain. So
@@ -153,8 +152,7 @@ struct WeightedBit {
 }
 
 /// A row's bits and the fractional bits of its unit; `None` if its numbers are too large. The sign of a value is a bit
-/// of
-/// negative weight.
+/// of negative weight.
 fn weighted_bits(model: &Model, leaves: &[ValueId], row: &[(u32, Coefficient)]) -> Option<(Vec<WeightedBit>, i32)> {
     let point = |&(leaf, c): &(u32, Coefficient)| c.exponent - model.kif(leaves[leaf as usize]).frac;
     let low = row.iter().map(point).min()?;

@@ -1,18 +1,14 @@
 //! Comparison of a netlist with RTL, over gates that both share.
 //!
 //! Synthesis keeps most values: look-up tables and carry chains compute bits that the RTL has, too. The gates of the
-//! RTL are
-//! built first. Then the netlist's gates are built in topological order, and each bit of a net is compared with gates
-//! of the
-//! RTL that have the same values in simulation; if one is proved to be equal, it takes the bit's place, so that what
-//! reads
-//! the bit is built on gates of the RTL again. Most proofs are over a window of a few gates (`sweep`); sums that
-//! synthesis
-//! associated in another way, with carries that the RTL does not have, are proved as polynomials over bits (`sums`).
+//! RTL are built first. Then the netlist's gates are built in topological order, and each bit of a net is compared with
+//! gates of the RTL that have the same values in simulation; if one is proved to be equal, it takes the bit's place, so
+//! that what reads the bit is built on gates of the RTL again. Most proofs are over a window of a few gates (`sweep`);
+//! sums that synthesis associated in another way, with carries that the RTL does not have, are proved as polynomials
+//! over bits (`sums`).
 //!
 //! Registers need no rule: both designs are unrolled from the outputs to the inputs, so that a register is the value
-//! one
-//! clock before, wherever synthesis has put it.
+//! one clock before, wherever synthesis has put it.
 //!
 //! The RTL is a hint. The theorem about the model follows if the RTL itself was proved to be the model.
 

@@ -1,15 +1,11 @@
 //! Sums as polynomials over bits.
 //!
 //! A bit of a carry chain chooses between the carry from below (`half` is 1) and the bit that a carry begins with
-//! (`start`).
-//! Whatever the cells before it compute, the chain adds two words: with `D = start` and `B = half xor start`,
-//! `sum(2^k (D_k + B_k)) + carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds three
-//! and more
-//! numbers with compressors in front of the chain, so that `D` and `B` are functions of bits of them; as integer
-//! polynomials over
-//! these bits the products cancel, and the sum is the one that the RTL's adders make, modulo a power of two. Bits of
-//! the lower part
-//! that are known to be equal leave one bit: it is equal, too.
+//! (`start`). Whatever the cells before it compute, the chain adds two words: with `D = start` and `B = half xor
+//! start`, `sum(2^k (D_k + B_k)) + carry = sum(2^k (half_k xor carry_k)) + 2^n carry_n` is an identity. Synthesis adds
+//! three and more numbers with compressors in front of the chain, so that `D` and `B` are functions of bits of them; as
+//! integer polynomials over these bits the products cancel, and the sum is the one that the RTL's adders make, modulo a
+//! power of two. Bits of the lower part that are known to be equal leave one bit: it is equal, too.
 
 use super::super::aig::Lit;
 use super::sweep::Sweep;
@@ -287,8 +283,7 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
 }
 
 /// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of,
-/// the
-/// highest first, words of adders as a whole.
+/// the highest first, words of adders as a whole.
 fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
     residual.reduce(bits);
     let mut used: FxHashSet<(u32, u32)> = FxHashSet::default();
@@ -354,8 +349,7 @@ fn without_adder(
         return false;
     }
     // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may have
-    // other factors,
-    // as carries that are functions of them.
+    // other factors, as carries that are functions of them.
     let mask = if bits < 128 { (1u128 << bits) - 1 } else { u128::MAX };
     let own: Vec<Option<u128>> = (0..width)
         .map(|j| {

@@ -1,10 +1,8 @@
 //! Equivalences between gates of a netlist and gates of RTL.
 //!
 //! Gates of both are in one graph. A gate of the netlist that has the same simulated values as one of the RTL is
-//! compared
-//! with it over windows: all gates between the two and a few leaves, which are free. A window only fails to prove: what
-//! holds
-//! for free leaves holds for the real ones. Windows grow, at last to the inputs.
+//! compared with it over windows: all gates between the two and a few leaves, which are free. A window only fails to
+//! prove: what holds for free leaves holds for the real ones. Windows grow, at last to the inputs.
 
 use super::super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;

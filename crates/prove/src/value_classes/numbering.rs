@@ -88,7 +88,7 @@ fn is_negative_less_one(model: &Model, id: ValueId) -> bool {
         if kif.signed && model.kif(*x).frac == kif.frac && !model.kif(*x).is_zero())
 }
 
-/// Number of look-ups of a program whose operand is put together from several values.
+/// Number of look-ups of a program whose operand is a concatenation of bits of several values.
 pub(super) fn words(model: &Model) -> usize {
     let is_word = |x: &ValueId| matches!(model.node(*x).op, Op::Add { .. }) && model.kif(*x).width() <= MOST_WORD;
     model.nodes().iter().filter(|node| matches!(&node.op, Op::Lookup { x, .. } if is_word(x))).count()
@@ -370,7 +370,7 @@ impl<'a> Numbering<'a> {
         Some((form, Range { lo: ends.0.into(), hi: ends.1.into(), frac: i64::from(frac) }))
     }
 
-    /// The bits of an unsigned value that is put together from bits of others, lowest first: classes, and the power of
+    /// The bits of an unsigned value that is a concatenation of bits of others, lowest first: classes, and the power of
     /// two that each counts there.
     fn bits_of_word(&self, side: usize, id: ValueId) -> Option<Vec<(u32, i64)>> {
         let model = self.programs[side];

@@ -153,8 +153,7 @@ impl Build<'_> {
     }
 
     /// Returns a header for `-include` whose precompiled form is in the cache, in the folder of the runtime's object
-    /// file; `None` where it
-    /// cannot be kept. Parsing Verilator's headers is most of the compilation of a small model.
+    /// file; `None` where it cannot be kept. Parsing Verilator's headers is most of the compilation of a small model.
     fn precompiled_headers(&self, runtime: &Path) -> Option<PathBuf> {
         let header = runtime.with_extension("h");
         let mut precompiled = header.clone().into_os_string();

@@ -171,7 +171,7 @@ impl<'a> Elab<'a> {
         self.eval(p, e, width, signed)
     }
 
-    /// Whether an expression is not zero, one bit.
+    /// Returns `true` if an expression is not zero, one bit.
     pub(super) fn truth(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
         let node = self.alone(p, e)?;
         Ok(self.rtl.reduce(Reduce::Any, node))

@@ -12,9 +12,8 @@
 //! sides take several beats), but one net from `m_axis_tready` to every register and to `s_axis_tready`.
 //!
 //! A core that takes a sample every K clocks says in which by its `ready`, and the wrapper offers it a whole sample
-//! then.
-//! Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the next
-//! one come.
+//! then. Where the beats of a sample come for longer than K clocks, a register keeps a whole sample while those of the
+//! next one come.
 //!
 //! Source of the handshake's rules: Arm IHI 0051B, AMBA AXI-Stream Protocol Specification, sections 2.2 and 2.8.
 
@@ -203,12 +202,12 @@ impl Axis {
         inside.div_ceil(self.initiation_interval()) + 1
     }
 
-    /// Whether the core says when it takes a sample.
+    /// Returns `true` if the core says when it takes a sample.
     fn is_gated(&self) -> bool {
         self.core.ready.is_some()
     }
 
-    /// Whether beats go into the core as they come.
+    /// Returns `true` if beats go into the core as they come.
     fn passes_beats(&self) -> bool {
         self.core.input_beats > 1
     }
@@ -218,7 +217,8 @@ impl Axis {
         self.core.latency - (self.core.input_beats - 1)
     }
 
-    /// Whether a whole sample waits in a register of its own: the core may take one while the next one's beats come.
+    /// Returns `true` if a whole sample waits in a register of its own: the core may take one while the next one's
+    /// beats come.
     fn keeps_sample(&self) -> bool {
         let (beats, interval) = (self.input.beats, self.core.initiation_interval);
         !self.passes_beats() && self.is_gated() && beats > interval && beats % interval != 0
@@ -252,11 +252,11 @@ impl Axis {
         self.behind_last_beat() + u32::from(behind) + u32::from(gathers) + u32::from(self.keeps_sample())
     }
 
-    /// Whether a pipeline that waits has a register behind it. Where a sample takes several beats it enters with gaps
+    /// Returns `true` if a pipeline that waits has a register behind it. Where a sample takes several beats it enters
+    /// with gaps
     /// behind it, and these close up only if the pipeline moves on while the beats of a result leave: within as many
     /// clocks as a sample has beats the next result is there, so that it is never late. Where the pipeline waits for
-    /// beats
-    /// a result leaves it once, however long it stays there.
+    /// beats a result leaves it once, however long it stays there.
     fn holds_result(&self) -> bool {
         self.depth.is_none()
             && (self.passes_beats() || (self.output.beats > 1 && (self.input.beats > 1 || self.is_gated())))
@@ -400,7 +400,7 @@ impl Axis {
         joined(runs)
     }
 
-    /// Whether there are bits of an input sample that nothing reads.
+    /// Returns `true` if there are bits of an input sample that nothing reads.
     fn has_unread_input(&self) -> bool {
         let whole = if self.passes_beats() { self.input.data_width } else { self.input.sample_width() };
         self.input_runs().iter().map(|run| run.width).sum::<u32>() < whole
@@ -455,7 +455,7 @@ struct Run {
     width: u32,
     /// Bits of padding above them in the sample.
     pad: u32,
-    /// Whether the padding repeats the highest bit.
+    /// `true` if the padding repeats the highest bit.
     signed: bool,
 }
 
