@@ -169,19 +169,19 @@ cases = converted_inputs | {
     "saturating": (network, {"change": every(accum="ap_fixed<9,4,AP_RND_CONV,AP_SAT>")}),
     "saturating_resource": (lambda: row((8,), L.Dense(6, name="d1"), L.Reshape((6, 1), name="r"), L.Conv1D(2, 4, name="c")), {
         "change": every(Strategy="Resource", ReuseFactor=4, accum="ap_fixed<9,4,AP_TRN,AP_SAT>")}),
-    "separable1d": (lambda: row((8, 3), L.SeparableConv1D(2, 3, name="s"), L.DepthwiseConv1D(2, strides=2, padding="same", name="w")), {}),
+    "separable1d": (lambda: row((8, 3), L.SeparableConv1D(2, 3, name="s"), L.DepthwiseConv1D(2, strides=2, padding="same", name="w")), {"precision": "ap_fixed<10,4>"}),
     "separable2d": (lambda: row((5, 4, 2), L.DepthwiseConv2D(2, padding="same", name="w"), L.SeparableConv2D(3, 2, name="s")),
                     {"precision": "ap_fixed<12,5>"}),
     "depthwise_saturating": (lambda: row((6, 2), L.DepthwiseConv1D(3, name="w")), {"change": every(accum="ap_fixed<10,4,AP_RND,AP_SAT_SYM>")}),
     "einsum_dense": (lambda: row((3, 2, 4), L.EinsumDense("abcd,cde->aebc", (5, 3, 2), bias_axes="e", name="e"),
                                  L.EinsumDense("abcd,de->abce", (5, 3, 2), name="f")), {"precision": "ap_fixed<12,5>"}),
-    "layer_norm": (lambda: row((3, 5), L.LayerNormalization(name="n"), L.Dense(2, name="d")), {}),
+    "layer_norm": (lambda: row((3, 5), L.LayerNormalization(axis=2, name="n"), L.Dense(2, name="d")), {}),
     "causal": (lambda: row((7, 2), L.Cropping1D((1, 1), name="k"), L.Conv1D(3, 3, padding="causal", name="c"), L.UpSampling1D(2, name="u")), {}),
     "cropping2d": (lambda: row((4, 5, 2), L.Cropping2D(((1, 0), (2, 1)), name="k"), L.UpSampling2D((2, 3), name="u")), {}),
     "lstm": (lambda: row((4, 3), L.LSTM(3, return_sequences=True, name="l"), L.LSTM(2, name="m")), {}),
     "gru": (lambda: row((4, 3), L.GRU(3, name="g"), L.Dense(2, name="d")), {"precision": "ap_fixed<14,5>"}),
     "lstm_resource": (lambda: row((3, 4), L.LSTM(2, recurrent_activation="relu", name="l")), {
-        "change": every(Strategy="Resource", ReuseFactor=2, accum="ap_fixed<12,5,AP_RND,AP_SAT>")}),
+        "change": every(Strategy="Resource", ReuseFactor=2)}),
     "curves": (lambda: graph((6,), lambda x: L.Concatenate(name="k")([
         L.Concatenate(name="j")([L.ELU(0.7, name="e")(x), L.Activation("selu", name="s")(x)]),
         L.Concatenate(name="i")([L.Activation("softplus", name="p")(x), L.Activation("softsign", name="q")(x)])])), {}),
@@ -193,7 +193,6 @@ cases = converted_inputs | {
     "softmax_legacy": (lambda: row((5,), L.Softmax(name="s")), {"change": every(Implementation="legacy")}),
     "embedding": (lambda: row((3,), L.Embedding(11, 2, name="e"), L.Dense(2, name="d")), {"change": index_input}),
     "ports": (several, {}),
-    "dot": (lambda: graph((6,), lambda x: L.Dot(1, name="o")([L.Dense(3, name="a")(x), L.Dense(3, name="b")(x)])), {}),
     "softmax_rows": (lambda: row((3, 5), L.Dense(4, name="d"), L.Softmax(axis=-1, name="s")), {}),
 }
 wanted = {name: case for name, case in cases.items() if not sys.argv[1:] or any(name.startswith(word) for word in sys.argv[1:])}
@@ -218,8 +217,9 @@ for name, (make, options) in wanted.items():
     model = make()
     given = [samples_of(name, variable.shape[1:]) for variable in model.inputs]
     x = given if len(given) > 1 else given[0]
-    theirs = converted(model, "Vitis", scratch / f"{name}_vitis", **options)
+    # Ours first: it mends what hls4ml asks of separable layers of Keras 3.
     ours = converted(model, "alir2hdl", scratch / name, clock_period=4, **options)
+    theirs = converted(model, "Vitis", scratch / f"{name}_vitis", **options)
     theirs.compile()
     ours.compile()
     expected = listed(theirs.predict(x))
@@ -291,7 +291,7 @@ for _ in range(2):
 
 try:
     from hgq.config import QuantizerConfigScope
-    from hgq.layers import QConv1D, QDense
+    from hgq.layers import QAdd, QConv1D, QDense, QEinsumDense, QMultiHeadAttention
     from hgq.utils import trace_minmax
 except ImportError:
     print("no HGQ2 here", file=sys.stderr)
@@ -314,5 +314,21 @@ else:
             ours = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend="alir2hdl", output_dir=str(folder), clock_period=4)
             ours.compile()
             assert np.array_equal(ours.predict(x), np.asarray(model.predict(x, verbose=0))), folder.name
+    with QuantizerConfigScope(place="all", default_q_type="kif", f0=3, i0=2), QuantizerConfigScope(
+        place="datalane", default_q_type="kif", f0=3, i0=2, overflow_mode="SAT", round_mode="RND"
+    ):
+        x = L.Input((2, 4))
+        y = QAdd()([x, QMultiHeadAttention(2, 2, fuse="none")(x, x)])
+        model = keras.Model(x, QEinsumDense("bij,jk->bik", (2, 4), bias_axes="k")(y))
+    x = rng.normal(0, 2, (300, 2, 4)).astype(np.float32)
+    trace_minmax(model, x)
+    x[:40] *= 8
+    config = {"Model": {"Precision": "ap_fixed<-1,0>", "ReuseFactor": 1, "Strategy": "latency"}}
+    found = []
+    for backend in ("alir2hdl", "Vitis"):
+        made = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend=backend, output_dir=str(scratch / f"mha_{backend}"))
+        made.compile()
+        found.append(made.predict(x))
+    assert np.array_equal(*found), "attention"
     print("HGQ2 equal", flush=True)
 print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

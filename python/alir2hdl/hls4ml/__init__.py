@@ -8,9 +8,8 @@
 hls4ml finds it by its entry point as soon as this package is installed. It goes hls4ml's road for Vitis as far as types and
 layers; what comes out is one program, traced with alkaid (`pip install alkaid`), instead of C++ for HLS.
 
-Layers, `io_parallel`: Input, Dense, Conv1D, Conv2D (channels last; pointwise too), maximum and average pooling (global too), zero padding,
-BatchNormalization, merges of two, Concatenate, Transpose, Reshape, Flatten; relu, leaky and thresholded relu, sigmoid, tanh, softmax (stable)
-and linear; HGQ2's layers of these kinds. Types: fixed point with every rounding of `ap_fixed`, with WRAP, SAT or SAT_SYM; accumulators with WRAP. An input that saturates, or
+Layers and their options, `io_parallel`: the table of docs/hls4ml.md. Types: fixed point with every rounding of `ap_fixed`, with WRAP,
+SAT or SAT_SYM, accumulators too. An input that saturates, or
 rounds by another mode than RND, is converted by `predict`: the hardware's port takes codes of its type. Everything else is
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from ._numbers import _cast, _constant, _quantise, _refused, _scaled, _type, _weights
+from ._numbers import _cast, _constant, _looked_up_in, _quantise, _refused, _scaled, _type, _weights
 
 
 
@@ -69,7 +69,7 @@ def _table(layer, x, kind: str):
         found = computed(value)
         return found if kind == "tanh" else found.astype(np.float32).astype(np.float64)
 
-    return _cast(layer, index.apply(function), layer.get_attr("table_t").precision)
+    return _looked_up_in(layer, index, function, layer.get_attr("table_t").precision)
 
 
 def _entry(values, integers: int, size: int, kind: int):
@@ -140,13 +140,13 @@ def _softmax_row(layer, x_type, how: str):
             else:
                 values = _cast(layer, values, normed.precision if hasattr(normed, "precision") else normed)
                 sign, whole = (int(n) for n in _type(layer, normed.precision if hasattr(normed, "precision") else normed)[:2])
-        powers = _cast(layer, _cast(layer, _entry(values, whole, exp_size, sign).apply(exponential), exp_t), accum)
+        powers = _cast(layer, _looked_up_in(layer, _entry(values, whole, exp_size, sign), exponential, exp_t), accum)
         if _type(layer, accum)[4] == "WRAP":
             total = _cast(layer, np.sum(powers.reshape(1, -1), axis=1), accum)
         else:
             total = _tree([powers[k : k + 1] for k in range(len(powers))], lambda a, b: _cast(layer, a + b, accum))
         total = _cast(layer, total, inv_in)
-        inverted = _cast(layer, _entry(total, kind[1], inv_size, int(kind[0])).apply(inverse), inv_t)
+        inverted = _looked_up_in(layer, _entry(total, kind[1], inv_size, int(kind[0])), inverse, inv_t)
         return powers * inverted[np.zeros(len(powers), dtype=int)]
 
     return one
@@ -213,7 +213,7 @@ def _activation(layer, x, x_type, out):
         table, size = _weights(layer, "table").ravel(), int(layer.get_attr("table_size"))
         if 2 ** sum(x_type[:3]) > size:
             raise _refused(layer, f"an input of {sum(x_type[:3])} bits for a table of {size} entries")
-        return _cast(layer, x.apply(lambda at: table[np.asarray(at * 2.0 ** x_type[2]).astype(int) % size]), layer.get_attr("table_t").precision)
+        return _looked_up_in(layer, x, lambda at: table[np.asarray(at * 2.0 ** x_type[2]).astype(int) % size], layer.get_attr("table_t").precision)
     if kind == "PReLU":
         slopes = _weights(layer, "param").ravel()
         return np.where(x > 0, _cast(layer, x, out), _cast(layer, _scaled(x, slopes), out))

@@ -10,6 +10,14 @@ def _take_hgq() -> None:
         from hls4ml.backends.fpga.passes import hgq_proxy_model as passes
     except ImportError:
         return
+    from hls4ml.converters.keras_v3._base import registry
+
+    # HGQ2 has moved its layers of attention since.
+    for name, old, new in (("QMultiHeadAttention", "multi_head_attention", "attn.mha"), ("QLinformerAttention", "linformer_attention", "attn.linformer")):
+        handler = next((one for key, one in registry.items() if key.endswith(f".{name}")), None)
+        if handler is not None:
+            registry.setdefault(f"hgq.layers.{new}.{name}", handler)
+            registry.setdefault(f"hgq.layers.{old}.{name}", handler)
     theirs = passes.generate_mask_fn
     if getattr(theirs, "alir2hdl", False):
         return
@@ -44,7 +52,14 @@ def _keep_axes() -> None:
     if not getattr(convolution, "alir2hdl", False):
 
         def handle(self, layer, in_tensors, out_tensors):
-            found = convolution(self, layer, in_tensors, out_tensors)
+            own = self.load_weight
+            if not hasattr(layer, "kernel"):
+                # hls4ml asks separable layers of Keras 3 for a kernel that they do not have.
+                self.load_weight = lambda layer, key: own(layer, "depthwise_kernel" if key == "kernel" else key)
+            try:
+                found = convolution(self, layer, in_tensors, out_tensors)
+            finally:
+                self.__dict__.pop("load_weight", None)
             for row in found if isinstance(found, (list, tuple)) else (found,):
                 row["keras_dilation"] = [int(n) for n in np.ravel(getattr(layer, "dilation_rate", 1))]
                 row["keras_groups"] = int(getattr(layer, "groups", 1) or 1)

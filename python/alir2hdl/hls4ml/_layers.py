@@ -3,7 +3,7 @@
 import numpy as np
 
 from ._activations import _activation, _softmax, _table, _towards_zero
-from ._numbers import _cast, _check_modes, _codes, _constant, _numbers, _quantise, _refused, _scaled, _spread, _total, _type, _weights
+from ._numbers import _cast, _check_modes, _codes, _constant, _looked_up_in, _numbers, _quantise, _refused, _scaled, _spread, _total, _type, _weights
 
 
 
@@ -134,7 +134,7 @@ def _layernorm(layer, x):
         step = np.float32(2.0 ** -int(layer.get_attr("table_range_power2", 0))) / np.float32(size)
         return (1.0 / np.sqrt(lowest + step * np.asarray(at, dtype=np.float32)).astype(np.float32)).astype(np.float64)
 
-    factor = _cast(layer, index.apply(function), layer.get_attr("table_t").precision)
+    factor = _looked_up_in(layer, index, function, layer.get_attr("table_t").precision)
     scale, bias = (np.tile(_weights(layer, name).ravel(), rows) for name in ("scale", "bias"))
     return _scaled((distance * factor[:, None]).ravel(), scale) + bias
 
@@ -147,9 +147,9 @@ def _embedding(layer, x, x_type):
     kind = layer.weights["embeddings"].type.precision
 
     def row(values, column):
-        return values.apply(lambda at: table[np.minimum(np.asarray(at).astype(int), len(table) - 1), column])
+        return _looked_up_in(layer, values, lambda at: table[np.minimum(np.asarray(at).astype(int), len(table) - 1), column], kind)
 
-    made = [_cast(layer, row(x, column), kind) for column in range(table.shape[1])]
+    made = [row(x, column) for column in range(table.shape[1])]
     return np.stack(made, axis=-1).ravel()
 
 

@@ -147,3 +147,10 @@ def _total(layer, terms, start, accum, order=None, cast_first=True):
     for at in range(terms.shape[1]) if order is None else order:
         total = _cast(layer, (start if total is None else total) + terms[:, at], accum)
     return total
+
+
+def _looked_up_in(layer, index, function, precision):
+    """A table's entries in a type: rounded before they stand in it."""
+    kind = _type(layer, precision)
+    found = index.apply(lambda at: _codes(function(at), kind) / 2.0 ** kind[2])
+    return found.quantize(int(kind[0]), kind[1], kind[2], "WRAP", "TRN")
