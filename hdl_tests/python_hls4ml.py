@@ -156,7 +156,7 @@ cases = converted_inputs | {
                             L.Flatten(name="f")), {}),
     "merges": (lambda: graph((6,), lambda x: L.Dense(2, name="o")(L.Concatenate(name="k")([
         L.Add(name="s")([L.Dense(4, name="a")(x), L.Dense(4, name="b")(x)]),
-        L.Multiply(name="m")([L.Dense(3, name="c")(x), L.Dense(3, name="d")(x)])]))), {}),
+        L.Multiply(name="m")([L.Dense(3, name="c")(x), L.Dense(3, name="d")(x)])]))), {"precision": "ap_fixed<12,5>"}),
     "extremes": (lambda: graph((4,), lambda x: L.Maximum(name="g")([
         L.Subtract(name="s")([L.Dense(4, name="a")(x), x]),
         L.Minimum(name="l")([L.Average(name="v")([L.Dense(4, name="b")(x), x]), x])])), {}),
