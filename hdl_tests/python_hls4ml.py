@@ -279,7 +279,7 @@ other_axis = {
     "average_of_five": row((5, 2), L.GlobalAveragePooling1D(name="g")),
 }
 for name, model in other_axis.items():
-    as_in_keras(name, model, "ap_fixed<22,10>" if name == "axes" else "ap_fixed<32,16>")
+    as_in_keras(name, model, "ap_fixed<18,6>" if name == "axes" else "ap_fixed<32,16>")
 refused(lambda: converted(two((3, 1), (1, 2), L.Add), "alir2hdl", scratch / "x").write(), "layer m (Merge)", "(3, 1)", "(1, 2)")
 for layer in (L.Conv1D(4, 3, dilation_rate=2, name="c"), L.Conv1D(4, 3, dilation_rate=2, padding="same", name="c")):
     refused(lambda: converted(row((9, 4), layer), "alir2hdl", scratch / "x").write(), "layer c (Conv1D)", "dilated")
