@@ -1,0 +1,84 @@
+"""Places where hls4ml's own passes stop at, or drop, something that this back end takes."""
+
+import numpy as np
+
+
+
+def _take_hgq() -> None:
+    """Lets HGQ's quantisers through hls4ml's pass for them, which writes C++ for the back ends that it knows and stops at others."""
+    try:
+        from hls4ml.backends.fpga.passes import hgq_proxy_model as passes
+    except ImportError:
+        return
+    from hls4ml.converters.keras_v3._base import registry
+
+    # HGQ2 has moved its layers of attention since.
+    for name, old, new in (("QMultiHeadAttention", "multi_head_attention", "attn.mha"), ("QLinformerAttention", "linformer_attention", "attn.linformer")):
+        handler = next((one for key, one in registry.items() if key.endswith(f".{name}")), None)
+        if handler is not None:
+            registry.setdefault(f"hgq.layers.{new}.{name}", handler)
+            registry.setdefault(f"hgq.layers.{old}.{name}", handler)
+    theirs = passes.generate_mask_fn
+    if getattr(theirs, "alir2hdl", False):
+        return
+
+    def generate_mask_fn(name, shape, k, b, i, RND, SAT, backend):  # noqa: N803
+        return "" if backend.lower() == "alir2hdl" else theirs(name, shape, k, b, i, RND, SAT, backend)
+
+    generate_mask_fn.alir2hdl = True
+    passes.generate_mask_fn = generate_mask_fn
+
+
+def _keep_axes() -> None:
+    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and what is dilated or
+    grouped. A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    from hls4ml.converters.keras_v2_to_hls import layer_handlers
+    from hls4ml.converters.keras_v3.conv import ConvHandler
+    from hls4ml.model.optimizer.passes import batchnorm_opt, bn_fuse
+
+    def alone(match):
+        def matches(self, node):
+            given = [node, *(node.get_input_node(name) for name in node.inputs)]
+            return not any(one is not None and one.get_attr("keras_axis", None) for one in given) and match(self, node)
+
+        matches.alir2hdl = True
+        return matches
+
+    for fusion in (bn_fuse.FuseBatchNormalization, batchnorm_opt.FuseConsecutiveBatchNormalization):
+        if not getattr(fusion.match, "alir2hdl", False):
+            fusion.match = alone(fusion.match)
+
+    convolution = ConvHandler.handle
+    if not getattr(convolution, "alir2hdl", False):
+
+        def handle(self, layer, in_tensors, out_tensors):
+            own = self.load_weight
+            if not hasattr(layer, "kernel"):
+                # hls4ml asks separable layers of Keras 3 for a kernel that they do not have.
+                self.load_weight = lambda layer, key: own(layer, "depthwise_kernel" if key == "kernel" else key)
+            try:
+                found = convolution(self, layer, in_tensors, out_tensors)
+            finally:
+                self.__dict__.pop("load_weight", None)
+            for row in found if isinstance(found, (list, tuple)) else (found,):
+                row["keras_dilation"] = [int(n) for n in np.ravel(getattr(layer, "dilation_rate", 1))]
+                row["keras_groups"] = int(getattr(layer, "groups", 1) or 1)
+            return found
+
+        handle.alir2hdl = True
+        ConvHandler.handle = handle
+
+    theirs = layer_handlers.get("BatchNormalization")
+    if theirs is None or getattr(theirs, "alir2hdl", False):
+        return
+
+    def handler(keras_layer, input_names, input_shapes, data_reader):
+        layer, shape = theirs(keras_layer, input_names, input_shapes, data_reader)
+        axis = keras_layer["config"].get("axis", -1)
+        axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+        if axis not in (-1, len(input_shapes[0]) - 1):
+            layer["keras_axis"] = axis if axis > 0 else axis + len(input_shapes[0])
+        return layer, shape
+
+    handler.alir2hdl = True
+    layer_handlers["BatchNormalization"] = handler

@@ -1,0 +1,156 @@
+"""Types of hls4ml: `ap_fixed` with its rounding and overflow, of numbers and of values of alkaid."""
+
+import numpy as np
+
+
+
+def _refused(layer, what: str):
+    return ValueError(f"alir2hdl: layer {layer.name} ({layer.class_name}): {what}")
+
+
+def _type(layer, precision) -> tuple:
+    """Signed, integer and fractional bits (without the sign), rounding and overflow of a type."""
+    from hls4ml.model.types import FixedPrecisionType, IntegerPrecisionType
+
+    if not isinstance(precision, (FixedPrecisionType, IntegerPrecisionType)):
+        raise _refused(layer, f"type {precision} is no fixed-point type")
+    signed, width = bool(precision.signed), int(precision.width)
+    integer = int(getattr(precision, "integer", width))
+    rounding = str(getattr(precision, "rounding_mode", None) or "TRN").split(".")[-1]
+    overflow = str(getattr(precision, "saturation_mode", None) or "WRAP").split(".")[-1]
+    _check_modes(layer, f"type {precision}", rounding, overflow)
+    if getattr(precision, "saturation_bits", None):
+        raise _refused(layer, f"type {precision}: saturation bits are not supported")
+    return signed, integer - signed, width - integer, rounding, overflow
+
+
+#: Rounding modes of `ap_fixed`, each as a function of whole codes below numbers, and of the distances to these.
+_ROUNDINGS = {
+    "TRN": lambda floor, rest: floor,
+    "RND": lambda floor, rest: floor + (rest >= 0.5),
+    "RND_CONV": lambda floor, rest: floor + ((rest > 0.5) | ((rest == 0.5) & (floor % 2 == 1))),
+    "RND_INF": lambda floor, rest: floor + np.where(floor < 0, rest > 0.5, rest >= 0.5),
+    "RND_ZERO": lambda floor, rest: floor + np.where(floor < 0, rest >= 0.5, rest > 0.5),
+    "RND_MIN_INF": lambda floor, rest: floor + (rest > 0.5),
+    "TRN_ZERO": lambda floor, rest: floor + ((floor < 0) & (rest > 0)),
+}
+
+
+_OVERFLOWS = ("WRAP", "SAT", "SAT_SYM")
+
+
+def _check_modes(layer, what: str, rounding: str, overflow: str) -> None:
+    if rounding not in _ROUNDINGS or overflow not in _OVERFLOWS:
+        raise _refused(layer, f"{what}: rounding {', '.join(_ROUNDINGS)}; overflow {', '.join(_OVERFLOWS)}")
+
+
+def _codes(numbers, kind: tuple):
+    """Numbers as codes of a type, as float64."""
+    signed, integer, fractional, rounding, overflow = kind
+    scaled = np.asarray(numbers, dtype=np.float64) * 2.0**fractional
+    floor = np.floor(scaled)
+    codes = _ROUNDINGS[rounding](floor, scaled - floor)
+    low, high = (-(2.0 ** (integer + fractional)) if signed else 0.0), 2.0 ** (integer + fractional) - 1
+    if overflow == "WRAP":
+        return (codes - low) % (high - low + 1) + low
+    return np.clip(codes, low + 1 if signed and overflow == "SAT_SYM" else low, high)
+
+
+def _quantise(values, signed, integer: int, fractional: int, overflow: str, rounding: str):
+    """Values of alkaid in a type; rounding modes that alkaid does not have are sums and a cut."""
+    if rounding not in ("TRN", "RND"):
+        step = 2.0**-fractional
+        present = np.asarray(values.kif[2])
+        # What is cut has to be above these for the next code; values without bits below the type are not rounded.
+        unit = np.where(present > fractional, 2.0 ** -present.astype(float), 0.0)
+        half = np.where(present > fractional, step / 2, 0.0)
+        whole = np.where(present > fractional, step, 0.0)
+        if rounding == "RND_CONV":
+            odd = values.quantize(0, 1 - fractional, fractional, "WRAP", "TRN")
+            values = values + (half - unit) + odd * (unit / step)
+        elif rounding == "RND_MIN_INF":
+            values = values + (half - unit)
+        elif rounding == "TRN_ZERO":
+            values = np.where(values < 0, values + (whole - unit), values)
+        else:
+            above, below = values + half, values + (half - unit)
+            values = np.where(values < 0, below, above) if rounding == "RND_INF" else np.where(values < 0, above, below)
+        rounding = "TRN"
+    return values.quantize(int(signed), integer, fractional, overflow, rounding)
+
+
+def _cast(layer, values, precision):
+    signed, integer, fractional, rounding, overflow = _type(layer, precision)
+    return _quantise(values, signed, integer, fractional, overflow, rounding)
+
+
+def _constant(layer, kind: str, value: float) -> float:
+    """A number as its type holds it."""
+    found = _type(layer, layer.get_attr(kind).precision)
+    return float(_codes(value, found) / 2.0 ** found[2])
+
+
+def _weights(layer, name: str):
+    """Weights as C++ holds them: written in decimals, rounded to their type; in the shape that Keras gives them."""
+    weight = layer.weights[name]
+    if "Compressed" in type(weight).__name__ or "Exponent" in type(weight).__name__:
+        raise _refused(layer, f"weights {name} are compressed or powers of two; leave that out")
+    kind = _type(layer, weight.type.precision)
+    written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
+    codes = _codes(np.reshape(written, np.shape(weight.data)), kind)
+    if name in ("weight", "recurrent_weight") and layer.get_attr("_weights_transposed", False):
+        # The strategy Resource has the outputs first.
+        codes = np.moveaxis(codes, 0, -1)
+    return codes / 2.0 ** kind[2]
+
+
+def _scaled(values, factors):
+    """Values times constants, element by element. alkaid's product with one constant takes twice the time for each bit of it,
+    that with a matrix does not."""
+    factors = np.broadcast_to(np.asarray(factors, dtype=np.float64), np.shape(values))
+
+    def bits(number):
+        return int(np.frexp(number)[0] * 2.0**53)
+
+    if all(code == 0 or (abs(code) // (code & -code)).bit_length() <= 12 for code in map(bits, factors.ravel())):
+        return values * factors
+    flat = values.ravel()
+    made = [flat[k : k + 1].reshape(1, 1) @ np.array([[factor]]) for k, factor in enumerate(factors.ravel())]
+    return np.concatenate([one.ravel() for one in made]).reshape(np.shape(values))
+
+
+def _numbers(layer, name: str, count: int):
+    """Weights that a layer may lack, in one row: then zeros."""
+    return _weights(layer, name).ravel() if name in layer.weights else np.zeros(count)
+
+
+def _spread(values, count: int):
+    """A last axis of size 1 of values of alkaid, repeated."""
+    return values[..., np.zeros(count, dtype=int)]
+
+
+def _total(layer, terms, start, accum, order=None, cast_first=True):
+    """Sums over the second axis of terms (rows, number, columns) as an accumulator holds them: each term is cast to its type, then
+    added to `start`; or, without `cast_first`, each sum is cast."""
+    start = np.broadcast_to(_codes(start, _type(layer, accum)) / 2.0 ** _type(layer, accum)[2], (len(terms), terms.shape[2]))
+    _, _, kept, rounding, overflow = _type(layer, accum)
+    exact = bool(np.all(np.asarray(terms.kif[2]) <= kept))
+    # A cut by itself is a cut of the sum.
+    single = exact or cast_first or rounding in ("TRN", "RND")
+    if single and not exact:
+        terms = _cast(layer, terms, accum)
+    if overflow == "WRAP" and single:
+        return _cast(layer, np.sum(terms, axis=1) + start, accum)
+    if single and exact and cast_first:
+        terms = _cast(layer, terms, accum)
+    total = None
+    for at in range(terms.shape[1]) if order is None else order:
+        total = _cast(layer, (start if total is None else total) + terms[:, at], accum)
+    return total
+
+
+def _looked_up_in(layer, index, function, precision):
+    """A table's entries in a type: rounded before they stand in it."""
+    kind = _type(layer, precision)
+    found = index.apply(lambda at: _codes(function(at), kind) / 2.0 ** kind[2])
+    return found.quantize(int(kind[0]), kind[1], kind[2], "WRAP", "TRN")
