@@ -217,7 +217,7 @@ for name, (make, options) in wanted.items():
     model = make()
     given = [samples_of(name, variable.shape[1:]) for variable in model.inputs]
     x = given if len(given) > 1 else given[0]
-    # Ours first: it mends what hls4ml asks of separable layers of Keras 3.
+    # Ours first: it corrects what hls4ml asks of separable layers of Keras 3.
     ours = converted(model, "alir2hdl", scratch / name, clock_period=4, **options)
     theirs = converted(model, "Vitis", scratch / f"{name}_vitis", **options)
     theirs.compile()

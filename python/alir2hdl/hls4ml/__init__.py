@@ -5,7 +5,7 @@
     >>> y = model.predict(x)            # bit for bit hls4ml's C simulation, and the hardware
     >>> model.build()                   # simulates the RTL, reads reports
 
-hls4ml finds it by its entry point as soon as this package is installed. It goes hls4ml's road for Vitis as far as types and
+hls4ml finds it by its entry point as soon as this package is installed. It follows hls4ml's flow for Vitis as far as types and
 layers; what comes out is one program, traced with alkaid (`pip install alkaid`), instead of C++ for HLS.
 
 Layers and their options, `io_parallel`: the table of docs/hls4ml.md. Types: fixed point with every rounding of `ap_fixed`, with WRAP,
@@ -30,7 +30,7 @@ def _backend_class():
     from hls4ml.backends.vitis.vitis_backend import VitisBackend
 
     class Alir2hdlBackend(VitisBackend):
-        """hls4ml's road for Vitis up to the optimised graph, then ours."""
+        """hls4ml's flow for Vitis up to the optimised graph, then ours."""
 
         def __init__(self) -> None:
             super(VitisBackend.__bases__[0], self).__init__(name="alir2hdl")

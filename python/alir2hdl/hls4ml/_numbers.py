@@ -150,7 +150,7 @@ def _total(layer, terms, start, accum, order=None, cast_first=True):
 
 
 def _looked_up_in(layer, index, function, precision):
-    """A table's entries in a type: rounded before they stand in it."""
+    """A table's entries in a type: rounded to it."""
     kind = _type(layer, precision)
     found = index.apply(lambda at: _codes(function(at), kind) / 2.0 ** kind[2])
     return found.quantize(int(kind[0]), kind[1], kind[2], "WRAP", "TRN")
