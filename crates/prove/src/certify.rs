@@ -1179,10 +1179,12 @@ const ASKING: u64 = 2 * STEP.0;
 /// Parts of the solver's steps with which equalities are looked for one after another: most need few.
 const PARTS: [u64; 2] = [10, 1];
 
-/// Returns `true` if the last of some programs is shown to be the model, over those between; the gates of all, and
-/// units of work.
-/// About so many are taken for what is looked at of a program. No program is made that would take more than are left of
-/// `all`: then there are no gates. Nothing is recorded.
+/// Proves that the last of some programs is equal to the model, by way of the programs before it, without recording a
+/// certificate.
+///
+/// Returns whether that is proved, the shared gates as far as they were built, and the ticks spent. `most` is the
+/// budget of ticks for comparing one program, `all` that of the whole; a program whose gates would exceed the rest of
+/// `all` is not built, and there are no shared gates then.
 pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {

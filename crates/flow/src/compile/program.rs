@@ -192,9 +192,8 @@ impl Scheduled<'_> {
         let shape = match schedule.stages {
             stages if has_clock && stages > 0 => {
                 let estimate = spec.estimate(netlist);
-                let plural = if stages == 1 { "stage" } else { "stages" };
                 let (period, clock) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
-                format!("{stages} {plural}, estimated clock period {period} ns ({clock} MHz)")
+                format!("{}, estimated clock period {period} ns ({clock} MHz)", counted(stages, "stage"))
             }
             0 if latency == 0 => format!("combinational, delay {}", longest()),
             0 => {

@@ -154,7 +154,13 @@ mod tests {
 
         /// A number is inside exactly if a type with more bits above gives it the same code.
         #[test]
-        fn inside_is_where_nothing_wraps(signed: bool, width in 1i32..70, frac in -9i32..70, bits: i64, down in -70i32..70) {
+        fn inside_is_where_nothing_wraps(
+            signed: bool,
+            width in 1i32..70,
+            frac in -9i32..70,
+            bits: i64,
+            down in -70i32..70,
+        ) {
             let own = port(signed, width, frac);
             let wide = port(true, 500, frac);
             let x = bits as f64 * 2f64.powi(-down);

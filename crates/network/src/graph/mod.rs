@@ -76,6 +76,16 @@ pub const MAX_TOKENS: u64 = 4096;
 /// Position of the first token at most.
 pub const MAX_OFFSET: u64 = 1 << 24;
 
+impl Options {
+    /// Returns the selected nodes; all without `nodes`.
+    ///
+    /// # Errors
+    /// What is wrong with its syntax.
+    fn selection(&self) -> Result<Selection, Diagnostic> {
+        self.nodes.as_deref().map_or_else(|| Ok(Selection::default()), Selection::parse)
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -153,21 +163,16 @@ impl Structure {
     /// What is wrong with the graph, the quantisation file or the selection; no node is selected.
     pub fn read_selected(bytes: &[u8], file: &str, options: &Options) -> Result<(Graph, QuantFile), Diagnostics> {
         let (mut graph, quant) = Structure::read_graph(bytes, file, options)?;
-        if let Some(text) = &options.nodes {
-            let selection = Selection::parse(text)?;
-            graph.nodes.retain(|node| selection.holds(node));
-            if graph.nodes.is_empty() {
-                return Err(select::nothing_selected("no node of the graph is of this selection").into());
-            }
+        let selection = options.selection()?;
+        graph.nodes.retain(|node| selection.holds(node));
+        if graph.nodes.is_empty() && options.nodes.is_some() {
+            return Err(select::nothing_selected("no node of the graph is of this selection").into());
         }
         Ok((graph, quant))
     }
 
     fn new(graph: Graph, quant: QuantFile, options: &Options) -> Result<Structure, Diagnostics> {
-        let selection = match &options.nodes {
-            Some(text) => Selection::parse(text)?,
-            None => Selection::default(),
-        };
+        let selection = options.selection()?;
         let outline = Outline::new(&graph, &selection, &options.output_buffers, &quant)?;
         Ok(Structure { graph, quant, outline })
     }

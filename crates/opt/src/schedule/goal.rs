@@ -2,7 +2,7 @@
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
-use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
+use alir_core::diag::{Diagnostic, Place, counted, four_digits, four_digits_up};
 use alir_core::ir::{Model, ValueId};
 
 /// Objective of scheduling for a given number of stages.
@@ -217,7 +217,8 @@ impl Infeasible {
             }
             Infeasible::TooFewStages { asked, bound, needed, least } => {
                 let (bound, least) = (four_digits(in_unit(bound)), four_digits_up(to_ask(least)));
-                let message = format!("{asked} {} asked, {needed} needed for a stage delay of {bound}", plural(asked));
+                let message =
+                    format!("{} asked, {needed} needed for a stage delay of {bound}", counted(asked, "stage"));
                 Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
                     0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),
                     _ => format!("ask for {needed} stages, or for {bound_flag} {least}"),
@@ -225,10 +226,6 @@ impl Infeasible {
             }
         }
     }
-}
-
-fn plural(stages: u32) -> &'static str {
-    if stages == 1 { "stage" } else { "stages" }
 }
 
 /// A goal in terms of a graph.
