@@ -177,7 +177,13 @@ fn compare_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
     let operations = operations(a, b);
     let reordered = a.outputs().iter().zip(b.outputs()).position(|(x, y)| (x.neg, x.shift) != (y.neg, y.shift));
     if let Some(at) = reordered {
-        found.shape.push(format!("output {at} has another sign or scale"));
+        let [x, y] = [a, b].map(|model| {
+            let output = &model.outputs()[at];
+            format!("{}2^{}", if output.neg { "-" } else { "" }, output.shift)
+        });
+        found
+            .shape
+            .push(format!("output {at} is its operation's value times {x} in the first, times {y} in the second"));
     } else if operations.removed.is_empty() && operations.added.is_empty() && same_shape {
         let moved = a.outputs().iter().zip(b.outputs()).position(|(x, y)| x.source != y.source);
         found.shape.extend(moved.map(|at| format!("output {at} shows another operation")));
@@ -415,6 +421,7 @@ fn people(found: &Difference) -> String {
         }
     }
     let Outputs { samples, different } = &found.outputs;
+    let is_proof = found.proof.is_some();
     let output = |o: &OutputChange| {
         let inputs = codes(&o.inputs);
         format!(
@@ -426,7 +433,12 @@ fn people(found: &Difference) -> String {
     text.push_str(&match (found.equal, samples, different.is_empty()) {
         (true, samples, _) => format!("equal: the same program, and the same outputs on {samples} samples\n"),
         (false, 0, _) => "different; the outputs cannot be compared\n".to_owned(),
-        (false, samples, true) => format!("different, with the same outputs on {samples} samples (no proof)\n"),
+        (false, samples, true) if is_proof => {
+            format!("other operations, with the same outputs on {samples} samples\n")
+        }
+        (false, samples, true) => {
+            format!("different, with the same outputs on {samples} samples (--prove decides about every input)\n")
+        }
         (false, ..) => "different\n".to_owned(),
     });
     if let Some(proof) = &found.proof {

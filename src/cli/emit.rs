@@ -177,7 +177,8 @@ impl Form {
         };
         let shown = path.display();
         if path.as_os_str() == "-" {
-            return refuse("a name says what is written, and stdout has none".into(), "--verilog - or --vhdl -");
+            let message = "the ending of a file's name says the language, and stdout has no name".into();
+            return refuse(message, "--verilog -, --systemverilog - or --vhdl - write to stdout");
         }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             let help = "name a file in it, or write a folder with `alir2hdl project MODEL -o DIR`";

@@ -200,14 +200,16 @@ fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnost
     }
 }
 
-/// Options whose value may be left out: a number behind one is its value, and not a file.
+/// Options whose value may be left out: a number or a range behind one is its value, and not a file.
 const OPTIONAL_VALUES: &[&str] = &["--sweep"];
 
-/// Words with the numbers behind options of [`OPTIONAL_VALUES`] joined to these.
+/// Words with the numbers and ranges behind options of [`OPTIONAL_VALUES`] joined to these.
 fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     for word in words {
-        let is_number = word.to_str().is_some_and(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit()));
+        let is_number = word.to_str().is_some_and(|w| {
+            w.starts_with(|c: char| c.is_ascii_digit()) && w.chars().all(|c| c.is_ascii_digit() || ".,-=".contains(c))
+        });
         match joined.last_mut() {
             Some(last) if is_number && OPTIONAL_VALUES.iter().any(|name| last == name) => {
                 last.push("=");
@@ -274,6 +276,7 @@ mod tests {
             ("alir2hdl help", "alir2hdl --help"),
             ("alir2hdl -q help prove", "alir2hdl prove --help"),
             ("alir2hdl info f --sweep 4", "alir2hdl info f --sweep=4"),
+            ("alir2hdl info f --sweep 0..6", "alir2hdl info f --sweep=0..6"),
             ("alir2hdl info --sweep f", "alir2hdl info --sweep f"),
         ] {
             assert_eq!(arranged(words(typed), &cli()), Ok(words(expected)), "{typed}");

@@ -148,7 +148,7 @@ fn suggestions_are_close_or_missing() {
     assert_eq!(help(&[&tiny, "-o", "x.v", "--vaild"]), "did you mean --valid?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--clock_period=5"]), "did you mean --clock-period 5?");
     assert_eq!(help(&[&tiny, "-o", "x.v", "--qwertyuiop"]), "`alir2hdl generate --help` lists its options");
-    assert!(help(&["check", &tiny, "--stages"]).contains("`alir2hdl generate`"));
+    assert!(help(&["check", &tiny, "--stages"]).contains("`generate`"));
 }
 
 #[test]
@@ -237,11 +237,11 @@ fn view_names_its_page_like_the_model() {
 fn codes_are_explained_with_and_without_zeros() {
     let here = Path::new(".");
     let whole = fine(here, &["explain", "E0503"]).0;
-    for short in ["E503", "e503", "e0503", "[E0503]", " E503 "] {
+    for short in ["E503", "e503", "e0503", "[E0503]", " E503 ", "503", "0503"] {
         assert_eq!(fine(here, &["explain", short]).0, whole, "{short}");
     }
-    let (code, _, err) = run(here, &["explain", "503"]);
-    assert!(code == 2 && err.contains("alir2hdl explain E0503"), "{err}");
+    let (code, _, err) = run(here, &["explain", "9503"]);
+    assert!(code == 2 && err.contains("there is no code"), "{err}");
 }
 
 #[test]

@@ -48,6 +48,11 @@ impl PageOptions {
             let error = Diagnostic::error("E0802", Place::Flag("--output".into()), message);
             return Err(error.with_help("end it in .html for the page, .svg for the stages alone"));
         }
+        if let Some(path) = self.svg.as_ref().filter(|path| !matches!(ending(path).as_str(), "svg" | "")) {
+            let message = format!("the ending of {} is not that of an SVG picture", path.display());
+            let error = Diagnostic::error("E0802", Place::Flag("--svg".into()), message);
+            return Err(error.with_help("end it in .svg"));
+        }
         let page = match (&self.output, &self.svg) {
             (Some(path), _) => Some(path.clone()),
             (None, Some(_)) if !self.open => None,
