@@ -1,4 +1,4 @@
-//! What `--help` prints: the overview of the program with its sub-commands in groups, and the options of one
+//! Help texts: the overview of the program with its sub-commands in groups, and the options of one
 //! sub-command.
 //!
 //! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked

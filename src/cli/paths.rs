@@ -12,7 +12,7 @@ use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What happens to the files that an option names.
+/// Use of the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Read,
@@ -221,7 +221,7 @@ fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-/// How many words a global option takes, if the first of them is one.
+/// Returns the number of words of a global option, if the first of them is one.
 fn global_words(word: &str, command: &Command) -> Option<usize> {
     let global = || command.get_arguments().filter(|arg| arg.is_global_set());
     if let Some(long) = word.strip_prefix("--") {

@@ -320,7 +320,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// The same for a program in memory, with nothing printed: for callers that are no command line.
+/// Verifies a program in memory, with nothing printed: for callers that are no command line.
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.

@@ -1,4 +1,4 @@
-//! What the program says about itself, and about two models: `explain`, `man`, `diff`, colours.
+//! Tests of `explain`, `man`, `diff` and colours.
 
 use assert_cmd::Command;
 use serde_json::Value;

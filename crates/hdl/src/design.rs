@@ -1,4 +1,5 @@
-//! What a reader of Verilog or VHDL makes of a file: signals, and what drives them, as words with explicit widths.
+//! The design that a reader of Verilog or VHDL makes of a file: signals, and what drives them, as words with explicit
+//! widths.
 //!
 //! The readers resolve everything that their language leaves implicit (widths, signs, extension, precedence,
 //! hierarchy); here every operand has the width that its operation says. Constants fold while expressions are built, so

@@ -1,4 +1,4 @@
-//! What symbolic execution of a process needs in both languages: bits that a path has not assigned, choices between
+//! Symbolic execution of a process, in both languages: bits that a path has not assigned, choices between
 //! paths, paths that were left early.
 //!
 //! A process is executed once, along all of its paths. A state maps what it assigns to a value; where a branch ends,

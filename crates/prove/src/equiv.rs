@@ -51,7 +51,7 @@ pub enum Presence {
     Beats(Option<Vec<Option<BeatPlace>>>),
 }
 
-/// What is asked of a proof.
+/// Request for a proof.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Clock edges from input to result; if not given, what the file states, or else what it has.
@@ -110,7 +110,7 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
-    /// What differs, in words.
+    /// Returns the difference in words.
     pub(super) fn reason(&self) -> String {
         format!("output {} is {}, the model says {}", self.output, self.found, self.expected)
     }
@@ -139,7 +139,7 @@ pub enum Verdict<C = Counterexample> {
     },
     /// Not decided.
     Unknown {
-        /// What could not be shown and the limit reached.
+        /// The open statement and the limit reached.
         reason: String,
     },
 }
@@ -158,7 +158,7 @@ pub struct Report {
     /// For how many clocks a sample is taken to stay on its ports, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_hold: u32,
-    /// How many clocks a sample takes at its port, some elements in each, where that is not one.
+    /// Number of clocks that a sample takes at its port, some elements in each, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_beats: u32,
     /// Where each input element with bits is then: the beat, and its lowest bit at the port.
@@ -174,7 +174,7 @@ pub struct Report {
     pub gates: usize,
     /// Registers in the file, in bits.
     pub register_bits: u64,
-    /// What else the statement says, or assumes.
+    /// Further parts of the statement, and assumptions.
     pub notes: Vec<String>,
     /// The first output that was not decided.
     #[serde(skip)]
@@ -189,7 +189,8 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
-    /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at
+    /// Returns the initiation interval of RTL and when its inputs are there, in the checker's terms; nothing if that is
+    /// at
     /// every clock, or if they stay for some of the clocks between two samples.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
@@ -235,7 +236,7 @@ pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver
     prove_over(None, model, rtl, request, solver)
 }
 
-/// The same over gates of the model that are there, and in no other way.
+/// Proves or refutes over existing gates of the model, and by no other method.
 pub(super) fn prove_over(
     over: Option<&RefCell<Shared>>,
     model: &Model,
@@ -343,7 +344,7 @@ pub(super) fn prove_with(
     (report, e)
 }
 
-/// What is wrong with the beats in which a sample is said to come.
+/// Returns the problem with the beats in which a sample is said to come, if there is one.
 fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
     let stated: Vec<Option<BeatPlace>> =
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
@@ -421,7 +422,7 @@ fn repeated(
     }
 }
 
-/// What became of a comparison of a part of a design.
+/// Result of a comparison of a part of a design.
 pub(super) enum Found {
     /// Equal for every input.
     Equal,
@@ -438,7 +439,7 @@ pub(super) struct Comparison {
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
     pub(super) inputs: Vec<BigInt>,
-    /// The same of other moments, in which the design looks at them.
+    /// Codes at other moments, in which the design reads them.
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
 }
 
@@ -477,13 +478,13 @@ pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Op
     ((index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
-/// What a signal named after an operation shows.
+/// Value of a signal named after an operation.
 pub(super) struct Seen {
     pub(super) op: u32,
     pub(super) signal: String,
     /// Low bits that are compared.
     pub(super) width: u32,
-    /// Those bits, as an unsigned number.
+    /// These bits as an unsigned number.
     pub(super) value: BigInt,
 }
 

@@ -1,4 +1,4 @@
-//! What can be said of every value whatever the inputs are: ranges and trailing zeros.
+//! Facts about values that hold for every input: ranges and trailing zeros.
 //!
 //! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
 //! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`]
