@@ -47,9 +47,8 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     let boards: Vec<_> = BOARDS.iter().filter(|board| args.lists(&[board.name, board.part])).collect();
     if args.json {
         let parts = parts.iter().map(|part| {
-            json!({
-                "prefix": part.prefix, "family": part.family, "figures": part.figures().name(), "flow": part.flow.name(),
-            })
+            let (figures, flow) = (part.figures().name(), part.flow.name());
+            json!({ "prefix": part.prefix, "family": part.family, "figures": figures, "flow": flow })
         });
         let boards = boards.iter().map(|board| json!({ "name": board.name, "part": board.part }));
         let content = json!({

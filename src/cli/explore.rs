@@ -46,7 +46,13 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
     output: Option<PathBuf>,
     /// Try these numbers of stages: 1..12, 2,4,8, or both
-    #[arg(long, visible_alias = "stages", value_name = "N..M", default_value = "1..8", value_parser = StageCounts::parse)]
+    #[arg(
+        long,
+        visible_alias = "stages",
+        value_name = "N..M",
+        default_value = "1..8",
+        value_parser = StageCounts::parse
+    )]
     pipeline: StageCounts,
     /// Minimise these, several with commas: the longest stage (delay), registers, or both in balance
     #[arg(

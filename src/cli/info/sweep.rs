@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub(super) stage_delay: f64,
     /// Clocks from input to result.
     pub(super) latency: u32,
-    /// Stage delay times latency: the time from input to result at the fastest clock; without registers one stage delay.
+    /// Stage delay times latency: the time from input to result at the fastest clock; one stage delay if combinational.
     pub(super) delay_in_all: f64,
     /// Register bits of the hardware.
     pub(super) register_bits: u64,

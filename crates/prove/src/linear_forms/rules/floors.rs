@@ -168,7 +168,7 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// The floor of a sum of two or three bits and a constant, such as a carry into a sum, as a polynomial in these bits.
+    /// The floor of a sum of two or three bits and a constant, such as a carry into a sum: a polynomial in the bits.
     fn floor_of_bits(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
         let is_small = (2..=MAX_CARRIES).contains(&self.len(f));
         if !is_small || !self.terms(f).all(|(a, _)| self.atom_range(a) == (0, 1)) {
