@@ -681,8 +681,7 @@ impl<'a> Maker<'a> {
             let place = Place::Path(format!("buffer {}", self.graph.buffers[instance.1].name));
             let message = format!("{name} has no type");
             return Err(Diagnostic::error("E2004", place, message).with_help(
-                "--quant FILE gives types, under buffers or default.activation; `alir2hdl calibrate` proposes them from \
-                 samples",
+                "--quant FILE gives types, under buffers or default.activation; `alir2hdl calibrate` proposes them",
             ));
         }
         self.outline.slots.push(Slot { instance, elements, setting });

@@ -1,6 +1,6 @@
 //! `signs`: a value or its negative, as a control bit says, is negated inside the sum that reads it.
 //!
-//! `|x|`, a product with a sign, and `s ? -x : x` in general take an adder for the negation and a multiplexer behind
+//! `|x|`, a product with a sign, and `s ? -x : x` in general take an adder for the negation and a multiplexer after
 //! it. A sum that reads the choice needs neither: with `m` the control bit repeated, `-x` is `(x ^ m) + s`, and `a + (s
 //! ? -x : x)` is one carry chain with an exclusive or in front of it, which the LUTs of the chain take, and the control
 //! bit as its carry (the adder-subtractor of every textbook; J.-M. Muller et al., *Handbook of Floating-Point
