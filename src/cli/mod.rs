@@ -12,6 +12,7 @@ mod device;
 mod devices;
 mod diff;
 mod diff_proof;
+mod diff_rtl;
 mod emit;
 mod explain;
 mod explore;
