@@ -11,12 +11,16 @@ import functools
 import importlib.util
 import inspect
 import os
+import signal
 import sys
 import types
 
 import pytest
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
+
+#: Limit for one test.
+SECONDS = int(os.environ.get("HLS4ML_SECONDS", "60"))
 
 converted = []
 rows = {}
@@ -26,7 +30,8 @@ def _take_keras_for_tensorflow():
     """Lets tests import Keras as a part of TensorFlow if that is not installed."""
     if importlib.util.find_spec("tensorflow") is None:
         keras = importlib.import_module("keras")
-        sys.modules["tensorflow"] = types.SimpleNamespace(keras=keras, random=keras.utils, __spec__=None, __path__=[])
+        sys.modules["tensorflow"] = types.SimpleNamespace(
+            keras=keras, random=keras.utils, initializers=keras.initializers, float32="float32", __spec__=None, __path__=[])
         keras.utils.set_seed = keras.utils.set_random_seed
         # A class of Keras 2.
         keras.layers.ThresholdedReLU = lambda theta=1.0, **options: keras.layers.ReLU(threshold=theta, **options)
@@ -74,6 +79,19 @@ def pytest_collection_modifyitems(config, items):
     kept = [item for item in items if is_ours(item)]
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = kept
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    def stop(*_):
+        raise TimeoutError(f"more than {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 @pytest.hookimpl(wrapper=True)

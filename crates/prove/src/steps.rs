@@ -37,7 +37,7 @@ const GATES: (u64, u64) = (50_000_000, 15_000);
 
 /// Budget in ticks for RTL against the last program by names and integer forms, before all other methods: a value that
 /// the RTL computes as the program does takes few ticks.
-const BY_NAMES: (u64, u64) = (2_000_000, 5_000);
+const BY_NAMES: (u64, u64) = (2_000_000, 20_000);
 /// Budget in ticks for RTL over the gates of a program, before the remaining methods.
 const OVER: (u64, u64) = (2_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
@@ -110,7 +110,8 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]);
+/// Proves or refutes that `rtl` computes `model`: by the names of the last intermediate program first ([`BY_NAMES`]),
+/// then over its gates ([`OVER`]);
 /// then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
 /// undecided, directly with the remaining budget. A difference is confirmed by the reference interpreter of the model,
 /// whichever program it was found with.
@@ -317,20 +318,15 @@ fn is_next(
     budget: &mut Budget,
     engine: &mut Engine,
 ) -> bool {
-    let mut words = |method: &str, is_whole: bool, work: u64, budget: &mut Budget| {
+    let mut words = |is_whole: bool, work: u64, budget: &mut Budget| {
         let request = Request { work: Some(work.min(within(budget, part))), ..part.clone() };
-        let (is_shown, mut e) = traced(
-            method,
-            |(is_shown, e): &(bool, Engine)| (*is_shown, e.spent),
-            || {
-                if is_whole {
-                    let (report, e) = value_classes::prove(before, program, &request, solver);
-                    return (report.verdict == Verdict::Proved, e);
-                }
-                let (report, e) = value_classes::prove_by_values(before, program, &request, solver);
-                (report.is_some(), e)
-            },
-        );
+        let (is_shown, mut e) = if is_whole {
+            let (report, e) = value_classes::prove(before, program, &request, solver);
+            (report.verdict == Verdict::Proved, e)
+        } else {
+            let (report, e) = value_classes::prove_by_values(before, program, &request, solver);
+            (report.is_some(), e)
+        };
         budget.took(&e);
         engine.questions.append(&mut e.questions);
         is_shown
@@ -344,9 +340,9 @@ fn is_next(
         budget.spend(spent);
         is_shown
     };
-    words("step by values", false, amount(VALUES, program), budget)
+    words(false, amount(VALUES, program), budget)
         || gates(amount(GATES, program), budget)
-        || words("step by values and as a whole", true, u64::MAX, budget)
+        || words(true, u64::MAX, budget)
         || gates(u64::MAX, budget)
 }
 

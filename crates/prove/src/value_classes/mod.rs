@@ -18,8 +18,9 @@ mod samples;
 mod statements;
 
 use super::engine::Engine;
-use super::equiv::{self, Report, Request};
+use super::equiv::{self, Report, Request, Verdict};
 use super::program;
+use super::progress::traced;
 use super::sat::Solver;
 use alir_core::ir::{Model, ValueId};
 use num_traits::Zero;
@@ -48,7 +49,11 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<d
     }
     let left = request.work.unwrap_or(super::engine::WORK).saturating_sub(engine.spent);
     let rest = Request { work: Some(left), latency: Some(0), ..request.clone() };
-    let (mut report, mut whole) = equiv::prove(a, &program::rtl(b, a), &rest, solver());
+    let (mut report, mut whole) = traced(
+        "as whole programs",
+        |(report, e): &(Report, Engine)| (!matches!(report.verdict, Verdict::Unknown { .. }), e.spent),
+        || equiv::prove(a, &program::rtl(b, a), &rest, solver()),
+    );
     engine.counts.add(&report.bits);
     report.bits = engine.counts;
     engine.spent += whole.spent;
@@ -69,7 +74,11 @@ pub fn prove_by_values(
 ) -> (Option<Report>, Engine) {
     let request = Request { latency: Some(0), ..request.clone() };
     let mut spending = Spending::new(&request, solver, request.work.unwrap_or(super::engine::WORK));
-    let report = by_values(a, b, &mut spending);
+    let (report, _) = traced(
+        "by values",
+        |(report, spent): &(Option<Report>, u64)| (report.is_some(), *spent),
+        || (by_values(a, b, &mut spending), spending.spent),
+    );
     let mut engine = Engine::new(solver());
     engine.spent = spending.spent;
     engine.questions = spending.questions;
@@ -326,7 +335,6 @@ fn unknown(numbering: &Numbering<'_>) -> FxHashSet<ValueId> {
 mod tests {
     use super::range::{Form, Range};
     use super::*;
-    use crate::equiv::Verdict;
     use crate::sat::Embedded;
     use alir_core::ir::{Builder, Op, Output, draw_inputs};
     use alir_core::num::{Code, Interval, Kif, SplitMix};
