@@ -87,11 +87,12 @@ def pytest_runtest_call(item):
         raise TimeoutError(f"more than {SECONDS} seconds")
 
     signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
+    # Again every second: code that must not fail drops what is raised in it.
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
     try:
         return (yield)
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @pytest.hookimpl(wrapper=True)
