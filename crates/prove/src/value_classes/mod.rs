@@ -18,8 +18,9 @@ mod samples;
 mod statements;
 
 use super::engine::Engine;
-use super::equiv::{self, Report, Request};
+use super::equiv::{self, Report, Request, Verdict};
 use super::program;
+use super::progress::traced;
 use super::sat::Solver;
 use alir_core::ir::{Model, ValueId};
 use num_traits::Zero;
@@ -42,23 +43,46 @@ const NUMBERING: (u64, u64) = (100, 1_000);
 /// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
 /// what the whole programs show is reported.
 pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine) {
+    let (found, mut engine) = prove_by_values(a, b, request, solver);
+    if let Some(report) = found {
+        return (report, engine);
+    }
+    let left = request.work.unwrap_or(super::engine::WORK).saturating_sub(engine.spent);
+    let rest = Request { work: Some(left), latency: Some(0), ..request.clone() };
+    let (mut report, mut whole) = traced(
+        "as whole programs",
+        |(report, e): &(Report, Engine)| (!matches!(report.verdict, Verdict::Unknown { .. }), e.spent),
+        || equiv::prove(a, &program::rtl(b, a), &rest, solver()),
+    );
+    engine.counts.add(&report.bits);
+    report.bits = engine.counts;
+    engine.spent += whole.spent;
+    engine.questions.append(&mut whole.questions);
+    whole.spent = engine.spent;
+    whole.questions = engine.questions;
+    whole.counts = report.bits;
+    (report, whole)
+}
+
+/// Proves that the second program is the first one, by values alone; no report if some stay undecided. The engine has
+/// the ticks and counts.
+pub fn prove_by_values(
+    a: &Model,
+    b: &Model,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Option<Report>, Engine) {
     let request = Request { latency: Some(0), ..request.clone() };
-    let left = request.work.unwrap_or(super::engine::WORK);
-    let mut spending = Spending::new(&request, solver, left);
-    let (report, mut engine) = match by_values(a, b, &mut spending) {
-        Some(report) => (report, Engine::new(solver())),
-        None => {
-            let rest = Request { work: Some(spending.left), ..request.clone() };
-            let (mut report, engine) = equiv::prove(a, &program::rtl(b, a), &rest, solver());
-            spending.counts.add(&report.bits);
-            report.bits = spending.counts;
-            (report, engine)
-        }
-    };
-    engine.spent += spending.spent;
-    spending.questions.append(&mut engine.questions);
+    let mut spending = Spending::new(&request, solver, request.work.unwrap_or(super::engine::WORK));
+    let (report, _) = traced(
+        "by values",
+        |(report, spent): &(Option<Report>, u64)| (report.is_some(), *spent),
+        || (by_values(a, b, &mut spending), spending.spent),
+    );
+    let mut engine = Engine::new(solver());
+    engine.spent = spending.spent;
     engine.questions = spending.questions;
-    engine.counts = report.bits;
+    engine.counts = report.as_ref().map_or(spending.counts, |report| report.bits);
     (report, engine)
 }
 
@@ -311,7 +335,6 @@ fn unknown(numbering: &Numbering<'_>) -> FxHashSet<ValueId> {
 mod tests {
     use super::range::{Form, Range};
     use super::*;
-    use crate::equiv::Verdict;
     use crate::sat::Embedded;
     use alir_core::ir::{Builder, Op, Output, draw_inputs};
     use alir_core::num::{Code, Interval, Kif, SplitMix};
