@@ -134,7 +134,7 @@ pub(super) struct Outputs {
 
 /// An output that differed.
 #[derive(Debug, Serialize)]
-struct OutputChange {
+pub(super) struct OutputChange {
     output: String,
     /// Number of samples in which it did, and the first of them, from 0.
     samples: usize,
