@@ -1,9 +1,10 @@
 //! `alir2hdl diff`: differences between two models, and whether outputs show them; differences between two RTL files.
 
 use super::diff_proof::{self, DiffProof};
-use super::diff_rtl::{self, is_rtl};
+use super::diff_rtl;
 use super::input::{Design, InputArgs};
 use super::proof_effort::ProofEffortArgs;
+use super::rtl_files::is_rtl;
 use super::{ExitStatus, Failure, Global, print, schema};
 use crate::diag::{Diagnostic, Place};
 use crate::interp::meaning;

@@ -21,11 +21,6 @@ const PARTS: usize = 4;
 /// Characters of an expression that are printed.
 const LENGTH: usize = 100;
 
-/// Returns `true` if the name of a file is that of RTL.
-pub(super) fn is_rtl(path: &Path) -> bool {
-    path.extension().is_some_and(|e| ["v", "sv", "vhd", "vhdl"].iter().any(|rtl| e.eq_ignore_ascii_case(rtl)))
-}
-
 /// An elaborated file with the graph of its signals and expressions.
 struct Side {
     rtl: Rtl,

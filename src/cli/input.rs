@@ -389,7 +389,7 @@ impl NamesFromArgs {
             let place = Place::Flag("--names-from".into());
             Failure::input(Diagnostic::error("E0804", place, message).with_help(help))
         };
-        if super::diff_rtl::is_rtl(path) {
+        if super::rtl_files::is_rtl(path) {
             let message = format!("{} is RTL, which does not contain the earlier model", path.display());
             return Err(refuse(message, "name the model that it was generated from"));
         }
