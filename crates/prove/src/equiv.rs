@@ -231,6 +231,11 @@ pub fn undecided(reason: String) -> Report {
     Report { verdict: Verdict::Unknown { reason }, ..Report::before(0) }
 }
 
+/// Returns `true` if a method decided, and its ticks: the result that [`super::progress::traced`] prints.
+pub(super) fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
+    (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
+}
+
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     prove_over(None, model, rtl, request, solver)

@@ -9,7 +9,7 @@ use alir_core::ir::{BinaryBits, Model, Op, Term, UnaryBits, ValueId, draw_inputs
 use alir_core::num::{Kif, SplitMix, wrap};
 use alir_hdl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use alir_interp::{LookupMiss, Step, golden_steps};
-use num_bigint::{BigInt, BigUint, Sign};
+use num_bigint::{BigInt, BigUint};
 use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -361,17 +361,9 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     out
 }
 
-/// The low 128 bits of a code: what lies above is not needed for a name.
+/// Returns the low 128 bits of a raw integer value: a name needs no more.
 fn low_bits(code: &BigInt) -> i128 {
-    code.to_i128().unwrap_or_else(|| {
-        let low = code
-            .iter_u64_digits()
-            .take(2)
-            .enumerate()
-            .fold(0u128, |low, (at, digit)| low | u128::from(digit) << (64 * at));
-        let low = low as i128;
-        if code.sign() == Sign::Minus { low.wrapping_neg() } else { low }
-    })
+    code.to_i128().unwrap_or_else(|| (code & BigInt::from(u128::MAX)).to_u128().unwrap_or_default() as i128)
 }
 
 /// Returns the result of [`normal`] for the distances to the first code, unless these are merely those of a bit.

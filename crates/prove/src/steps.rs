@@ -154,7 +154,8 @@ pub fn prove(
         let directly = amount(DIRECTLY, model) / if repeats { REPEATED } else { 1 };
         let directly = if has_programs { directly.min(budget.left) } else { budget.left };
         let direct = Request { work: Some(directly), ..request.clone() };
-        let (mut report, mut engine) = traced("directly", decision, || equiv::prove(model, rtl, &direct, solver()));
+        let (mut report, mut engine) =
+            traced("directly", equiv::decision, || equiv::prove(model, rtl, &direct, solver()));
         budget.took(&engine);
         if !has_programs || !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
             report.bits = budget.counts;
@@ -176,7 +177,7 @@ pub fn prove(
     let (mut report, mut engine) = found.unwrap_or_else(|| {
         let rest = Request { work: Some(budget.left), ..request.clone() };
         let (report, engine) =
-            traced("directly, with the rest", decision, || equiv::prove(model, rtl, &rest, solver()));
+            traced("directly, with the rest", equiv::decision, || equiv::prove(model, rtl, &rest, solver()));
         budget.took(&engine);
         (report, engine)
     });
@@ -211,11 +212,6 @@ impl OverLast {
         let found = over(gates.as_ref(), amount(OVER, program), (program, rtl), &part, solver, budget);
         OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates }
     }
-}
-
-/// Decision of a method for [`traced`], and its ticks.
-fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
-    (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
 }
 
 /// Returns `true` if the RTL states an initiation interval above one.
@@ -257,8 +253,9 @@ fn by_last_program(
     budget: &mut Budget,
 ) -> (Report, Engine) {
     let request = Request { work: Some(within(budget, part)), ..part.clone() };
-    let found =
-        traced("by the last program", decision, || equiv::prove(program, &steps.renamed(rtl), &request, solver()));
+    let found = traced("by the last program", equiv::decision, || {
+        equiv::prove(program, &steps.renamed(rtl), &request, solver())
+    });
     budget.took(&found.1);
     found
 }
@@ -274,7 +271,8 @@ fn over(
 ) -> Option<(Report, Engine)> {
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
     let shared = shared?;
-    let found = traced("over gates", decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
+    let found =
+        traced("over gates", equiv::decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
     budget.took(&found.1);
     Some(found)
 }
