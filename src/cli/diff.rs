@@ -68,6 +68,10 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Default number of samples, and default seed.
+const SAMPLES: u32 = 1000;
+const SEED: u64 = 1;
+
 /// Everything that differs.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Difference {
@@ -135,7 +139,7 @@ pub(super) struct Outputs {
 
 /// An output that differed.
 #[derive(Debug, Serialize)]
-pub(super) struct OutputChange {
+struct OutputChange {
     output: String,
     /// Number of samples in which it did, and the first of them, from 0.
     samples: usize,
@@ -149,30 +153,17 @@ pub(super) struct OutputChange {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let is_rtl = [args.input.path(), args.other.as_path()].map(is_rtl);
-    let (first, second);
-    let mut found = if is_rtl == [true; 2] {
-        args.refuse_rtl_options()?;
-        (first, second) = (None, None);
-        diff_rtl::compare(args.input.path(), &args.other)?
-    } else if is_rtl != [false; 2] {
-        let message = "one file is RTL, the other a model";
-        let help = "`alir2hdl prove MODEL FILE` decides whether RTL computes a model";
-        return Err(Failure::input(Diagnostic::error("E0802", Place::Whole, message).with_help(help)));
-    } else {
-        let a = args.input.read_design(global)?;
-        let b = args.input.with_path(&args.other).read_design(global)?;
-        let (count, seed) = (args.samples.unwrap_or(1000) as usize, args.seed.unwrap_or(1));
-        let found = match (&a.0, &b.0) {
-            (Design::Model(a), Design::Model(b)) => compare_models(a, b, count, seed),
-            (Design::Machine(a), Design::Machine(b)) => compare_machines(a, b, count, seed),
-            _ => Difference {
-                shape: vec!["one is a program, the other a state machine".into()],
-                ..Difference::default()
-            },
-        };
-        (first, second) = (Some(a), Some(b));
-        found
+    let mut found = match [args.input.path(), &args.other].map(is_rtl) {
+        [true, true] => {
+            args.refuse_rtl_options()?;
+            diff_rtl::compare(args.input.path(), &args.other)?
+        }
+        [false, false] => args.compare_designs(global)?,
+        _ => {
+            let message = "one file is RTL, the other a model";
+            let help = "`alir2hdl prove MODEL FILE` decides whether RTL computes a model";
+            return Err(Failure::input(Diagnostic::error("E0802", Place::Whole, message).with_help(help)));
+        }
     };
     let changed = |o: &Operations| !(o.removed.is_empty() && o.added.is_empty() && o.tables.is_empty());
     found.operations.retain(|o| o.block.is_none() || changed(o));
@@ -180,14 +171,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && found.ports.is_empty()
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
-    if let (true, Some((first, facts)), Some((second, other_facts))) = (args.prove, &first, &second) {
-        let effort = args.effort.budget();
-        found.proof = Some(match (first, second) {
-            (Design::Model(a), Design::Model(b)) => diff_proof::prove_models((a, facts), (b, other_facts), effort)?,
-            (Design::Machine(a), Design::Machine(b)) => diff_proof::prove_machines(a, b, effort),
-            _ => DiffProof::differs("one is a program, the other a state machine".into()),
-        });
-    }
     let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { people(&found) };
     print(text.as_bytes())?;
     Ok(match found.proof.as_ref().map(|proof| proof.verdict) {
@@ -199,6 +182,30 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 }
 
 impl Args {
+    /// Compares two models or two state machines, with a proof if it is requested.
+    fn compare_designs(&self, global: Global) -> Result<Difference, Failure> {
+        let (first, facts) = self.input.read_design(global)?;
+        let (second, other_facts) = self.input.with_path(&self.other).read_design(global)?;
+        let (count, seed) = (self.samples.unwrap_or(SAMPLES) as usize, self.seed.unwrap_or(SEED));
+        const KINDS: &str = "one is a program, the other a state machine";
+        let mut found = match (&first, &second) {
+            (Design::Model(a), Design::Model(b)) => compare_models(a, b, count, seed),
+            (Design::Machine(a), Design::Machine(b)) => compare_machines(a, b, count, seed),
+            _ => Difference { shape: vec![KINDS.into()], ..Difference::default() },
+        };
+        if self.prove {
+            let effort = self.effort.budget();
+            found.proof = Some(match (&first, &second) {
+                (Design::Model(a), Design::Model(b)) => {
+                    diff_proof::prove_models((a, &facts), (b, &other_facts), effort)?
+                }
+                (Design::Machine(a), Design::Machine(b)) => diff_proof::prove_machines(a, b, effort),
+                _ => DiffProof::differs(KINDS.into()),
+            });
+        }
+        Ok(found)
+    }
+
     /// Refuses options that need models.
     fn refuse_rtl_options(&self) -> Result<(), Failure> {
         let given = [("--prove", self.prove), ("--samples", self.samples.is_some()), ("--seed", self.seed.is_some())];
