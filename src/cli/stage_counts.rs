@@ -6,16 +6,22 @@ pub(super) struct StageCounts(pub(super) Vec<u32>);
 
 /// Largest number of stages.
 const MOST_STAGES: u32 = 1000;
+/// Largest number of stages of a comparison on one screen.
+const MOST_COMPARED: u32 = 200;
 
 impl StageCounts {
-    /// Parses `1..4,8`: one to four, and eight. A hyphen or `..=` may stand for the two dots.
+    /// Parses `1..4,8`: one to four, and eight. A hyphen or `..=` may be written for the two dots.
     ///
     /// # Errors
     /// A message about the part that is no number or range.
     pub(super) fn parse(text: &str) -> Result<StageCounts, String> {
+        StageCounts::parse_within(text, MOST_STAGES)
+    }
+
+    fn parse_within(text: &str, most: u32) -> Result<StageCounts, String> {
         let number = |word: &str| {
-            let count = word.trim().parse::<u32>().ok().filter(|n| *n <= MOST_STAGES);
-            count.ok_or_else(|| format!("{word:?} is no number of stages from 0 to {MOST_STAGES}"))
+            let count = word.trim().parse::<u32>().ok().filter(|n| *n <= most);
+            count.ok_or_else(|| format!("{word:?} is no number of stages from 0 to {most}"))
         };
         let mut found = Vec::new();
         for part in text.split(',') {
@@ -43,8 +49,8 @@ impl StageCounts {
     pub(super) fn parse_up_to(text: &str) -> Result<StageCounts, String> {
         match text.trim().parse::<u32>() {
             Ok(0) => Err("there is nothing to compare; 1 and more, or a range such as 0..6".to_owned()),
-            Ok(last) => StageCounts::parse(&format!("1..{last}")),
-            Err(_) => StageCounts::parse(text),
+            Ok(last) => StageCounts::parse_within(&format!("1..{last}"), MOST_COMPARED),
+            Err(_) => StageCounts::parse_within(text, MOST_COMPARED),
         }
     }
 }
@@ -66,6 +72,9 @@ mod tests {
             assert!(StageCounts::parse(wrong).is_err(), "{wrong}");
             assert!(StageCounts::parse_up_to(wrong).is_err(), "{wrong}");
         }
-        assert!(StageCounts::parse_up_to("0").is_err());
+        assert_eq!(StageCounts::parse_up_to("200").map(|counts| counts.0.len()), Ok(200));
+        for wrong in ["0", "201", "0..201", "1,500"] {
+            assert!(StageCounts::parse_up_to(wrong).is_err(), "{wrong}");
+        }
     }
 }
