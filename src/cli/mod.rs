@@ -107,21 +107,15 @@ impl Failure {
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
         let diagnostic = Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}"));
-        if doing.starts_with("write") {
-            let help = match error.kind() {
-                ErrorKind::AlreadyExists => Some("it exists already, and is no folder".to_owned()),
-                ErrorKind::NotFound => Some(missing_file(path)),
-                ErrorKind::IsADirectory => Some("this is a folder: name a file in it".to_owned()),
-                _ => None,
-            };
-            return Failure::input(help.into_iter().fold(diagnostic, Diagnostic::with_help).in_output(path));
-        }
+        let is_output = doing.starts_with("write");
         let help = match error.kind() {
-            ErrorKind::NotFound => missing_file(path),
-            ErrorKind::IsADirectory => "this is a folder: name a file in it".to_owned(),
-            _ => return Failure::input(diagnostic.in_file(path)),
+            ErrorKind::NotFound => Some(missing_file(path)),
+            ErrorKind::IsADirectory => Some("this is a folder: name a file in it".to_owned()),
+            ErrorKind::AlreadyExists if is_output => Some("it exists already, and is no folder".to_owned()),
+            _ => None,
         };
-        Failure::input(diagnostic.in_file(path).with_help(help))
+        let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::with_help);
+        Failure::input(if is_output { diagnostic.in_output(path) } else { diagnostic.in_file(path) })
     }
 
     /// An internal error (exit code 4).
@@ -339,9 +333,8 @@ fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Comman
                 false => arg,
             }
         });
-        let closing = closing.map(|text| help::closing(&text, detail, &command));
         let command = help::with_detail(command, detail);
-        match closing {
+        match closing.map(|text| help::closing(&text, detail, &command)) {
             Some(closing) => command.after_help(closing),
             None => command,
         }

@@ -27,6 +27,7 @@ use crate::num::Kif;
 use crate::options::HardwareOptions;
 use crate::passes::PassStat;
 use crate::schedule::Delay;
+use crate::view::options::check_svg;
 use pipeline::PipelineTable;
 use serde::Serialize;
 use std::fmt::Write;
@@ -167,6 +168,7 @@ struct Kind {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    args.svg.as_deref().map_or(Ok(()), check_svg).map_err(Failure::input)?;
     if let Some((source::Kind::Graph, bytes)) = args.input.network_file()?
         && !args.input.sources().has_weights()
     {
@@ -218,13 +220,6 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Spec { pipeline: Pipeline { interval: None, compared: Vec::new(), budget: None, ..spec.pipeline }, ..spec };
     let optimised = compile::optimise(model, &spec)?;
     let program = &optimised.program;
-    if let Some(path) = &args.svg
-        && !path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("svg"))
-    {
-        let message = format!("the ending of {} is not that of an SVG picture", path.display());
-        let error = Diagnostic::error("E0802", Place::Flag("--svg".into()), message);
-        return Err(Failure::input(error.with_help("end it in .svg")));
-    }
     let mut sweep = args.sweep.as_ref().map(|counts| sweep::sweep(&optimised, &spec, &counts.0)).transpose()?;
     if let (Some(rows), true) = (&mut sweep, args.prove) {
         let taken = sweep::prove(rows, &optimised, &spec)?;
@@ -347,16 +342,10 @@ fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> F
 }
 
 fn elements(kifs: impl Iterator<Item = Kif>) -> Elements {
-    let mut types: Vec<TypeRun> = Vec::new();
-    let mut widths: Vec<u32> = Vec::new();
-    for kif in kifs {
-        widths.push(kif.width());
-        let name = kif.to_string();
-        match types.last_mut() {
-            Some(last) if last.r#type == name => last.count += 1,
-            _ => types.push(TypeRun { r#type: name, count: 1 }),
-        }
-    }
+    let kifs: Vec<Kif> = kifs.collect();
+    let types = kifs.chunk_by(PartialEq::eq).map(|run| TypeRun { r#type: run[0].to_string(), count: run.len() });
+    let types = types.collect();
+    let widths: Vec<u32> = kifs.into_iter().map(Kif::width).collect();
     Elements {
         elements: widths.len(),
         bits: widths.iter().map(|&width| u64::from(width)).sum(),
@@ -440,7 +429,7 @@ impl Facts {
             let _ = writeln!(out, "{:<12}{:>9}   {} entries", "tables", self.tables, self.table_entries);
         }
         let _ = writeln!(out, "{:<12}{:>9}   bits", "widest value", self.widest);
-        // Of a device the clock below says it, with registers and the sharing of LUTs.
+        // The clock of a device, below, includes registers and shared LUTs.
         let delay = match self.delay_unit {
             "ns" => String::new(),
             unit => format!(", delay {} {unit} (by {})", short(self.delay), self.delay_source),
