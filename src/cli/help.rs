@@ -75,6 +75,7 @@ pub(super) fn closing(text: &str, detail: Detail, command: &Command) -> String {
         Detail::All => text.to_owned(),
         Detail::Common => {
             let examples = text.split("\n\n").next().unwrap_or_default();
+            let global = <super::Global as clap::Args>::augment_args(Command::new("global"));
             let is_listed = |word: &str| {
                 let Some(name) = word.strip_prefix('-').filter(|name| !name.is_empty()) else { return true };
                 let (name, is_long) = name.strip_prefix('-').map_or((name, false), |name| (name, true));
@@ -85,7 +86,8 @@ pub(super) fn closing(text: &str, detail: Detail, command: &Command) -> String {
                     }
                     false => arg.get_short().is_some_and(|short| name.starts_with(short)),
                 };
-                !command.get_arguments().any(|arg| is_option(&arg) && arg.is_hide_short_help_set())
+                let mut options = command.get_arguments().chain(global.get_arguments());
+                !options.any(|arg| is_option(&arg) && arg.is_hide_short_help_set())
             };
             let listed = |line: &&str| {
                 let typed = line.trim_start().split("   ").next().unwrap_or_default();
