@@ -103,7 +103,7 @@ fn sim_every_network_has_its_golden_outputs() {
     }
 }
 
-/// Decoders with made-up weights (embed, heads, key and value heads, layers, rows of the embedding, stages): equal to
+/// Decoders with random weights (embed, heads, key and value heads, layers, rows of the embedding, stages): equal to
 /// the reference evaluator in the simulators, and proved from the network.
 #[test]
 #[ignore = "long: layers and whole models of several sizes (20 minutes)"]

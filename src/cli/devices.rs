@@ -15,7 +15,7 @@ Examples:
   alir2hdl devices zynq               those with this in a name
   alir2hdl devices --json | jq -r .boards[].name")]
 pub(super) struct Args {
-    /// List only what has this text in a name, upper and lower case alike
+    /// List only names that contain TEXT, in upper or lower case
     #[arg(value_name = "TEXT")]
     filter: Option<String>,
     /// Print one JSON object

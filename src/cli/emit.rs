@@ -373,7 +373,7 @@ fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json:
     }
 }
 
-/// Returns the proof of a text in the words of `prove`.
+/// Returns the proof of an RTL file in the words of `prove`.
 fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> String {
     let what = match design {
         Design::Model(_) => "the model for every input",

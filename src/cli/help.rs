@@ -1,5 +1,4 @@
-//! Help texts: the overview of the program with its sub-commands in groups, and the options of one
-//! sub-command.
+//! Help: the overview of the program with its sub-commands in groups, and the options of one sub-command.
 //!
 //! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked
 //! `hide_short_help`; a `long_help` replaces the help of an option where all are listed.

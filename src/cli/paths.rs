@@ -200,10 +200,10 @@ fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnost
     }
 }
 
-/// Options whose value may be left out: a number or a range behind one is its value, and not a file.
+/// Options whose value may be left out: a number or a range after one is its value, and not a file.
 const OPTIONAL_VALUES: &[&str] = &["--sweep"];
 
-/// Words with the numbers and ranges behind options of [`OPTIONAL_VALUES`] joined to these.
+/// Joins numbers and ranges to the options of [`OPTIONAL_VALUES`] before them.
 fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     for word in words {

@@ -1,4 +1,4 @@
-//! Several numbers of stages, as options take them: ranges and lists.
+//! Values of options with several numbers of stages: ranges and lists.
 
 /// Numbers of stages: ascending, each once, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
-//! Structure that the texts which alir2hdl writes for programs have in common in Verilog and VHDL: modules of wires,
-//! registers
-//! of one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
+//! Common structure of the Verilog and VHDL files that alir2hdl generates for models: modules of wires, registers of
+//! one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
 //!
 //! What the language standards would extend, truncate or take as signed does not occur there: operands are as wide as
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
@@ -164,7 +163,7 @@ const USUAL: [(Role, &[&str]); 4] = [
 /// Bits of a name, the highest first.
 type Range = Option<(usize, usize)>;
 
-/// Assignments: the net, the place in the text, the value.
+/// Assignments: the net, its position in the file, the value.
 pub(crate) type Statements = Vec<(usize, usize, Value)>;
 
 /// A level of an input, and whether it acts without the clock.
@@ -214,7 +213,7 @@ pub(crate) struct Open {
     pub(crate) single: Vec<usize>,
 }
 
-/// State of a reader.
+/// State of a parser.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     depth: usize,
@@ -236,7 +235,7 @@ pub struct Built {
     pub outputs: Vec<Vec<Lit>>,
     /// The valid flag of the inputs and that of the outputs, which is to be the same.
     pub flags: Option<(Lit, Lit)>,
-    /// Statement of a proof: clocks from input to output, which clocks count.
+    /// The theorem: clock cycles from input to output, and which cycles it covers.
     pub statement: String,
 }
 
@@ -287,7 +286,7 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
-    /// Reads the text with a module within it as the top.
+    /// Parses the file with one of its modules as the top module.
     ///
     /// # Errors
     /// If there is none with that name, or the last one has it.
@@ -410,7 +409,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// Returns the statement that is proved: that the outputs are the model's, after so many clocks.
+    /// Returns the theorem: the outputs equal those of the model after `clocks` clock cycles.
     pub(crate) fn statement(&self, mut clocks: String, otherwise: &str) -> String {
         if let Some((name, _)) = self.seen.roles.get(&Role::Enable) {
             clocks += &format!(" in which {name} is 1");
@@ -422,7 +421,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         clocks + ", for every input"
     }
 
-    /// Reads the items of the module.
+    /// Parses the items of the module.
     pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
         if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
         self.sure(self.at == self.end, "something behind the module")
@@ -712,8 +711,8 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(out)
     }
 
-    /// Reads the assignments to registers behind their clock: in any case, if they are enabled, where they are not
-    /// reset.
+    /// Parses the assignments to registers after their clock edge: unconditional, under an enable, while the reset is
+    /// inactive.
     pub(crate) fn clocked(&mut self, g: &mut Graph, process: &mut Process, at_once: bool) -> Result<()> {
         if !self.eat("if") {
             process.next = self.statements(g)?;

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use super::{Expr, NodeId};
 
-    /// Returns the problems of a reader with a text: none if it reads it.
+    /// Returns the diagnostics of a front end for a file; empty if it accepts the file.
     pub(super) fn said(language: Language, text: &str) -> String {
         read(language, text, None).err().map_or(String::new(), |e| e.to_string())
     }

@@ -86,8 +86,7 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
 }
 
 /// As [`runs`], where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below
-/// it,
-/// where the value is seldom large; optimisation often keeps it and drops those.
+/// it, where the value is seldom large; optimisation often keeps it and drops those.
 pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let (below, top) = (width.checked_sub(1).filter(|&w| w > 0)?, whole.checked_sub(1)?);
     if column(shown, below) != column(value, top) {

@@ -42,7 +42,7 @@ const ASKED: usize = 9;
 
 /// Words of assignments for which values are looked at.
 const WORDS: usize = 8;
-/// Number of times that a record is rewritten without images that nothing was made of.
+/// Number of times that a record is rewritten without unused affine images.
 const REWRITTEN: usize = 4;
 /// Steps of the solver for a record that is written again.
 const ASKED_AGAIN: u64 = 1_000_000;
@@ -331,7 +331,7 @@ struct Asked {
     ranges: Vec<(usize, usize)>,
 }
 
-/// Returns the leaves that two literals and ranges are functions of, in order; nothing if they are no functions of
+/// Returns the leaves that two literals and ranges are functions of, in order; `None` if they are no functions of
 /// these.
 fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
     let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
@@ -381,7 +381,7 @@ struct Search {
     start: usize,
     /// Gates of values of the first side, and those made since, by their samples or the complements.
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
-    /// Members of the list.
+    /// Members of the list, for fast lookup.
     known: FxHashSet<u32>,
 }
 
@@ -836,8 +836,7 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
 }
 
 /// Returns the records by which the checker sees that this is the model, over what was built before; and whether it has
-/// images that
-/// nothing was made of, which are not among it.
+/// images that nothing was made of, which are not among it.
 ///
 /// # Errors
 /// What the checker objects to.
@@ -907,7 +906,7 @@ fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
     places
 }
 
-/// Map between two graphs of equal gates, of which the second one is made without some of the images.
+/// Map between two graphs of equal gates, the second of which lacks some affine images.
 struct Renamed<'a> {
     old: &'a Graph,
     /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked
@@ -918,7 +917,7 @@ struct Renamed<'a> {
 }
 
 impl Renamed<'_> {
-    /// Returns a literal of the old graph in the new one; nothing if it is not there.
+    /// Maps a literal of the old graph to the new one; `None` if the new graph lacks it.
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
         // Inputs that were made since, in their order.
         for node in self.looked_at as u32..g.count() as u32 {
@@ -1149,7 +1148,7 @@ pub(super) fn record_machine(
     Ok(best)
 }
 
-/// Returns the record that shows the most; nothing is tried after one that shows all.
+/// Returns the record that proves the most; stops at the first one that proves everything.
 fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recorded, String> {
     let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
     let mut best: Option<Recorded> = None;
@@ -1219,7 +1218,7 @@ impl Shared {
         Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
     }
 
-    /// Builds the gates of a program, with equalities found in this mode.
+    /// Builds the gates of a program, with equalities searched in this mode.
     fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
         let unpaid = UNITS.0 * program.nodes().len() as u64;
         if unpaid > left {
@@ -1815,8 +1814,7 @@ mod tests {
     }
 
     /// Gates that records and sums make equal between two different programs are equal: gates with one root have the
-    /// same
-    /// samples.
+    /// same samples.
     #[test]
     fn only_what_is_equal_becomes_one_gate() {
         for seed in 0..200 {

@@ -139,7 +139,7 @@ pub enum Verdict<C = Counterexample> {
     },
     /// Not decided.
     Unknown {
-        /// The open statement and the limit reached.
+        /// The undecided output and the limit reached.
         reason: String,
     },
 }
@@ -174,7 +174,7 @@ pub struct Report {
     pub gates: usize,
     /// Registers in the file, in bits.
     pub register_bits: u64,
-    /// Further parts of the statement, and assumptions.
+    /// Further parts of the theorem, and assumptions.
     pub notes: Vec<String>,
     /// The first output that was not decided.
     #[serde(skip)]
@@ -190,8 +190,7 @@ fn is_one(clocks: &u32) -> bool {
 
 impl Report {
     /// Returns the initiation interval of RTL and when its inputs are there, in the checker's terms; nothing if that is
-    /// at
-    /// every clock, or if they stay for some of the clocks between two samples.
+    /// at every clock, or if they stay for some of the clocks between two samples.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
             (1, 1) => checker::Presence::Once,
@@ -349,7 +348,7 @@ pub(super) fn prove_with(
     (report, e)
 }
 
-/// Returns the problem with the beats in which a sample is said to come, if there is one.
+/// Returns an error message if the declared input transfers are inconsistent.
 fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
     let stated: Vec<Option<BeatPlace>> =
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
@@ -444,7 +443,7 @@ pub(super) struct Comparison {
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
     pub(super) inputs: Vec<BigInt>,
-    /// Codes at other moments, in which the design reads them.
+    /// Raw integer values at other clock cycles in which the design reads the inputs.
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
 }
 

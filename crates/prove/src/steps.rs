@@ -111,10 +111,9 @@ impl Budget {
 }
 
 /// Proves or refutes that `rtl` computes `model`: by the names of the last intermediate program first ([`BY_NAMES`]),
-/// then over its gates ([`OVER`]);
-/// then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
-/// undecided, directly with the remaining budget. A difference is confirmed by the reference interpreter of the model,
-/// whichever program it was found with.
+/// then over its gates ([`OVER`]); then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate
+/// programs, and, if a step is undecided, directly with the remaining budget. A difference is confirmed by the
+/// reference interpreter of the model, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,

@@ -112,7 +112,7 @@ fn bug(found: impl Into<Diagnostics>) -> Error {
     Error { kind: ErrorKind::Bug, diagnostics }
 }
 
-/// Callback that gets a line for each step of a proof.
+/// Callback that receives one line for each step of a proof.
 pub type Listener<'a> = &'a dyn Fn(&str);
 
 /// The hardware of a program.
@@ -220,7 +220,7 @@ pub enum Phase {
     Lower,
 }
 
-/// Durations of the steps; for people, never part of a text.
+/// Durations of the phases, for display; never part of a generated file.
 #[derive(Clone, Debug, Default)]
 struct Seconds(Vec<(Phase, Duration)>);
 
@@ -273,7 +273,7 @@ impl<'d> Hardware<'d> {
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }
 
-    /// Returns the hardware under the name of another file, which is made legal and different from every port.
+    /// Returns the hardware named after another file; the name becomes legal and distinct from every port.
     ///
     /// # Errors
     /// As [`model`].

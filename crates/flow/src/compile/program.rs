@@ -13,7 +13,7 @@ use alir_opt::passes::{self, PASSES, PassStat, Trust};
 use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};
 use std::borrow::Cow;
 
-/// Words in the header comment of RTL that assumes intervals; input elements follow.
+/// Phrase in the header comment of RTL that assumes input intervals; the input elements follow it.
 pub const ASSUMPTION: &str = "assumes that every input stays in its declared interval:";
 
 /// A program after its optimisations.

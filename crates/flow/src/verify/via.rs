@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct SourceFile {
     /// Where it is; what it names (tables for `$readmemh`, files to include) is looked for in the first one's folder.
     pub path: PathBuf,
-    /// Its text.
+    /// Its content.
     pub text: String,
 }
 

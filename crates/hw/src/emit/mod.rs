@@ -37,7 +37,7 @@ pub use sidecar::{
     MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageDelays, StageFacts,
 };
 
-/// Options of the text of a netlist.
+/// Options of the RTL file of a netlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Implementation of read-only memories.

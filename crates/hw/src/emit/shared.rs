@@ -1,4 +1,4 @@
-//! Parts of the text that all languages share.
+//! Parts of RTL files that all languages share.
 
 use super::context::Context;
 use super::line::Line;

@@ -1,4 +1,4 @@
-//! Names, comments and the header of the text.
+//! Names, comments and the header comment of an RTL file.
 //!
 //! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
 //! optimisation nor another number of stages renames what stays.
@@ -445,8 +445,7 @@ fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
 }
 
 /// Returns the names of signals of each operation's value, or their beginnings, in RTL of a program without labels: by
-/// the
-/// place where it stems from.
+/// the place where it stems from.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
     let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {
@@ -456,7 +455,7 @@ pub fn stems(model: &Model) -> Vec<String> {
     model.nodes().iter().enumerate().map(stem).collect()
 }
 
-/// Returns these names in the text of this netlist, where values may have names of the source.
+/// Like [`stems`], for the RTL file of this netlist, in which values may have names of the source.
 pub fn stems_in(netlist: &Netlist, model: &Model, labels: &Labels) -> Vec<String> {
     let ports = netlist.ports().iter().map(|port| port.name.as_str());
     let taken = ports.chain([netlist.interface.top.as_str()]).collect();

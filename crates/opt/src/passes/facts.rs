@@ -486,7 +486,7 @@ impl Facts {
         }
     }
 
-    /// The codes that a value takes while the top bit of `cond` is `top`: of a signed condition those with that sign,
+    /// Returns the range of a value while the top bit of `cond` is `top`: of a signed condition the values with that sign,
     /// of its negative (see [`is_negative`]) the others.
     pub(super) fn under_sign(&self, model: &Model, cond: ValueId, value: ValueId, top: bool) -> Option<Range> {
         let (kif, own) = (model.kif(cond), model.kif(value));
@@ -494,7 +494,7 @@ impl Facts {
         if !kif.signed || kif.frac != own.frac || !(is_same || is_negative(model, value, cond)) {
             return self.range(value);
         }
-        // A condition that is never so chooses nothing.
+        // A condition that never has this value selects no operand.
         let Some(r) = self.range(cond).filter(|r| if top { r.lo < 0 } else { r.hi >= 0 }) else {
             return self.range(value);
         };

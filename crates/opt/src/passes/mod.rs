@@ -47,7 +47,7 @@ pub fn exact_sums(model: &Model) -> Vec<bool> {
     exact_sums_by(model, &facts::Facts::new(model, Trust::Types))
 }
 
-/// [`exact_sums`] by what is known of the values already.
+/// Like [`exact_sums`], with existing facts about the values.
 fn exact_sums_by(model: &Model, facts: &facts::Facts) -> Vec<bool> {
     let whole = |id: ValueId| {
         // Zeros have no low bits.

@@ -1,4 +1,4 @@
-//! `signs`: a value or its negative, as a control bit says, is negated inside the sum that reads it.
+//! `signs`: moves a negation under a control bit into the sum that reads the value.
 //!
 //! `|x|`, a product with a sign, and `s ? -x : x` in general take an adder for the negation and a multiplexer after
 //! it. A sum that reads the choice needs neither: with `m` the control bit repeated, `-x` is `(x ^ m) + s`, and `a + (s
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
                 plan.signed[a.value.index()] = first;
                 plan.signed[b.value.index()] = second;
             } else if second && first && !b.neg && model.kif(b.value).width() < model.kif(a.value).width() {
-                // One of two has to be negated on its own: the narrower one.
+                // One of two operands needs a negation of its own: the narrower one.
                 plan.signed[a.value.index()] = true;
             } else if second {
                 plan.signed[b.value.index()] = true;
@@ -139,7 +139,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Returns what a multiplexer negates, if it chooses between a value and its negative, neither of which wraps.
+    /// Returns the choice of a multiplexer between a value and its negative, if neither wraps where it is selected.
     fn choice(&self, id: ValueId) -> Option<Choice> {
         let Op::Mux { cond, on_true, on_false, shift: 0 } = self.model.node(id).op else { return None };
         let (x, negative, inverted) = if is_negative(self.model, on_true, on_false) {
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
         (plain.fits(own) && turned.fits(own) && turned.fits(of_negative)).then_some(Choice { cond, x, inverted })
     }
 
-    /// Sign of a value of the old program that the value in its place has not.
+    /// Returns the sign that a value of the old program has and its replacement lacks.
     fn sign(&self, id: ValueId) -> Sign {
         if !self.signed[id.index()] {
             return Sign::default();
@@ -181,7 +181,7 @@ impl<'a> Plan<'a> {
         if !self.signed[a.value.index()] && !self.signed[b.value.index()] {
             return rw.keep(id);
         }
-        // The sign of the sum is the first one's: none if the sum is wanted as it is.
+        // The sum has the sign of its first operand, or none if its plain value is required.
         let (first, second) = if self.signed[id.index()] || !self.signed[a.value.index()] { (a, b) } else { (b, a) };
         let outer = self.sign(first.value).turned(first.neg);
         let sign = outer.times(&self.sign(second.value).turned(second.neg));
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
             let with = wires(rw, two_terms([(p, first.shift, false), (carry, 0, false)]), with);
             return rw.replace(id, two_terms([(with, 0, false), (flipped, second.shift, false)]), interval);
         }
-        // What lies below the carry goes around the sum.
+        // Bits below the carry bypass the sum.
         let below = (p_low > low).then(|| {
             let top = num_bigint::BigInt::from(1) << (p_low - low);
             let rest = Interval::new(0, top - 1u32, p_low);
@@ -271,7 +271,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Interval of a sum in its place: its own, or what it and its negative lie in, bounded by the operands.
+    /// Returns the interval of a sum's replacement: its own, or the hull with its negative, bounded by the operands.
     fn interval(&self, rw: &Rewrite<'_>, id: ValueId, operands: [(ValueId, i32); 2]) -> Interval {
         let own = self.facts.interval(self.model, id);
         if !self.signed[id.index()] {

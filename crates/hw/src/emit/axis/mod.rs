@@ -378,8 +378,7 @@ impl Axis {
     }
 
     /// Returns the runs of bits that are copied from a beat to the core's port: each bit of that is one bit of a beat,
-    /// whichever elements have
-    /// it.
+    /// whichever elements have it.
     fn beat_runs(&self) -> Vec<Run> {
         let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
         let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));
