@@ -332,35 +332,30 @@ else:
             ours = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend="alir2hdl", output_dir=str(folder), clock_period=4)
             ours.compile()
             assert np.array_equal(ours.predict(x), np.asarray(model.predict(x, verbose=0))), folder.name
-    with QuantizerConfigScope(place="all", default_q_type="kif", f0=3, i0=2), QuantizerConfigScope(
-        place="datalane", default_q_type="kif", f0=3, i0=2, overflow_mode="SAT", round_mode="RND"
-    ):
-        x = L.Input((2, 4))
-        y = QAdd()([x, QMultiHeadAttention(2, 2, fuse="none")(x, x)])
-        model = keras.Model(x, QEinsumDense("bij,jk->bik", (2, 4), bias_axes="k")(y))
-    x = rng.normal(0, 2, (300, 2, 4)).astype(np.float32)
-    trace_minmax(model, x)
-    x[:40] *= 8
-    config = {"Model": {"Precision": "ap_fixed<-1,0>", "ReuseFactor": 1, "Strategy": "latency"}}
-    found = []
-    for backend in ("alir2hdl", "Vitis"):
-        made = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend=backend, output_dir=str(scratch / f"mha_{backend}"))
-        made.compile()
-        found.append(made.predict(x))
-    assert np.array_equal(*found), "attention"
-    with QuantizerConfigScope(place="all", default_q_type="kif", f0=3, i0=2), QuantizerConfigScope(
-        place="datalane", default_q_type="kif", f0=3, i0=2, overflow_mode="SAT", round_mode="RND"
-    ):
-        x = L.Input((4, 3))
-        model = keras.Model(x, QLinformerAttention(2, 2, 2)(x, x))
-    x = rng.normal(0, 2, (300, 4, 3)).astype(np.float32)
-    trace_minmax(model, x)
-    x[:40] *= 8
-    found = []
-    for backend in ("alir2hdl", "Vitis"):
-        made = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend=backend, output_dir=str(scratch / f"lin_{backend}"))
-        made.compile()
-        found.append(made.predict(x))
-    assert np.array_equal(*found), "linformer attention"
+
+    def as_in_vitis(name, shape, outputs_of):
+        """A network of HGQ2 whose values saturate has the outputs of Vitis' C simulation."""
+        with QuantizerConfigScope(place="all", default_q_type="kif", f0=3, i0=2), QuantizerConfigScope(
+            place="datalane", default_q_type="kif", f0=3, i0=2, overflow_mode="SAT", round_mode="RND"
+        ):
+            inputs = L.Input(shape)
+            model = keras.Model(inputs, outputs_of(inputs))
+        x = rng.normal(0, 2, (300, *shape)).astype(np.float32)
+        trace_minmax(model, x)
+        x[:40] *= 8
+        config = {"Model": {"Precision": "ap_fixed<-1,0>", "ReuseFactor": 1, "Strategy": "latency"}}
+        found = []
+        for backend in ("alir2hdl", "Vitis"):
+            folder = str(scratch / f"{name}_{backend}")
+            made = hls4ml.converters.convert_from_keras_model(model, hls_config=config, backend=backend, output_dir=folder)
+            made.compile()
+            found.append(made.predict(x))
+        assert np.array_equal(*found), name
+
+    def attention(x):
+        return QEinsumDense("bij,jk->bik", (2, 4), bias_axes="k")(QAdd()([x, QMultiHeadAttention(2, 2, fuse="none")(x, x)]))
+
+    as_in_vitis("attention", (2, 4), attention)
+    as_in_vitis("linformer", (4, 3), lambda x: QLinformerAttention(2, 2, 2)(x, x))
     print("HGQ2 equal", flush=True)
 print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

@@ -9,14 +9,11 @@ import argparse
 import json
 import math
 import random
-import struct
+import sys
 from pathlib import Path
 
-
-def write_npy(path, shape, numbers):
-    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "".join(f"{n}, " for n in shape) + "), }"
-    head += " " * (-(len(head) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(numbers)}d", *numbers))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples/transformer"))
+from make_model import ATTENTION, bind, record, write_npy
 
 
 BUFFERS = {
@@ -43,11 +40,7 @@ BUFFERS = {
     "output": ("output", ["tokens", "embed"]),
 }
 LAYER = [
-    ("rmsnorm", "rmsnorm_forward", {"input": "input", "gamma": "ln1_gamma", "out": "ln1_out"}),
-    ("qkv_project", "", {"input": "ln1_out", "wq": "wq", "wk": "wk", "wv": "wv", "q": "q", "k": "k", "v": "v"}),
-    ("rope", "rope_forward_qk", {"q": "q", "k": "k"}),
-    ("attention", "attention_forward_causal", {"q": "q", "k": "k", "v": "v", "attn_out": "attn_out"}),
-    ("attn_proj", "", {"attn_out": "attn_out", "wo": "wo", "proj_tmp": "proj_tmp"}),
+    *ATTENTION,
     ("residual_add", "", {"a": "input", "b": "proj_tmp", "out": "residual1"}),
     ("rmsnorm", "rmsnorm_forward", {"input": "residual1", "gamma": "ln2_gamma", "out": "ln2_out"}),
     ("mlp_up", "", {"input": "ln2_out", "w1": "w1", "fc1_out": "fc1_out"}),
@@ -68,19 +61,13 @@ MODEL = {
 
 def graph(a, sizes):
     def records(buffers, scope):
-        return [
-            {"name": name, "scope": scope, "role": role, "dtype": "fp32", "shape": [{"dim": dim} for dim in dims]}
-            for name, (role, dims) in buffers.items()
-        ]
+        return [record(name, scope, *found) for name, found in buffers.items()]
 
-    def node(layer, op, kernel, args):
-        return {"layer": layer, "op": op, "kernel": kernel, "bindings": [{"arg": arg, "buffer": b} for arg, b in args.items()]}
-
-    nodes = [node(layer, *entry) for layer in range(a.layers) for entry in LAYER]
+    nodes = [bind(layer, *entry) for layer in range(a.layers) for entry in LAYER]
     if a.vocab:
-        nodes.insert(0, node(-1, "embedding", "embedding_forward", {"tokens": "tokens", "weight": "token_emb", "out": "embedded_input"}))
-        nodes.append(node(-1, "rmsnorm", "rmsnorm_forward", {"input": "output", "gamma": "final_gamma", "out": "final_out"}))
-        nodes.append(node(-1, "lm_head", "gemm", {"input": "final_out", "weight": "lm_head_weight", "out": "logits"}))
+        nodes.insert(0, bind(-1, "embedding", "embedding_forward", {"tokens": "tokens", "weight": "token_emb", "out": "embedded_input"}))
+        nodes.append(bind(-1, "rmsnorm", "rmsnorm_forward", {"input": "output", "gamma": "final_gamma", "out": "final_out"}))
+        nodes.append(bind(-1, "lm_head", "gemm", {"input": "final_out", "weight": "lm_head_weight", "out": "logits"}))
     return {
         "version": 2,
         "config": {"rope_theta": 10000.0, "rms_norm_eps": 1e-5},

@@ -54,8 +54,8 @@ fn an_inserted_operation_is_the_only_difference() {
         let (code, found) = compared(folder, &old, &new);
         assert_eq!((code, &found["equal"]), (1, &false.into()));
         let (removed, added) = (signals(&found, "removed"), signals(&found, "added"));
-        // The ReLU reads a sign bit that no operation read before, so v6 is written whole; the sum after it, its part and
-        // its register read the ReLU. Everything else has another name at most.
+        // The ReLU reads a sign bit that no operation read before, so v6 is written whole; the sum after it, its part
+        // and its register read the ReLU. Everything else has another name at most.
         assert_eq!(removed, ["v6", "v7_a", "v7_s1"], "{ending}");
         assert_eq!(added, ["v6", "v7", "v8_a", "v8_s1"], "{ending}");
         assert_eq!(found["operations"][0]["renamed"], 12, "{ending}");

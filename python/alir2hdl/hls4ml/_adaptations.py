@@ -30,7 +30,9 @@ def _take_hgq() -> None:
 
 
 def _keep_axes() -> None:
-    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and dilations. A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and dilations.
+
+    A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
     from hls4ml.converters.keras_v2_to_hls import layer_handlers
     from hls4ml.converters.keras_v3.conv import ConvHandler, gen_conv_config
     from hls4ml.converters.keras_v3.recurrent import BidirectionalHandler

@@ -486,8 +486,8 @@ impl Facts {
         }
     }
 
-    /// Returns the range of a value while the top bit of `cond` is `top`: of a signed condition the values with that sign,
-    /// of its negative (see [`is_negative`]) the others.
+    /// Returns the range of a value while the top bit of `cond` is `top`: of a signed condition the values with that
+    /// sign, of its negative (see [`is_negative`]) the others.
     pub(super) fn under_sign(&self, model: &Model, cond: ValueId, value: ValueId, top: bool) -> Option<Range> {
         let (kif, own) = (model.kif(cond), model.kif(value));
         let is_same = value == cond;
