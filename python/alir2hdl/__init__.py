@@ -902,7 +902,7 @@ class Model:
             Shows a bar of `tqdm.auto` over the outputs, if tqdm is installed.
         **options
             Options of the command: `ii`, `ii_input`, `prove_effort`, `work` (ticks of the run), `gates_only`, `port_style`, `port`,
-            `reset_polarity`; `depth` of a state machine.
+            `reset_polarity`, `threads` (all processors by default); `depth` of a state machine.
 
         Returns
         -------

@@ -291,6 +291,7 @@ class _Prove(TypedDict, total=False):
     port: str | Sequence[str] | dict[str, str]
     reset_polarity: Literal["high", "low"]
     depth: int
+    threads: int | None
 
 @dataclass(frozen=True)
 class Hardware:

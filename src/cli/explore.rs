@@ -79,6 +79,9 @@ pub(super) struct Args {
     /// Only gather the results of an earlier run in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "output", "run"])]
     collect: Option<PathBuf>,
+    /// Print the results as one JSON object, as in results.json
+    #[arg(long)]
+    json: bool,
     /// Options of `project` that all variants share
     #[arg(last = true, value_name = "OPTIONS")]
     options: Vec<String>,
@@ -132,7 +135,10 @@ impl Args {
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some(folder) = &args.collect {
-        return finished(&collect(folder)?, folder, global);
+        return finished(&collect(folder)?, folder, args.json, global);
+    }
+    if args.json && !args.run {
+        return Err(refused("--json", "there are no results yet".to_owned(), "add --run, or use --collect DIR later"));
     }
     let folder = args.output.as_deref().expect("the parser wants it");
     check_folder(folder)?;
@@ -158,7 +164,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let error = Diagnostic::error("E1202", Place::Flag("--run".into()), message);
         return Err(Failure::external_tool(error.with_help("the same command goes on where this run ended")));
     }
-    finished(&results, folder, global)
+    finished(&results, folder, args.json, global)
 }
 
 fn refused(flag: &str, message: String, help: &str) -> Failure {
@@ -297,7 +303,7 @@ fn collect(folder: &Path) -> Result<Results, Failure> {
     let picture = picture(&found);
     let mut files = FileSet::default();
     files.add("results.csv", found.csv());
-    files.add("results.json", schema::document("alir2hdl.explore/1", &results::content(&found)));
+    files.add("results.json", document(&found));
     files.add("results.html", found.page(&picture, plot::escaped));
     files.add("tradeoffs.svg", picture);
     files.write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
@@ -321,10 +327,17 @@ fn picture(found: &Results) -> String {
     scatter::svg(&format!("Speed and area, {by}"), ["look-up tables and flip-flops", "clock (MHz)"], &panels)
 }
 
-/// Prints the table; says how many failed.
-fn finished(results: &Results, folder: &Path, global: Global) -> Result<ExitStatus, Failure> {
+/// Returns the document of the results.
+fn document(results: &Results) -> String {
+    schema::document("alir2hdl.explore/1", &results::content(results))
+}
+
+/// Prints the table or the document; says how many failed.
+fn finished(results: &Results, folder: &Path, as_json: bool, global: Global) -> Result<ExitStatus, Failure> {
     let (done, failed, open) = results.counts();
-    if !global.quiet {
+    if as_json {
+        print(document(results).as_bytes())?;
+    } else if !global.quiet {
         print(results.text().as_bytes())?;
     }
     let shown = folder.display();

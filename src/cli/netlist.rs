@@ -9,7 +9,7 @@ use crate::options::HardwareOptions;
 use crate::prove::engine::Engine;
 use crate::prove::equiv::{Report, Request, Verdict};
 use crate::prove::netlist::prove_against_rtl;
-use crate::prove::sat::Solver;
+use crate::prove::sat::Solvers;
 use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
 use crate::rtl::project::RtlProject;
 use crate::rtl::{self, Rtl};
@@ -96,7 +96,7 @@ impl NetlistArgs {
         model: &Model,
         netlist: &Rtl,
         request: Request,
-        solvers: &dyn Fn() -> Box<dyn Solver>,
+        solvers: Solvers<'_>,
         direct: RtlProof<'_>,
     ) -> Result<(Report, Engine, Request), Failure> {
         let hints: Vec<Rtl> = match &self.rtl {

@@ -105,9 +105,14 @@ pub(super) fn info_json(bytes: &[u8], file: &str) -> Result<Option<String>, Fail
     let operators = summary.operators.iter();
     let operators = operators
         .map(|(operator, (count, supported))| json!({ "operator": operator, "nodes": count, "supported": supported }));
+    let ports = |ports: &[onnx::PortSummary]| {
+        ports.iter().map(|p| json!({ "name": p.name, "shape": p.shape })).collect::<Vec<_>>()
+    };
     let all = json!({
         "form": "ONNX",
         "usable": false,
+        "input_list": ports(&summary.inputs),
+        "output_list": ports(&summary.outputs),
         "operators": operators.collect::<Vec<_>>(),
         "node_list": nodes.collect::<Vec<_>>(),
         "initialiser_list": initialisers.collect::<Vec<_>>(),
@@ -140,6 +145,11 @@ pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool)
     let mut text = String::new();
     let needed = summary.nodes.iter().filter(|node| node.needed).count();
     let _ = writeln!(text, "ONNX file: {} nodes, {needed} of them needed by the output", summary.nodes.len());
+    for (label, ports) in [("input", &summary.inputs), ("output", &summary.outputs)] {
+        for port in ports {
+            let _ = writeln!(text, "{label:<6}  {} [{}]", printable(&port.name), printable(&port.shape.join(", ")));
+        }
+    }
     for (operator, (count, supported)) in &summary.operators {
         let remark = if *supported { "" } else { "   not supported" };
         let _ = writeln!(text, "  {count:6}  {}{remark}", printable(operator));

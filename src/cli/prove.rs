@@ -21,6 +21,7 @@ use crate::rtl::{self, Rtl};
 use crate::verify::solver::External;
 use crate::verify::{Tools, via};
 use std::io::Read;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -85,6 +86,9 @@ pub(super) struct Args {
     pub(super) gates_only: bool,
     #[command(flatten)]
     pub(super) effort: ProofEffortArgs,
+    /// Use this many threads [default: all processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024), hide_short_help = true)]
+    threads: Option<u16>,
     /// Use this SAT solver instead of the embedded one: cadical, kissat or a path
     #[arg(long, value_name = "PROGRAM", hide_short_help = true)]
     solver: Option<String>,
@@ -143,6 +147,7 @@ impl Args {
             gates_only: self.gates_only,
             depth: self.depth,
             certificate: self.certificate.is_some(),
+            threads: self.threads.and_then(|threads| NonZeroUsize::new(usize::from(threads))),
         }
     }
 
@@ -166,7 +171,7 @@ impl Args {
     ///
     /// # Errors
     /// If there is no such program (exit code 3), or it is no solver (exit code 2).
-    pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + use<>, Failure> {
+    pub(super) fn solvers(&self) -> Result<impl Fn() -> Box<dyn Solver> + Sync + use<>, Failure> {
         let proofs = self.certificate.is_some();
         let find =
             |name: &String| External::find(&Tools::from_environment(), name, proofs).map_err(Failure::external_tool);

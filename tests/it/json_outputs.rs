@@ -136,6 +136,10 @@ fn documents_in_files_and_proofs_keep_to_their_schemas() {
         assert_eq!(status, 0, "{err}");
     }
     keeps_to("explore", &read("x/results.json"));
+    let (_, out, _) = run(&dir, "explore --collect x --json");
+    assert_eq!(out, read("x/results.json"));
+    let (status, _, err) = run(&dir, &format!("explore {TINY} --json -o y"));
+    assert!(status == 2 && err.contains("at --json: there are no results yet"), "{err}");
     for (folder, design) in [("p", TINY), ("f", BIQUAD)] {
         let flow = if folder == "p" { "--flow vivado --clock-period 5 --pipeline 2" } else { "--flow plain" };
         let (status, _, err) = run(&dir, &format!("project {design} --output {folder} {flow}"));

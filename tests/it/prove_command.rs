@@ -504,6 +504,32 @@ fn the_head_of_a_text_tells_the_programs_between() {
     }
 }
 
+/// Threads prove steps side by side; verdict, method, counts and counterexample are those of one thread.
+#[test]
+fn no_verdict_depends_on_the_number_of_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = path("jet_mlp");
+    let model = file.to_str().unwrap();
+    assert_eq!(alir2hdl(&dir, &[model, "--verilog", "m.v", "-O2", "--pipeline", "2"]).0, 0);
+    let text = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
+    let wrong = text.replacen(" + ", " - ", 1);
+    assert_ne!(text, wrong);
+    std::fs::write(dir.path().join("w.v"), wrong).unwrap();
+    for (rtl, code, verdict) in [("m.v", 0, "proved"), ("w.v", 1, "differs")] {
+        let reports = ["1", "2", "5"].map(|threads| {
+            let (found, said) = alir2hdl(&dir, &["prove", model, rtl, "--json", "--threads", threads]);
+            assert_eq!(found, code, "{said}");
+            let mut report: serde_json::Value = serde_json::from_str(&said).unwrap();
+            assert!(report.as_object_mut().unwrap().remove("seconds").is_some(), "{said}");
+            assert_eq!(report["verdict"], verdict);
+            report
+        });
+        assert_eq!(reports[0], reports[1], "{rtl}");
+        assert_eq!(reports[0], reports[2], "{rtl}");
+    }
+    assert_eq!(alir2hdl(&dir, &["prove", model, "m.v", "--threads", "0"]).0, 2);
+}
+
 /// RTL and its witness with every internal signal renamed, and without comments.
 fn renamed(text: &str, witness: &mut serde_json::Value) -> String {
     let mut names = std::collections::HashMap::new();

@@ -34,6 +34,7 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::cell::RefCell;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// In which clocks a sample is at its ports, of a design that takes one every few clocks.
@@ -76,6 +77,8 @@ pub struct Request {
     pub source: Option<Arc<str>>,
     /// Where it is written how far the proof is.
     pub progress: Option<Arc<ProgressCounter>>,
+    /// Number of threads; all cores if not given. No result depends on it.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Request {

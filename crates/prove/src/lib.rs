@@ -15,6 +15,7 @@ pub mod bit_vector;
 pub mod blast;
 mod candidates;
 pub mod certify;
+mod chain;
 pub mod circuit;
 mod control;
 pub mod design_forms;

@@ -6,7 +6,7 @@
 //! reference interpreter of both programs.
 
 use super::equiv::{self, Report, Request, Verdict};
-use super::sat::Solver;
+use super::sat::Solvers;
 use super::value_classes;
 use alir_core::ir::{Builder, Limits, Model, Op, Output, ValueId};
 use alir_core::num::{Interval, Kif, align, wrap};
@@ -33,12 +33,7 @@ pub struct Difference {
 ///
 /// # Panics
 /// If the numbers of inputs or outputs differ.
-pub fn prove(
-    a: &Model,
-    b: &Model,
-    request: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
-) -> (Report, Option<Difference>) {
+pub fn prove(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (Report, Option<Difference>) {
     assert_eq!((a.n_inputs(), a.outputs().len()), (b.n_inputs(), b.outputs().len()), "as many ports");
     let request = Request { latency: Some(0), ..request.clone() };
     let (inputs, outputs) = ([a, b].map(input_ports), [a, b].map(output_ports));

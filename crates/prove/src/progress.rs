@@ -4,9 +4,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+/// Flags each of which ends a job.
+pub(super) type Flags = Vec<Arc<AtomicBool>>;
+
 thread_local! {
-    /// The flag that ends what this thread proves.
-    static CANCEL: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+    /// The flags that end what this thread proves.
+    static CANCEL: RefCell<Flags> = const { RefCell::new(Vec::new()) };
 }
 
 /// Payload of the panic that ends a cancelled proof. No message is printed for it.
@@ -16,21 +19,34 @@ pub struct Cancelled;
 /// Runs a job whose proofs end with a panic of [`Cancelled`] soon after the flag is set. Without a flag nothing depends
 /// on time.
 pub fn cancellable<T>(flag: Arc<AtomicBool>, job: impl FnOnce() -> T) -> T {
-    /// Takes the flag away, however the job ends.
-    struct Reset;
+    cancellable_by(vec![flag], job)
+}
+
+/// Runs a job that each of several flags ends, besides those that end the job around it.
+pub(super) fn cancellable_by<T>(flags: Flags, job: impl FnOnce() -> T) -> T {
+    /// Takes the flags away, however the job ends.
+    struct Reset(usize);
     impl Drop for Reset {
         fn drop(&mut self) {
-            CANCEL.with_borrow_mut(|cancel| *cancel = None);
+            CANCEL.with_borrow_mut(|cancel| cancel.truncate(self.0));
         }
     }
-    CANCEL.with_borrow_mut(|cancel| *cancel = Some(flag));
-    let _reset = Reset;
+    let _reset = CANCEL.with_borrow_mut(|cancel| {
+        let reset = Reset(cancel.len());
+        cancel.extend(flags);
+        reset
+    });
     job()
+}
+
+/// Returns the flags that end the job of this thread, for threads that do a part of it.
+pub(super) fn flags() -> Flags {
+    CANCEL.with_borrow(Flags::clone)
 }
 
 /// Returns `true` if the thread's job is cancelled.
 pub(super) fn is_cancelled() -> bool {
-    CANCEL.with_borrow(|cancel| cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
+    CANCEL.with_borrow(|cancel| cancel.iter().any(|flag| flag.load(Ordering::Relaxed)))
 }
 
 /// Ends a cancelled job.

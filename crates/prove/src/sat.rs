@@ -43,6 +43,9 @@ pub trait Solver {
     }
 }
 
+/// Constructor of SAT solvers, which several threads use.
+pub type Solvers<'a> = &'a (dyn Fn() -> Box<dyn Solver> + Sync);
+
 /// The embedded solver, in pure Rust.
 #[derive(Debug, Default)]
 pub struct Embedded;

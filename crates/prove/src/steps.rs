@@ -9,10 +9,11 @@
 //! a linear pass that decides nearly all generated RTL. Other methods follow for what is left.
 
 use super::certify::{self, Shared};
-use super::engine::{Counts, Engine};
+use super::chain::{Chain, StepResult};
+use super::engine::{Counts, Engine, Question};
 use super::equiv::{self, Presence, Report, Request, Verdict};
 use super::progress::traced;
-use super::sat::Solver;
+use super::sat::Solvers;
 use super::{blast, phases, value_classes};
 use alir_core::ir::Model;
 use alir_hdl::Rtl;
@@ -35,9 +36,6 @@ const EACH: (u64, u64) = (600_000_000, 60_000);
 const VALUES: (u64, u64) = (300_000_000, 20_000);
 const GATES: (u64, u64) = (50_000_000, 15_000);
 
-/// Budget in ticks for RTL against the last program by names and integer forms, before all other methods: a value that
-/// the RTL computes as the program does takes few ticks.
-const BY_NAMES: (u64, u64) = (2_000_000, 20_000);
 /// Budget in ticks for RTL over the gates of a program, before the remaining methods.
 const OVER: (u64, u64) = (2_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
@@ -110,8 +108,8 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`: by the names of the last intermediate program first ([`BY_NAMES`]),
-/// then over its gates ([`OVER`]); then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate
+/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]), then
+/// by its names, on other threads the intermediate programs meanwhile; then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate
 /// programs, and, if a step is undecided, directly with the remaining budget. A difference is confirmed by the
 /// reference interpreter of the model, whichever program it was found with.
 pub fn prove(
@@ -119,7 +117,7 @@ pub fn prove(
     rtl: &Rtl,
     steps: Option<&dyn Fn() -> Option<Steps>>,
     request: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
 ) -> (Report, Engine) {
     let repeats = is_repeated(rtl);
     if steps.is_none() && (repeats || request.gates_only) {
@@ -134,19 +132,32 @@ pub fn prove(
     let mut usable = if is_pipeline { build() } else { None };
     let mut over_last = OverLast::default();
     if is_pipeline {
-        let last = usable.as_ref().and_then(|steps| steps.programs.last());
-        if let Some((steps, last)) = usable.as_ref().zip(last) {
-            let part =
-                Request { work: Some(amount(BY_NAMES, last)), progress: request.progress.clone(), ..part.clone() };
-            let found = by_last_program(last, rtl, steps, &part, solver, &mut budget);
-            over_last.found = (found.0.verdict == Verdict::Proved).then_some(found);
-        }
-        if over_last.found.is_none() {
-            over_last = OverLast::new(last.unwrap_or(model), rtl, request, &part, solver, &mut budget);
-        }
+        let steps = usable.as_ref();
+        let last = steps.and_then(|steps| steps.programs.last());
+        let mut by_last = || {
+            let mut found = OverLast::new(last.unwrap_or(model), rtl, request, &part, solver, &mut budget);
+            if let (None, Some(steps), Some(last)) = (&found.found, steps, last) {
+                let part = Request { progress: request.progress.clone(), ..part.clone() };
+                found.found = Some(by_last_program(last, rtl, steps, &part, solver, &mut budget));
+            }
+            found
+        };
+        over_last = match steps.filter(|steps| !steps.are_proved) {
+            // Nearly always the RTL is proved so, and then all steps are needed: they are proved at the same time.
+            Some(steps) => {
+                let first = || {
+                    let found = by_last();
+                    (found.is_proved(), found)
+                };
+                let (mut found, chain) = proved_chain((model, &steps.programs), &part, work, solver, first);
+                found.chain = chain;
+                found
+            }
+            None => by_last(),
+        };
     }
     let mut questions = Vec::new();
-    if over_last.found.is_none() {
+    if !over_last.is_proved() {
         let has_programs = usable.is_some() || (!is_pipeline && steps.is_some());
         // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at
         // once or hardly ever.
@@ -187,14 +198,21 @@ pub fn prove(
     (report, engine)
 }
 
-/// Gates of the last program, and the proof of the RTL over them if there is one.
+/// The RTL compared with the last program: the gates of that program, a proof over them or the result of the other
+/// methods, and the results of all steps up to it if they are known.
 #[derive(Default)]
 struct OverLast {
     gates: Option<RefCell<Shared>>,
     found: Option<(Report, Engine)>,
+    chain: Option<StepResult>,
 }
 
 impl OverLast {
+    /// Returns `true` if the RTL is proved equal to the last program.
+    fn is_proved(&self) -> bool {
+        self.found.as_ref().is_some_and(|(report, _)| report.verdict == Verdict::Proved)
+    }
+
     /// Builds the gates of a program, and compares the RTL over them. `whole` is the request of the caller, whose
     /// progress counter is used.
     fn new(
@@ -202,14 +220,14 @@ impl OverLast {
         rtl: &Rtl,
         whole: &Request,
         part: &Request,
-        solver: &dyn Fn() -> Box<dyn Solver>,
+        solver: Solvers<'_>,
         budget: &mut Budget,
     ) -> OverLast {
         let is_small = blast::gates_at_most(program) <= MOST_GATES;
         let gates = is_small.then(|| Shared::new(program, within(budget, part)).map(RefCell::new)).flatten();
         let part = Request { progress: whole.progress.clone(), ..part.clone() };
         let found = over(gates.as_ref(), amount(OVER, program), (program, rtl), &part, solver, budget);
-        OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates }
+        OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates, chain: None }
     }
 }
 
@@ -224,19 +242,19 @@ fn within(budget: &Budget, part: &Request) -> u64 {
 }
 
 /// Compares RTL with the last of some programs, over whose gates a first part of the budget did not prove it: by all
-/// other methods, with signals named after its values, then over its gates.
+/// other methods, with signals named after its values, unless that is `found` already; then over its gates.
 fn against(
     program: &Model,
     rtl: &Rtl,
     steps: &Steps,
-    gates: Option<&RefCell<Shared>>,
+    OverLast { gates, found, .. }: OverLast,
     part: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
-    let found = by_last_program(program, rtl, steps, part, solver, budget);
+    let found = found.unwrap_or_else(|| by_last_program(program, rtl, steps, part, solver, budget));
     if matches!(found.0.verdict, Verdict::Unknown { .. }) {
-        let over = over(gates, u64::MAX, (program, rtl), part, solver, budget);
+        let over = over(gates.as_ref(), u64::MAX, (program, rtl), part, solver, budget);
         return over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found);
     }
     found
@@ -248,7 +266,7 @@ fn by_last_program(
     rtl: &Rtl,
     steps: &Steps,
     part: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
     let request = Request { work: Some(within(budget, part)), ..part.clone() };
@@ -265,7 +283,7 @@ fn over(
     most: u64,
     (program, rtl): (&Model, &Rtl),
     part: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
@@ -311,9 +329,9 @@ fn is_next(
     before: &Model,
     program: &Model,
     part: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
     budget: &mut Budget,
-    engine: &mut Engine,
+    questions: &mut Vec<Question>,
 ) -> bool {
     let mut words = |is_whole: bool, work: u64, budget: &mut Budget| {
         let request = Request { work: Some(work.min(within(budget, part))), ..part.clone() };
@@ -325,7 +343,7 @@ fn is_next(
             (report.is_some(), e)
         };
         budget.took(&e);
-        engine.questions.append(&mut e.questions);
+        questions.append(&mut e.questions);
         is_shown
     };
     let gates = |most: u64, budget: &mut Budget| {
@@ -343,14 +361,42 @@ fn is_next(
         || gates(u64::MAX, budget)
 }
 
+/// Proves each of some programs equal to the one before it, the first to the model, while this thread does `first`; see
+/// [`Chain::prove`].
+fn proved_chain<T>(
+    (model, programs): (&Model, &[Model]),
+    part: &Request,
+    left: u64,
+    solver: Solvers<'_>,
+    first: impl FnOnce() -> (bool, T),
+) -> (T, Option<StepResult>) {
+    // Programs compute words, for any timing of the RTL.
+    let combinational = Request {
+        latency: Some(0),
+        interval: None,
+        presence: Presence::Stated,
+        names: equiv::ControlNames::default(),
+        gates_only: false,
+        progress: None,
+        ..part.clone()
+    };
+    let step = |before: &Model, program: &Model| {
+        let mut budget = Budget { left, spent: 0, counts: Counts::default() };
+        let mut questions = Vec::new();
+        let is_proved = is_next(before, program, &combinational, solver, &mut budget, &mut questions);
+        StepResult { is_proved, spent: budget.spent, counts: budget.counts, questions }
+    };
+    Chain::new(model, programs).prove(part.threads, &step, first)
+}
+
 /// The proof by steps alone, or a difference; nothing if a step is open.
 fn by_steps(
     model: &Model,
     rtl: &Rtl,
     steps: &Steps,
-    over_last: OverLast,
+    mut over_last: OverLast,
     part: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
     let last = steps.programs.last()?;
@@ -390,9 +436,10 @@ fn by_steps(
     {
         return Some(found);
     }
+    let known = over_last.chain.take();
     let (mut report, mut engine) = match over_last.found {
-        Some(found) => found,
-        None => against(last, rtl, steps, over_last.gates.as_ref(), part, solver, budget),
+        Some(found) if !matches!(found.0.verdict, Verdict::Unknown { .. }) => found,
+        found => against(last, rtl, steps, OverLast { found, ..over_last }, part, solver, budget),
     };
     match &mut report.verdict {
         Verdict::Proved => {}
@@ -418,23 +465,16 @@ fn by_steps(
         Verdict::Differs { counterexample: None, .. } | Verdict::Unknown { .. } => return None,
     }
     if !steps.are_proved {
-        let names = equiv::ControlNames::default();
-        // Programs compute words, for any timing of the RTL.
-        let combinational = Request {
-            latency: Some(0),
-            interval: None,
-            presence: Presence::Stated,
-            names,
-            gates_only: false,
-            ..part.clone()
-        };
         let one_by_one = |budget: &mut Budget, engine: &mut Engine| {
-            let mut before = model;
-            steps.programs.iter().all(|program| {
-                let is_shown = program == before || is_next(before, program, &combinational, solver, budget, engine);
-                before = program;
-                is_shown
-            })
+            let mut chain = known.unwrap_or_else(|| {
+                let chain = proved_chain((model, &steps.programs), part, budget.left, solver, || (true, ())).1;
+                chain.unwrap_or_default()
+            });
+            let is_proved = chain.is_proved && chain.spent <= budget.left;
+            budget.spend(chain.spent);
+            budget.counts.add(&chain.counts);
+            engine.questions.append(&mut chain.questions);
+            is_proved
         };
         let is_shown = (repeats && shared.get_or_insert_with(|| of_all(budget)).0)
             || one_by_one(budget, &mut engine)
@@ -467,7 +507,7 @@ mod tests {
         let steps = Steps { programs, names: stems.into_iter().zip(0..).collect(), are_proved: false };
         let part = Request { latency: Some(0), work: Some(200_000_000), ..Request::default() };
         let mut budget = Budget { left: u64::MAX, spent: 0, counts: Counts::default() };
-        let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+        let solver: Solvers<'_> = &|| Box::new(Embedded);
         let rtl = program::rtl(text, text);
         let over_last = OverLast::new(steps.programs.last()?, &rtl, &part, &part, solver, &mut budget);
         by_steps(model, &rtl, &steps, over_last, &part, solver, &mut budget).map(|(report, _)| report.verdict)

@@ -19,7 +19,7 @@ use alir_hw::netlist::{Element, Interface, PortNames, elaborated};
 use alir_opt::passes::{self, Trust};
 use alir_prove::engine::{Limits, WORK};
 use alir_prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
-use alir_prove::sat::{Embedded, Solver};
+use alir_prove::sat::{Embedded, Solvers};
 use alir_prove::steps::Steps;
 use alir_prove::{machine, value_classes};
 
@@ -217,7 +217,7 @@ pub fn prove_lowering(
     lowered: &Model,
     source: &dyn Source,
     request: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
 ) -> Result<Report, String> {
     let request = Request { latency: Some(0), ..request.clone() };
     Ok(match source.theorem(lowered)? {
@@ -255,7 +255,7 @@ pub fn add_lowering(
     source: &dyn Source,
     lowered: &Model,
     report: &mut Report,
-    solver: &dyn Fn() -> Box<dyn Solver>,
+    solver: Solvers<'_>,
 ) -> Result<(), String> {
     let kind = source.kind();
     let request = Request { work: Some(WORK), ..Request::default() };

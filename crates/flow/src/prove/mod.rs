@@ -31,6 +31,7 @@ use alir_prove::engine::Engine;
 use alir_prove::equiv::{self, Report, Request};
 use alir_prove::machine::{self, MachineReport, MachineRequest};
 use alir_prove::pair::{self, Difference};
+pub use alir_prove::sat::Solvers;
 use alir_prove::sat::{Embedded, Proving, Solver};
 use alir_prove::steps::{self, Steps};
 use options::ProofOptions;
@@ -38,9 +39,6 @@ use serde::Serialize;
 use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Constructor of the SAT solver.
-pub type Solvers<'a> = &'a dyn Fn() -> Box<dyn Solver>;
 
 /// Proof of a program, with what a certificate needs.
 pub struct ProgramProof<'a> {
@@ -234,7 +232,7 @@ pub fn design(
 
 impl ProofOptions {
     /// Returns the constructor of the embedded SAT solver, which records proofs for a certificate.
-    pub fn embedded_solvers(&self) -> impl Fn() -> Box<dyn Solver> + use<> {
+    pub fn embedded_solvers(&self) -> impl Fn() -> Box<dyn Solver> + Sync + use<> {
         let proofs = self.certificate;
         move || if proofs { Box::new(Proving::default()) } else { Box::new(Embedded) }
     }

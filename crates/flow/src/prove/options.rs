@@ -1,12 +1,13 @@
 //! Options of a proof.
 
 use crate::options::{
-    NameOptions, OptionFault, OptionValue, choice, flag_value, invalid, named_port, text, texts, unsigned,
+    NameOptions, OptionFault, OptionValue, choice, flag_value, invalid, named_port, text, texts, unsigned, within,
 };
 use crate::options::{POLARITIES, PORT_STYLES};
 use alir_prove::engine::{Limits, WORK};
 use alir_prove::equiv::{Presence, Request};
 use alir_prove::machine::MachineRequest;
+use std::num::NonZeroUsize;
 
 /// Level of the budget; each is ten times the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub struct ProofOptions {
     pub depth: Option<u32>,
     /// `true` if a certificate is recorded.
     pub certificate: bool,
+    /// Number of threads; all cores if not given.
+    pub threads: Option<NonZeroUsize>,
 }
 
 const LEVELS: &[(&str, ProofLevel)] =
@@ -95,6 +98,7 @@ impl ProofOptions {
         "sat_steps",
         "gates_only",
         "depth",
+        "threads",
     ];
 
     /// Sets an option by its name.
@@ -124,6 +128,7 @@ impl ProofOptions {
             "sat_steps" => unsigned(value).map(|steps| self.budget.sat_steps = Some(steps)),
             "gates_only" => flag_value(value).map(|only| self.gates_only = only),
             "depth" => unsigned(value).map(|cycles| self.depth = Some(cycles)),
+            "threads" => within(value, 1..=1024).map(|threads| self.threads = NonZeroUsize::new(threads as usize)),
             _ => return Err(OptionFault::Unknown(None)),
         };
         result.map_err(|expected| invalid(name, value, expected))
@@ -140,6 +145,7 @@ impl ProofOptions {
             keep_questions: self.certificate,
             gates_only: self.gates_only,
             names: self.names.control(self.reset_low),
+            threads: self.threads,
             ..Request::default()
         }
     }

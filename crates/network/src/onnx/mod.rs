@@ -24,7 +24,7 @@ mod transcribe;
 pub use golden::{run, run_codes};
 pub use meaning::OnnxMeaning;
 pub use proto::recognised;
-pub use read::{Summary, read, read_with, summary};
+pub use read::{PortSummary, Summary, read, read_with, summary};
 
 use super::function::Function;
 use kernel::Kernel;

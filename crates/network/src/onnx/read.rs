@@ -5,7 +5,7 @@ use super::external;
 use super::golden;
 use super::kernel::Kernel;
 use super::operators::{self, Build, Operand, Outcome, Resolved};
-use super::proto::{self, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
+use super::proto::{self, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{self, Tensor};
 use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
 use crate::exact::Rational;
@@ -62,8 +62,36 @@ pub struct Summary {
     pub nodes: Vec<NodeSummary>,
     /// Initialisers: name, shape, bytes.
     pub buffers: Vec<(String, Vec<i64>, u64)>,
+    /// Inputs of the graph that are no initialisers.
+    pub inputs: Vec<PortSummary>,
+    /// Outputs of the graph.
+    pub outputs: Vec<PortSummary>,
     /// Why the file as a whole cannot be used.
     pub refusals: Vec<Refusal>,
+}
+
+/// Input or output of a graph.
+#[derive(Clone, Debug)]
+pub struct PortSummary {
+    /// Name of the tensor.
+    pub name: String,
+    /// Dimensions in order: a number, a name, or `?` for one that the file leaves open.
+    pub shape: Vec<String>,
+}
+
+impl PortSummary {
+    fn new(info: &ValueInfoProto) -> PortSummary {
+        let shape = info.kind.as_ref().and_then(|kind| kind.tensor.as_ref()?.shape.as_ref());
+        let dimension = |dimension: &DimensionProto| match (dimension.value, &dimension.parameter) {
+            (Some(value), _) => value.to_string(),
+            (None, Some(name)) if !name.is_empty() => name.clone(),
+            (None, _) => "?".to_owned(),
+        };
+        PortSummary {
+            name: info.name.clone().unwrap_or_default(),
+            shape: shape.map(|shape| shape.dim.iter().map(dimension).collect()).unwrap_or_default(),
+        }
+    }
 }
 
 /// One line of a [`Summary`].
@@ -97,6 +125,10 @@ pub fn summary(bytes: &[u8]) -> Result<Summary, Refusal> {
             (raw + typed) as u64 + external::stated_length(tensor),
         ));
     }
+    let constants: BTreeSet<&Option<String>> = graph.initializer.iter().map(|tensor| &tensor.name).collect();
+    let inputs = graph.input.iter().filter(|info| !constants.contains(&info.name));
+    summary.inputs = inputs.map(PortSummary::new).collect();
+    summary.outputs = graph.output.iter().map(PortSummary::new).collect();
     let needed = match Reader::new(&model) {
         Ok(reader) => reader.needed.iter().copied().collect(),
         Err(refusals) => {

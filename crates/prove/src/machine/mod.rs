@@ -28,7 +28,7 @@ pub use recorded::{beside, case, record};
 use super::aig::Aig;
 use super::engine::{Counts, Engine, Limits, WORK};
 use super::progress::ProgressCounter;
-use super::sat::Solver;
+use super::sat::{Solver, Solvers};
 use alir_core::ir::machine::Machine;
 use alir_hdl::Rtl;
 use classes::Classes;
@@ -168,12 +168,7 @@ pub fn check_ports(machine: &Machine, rtl: &Rtl) -> Result<(), String> {
 
 /// Proves or refutes that `rtl` behaves as `machine` from power-on. Returns with the report the engine that answered
 /// the last questions, for a certificate.
-pub fn prove(
-    machine: &Machine,
-    rtl: &Rtl,
-    request: &MachineRequest,
-    solver: &dyn Fn() -> Box<dyn Solver>,
-) -> (MachineReport, Engine) {
+pub fn prove(machine: &Machine, rtl: &Rtl, request: &MachineRequest, solver: Solvers<'_>) -> (MachineReport, Engine) {
     let new_engine = || {
         let mut e = Engine::new(solver());
         e.limits = request.limits;

@@ -21,7 +21,7 @@ use super::engine::Engine;
 use super::equiv::{self, Report, Request};
 use super::program;
 use super::progress::traced;
-use super::sat::Solver;
+use super::sat::Solvers;
 use alir_core::ir::{Model, ValueId};
 use num_traits::Zero;
 use numbering::{Numbering, Root, TERMS};
@@ -42,7 +42,7 @@ const NUMBERING: (u64, u64) = (100, 1_000);
 
 /// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
 /// what the whole programs show is reported.
-pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine) {
+pub fn prove(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (Report, Engine) {
     let (found, mut engine) = prove_by_values(a, b, request, solver);
     if let Some(report) = found {
         return (report, engine);
@@ -63,12 +63,7 @@ pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<d
 
 /// Proves that the second program is the first one, by values alone; no report if some stay undecided. The engine has
 /// the ticks and counts.
-pub fn prove_by_values(
-    a: &Model,
-    b: &Model,
-    request: &Request,
-    solver: &dyn Fn() -> Box<dyn Solver>,
-) -> (Option<Report>, Engine) {
+pub fn prove_by_values(a: &Model, b: &Model, request: &Request, solver: Solvers<'_>) -> (Option<Report>, Engine) {
     let request = Request { latency: Some(0), ..request.clone() };
     let mut spending = Spending::new(&request, solver, request.work.unwrap_or(super::engine::WORK));
     let (report, _) = traced(
@@ -434,7 +429,7 @@ mod tests {
                 .filter_map(|name| passes::find(name))
                 .fold(from, |model, pass| pass.apply(&model, Trust::Types));
             let request = Request { latency: Some(0), ..Request::default() };
-            let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+            let solver: Solvers<'_> = &|| Box::new(Embedded);
             let mut spending = Spending::new(&request, solver, 1 << 32);
             let numbering = numbered([&a, &b], &mut Known::default(), (3_000_000, 1 << 32), &mut spending);
             for class in &numbering.classes {
@@ -517,7 +512,7 @@ mod tests {
                 x += 1;
             }
             let request = Request::default();
-            let solver: &dyn Fn() -> Box<dyn Solver> = &|| Box::new(Embedded);
+            let solver: Solvers<'_> = &|| Box::new(Embedded);
             let mut spending = Spending::new(&request, solver, 1 << 32);
             assert_eq!(spending.tried(&a, &b, &ranges, 1 << 32), Some(golden_equal), "seed {seed}");
             if golden_equal {

@@ -3,7 +3,7 @@
 use super::super::engine::{Counts, Question};
 use super::super::equiv::{self, Report, Request, Verdict};
 use super::super::program;
-use super::super::sat::Solver;
+use super::super::sat::Solvers;
 use super::numbering::{Numbering, Root, Window};
 use super::range::{Affine, Range};
 use super::samples::Shown;
@@ -42,7 +42,7 @@ const BLOCK: u64 = 1 << 14;
 /// Budget used by a comparison, and the records it produced for a certificate.
 pub(super) struct Spending<'s> {
     pub(super) request: &'s Request,
-    pub(super) solver: &'s dyn Fn() -> Box<dyn Solver>,
+    pub(super) solver: Solvers<'s>,
     pub(super) left: u64,
     pub(super) spent: u64,
     pub(super) counts: Counts,
@@ -54,7 +54,7 @@ pub(super) struct Spending<'s> {
 }
 
 impl<'s> Spending<'s> {
-    pub(super) fn new(request: &'s Request, solver: &'s dyn Fn() -> Box<dyn Solver>, left: u64) -> Spending<'s> {
+    pub(super) fn new(request: &'s Request, solver: Solvers<'s>, left: u64) -> Spending<'s> {
         Spending {
             request,
             solver,
