@@ -8,11 +8,12 @@ use super::rtl_files::{elaborated, in_file, read_file, text_of};
 use crate::diag::printable;
 use crate::ir::{AlignmentGraph, align_graphs};
 use crate::rtl::project::{ProjectFiles, RtlProject};
-use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
+use crate::rtl::{Binary, Compare, Expr, Language, NodeId, Reduce, Rtl, Shift, SignalId, operands};
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Levels of an expression that are printed.
 const DEPTH: u32 = 4;
@@ -29,6 +30,29 @@ struct Side {
     graph: AlignmentGraph,
     /// Expression of each node of the graph.
     nodes: Vec<NodeId>,
+}
+
+/// Names of the signals that have the value of one expression.
+pub(super) type SignalNames = Vec<String>;
+
+/// Returns the names of corresponding values of two RTL files, and all names of each.
+///
+/// Registers and renamed signals do not count: files with other stages correspond too.
+pub(super) fn corresponding_names(old: &Rtl, new: &Rtl) -> NameAlignment {
+    let [(a, names_a), (b, names_b)] = [old, new].map(values);
+    let pairs = align_graphs(&a, &b).into_iter();
+    let pairs = pairs.map(|(x, y)| (names_a[x as usize].clone(), names_b[y as usize].clone()));
+    let pairs = pairs.filter(|(x, y)| !x.is_empty() && !y.is_empty()).collect();
+    NameAlignment { pairs, old: names_a.concat(), new: names_b.concat() }
+}
+
+/// Names of corresponding values of two RTL files.
+pub(super) struct NameAlignment {
+    pub(super) pairs: Vec<(SignalNames, SignalNames)>,
+    /// All names of the first file.
+    pub(super) old: SignalNames,
+    /// All names of the second file.
+    pub(super) new: SignalNames,
 }
 
 /// Compares two RTL files.
@@ -95,11 +119,9 @@ fn compare_ports(a: &Rtl, b: &Rtl, found: &mut Difference) {
 
 impl Side {
     fn read(path: &Path) -> Result<Side, Failure> {
-        let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
-        let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
-        let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?;
-        let lines = std::iter::once(0).chain(project.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        let (graph, nodes) = graph(&rtl);
+        let (rtl, _, text) = read(path)?;
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let (graph, nodes) = graph(&rtl, &|node| node);
         Ok(Side { rtl, lines, graph, nodes })
     }
 
@@ -158,6 +180,66 @@ impl Side {
     }
 }
 
+/// Returns the language that a file like this one is generated in.
+pub(super) fn generated_language(path: &Path, language: Language) -> Language {
+    let is_system = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sv"));
+    if is_system { Language::SystemVerilog } else { language }
+}
+
+/// Reads and elaborates an RTL file; returns its language and source, too.
+pub(super) fn read(path: &Path) -> Result<(Rtl, Language, Arc<str>), Failure> {
+    let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
+    let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
+    let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?;
+    Ok((rtl, generated_language(path, project.language), project.text))
+}
+
+/// Returns the graph of the values of a file, and the names of each of its nodes: a signal or register whose only
+/// driver has all its bits is that driver.
+fn values(rtl: &Rtl) -> (AlignmentGraph, Vec<SignalNames>) {
+    let mut is_port = vec![false; rtl.signals().len()];
+    rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
+    let mut value: Vec<Option<NodeId>> = vec![None; rtl.signals().len()];
+    let mut is_entered = vec![false; rtl.signals().len()];
+    for first in 0..rtl.signals().len() {
+        let (mut chain, mut at) = (Vec::new(), SignalId(first as u32));
+        let end = loop {
+            let index = at.0 as usize;
+            if let Some(known) = value[index] {
+                break known;
+            }
+            let driver = match &drivers(rtl, at)[..] {
+                &[(0, node, _)] if !is_port[index] && rtl.width(node) == rtl.signal(at).width => Some(node),
+                _ => None,
+            };
+            // A register that holds its own value is a value of its own.
+            let Some(driver) = driver.filter(|_| !std::mem::replace(&mut is_entered[index], true)) else {
+                break rtl.read(at);
+            };
+            chain.push(index);
+            match *rtl.expr(driver) {
+                Expr::Signal(next) => at = next,
+                _ => break driver,
+            }
+        };
+        value[at.0 as usize].get_or_insert(end);
+        chain.into_iter().for_each(|index| value[index] = Some(end));
+    }
+    let resolved = |node: NodeId| match *rtl.expr(node) {
+        Expr::Signal(id) => value[id.0 as usize].unwrap_or(node),
+        _ => node,
+    };
+    let (graph, nodes) = graph(rtl, &resolved);
+    let places: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let mut names = vec![SignalNames::new(); nodes.len()];
+    for (id, signal) in (0..).zip(rtl.signals()) {
+        if let Some(&at) = places.get(&resolved(rtl.read(SignalId(id)))) {
+            names[at].push(signal.name.clone());
+        }
+    }
+    (graph, names)
+}
+
 /// Drivers of a signal: lowest bit, value, and `true` for a register.
 fn drivers(rtl: &Rtl, id: SignalId) -> Vec<(u32, NodeId, bool)> {
     let signal = rtl.signal(id);
@@ -182,8 +264,9 @@ fn all_operands(rtl: &Rtl, node: NodeId) -> Vec<NodeId> {
     all
 }
 
-/// Returns the graph of signals and expressions, and the expression of each of its nodes.
-fn graph(rtl: &Rtl) -> (AlignmentGraph, Vec<NodeId>) {
+/// Returns the graph of signals and expressions, and the expression of each of its nodes. `value` maps expressions to
+/// equal ones.
+fn graph(rtl: &Rtl, value: &dyn Fn(NodeId) -> NodeId) -> (AlignmentGraph, Vec<NodeId>) {
     let mut is_port = vec![false; rtl.signals().len()];
     rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
     // Internal signals first: in generated files they are in the order of operations.
@@ -193,14 +276,15 @@ fn graph(rtl: &Rtl) -> (AlignmentGraph, Vec<NodeId>) {
     let mut is_entered = vec![false; rtl.len()];
     for ports in [false, true] {
         for root in ids().filter(|id| is_port[id.0 as usize] == ports) {
-            let mut open = vec![(rtl.read(root), false)];
+            let mut open = vec![(value(rtl.read(root)), false)];
             while let Some((node, is_done)) = open.pop() {
                 if is_done {
                     place[node.0 as usize] = Some(nodes.len() as u32);
                     nodes.push(node);
                 } else if !std::mem::replace(&mut is_entered[node.0 as usize], true) {
                     open.push((node, true));
-                    open.extend(all_operands(rtl, node).into_iter().rev().map(|operand| (operand, false)));
+                    let operands = all_operands(rtl, node).into_iter().rev();
+                    open.extend(operands.map(|operand| (value(operand), false)));
                 }
             }
         }
@@ -210,7 +294,7 @@ fn graph(rtl: &Rtl) -> (AlignmentGraph, Vec<NodeId>) {
     for &node in &nodes {
         graph.kinds.push(kinds.hash(node, true));
         graph.classes.push(kinds.hash(node, false));
-        let of_node = all_operands(rtl, node).into_iter().filter_map(|operand| place[operand.0 as usize]);
+        let of_node = all_operands(rtl, node).into_iter().filter_map(|operand| place[value(operand).0 as usize]);
         graph.operands.push(of_node.collect());
     }
     for &port in &rtl.outputs {

@@ -13,6 +13,7 @@ mod devices;
 mod diff;
 mod diff_proof;
 mod diff_rtl;
+mod earlier_names;
 mod emit;
 mod explain;
 mod explore;
