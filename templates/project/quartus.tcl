@@ -25,8 +25,29 @@ set_instance_assignment -name VIRTUAL_PIN ON -to {{ "{" }}{{ port.name }}{% if p
 {%- endfor %}
 export_assignments
 execute_flow -compile
+
+# The worst setup slack of all clocks and operating conditions.
+load_report
+set worst {}
+foreach name [lsearch -all -inline -regexp [get_report_panel_names] {Setup Summary$}] {
+    set panel [get_report_panel_id $name]
+    for {set row 1} {$row < [get_number_of_rows -id $panel]} {incr row} {
+        set slack [get_report_panel_data -id $panel -row $row -col_name Slack]
+        if {[string is double -strict $slack] && ($worst eq {} || $slack < $worst)} { set worst $slack }
+    }
+}
+unload_report
 {%- if !v.axis && !v.stateful %}
 puts "netlist: quartus_eda --simulation --tool=modelsim_oem --format=verilog --output_directory=[file join $reports netlist] {{ v.top }}"
 puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo] --rtl [file join $root rtl {{ v.top }}.v] --cells intel"
 {%- endif %}
 project_close
+if {$worst eq {}} {
+    puts "no setup slack was reported"
+} else {
+    puts "worst setup slack $worst ns"
+    if {$worst < 0} {
+        puts "ERROR: timing is not met: the worst setup slack is $worst ns"
+        qexit -error
+    }
+}

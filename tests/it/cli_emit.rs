@@ -259,6 +259,14 @@ fn names_from_an_earlier_version_stay() {
         let (code, said, _) = run(&["prove", "new.json", "m.v"]);
         assert!(code == 0, "{said}");
     }
+    // Operation 32 was inserted: the first one that differs in the file of the earlier version reads it.
+    write("new.json", Some(30));
+    run(&["old.json", "-o", "earlier.v", "-O0", "-q"]);
+    let (code, said, _) = run(&["prove", "new.json", "earlier.v"]);
+    assert!(code == 1 && said.contains("first operation that differs: 33 (signal v32)"), "{said}");
+    assert!(said.contains("without a signal in the file: 32"), "{said}");
+    let (code, _, said) = run(&["prove", "old.v", "m.v"]);
+    assert!(code == 2 && said.contains("alir2hdl diff old.v m.v"), "{said}");
     let foreign = "module m (input wire [3:0] x, output wire [3:0] y); assign y = ~x; endmodule";
     std::fs::write(folder.path().join("foreign.v"), foreign).expect("written");
     let messages =

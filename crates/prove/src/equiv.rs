@@ -540,7 +540,7 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
 const MAX_EVALUATED: usize = 1 << 22;
 
 /// Returns the first operation whose value in the file makes the output what the file gives; otherwise the first one
-/// that changes the output. A signal that differs in bits that nothing reads is no difference.
+/// whose whole value changes the output. A signal that differs in bits that nothing reads is no difference.
 fn first_difference(
     model: &Model,
     values: &[BigInt],
@@ -578,7 +578,8 @@ fn first_difference(
         if result == *found {
             return Some((seen.op, seen.signal.clone()));
         }
-        if result != *expected {
+        // Of a part of a value it is not known which one it is.
+        if result != *expected && seen.width == kif.width() {
             changes.get_or_insert_with(|| (seen.op, seen.signal.clone()));
         }
     }

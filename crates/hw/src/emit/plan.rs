@@ -240,7 +240,7 @@ impl Plan {
         let places = places(netlist);
         let sections = sections(netlist, &places);
         let early = early_registers(netlist, &places, &sections);
-        let split = places.staged && netlist.nets().len() > split_above && sections.len() > 2;
+        let split = has_stages(netlist, &places) && netlist.nets().len() > split_above && sections.len() > 2;
         let mut modules =
             if split { split_by_stage(netlist, &places, sections, early) } else { one(netlist, sections, early) };
         let mut bits = BitUse::new(netlist);
@@ -254,9 +254,14 @@ impl Plan {
     }
 }
 
+/// Returns `true` if sections are the stages of a pipeline. Time-multiplexed hardware has phases instead.
+fn has_stages(netlist: &Netlist, places: &Places) -> bool {
+    places.staged && netlist.interface.latency > 0 && netlist.interface.initiation_interval == 1
+}
+
 fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
     let last = places.of.iter().copied().max().unwrap_or(0);
-    let pipelined = netlist.interface.latency > 0 && places.staged;
+    let pipelined = has_stages(netlist, places);
     let mut sections: Vec<Section> = (0..=last)
         .map(|place| Section {
             kind: match place {
@@ -537,7 +542,7 @@ fn unread_groups(
     module: &Module,
     unread: &[Unread],
 ) -> Vec<UnreadGroup> {
-    let has_stages = places.staged && netlist.interface.latency > 0 && module.stage.is_none();
+    let has_stages = has_stages(netlist, places) && module.stage.is_none();
     let kind = |signal: &Unread| match *signal {
         _ if !has_stages => Kind::Logic,
         Unread::Port { .. } => Kind::Inputs,
