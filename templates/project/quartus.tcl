@@ -2,6 +2,7 @@
 #   quartus_sh -t scripts/quartus.tcl ?vhdl?
 package require ::quartus::project
 package require ::quartus::flow
+package require ::quartus::report
 set root [file normalize [file join [file dirname [info script]] ..]]
 set language [expr {[llength $quartus(args)] > 0 ? [lindex $quartus(args) 0] : "verilog"}]
 set reports [file join $root reports quartus]
@@ -30,9 +31,8 @@ execute_flow -compile
 load_report
 set worst {}
 foreach name [lsearch -all -inline -regexp [get_report_panel_names] {Setup Summary$}] {
-    set panel [get_report_panel_id $name]
-    for {set row 1} {$row < [get_number_of_rows -id $panel]} {incr row} {
-        set slack [get_report_panel_data -id $panel -row $row -col_name Slack]
+    for {set row 1} {$row < [get_number_of_rows -name $name]} {incr row} {
+        set slack [get_report_panel_data -name $name -row $row -col_name Slack]
         if {[string is double -strict $slack] && ($worst eq {} || $slack < $worst)} { set worst $slack }
     }
 }
