@@ -584,6 +584,7 @@ fn unread_groups(
     }
     if let [only] = &mut groups[..] {
         prefix.trim_end_matches('_').clone_into(&mut only.name);
+        only.heading = None;
     }
     groups
 }
