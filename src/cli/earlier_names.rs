@@ -1,6 +1,6 @@
 //! Numbers of operations in an earlier RTL file, for the operations of a new model that correspond.
 
-use super::diff_rtl::{NameAlignment, SignalNames};
+use super::rtl_graph::{NameAlignment, SignalNames};
 use crate::ir::Labels;
 use crate::rtl::Rtl;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Operations without a signal are numbered by their neighbours; new ones get numbers above those of the file. Returns
 /// `false` if no signal of the file is named by a number.
 pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignment) -> bool {
-    let [old, new] = [&names.old, &names.new].map(|names| numbers_of(names));
+    let [old, new] = [&names.old, &names.new].map(numbers_of);
     let Some(&last) = old.last() else { return false };
     let mut votes: HashMap<(u32, u32), usize> = HashMap::new();
     for (of_old, of_new) in &names.pairs {

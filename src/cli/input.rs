@@ -1,7 +1,7 @@
 //! The options about reading a model, the same in every sub-command.
 
-use super::diff_rtl::{NameAlignment, corresponding_names};
 use super::matrix::{MatrixArgs, MatrixFacts};
+use super::rtl_graph::{NameAlignment, corresponding_names};
 use super::source::{self, Kind, ReadNetwork, SourceArgs};
 use super::{Failure, Global, report};
 use crate::compile::{self, Provenance, Source, Spec};
@@ -398,7 +398,7 @@ impl NamesFromArgs {
         let mut labels = (*file.labels).clone();
         if super::rtl_files::is_rtl(path) {
             let spec = Spec { prove: false, ..spec.clone() };
-            let (old, language, _) = super::diff_rtl::read(path)?;
+            let (old, language, _) = super::rtl_graph::read(path)?;
             let names = file.names_in_rtl(new, spec, (&old, language))?;
             if !super::earlier_names::number(&mut labels, new.nodes().len(), &names) {
                 let message = format!("{} has no signals that are named by operations, such as v17", path.display());

@@ -46,6 +46,7 @@ mod prove;
 mod provenance;
 mod report;
 mod rtl_files;
+mod rtl_graph;
 mod run;
 mod schema;
 mod slips;

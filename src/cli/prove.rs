@@ -7,7 +7,7 @@ use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
 use super::rtl_files::{RtlFileArgs, in_file, text_of};
 use super::{
-    ExitStatus, Failure, Global, diff_rtl, earlier_names, machine, machine_proof, print, progress, rtl_files, schema,
+    ExitStatus, Failure, Global, earlier_names, machine, machine_proof, print, progress, rtl_files, rtl_graph, schema,
     witness,
 };
 use crate::compile::{self, Spec};
@@ -134,7 +134,7 @@ impl Args {
 
     /// Returns the language that a file like this one is generated in.
     fn generated_language(&self, language: rtl::Language) -> rtl::Language {
-        diff_rtl::generated_language(self.design_path(), language)
+        rtl_graph::generated_language(self.design_path(), language)
     }
 
     /// Returns the options of the proof.
