@@ -690,6 +690,15 @@ fn the_script_for_vivado_fails_on_negative_slack() {
         assert_eq!(output.status.code(), Some(code), "{slacks}: {}", said(&output));
         assert!(code == 0 || said(&output).contains("ERROR: timing is not met: the worst setup slack is -0.1 ns"));
     }
+    // Quartus: one build, the worst of all operating conditions.
+    let project = Project::new("tiny_ops", &["--flow", "quartus", "--stages", "1"]);
+    for (slacks, code) in [("0.1 0.3", 0), ("0.2 -0.1 0.1", 1)] {
+        let (script, stub) = (project.path().join("scripts/quartus.tcl"), format!("{ROOT}/hdl_tests/vendor.tcl"));
+        let words = [stub.as_str(), "quartus", script.to_str().expect("text"), &project.ports()];
+        let output = Command::new("tclsh").args(words).env("SLACKS", slacks).output().expect("tclsh starts");
+        assert_eq!(output.status.code(), Some(code), "{slacks}: {}", said(&output));
+        assert!(code == 0 || said(&output).contains("ERROR: timing is not met: the worst setup slack is -0.1 ns"));
+    }
 }
 
 #[test]

@@ -385,6 +385,33 @@ if {$tool eq "quartus"} {
         if {[dict get $options -name] ne "VIRTUAL_PIN" || [lindex $rest 0] ne "ON"} { fail "set_instance_assignment $args" }
         get_ports [dict get $options -to]
     }
+    package provide ::quartus::report 1.0
+    # One panel for each operating condition; row 0 has the titles.
+    set slacks [expr {[info exists env(SLACKS)] ? $env(SLACKS) : 0.1}]
+    foreach step {load_report unload_report} { proc $step {args} "parse $step {} \$args 0 0" }
+    proc get_report_panel_names {} {
+        set names {{Flow Summary}}
+        for {set k 0} {$k < [llength $::slacks]} {incr k} {
+            lappend names "Timing Analyzer||Model $k||Model $k Setup Summary" "Timing Analyzer||Model $k||Model $k Hold Summary"
+        }
+        return $names
+    }
+    proc panel {command name} {
+        if {![regexp {Model ([0-9]+) Setup Summary$} $name -> k]} { fail "$command: no panel of setup slacks: $name" }
+        return $k
+    }
+    proc get_number_of_rows {args} {
+        lassign [parse get_number_of_rows {-name 1} $args 0 0] options
+        panel get_number_of_rows [dict get $options -name]
+        return 2
+    }
+    proc get_report_panel_data {args} {
+        lassign [parse get_report_panel_data {-name 1 -row 1 -col_name 1} $args 0 0] options
+        set k [panel get_report_panel_data [dict get $options -name]]
+        if {[dict get $options -row] != 1 || [dict get $options -col_name] ne "Slack"} { fail "get_report_panel_data $args" }
+        return [lindex $::slacks $k]
+    }
+    proc qexit {args} { parse qexit {-error 0 -success 0} $args 0 0; exit [expr {"-error" in $args}] }
     foreach step {export_assignments project_close} { proc $step {args} "parse $step {} \$args 0 0" }
     proc execute_flow {args} { parse execute_flow {-compile 0} $args 0 0 }
     set needed {

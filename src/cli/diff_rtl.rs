@@ -4,14 +4,10 @@
 
 use super::Failure;
 use super::diff::{Difference, Operation, Operations, PortChange};
-use super::rtl_files::{elaborated, in_file, read_file, text_of};
+use super::rtl_graph::{drivers, graph, read};
 use crate::diag::printable;
 use crate::ir::{AlignmentGraph, align_graphs};
-use crate::rtl::project::{ProjectFiles, RtlProject};
 use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 /// Levels of an expression that are printed.
@@ -95,11 +91,9 @@ fn compare_ports(a: &Rtl, b: &Rtl, found: &mut Difference) {
 
 impl Side {
     fn read(path: &Path) -> Result<Side, Failure> {
-        let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
-        let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
-        let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?;
-        let lines = std::iter::once(0).chain(project.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        let (graph, nodes) = graph(&rtl);
+        let (rtl, _, text) = read(path)?;
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let (graph, nodes) = graph(&rtl, &|node| node);
         Ok(Side { rtl, lines, graph, nodes })
     }
 
@@ -155,125 +149,6 @@ impl Side {
             signal: Some(signal.name.clone()),
             line: Some(line),
         }
-    }
-}
-
-/// Drivers of a signal: lowest bit, value, and `true` for a register.
-fn drivers(rtl: &Rtl, id: SignalId) -> Vec<(u32, NodeId, bool)> {
-    let signal = rtl.signal(id);
-    let wires = signal.wires.iter().map(|&(lo, node)| (lo, node, false));
-    wires.chain(signal.registers.iter().map(|register| (register.lo, register.next, true))).collect()
-}
-
-/// Operands of an expression; of a signal everything that drives it.
-fn all_operands(rtl: &Rtl, node: NodeId) -> Vec<NodeId> {
-    let mut all = Vec::new();
-    let Expr::Signal(id) = *rtl.expr(node) else {
-        operands(rtl.expr(node), &mut |&operand| all.push(operand));
-        return all;
-    };
-    let signal = rtl.signal(id);
-    all.extend(drivers(rtl, id).into_iter().map(|(_, node, _)| node));
-    for register in &signal.registers {
-        all.push(rtl.read(register.clock));
-        all.extend(register.resets.iter().flat_map(|&(condition, value)| [condition, value]));
-    }
-    all.extend(signal.init);
-    all
-}
-
-/// Returns the graph of signals and expressions, and the expression of each of its nodes.
-fn graph(rtl: &Rtl) -> (AlignmentGraph, Vec<NodeId>) {
-    let mut is_port = vec![false; rtl.signals().len()];
-    rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
-    // Internal signals first: in generated files they are in the order of operations.
-    let ids = || (0..rtl.signals().len() as u32).map(SignalId);
-    let mut nodes = Vec::new();
-    let mut place: Vec<Option<u32>> = vec![None; rtl.len()];
-    let mut is_entered = vec![false; rtl.len()];
-    for ports in [false, true] {
-        for root in ids().filter(|id| is_port[id.0 as usize] == ports) {
-            let mut open = vec![(rtl.read(root), false)];
-            while let Some((node, is_done)) = open.pop() {
-                if is_done {
-                    place[node.0 as usize] = Some(nodes.len() as u32);
-                    nodes.push(node);
-                } else if !std::mem::replace(&mut is_entered[node.0 as usize], true) {
-                    open.push((node, true));
-                    open.extend(all_operands(rtl, node).into_iter().rev().map(|operand| (operand, false)));
-                }
-            }
-        }
-    }
-    let mut kinds = Kinds { rtl, is_port, tables: HashMap::new() };
-    let mut graph = AlignmentGraph::default();
-    for &node in &nodes {
-        graph.kinds.push(kinds.hash(node, true));
-        graph.classes.push(kinds.hash(node, false));
-        let of_node = all_operands(rtl, node).into_iter().filter_map(|operand| place[operand.0 as usize]);
-        graph.operands.push(of_node.collect());
-    }
-    for &port in &rtl.outputs {
-        let mut hasher = DefaultHasher::new();
-        rtl.signal(port).name.hash(&mut hasher);
-        graph.outputs.extend(place[rtl.read(port).0 as usize].map(|at| (at, hasher.finish())));
-    }
-    (graph, nodes)
-}
-
-/// Hashes of expressions without their operands.
-struct Kinds<'r> {
-    rtl: &'r Rtl,
-    is_port: Vec<bool>,
-    /// Hashes of tables by their address: lookups share them.
-    tables: HashMap<usize, u64>,
-}
-
-impl Kinds<'_> {
-    /// Returns the hash of an expression, with widths, places and constants or without.
-    fn hash(&mut self, node: NodeId, has_types: bool) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        let expr = self.rtl.expr(node);
-        std::mem::discriminant(expr).hash(&mut hasher);
-        match expr {
-            Expr::Binary(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
-            Expr::Compare(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
-            Expr::Reduce(op, _) => std::mem::discriminant(op).hash(&mut hasher),
-            Expr::Shift(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
-            Expr::Signal(id) => {
-                let signal = self.rtl.signal(*id);
-                let port = self.is_port[id.0 as usize].then_some(&signal.name);
-                (port, signal.registers.is_empty()).hash(&mut hasher);
-            }
-            _ => {}
-        }
-        if has_types {
-            self.rtl.width(node).hash(&mut hasher);
-            match expr {
-                Expr::Const(value) => value.hash(&mut hasher),
-                Expr::Slice { lo, .. } => lo.hash(&mut hasher),
-                Expr::Extend { signed, .. } => signed.hash(&mut hasher),
-                Expr::Table(entries, ..) => {
-                    let address = std::sync::Arc::as_ptr(entries) as usize;
-                    let of_entries = self.tables.entry(address).or_insert_with(|| {
-                        let mut hasher = DefaultHasher::new();
-                        entries.hash(&mut hasher);
-                        hasher.finish()
-                    });
-                    of_entries.hash(&mut hasher);
-                }
-                Expr::Signal(id) => {
-                    let signal = self.rtl.signal(*id);
-                    signal.wires.iter().for_each(|(lo, _)| lo.hash(&mut hasher));
-                    for register in &signal.registers {
-                        (register.lo, register.rising, register.resets.len()).hash(&mut hasher);
-                    }
-                    signal.init.is_some().hash(&mut hasher);
-                }
-                _ => {}
-            }
-        }
-        hasher.finish()
     }
 }
 

@@ -1,16 +1,19 @@
 //! The options about reading a model, the same in every sub-command.
 
 use super::matrix::{MatrixArgs, MatrixFacts};
+use super::rtl_graph::{NameAlignment, corresponding_names};
 use super::source::{self, Kind, ReadNetwork, SourceArgs};
 use super::{Failure, Global, report};
-use crate::compile::{self, Provenance, Source};
+use crate::compile::{self, Provenance, Source, Spec};
 use crate::diag::{COUNTED, Diagnostic, Diagnostics, Place};
+use crate::emit::Language;
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
 use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
 use crate::network::port::Meaning;
+use crate::rtl::Rtl;
 use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
 use sha2::{Digest, Sha256};
@@ -368,13 +371,13 @@ impl InputArgs {
 /// The option for names of an earlier version.
 #[derive(Debug, clap::Args)]
 pub(super) struct NamesFromArgs {
-    /// Keep the names of signals of this earlier version of the model, as far as operations correspond (see diff)
+    /// Keep the names of signals of an earlier version, as far as operations correspond (see diff): its model or RTL
     #[arg(long, value_name = "OLD", hide_short_help = true)]
     names_from: Option<PathBuf>,
 }
 
 impl NamesFromArgs {
-    /// Returns the names of `design`, with the numbers of the earlier version.
+    /// Returns the names of `design`, with the numbers of the earlier version; `spec` is the hardware that gets them.
     ///
     /// # Errors
     /// Problems of the earlier file; if one of the two is a stateful design.
@@ -382,6 +385,7 @@ impl NamesFromArgs {
         &self,
         input: &InputArgs,
         (design, file): (&Design, &FileFacts),
+        spec: &Spec,
         global: Global,
     ) -> Result<Arc<Labels>, Failure> {
         let Some(path) = &self.names_from else { return Ok(Arc::clone(&file.labels)) };
@@ -389,15 +393,21 @@ impl NamesFromArgs {
             let place = Place::Flag("--names-from".into());
             Failure::input(Diagnostic::error("E0804", place, message).with_help(help))
         };
+        let stateful = || refuse("names of stateful designs are those of their signals".into(), "leave it out");
+        let Design::Model(new) = design else { return Err(stateful()) };
+        let mut labels = (*file.labels).clone();
         if super::rtl_files::is_rtl(path) {
-            let message = format!("{} is RTL, which does not contain the earlier model", path.display());
-            return Err(refuse(message, "name the model that it was generated from"));
+            let spec = Spec { prove: false, ..spec.clone() };
+            let (old, language, _) = super::rtl_graph::read(path)?;
+            let names = file.names_in_rtl(new, spec, (&old, language))?;
+            if !super::earlier_names::number(&mut labels, new.nodes().len(), &names) {
+                let message = format!("{} has no signals that are named by operations, such as v17", path.display());
+                return Err(refuse(message, "name RTL that alir2hdl generated, or the earlier model"));
+            }
+            return Ok(Arc::new(labels));
         }
         let (old, _) = input.with_path(path).read_design(Global { quiet: true, ..global })?;
-        let (Design::Model(new), Design::Model(old)) = (design, &old) else {
-            return Err(refuse("names of stateful designs are those of their signals".into(), "leave it out"));
-        };
-        let mut labels = (*file.labels).clone();
+        let Design::Model(old) = &old else { return Err(stateful()) };
         labels.number_like(old, new);
         Ok(Arc::new(labels))
     }
@@ -430,6 +440,25 @@ impl FileFacts {
         }
         let (meaning, kind) = self.meaning()?;
         Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
+    }
+
+    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates it.
+    ///
+    /// # Errors
+    /// If the specification has no hardware.
+    pub(super) fn names_in_rtl(
+        &self,
+        model: &Model,
+        mut spec: Spec,
+        (old, language): (&Rtl, Language),
+    ) -> Result<NameAlignment, Failure> {
+        spec.module.labels = Arc::clone(&self.labels);
+        let hardware = match self.source(model) {
+            Some(source) => compile::lowered(model, &*source, &spec, &|_| ())?,
+            None => compile::model_telling(model, &spec, &|_| ())?,
+        };
+        let new = crate::rtl::read(language, &hardware.text(language), None)?;
+        Ok(corresponding_names(old, &new))
     }
 
     /// The network or matrix that the program was lowered from, and what it is called.

@@ -149,7 +149,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
     let design = || {
         let (design, mut file) = args.input.read_design(global)?;
-        file.labels = args.names_from.labels(&args.input, (&design, &file), global)?;
+        let spec = args.options().spec(&stem);
+        file.labels = args.names_from.labels(&args.input, (&design, &file), &spec, global)?;
         Ok((design, file))
     };
     write((&args.options(), &stem), words, design, global)

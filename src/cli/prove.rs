@@ -1,13 +1,16 @@
 //! `alir2hdl prove`: the file on disk is the model, for every input.
 
 use super::hardware::{InputArg, PolarityArg};
-use super::input::{Design, InputArgs};
+use super::input::{Design, FileFacts, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
 use super::rtl_files::{RtlFileArgs, in_file, text_of};
-use super::{ExitStatus, Failure, Global, machine, machine_proof, print, progress, rtl_files, schema, witness};
-use crate::compile;
+use super::{
+    ExitStatus, Failure, Global, earlier_names, machine, machine_proof, print, progress, rtl_files, rtl_graph, schema,
+    witness,
+};
+use crate::compile::{self, Spec};
 use crate::diag::{Diagnostic, Place, four_digits, printable, shell_word};
 use crate::files::Batch;
 use crate::formats;
@@ -131,6 +134,11 @@ impl Args {
     /// Name of the design for messages.
     pub(super) fn design_path(&self) -> &Path {
         self.files.first().map_or_else(|| self.rtl_files.first_list(), PathBuf::as_path)
+    }
+
+    /// Returns the language that a file like this one is generated in.
+    fn generated_language(&self, language: rtl::Language) -> rtl::Language {
+        rtl_graph::generated_language(self.design_path(), language)
     }
 
     /// Returns the options of the proof.
@@ -271,6 +279,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
         false => prove::program(&model, &rtl, hints, request, &solvers),
     };
+    if args.via.is_none() && !is_netlist {
+        locate_difference((&model, &file), (&rtl, args.generated_language(language)), &mut proof, &solvers);
+    }
     drop(bar);
     prove::lowering(&model, file.source(&model).as_deref(), &mut proof.report, &solvers).map_err(Failure::bug)?;
     let report = &mut proof.report;
@@ -309,20 +320,72 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped.
+/// Names the operation that differs where the file was generated from an earlier version of the model: its signals are
+/// named by other operations than those of this model.
+fn locate_difference(
+    (model, file): (&Model, &FileFacts),
+    (rtl, language): (&Rtl, rtl::Language),
+    proof: &mut ProgramProof<'_>,
+    solvers: prove::Solvers<'_>,
+) {
+    let Verdict::Differs { counterexample: Some(shown), .. } = &mut proof.report.verdict else { return };
+    let is_earlier = |line: &String| line.trim().strip_prefix("model: SHA-256 ").is_some_and(|sum| sum != file.sha256);
+    if !rtl.head.iter().any(is_earlier) {
+        return;
+    }
+    shown.first_operation = None;
+    // The header comment is a hint: without hardware by its command nothing is named.
+    let Some(spec) = compile::spec_of_text(&rtl.head) else { return };
+    let Ok(names) = file.names_in_rtl(model, Spec { prove: false, ..spec }, (rtl, language)) else { return };
+    let Some((renumbered, inserted)) = earlier_names::renumbered(rtl, model.nodes().len(), &names) else { return };
+    // The source has the old names.
+    let request = Request { source: None, progress: None, ..proof.request.clone() };
+    let again = prove::program(model, &renumbered, Hints::none(), request, solvers).report;
+    if let Verdict::Differs { counterexample: Some(mut c), reason } = again.verdict {
+        if let Some((_, signal)) = &mut c.first_operation {
+            let at = renumbered.signals().iter().position(|renamed| renamed.name == *signal);
+            at.into_iter().for_each(|at| signal.clone_from(&rtl.signals()[at].name));
+        }
+        proof.report.verdict = Verdict::Differs { counterexample: Some(c), reason };
+    }
+    if !inserted.is_empty() {
+        let listed: Vec<String> = inserted.iter().take(LISTED).map(ToString::to_string).collect();
+        let more = if inserted.len() > LISTED { ", ..." } else { "" };
+        let message = format!("operations of the model without a signal in the file: {}{more}", listed.join(", "));
+        proof.report.notes.push(message);
+    }
+}
+
+/// Operations of a list in a message.
+const LISTED: usize = 8;
+
+/// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped, or two RTL
+/// files are to be compared.
 fn exchanged(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
+    let model = args.input.path();
     let head = |path: &Path| {
         let mut head = Vec::new();
         let read = std::fs::File::open(path).and_then(|file| file.take(1 << 12).read_to_end(&mut head));
         read.map(|_| head).unwrap_or_default()
     };
-    if !formats::shows_model(&head(file)) || formats::shows_model(&head(args.input.path())) {
+    if formats::shows_model(&head(model)) {
         return failure;
     }
-    let message = format!("{} is a model: the model stands first, then Verilog or VHDL", file.display());
-    let help = format!("alir2hdl prove {} {}", file.display(), args.input.path().display());
-    Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
+    let [first, second] = [model, file].map(|path| path.display());
+    let refuse = |message: String, help: String| {
+        Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
+    };
+    if formats::shows_model(&head(file)) {
+        let message = format!("{second} is a model: the model stands first, then Verilog or VHDL");
+        return refuse(message, format!("alir2hdl prove {second} {first}"));
+    }
+    if model.exists() && rtl_files::is_rtl(model) && rtl_files::is_rtl(file) {
+        let message = format!("{first} is RTL; `prove` compares a model with RTL");
+        let help = format!("alir2hdl diff {first} {second}   (signals whose drivers differ)");
+        return refuse(message, help);
+    }
+    failure
 }
 
 /// Refuses a file that is not for every input.

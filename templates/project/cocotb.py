@@ -1,6 +1,7 @@
-"""Runs {{ v.top }} on samples with known results, under cocotb (PyPI) with Icarus:
+"""Runs {{ v.top }} on samples with known results, under cocotb (PyPI) with Icarus, or another simulator by name:
 
     python tb/test_{{ v.top|lower }}.py
+    SIM=ghdl python tb/test_{{ v.top|lower }}.py        the VHDL; so does nvc
 
 The samples are those of samples.json beside this file, or of the file that the variable SAMPLES names.
 """
@@ -246,11 +247,17 @@ def main():
 
     # Under pytest-less runs the simulator imports this file by its name.
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "tb"), os.environ.get("PYTHONPATH", "")])
-    runner = get_runner(os.environ.get("SIM", "icarus"))
+    simulator = os.environ.get("SIM", "icarus")
+    runner = get_runner(simulator)
     build = ROOT / "sim" / "build" / "cocotb"
-    runner.build(sources=[ROOT / "rtl" / "{{ v.top }}.v"], hdl_toplevel="{{ v.top }}", build_dir=build, always=True,
-                 timescale=("1ns", "1ps"))
-    results = runner.test(hdl_toplevel="{{ v.top }}", test_module="test_{{ v.top|lower }}", build_dir=build)
+    if simulator in ("ghdl", "nvc"):
+        # VHDL ignores case, and simulators have names in lower case.
+        top, source, options = "{{ v.top|lower }}", "{{ v.top }}.vhd", {"build_args": ["--std=08" if simulator == "ghdl" else "--std=2008"]}
+    else:
+        top, source, options = "{{ v.top }}", "{{ v.top }}.v", {"timescale": ("1ns", "1ps")}
+    runner.build(sources=[ROOT / "rtl" / source], hdl_toplevel=top, build_dir=build, always=True, **options)
+    run_options = {"test_args": ["--std=08"]} if simulator == "ghdl" else {}
+    results = runner.test(hdl_toplevel=top, test_module="test_{{ v.top|lower }}", build_dir=build, **run_options)
     # A run that tested nothing is none that passed.
     report = Path(results).read_text()
     failed = "<failure" in report or "<error" in report or "<testcase" not in report or "<skipped" in report

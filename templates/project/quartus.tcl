@@ -2,6 +2,7 @@
 #   quartus_sh -t scripts/quartus.tcl ?vhdl?
 package require ::quartus::project
 package require ::quartus::flow
+package require ::quartus::report
 set root [file normalize [file join [file dirname [info script]] ..]]
 set language [expr {[llength $quartus(args)] > 0 ? [lindex $quartus(args) 0] : "verilog"}]
 set reports [file join $root reports quartus]
@@ -25,8 +26,28 @@ set_instance_assignment -name VIRTUAL_PIN ON -to {{ "{" }}{{ port.name }}{% if p
 {%- endfor %}
 export_assignments
 execute_flow -compile
+
+# The worst setup slack of all clocks and operating conditions.
+load_report
+set worst {}
+foreach name [lsearch -all -inline -regexp [get_report_panel_names] {Setup Summary$}] {
+    for {set row 1} {$row < [get_number_of_rows -name $name]} {incr row} {
+        set slack [get_report_panel_data -name $name -row $row -col_name Slack]
+        if {[string is double -strict $slack] && ($worst eq {} || $slack < $worst)} { set worst $slack }
+    }
+}
+unload_report
 {%- if !v.axis && !v.stateful %}
 puts "netlist: quartus_eda --simulation --tool=modelsim_oem --format=verilog --output_directory=[file join $reports netlist] {{ v.top }}"
 puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo] --rtl [file join $root rtl {{ v.top }}.v] --cells intel"
 {%- endif %}
 project_close
+if {$worst eq {}} {
+    puts "no setup slack was reported"
+} else {
+    puts "worst setup slack $worst ns"
+    if {$worst < 0} {
+        puts "ERROR: timing is not met: the worst setup slack is $worst ns"
+        qexit -error
+    }
+}

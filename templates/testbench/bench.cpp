@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
 #endif
 {%- for lane in lanes %}
     if (more_{{ lane.index }}) {
-      get(top.response_{{ lane.index }}, lane_{{ lane.index }}.response);
+      get(top.actual_{{ lane.index }}, lane_{{ lane.index }}.response);
       lane_{{ lane.index }}.check();
     }
 {%- endfor %}

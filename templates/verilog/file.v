@@ -162,17 +162,12 @@ module {{ module.name() }} (
 {%- if module.has_unread_bits() %}
 
     // Signals with bits that nothing reads
-{%- if let Some(all) = module.unread_bits() %}
-    {{ module.wire() }} unused_bits = {{ all }};
-{%- else %}
-    {{ module.wire() }} [{{ module.module.unread.len() - 1 }}:0] unused_bits;
-{%- for group in module.unread_groups() %}
-{%- if let Some(heading) = group.heading() %}
+{%- for unread in module.unread_groups() %}
+{%- if let Some(heading) = unread.heading() %}
     // {{ heading }}
 {%- endif %}
-    assign unused_bits[{{ group.bit }}] = {{ group.reduction() }};
+    {{ module.wire() }} {{ unread.group.name }} = {{ unread.reduction() }};
 {%- endfor %}
-{%- endif %}
 {%- endif %}
 
 endmodule

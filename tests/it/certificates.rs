@@ -443,7 +443,7 @@ fn a_mistake_in_modules_or_clocks_is_seen() {
         "m.v",
         &[
             ("phase <= 2'd0;", "phase <= 2'd1;"),
-            ("at_0 <= 1'b1;", "at_0 <= 1'b0;"),
+            ("phase_is_0 <= 1'b1;", "phase_is_0 <= 1'b0;"),
             ("valid_now <= 1'b0;", ""),
             ("if (rst)", "if (!rst)"),
             ("else if (logic_m_v0)", "else if (logic_m_v1)"),

@@ -239,6 +239,11 @@ fn names_from_an_earlier_version_stay() {
     let (code, _, said) = run(&["old.json", "-o", "m.v", "-O0", "-q"]);
     assert_eq!(code, 0, "{said}");
     let old: std::collections::BTreeSet<String> = lines("m.v").into_iter().collect();
+    for name in ["old.v", "old.sv", "old.vhd"] {
+        // Another number of stages, and names of other modules.
+        let (code, _, said) = run(&["old.json", "-o", name, "-O0", "-q", "--stages", "2"]);
+        assert_eq!(code, 0, "{said}");
+    }
     for at in [0, 1, 30, 59] {
         write("new.json", Some(at));
         let changed = |more: &[&str]| {
@@ -246,12 +251,27 @@ fn names_from_an_earlier_version_stay() {
             assert_eq!(code, 0, "{said}");
             lines("m.v").iter().filter(|line| !old.contains(*line)).count()
         };
-        let (without, with) = (changed(&[]), changed(&["--names-from", "old.json"]));
-        assert!(with <= 4 && (at > 40 || with + 10 < without), "{at}: {with} lines, {without} without the option");
+        let without = changed(&[]);
+        for from in ["old.v", "old.sv", "old.vhd", "old.json"] {
+            let with = changed(&["--names-from", from]);
+            assert!(with <= 4 && (at > 40 || with + 10 < without), "{at}: {with} lines, {without} without the option");
+        }
         let (code, said, _) = run(&["prove", "new.json", "m.v"]);
         assert!(code == 0, "{said}");
     }
-    for (old, message) in [("m.v", "name the model that it was generated from"), ("none.json", "E0001")] {
+    // Operation 32 was inserted: the first one that differs in the file of the earlier version reads it.
+    write("new.json", Some(30));
+    run(&["old.json", "-o", "earlier.v", "-O0", "-q"]);
+    let (code, said, _) = run(&["prove", "new.json", "earlier.v"]);
+    assert!(code == 1 && said.contains("first operation that differs: 33 (signal v32)"), "{said}");
+    assert!(said.contains("without a signal in the file: 32"), "{said}");
+    let (code, _, said) = run(&["prove", "old.v", "m.v"]);
+    assert!(code == 2 && said.contains("alir2hdl diff old.v m.v"), "{said}");
+    let foreign = "module m (input wire [3:0] x, output wire [3:0] y); assign y = ~x; endmodule";
+    std::fs::write(folder.path().join("foreign.v"), foreign).expect("written");
+    let messages =
+        [("foreign.v", "no signals that are named by operations"), ("none.json", "E0001"), ("none.v", "E0001")];
+    for (old, message) in messages {
         let (code, _, said) = run(&["new.json", "-o", "n.v", "--names-from", old]);
         assert!(code == 2 && said.contains(message), "{said}");
     }

@@ -105,21 +105,28 @@ pub fn golden_steps(
         values.push(code);
     }
     let mut outputs = Vec::with_capacity(model.outputs().len());
-    for (index, out) in model.outputs().iter().enumerate() {
-        let kif = model.output_kif(index);
-        let exact = match out.source {
-            None => BigInt::ZERO,
-            Some(v) => {
-                let code = &values[v.index()];
-                let signed = if out.neg { -code } else { code.clone() };
-                align(&signed, i64::from(model.kif(v).frac) - i64::from(out.shift), i64::from(kif.frac))
-            }
-        };
-        let code = wrap(&exact, kif);
+    for index in 0..model.outputs().len() {
+        let exact = exact_output(model, &values, index);
+        let code = wrap(&exact, model.output_kif(index));
         visit(Step::Output { index, exact: &exact, code: &code });
         outputs.push(code);
     }
     Ok(outputs)
+}
+
+/// Returns the code of an output element before it is wrapped, from those of all operations.
+fn exact_output(model: &Model, values: &[BigInt], index: usize) -> BigInt {
+    let out = &model.outputs()[index];
+    let Some(v) = out.source else { return BigInt::ZERO };
+    let code = &values[v.index()];
+    let signed = if out.neg { -code } else { code.clone() };
+    let frac = i64::from(model.output_kif(index).frac);
+    align(&signed, i64::from(model.kif(v).frac) - i64::from(out.shift), frac)
+}
+
+/// Returns the code of an output element, from those of all operations.
+pub fn output_code(model: &Model, values: &[BigInt], index: usize) -> BigInt {
+    wrap(&exact_output(model, values, index), model.output_kif(index))
 }
 
 /// The code of one operation that is no input, of those of its operands; an entry that a table does not have is zero.

@@ -14,5 +14,5 @@ mod trace;
 
 pub use fast::{Fault, FaultKind, InstructionSet, Plan, PlanOptions, Runner, cpp_header, cpp_machine, cpp_namespace};
 pub use golden::{LookupMiss, MissedEntry, Step, golden, golden_steps};
-pub use golden::{operation, top_bit};
+pub use golden::{operation, output_code, top_bit};
 pub use trace::{Trace, meaning};

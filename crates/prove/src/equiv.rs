@@ -28,10 +28,9 @@ use super::{bit_level, phases, rounds};
 use alir_core::ir::{Model, ValueId};
 use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId};
-use alir_interp::{LookupMiss, Step, golden_steps};
+use alir_interp::{LookupMiss, Step, golden_steps, operation, output_code};
 use alir2hdl_check::clocks::{self as checker, Rhythm};
 use num_bigint::BigInt;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -507,10 +506,10 @@ pub(super) struct Witness {
 
 /// A difference in words. The definition has the last word: what it does not confirm is not reported.
 pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) -> Verdict {
-    let mut operations: FxHashMap<u32, BigInt> = FxHashMap::default();
+    let mut values: Vec<BigInt> = Vec::with_capacity(model.nodes().len());
     let golden = golden_steps(model, &w.inputs, LookupMiss::Zero, |step| {
-        if let Step::Op { id, code, .. } = step {
-            operations.insert(id.0, code.clone());
+        if let Step::Op { code, .. } = step {
+            values.push(code.clone());
         }
     });
     let expected = match golden {
@@ -523,13 +522,10 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
             reason: format!("output {output}: a difference was found that the interpreter does not confirm"),
         };
     }
-    let low = |v: &BigInt, width: u32| wrap(v, Kif { signed: false, int: width as i32, frac: 0 });
-    let first = w
-        .seen
-        .iter()
-        .filter(|s| operations.get(&s.op).is_some_and(|v| low(v, s.width) != s.value))
-        .min_by_key(|s| s.op)
-        .map(|s| (s.op, s.signal.clone()));
+    let first = match values.len() == model.nodes().len() {
+        true => first_difference(model, &values, output, (&expected, &found), &w.seen),
+        false => None,
+    };
     let counterexample =
         Counterexample { inputs: w.inputs, others: w.others, output, expected, found, first_operation: first };
     let reason = if w.unbalanced {
@@ -541,6 +537,56 @@ pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) ->
         counterexample.reason()
     };
     Verdict::Differs { reason, counterexample: Some(counterexample) }
+}
+
+/// Operations that are evaluated to find the one that makes the difference.
+const MAX_EVALUATED: usize = 1 << 22;
+
+/// Returns the first operation whose value in the file makes the output what the file gives; otherwise the first one
+/// whose whole value changes the output. A signal that differs in bits that nothing reads is no difference.
+fn first_difference(
+    model: &Model,
+    values: &[BigInt],
+    output: usize,
+    (expected, found): (&BigInt, &BigInt),
+    seen: &[Seen],
+) -> Option<(u32, String)> {
+    let mut seen: Vec<&Seen> = seen.iter().filter(|seen| (seen.op as usize) < values.len()).collect();
+    seen.sort_by_key(|seen| seen.op);
+    let mut budget = MAX_EVALUATED;
+    let mut changes = None;
+    for seen in seen {
+        let (op, kif) = (seen.op as usize, model.kif(ValueId(seen.op)));
+        let bits = |lo: u32| wrap(&(&values[op] >> lo), Kif { signed: false, int: seen.width as i32, frac: 0 });
+        // A signal may have any run of the bits.
+        if (0..=kif.width().saturating_sub(seen.width)).any(|lo| bits(lo) == seen.value) {
+            continue;
+        }
+        budget = match budget.checked_sub(values.len() - op) {
+            Some(budget) => budget,
+            None => break,
+        };
+        let mut changed = values.to_vec();
+        changed[op] = wrap(&(&values[op] - bits(0) + &seen.value), kif);
+        let mut is_changed = vec![false; values.len()];
+        is_changed[op] = true;
+        for later in op + 1..values.len() {
+            let id = ValueId(later as u32);
+            if model.node(id).op.operands().iter().any(|operand| is_changed[operand.index()]) {
+                changed[later] = operation(model, &changed, id);
+                is_changed[later] = changed[later] != values[later];
+            }
+        }
+        let result = output_code(model, &changed, output);
+        if result == *found {
+            return Some((seen.op, seen.signal.clone()));
+        }
+        // Of a part of a value it is not known which one it is.
+        if result != *expected && seen.width == kif.width() {
+            changes.get_or_insert_with(|| (seen.op, seen.signal.clone()));
+        }
+    }
+    changes
 }
 
 /// The model's outputs over the model's inputs as a graph of its own, for other provers.

@@ -35,6 +35,12 @@ const CHOSEN_BEFORE: u32 = 4;
 /// Number of operations from which on bit-serial hardware is considered only if it is requested.
 const SERIAL_OPERATIONS: usize = 50_000;
 
+/// Rows of the table of copies in the header comment.
+const TABLE_ROWS: usize = 64;
+
+/// Blocks in a row of the table of copies.
+const TABLE_BLOCKS: usize = 8;
+
 /// Words in the header comment of bit-serial RTL.
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
 
@@ -550,6 +556,9 @@ impl<'d> Reused<'d> {
         if let Some((count, how)) = how {
             netlist.add_header_line(format!("{top}: {count} operation{}, {how}", if count == 1 { "" } else { "s" }));
         }
+        if let Planned::Fold(plan) = &self.plan {
+            netlist.add_before_elements(self.phase_table(plan));
+        }
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
         Ok(netlist)
     }
@@ -628,6 +637,47 @@ impl<'d> Reused<'d> {
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
         let Planned::Fold(plan) = &self.plan else { return None };
         (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.as_made()).0)
+    }
+
+    /// Returns the lines of the header comment that state which copy computes what in which clock of a sample.
+    fn phase_table(&self, plan: &Plan) -> Vec<String> {
+        let name = |v: &ValueId| format!("v{}", self.program.node(*v).origin);
+        let mut lines = vec![
+            format!("phase counts the clocks of a sample, 0 to {}; phase_is_P is 1 in phase P", plan.interval - 1),
+            "captured_E_sK holds input E, vN_sK the value of operation N; each K is one more sample".to_owned(),
+        ];
+        let mut rows = Vec::new();
+        for (number, group) in (1..).zip(&plan.groups) {
+            let size = counted(group.template.nodes().len(), "operation");
+            for copy in 0..group.copies {
+                let mut blocks: Vec<_> = group.instances.iter().filter(|block| block.copy == copy).collect();
+                blocks.sort_by_key(|block| block.start);
+                let shown = |block: &&reuse::Instance| match block.outputs.first() {
+                    Some(v) => format!("{} {}", block.start, name(v)),
+                    None => block.start.to_string(),
+                };
+                let starts: Vec<String> = blocks.iter().take(TABLE_BLOCKS).map(shown).collect();
+                let more = match blocks.len().saturating_sub(TABLE_BLOCKS) {
+                    0 => String::new(),
+                    more => format!(", {more} more"),
+                };
+                rows.push(format!("  block {number}, copy {}, {size}: {}{more}", copy + 1, starts.join(", ")));
+            }
+        }
+        for (number, region) in (1..).zip(&plan.regions) {
+            let digit = counted(region.plan.digit as usize, "bit");
+            let size = counted(region.made.nodes().len(), "operation");
+            rows.push(format!("  bit-serial part {number}, {size}: {digit} a clock, {} clocks", region.clocks()));
+        }
+        if !rows.is_empty() {
+            lines.push(
+                "copies of shared blocks: clock of the sample in which each reads its inputs, first result".to_owned(),
+            );
+        }
+        let more = rows.len().saturating_sub(TABLE_ROWS);
+        lines.extend(rows.into_iter().take(TABLE_ROWS));
+        lines.extend((more > 0).then(|| format!("  {more} more")));
+        lines
     }
 
     /// Returns the name of the engine: `fold`, `serial`, or `mixed`.

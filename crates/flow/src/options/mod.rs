@@ -309,9 +309,11 @@ impl HardwareOptions {
     fn reset_problems(&self) -> Vec<Diagnostic> {
         let of_reset = [("--reset-data", self.reset_data), ("--reset-polarity", self.reset_low)];
         let given = of_reset.into_iter().filter(|(_, given)| *given && self.reset == ResetKind::None);
-        let problem = |(flag, _): (&str, bool)| {
-            Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
-                .with_help("add --reset sync or --reset async")
+        let problem = |(flag, _): (&str, bool)| match self.axis {
+            true => Diagnostic::error("E0803", Place::Flag(flag.into()), "incompatible with --wrapper axis")
+                .with_help("leave it out: the wrapper has the reset aresetn"),
+            false => Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
+                .with_help("add --reset sync or --reset async"),
         };
         given.map(problem).collect()
     }

@@ -492,6 +492,8 @@ templates! {
     Core "project/fusesoc.core"
     Cocotb "project/cocotb.py"
     EdalizeRun "project/edalize_run.py"
+    VunitBench "project/vunit_bench.vhd"
+    VunitRun "project/vunit_run.py"
     Filelist "project/filelist.f"
     FilelistVhdl "project/filelist_vhdl.f"
     PackageVhdl "project/package.vhd"
@@ -603,6 +605,8 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     }
     files.add("tb/samples.json", samples(design.samples));
     files.add(format!("tb/test_{}.py", top.to_ascii_lowercase()), render(&Cocotb { v: view.clone() }));
+    files.add("tb/vunit_bench.vhd", render(&VunitBench { v: view.clone() }));
+    files.add("sim/run.py", render(&VunitRun { v: view.clone() }));
     files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
     files.add("filelist_vhdl.f", render(&FilelistVhdl { v: view.clone() }));

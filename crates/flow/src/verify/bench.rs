@@ -235,7 +235,7 @@ impl Bench<'_> {
 }
 
 fn render(template: &impl Template) -> String {
-    template.render().expect("templates render what they are given")
+    template.render().expect("templates render what they are given") + "\n"
 }
 
 fn rows_name(index: usize) -> String {
@@ -276,7 +276,7 @@ fn describe(index: usize, lane: &Cycles, style: &Style) -> Lane {
     };
     let clock = layout.clock.iter().map(|c| Connection { port: c.clone(), signal: "clk".to_owned() });
     let stimulus = layout.stimulus.iter().map(|f| connect("stimulus", f));
-    let response = layout.response.iter().map(|f| connect("response", f));
+    let response = layout.response.iter().map(|f| connect("actual", f));
     let shown = |(element, lo): (&Element, u32)| (element.width > 0).then(|| Shown::new(element, lo));
     let has_data = layout.response.iter().any(|f| f.lo >= layout.data_lo);
     Lane {

@@ -272,7 +272,7 @@ struct VerilatorBench<'a> {
 }
 
 fn render(template: &impl Template) -> String {
-    template.render().expect("templates render what they are given")
+    template.render().expect("templates render what they are given") + "\n"
 }
 
 impl Testbench for Streams<'_> {

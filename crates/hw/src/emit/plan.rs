@@ -6,6 +6,7 @@
 //! stages are not used for ordering at all.
 
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Reset, Wiring};
+use rustc_hash::FxHashSet;
 
 /// A module of the file.
 pub(super) struct Module {
@@ -86,6 +87,8 @@ const UNREAD_GROUP: usize = 8;
 
 /// Signals of one section with unread bits.
 pub(super) struct UnreadGroup {
+    /// Name of the net that they are reduced to.
+    pub(super) name: String,
     /// The section, if this is its first group and the module has stages.
     pub(super) heading: Option<Kind>,
     /// The signals.
@@ -237,22 +240,28 @@ impl Plan {
         let places = places(netlist);
         let sections = sections(netlist, &places);
         let early = early_registers(netlist, &places, &sections);
-        let split = places.staged && netlist.nets().len() > split_above && sections.len() > 2;
+        let split = has_stages(netlist, &places) && netlist.nets().len() > split_above && sections.len() > 2;
         let mut modules =
             if split { split_by_stage(netlist, &places, sections, early) } else { one(netlist, sections, early) };
         let mut bits = BitUse::new(netlist);
+        let prefix = unread_prefix(netlist);
         for index in 0..modules.len() {
             let unread = bits.unread(netlist, &modules, index);
-            modules[index].unread = unread_groups(netlist, &places, &modules[index], &unread);
+            modules[index].unread = unread_groups(netlist, (&places, &prefix), &modules[index], &unread);
             place_roms(netlist, &mut modules[index]);
         }
         Plan { modules }
     }
 }
 
+/// Returns `true` if sections are the stages of a pipeline. Time-multiplexed hardware has phases instead.
+fn has_stages(netlist: &Netlist, places: &Places) -> bool {
+    places.staged && netlist.interface.latency > 0 && netlist.interface.initiation_interval == 1
+}
+
 fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
     let last = places.of.iter().copied().max().unwrap_or(0);
-    let pipelined = netlist.interface.latency > 0 && places.staged;
+    let pipelined = has_stages(netlist, places);
     let mut sections: Vec<Section> = (0..=last)
         .map(|place| Section {
             kind: match place {
@@ -527,8 +536,13 @@ impl BitUse {
 }
 
 /// The signals with unread bits by section, in groups.
-fn unread_groups(netlist: &Netlist, places: &Places, module: &Module, unread: &[Unread]) -> Vec<UnreadGroup> {
-    let has_stages = places.staged && netlist.interface.latency > 0 && module.stage.is_none();
+fn unread_groups(
+    netlist: &Netlist,
+    (places, prefix): (&Places, &str),
+    module: &Module,
+    unread: &[Unread],
+) -> Vec<UnreadGroup> {
+    let has_stages = has_stages(netlist, places) && module.stage.is_none();
     let kind = |signal: &Unread| match *signal {
         _ if !has_stages => Kind::Logic,
         Unread::Port { .. } => Kind::Inputs,
@@ -541,14 +555,58 @@ fn unread_groups(netlist: &Netlist, places: &Places, module: &Module, unread: &[
     };
     let mut signals: Vec<(Kind, Unread)> = unread.iter().map(|signal| (kind(signal), *signal)).collect();
     signals.sort_by_key(|&(kind, _)| order(kind));
-    let mut groups = Vec::new();
+    let name = |signal: &Unread| match *signal {
+        Unread::Port { port, .. } => netlist.ports()[port].name.as_str(),
+        Unread::Net(net) => netlist.name(net),
+    };
+    let mut taken = FxHashSet::default();
+    let mut groups: Vec<UnreadGroup> = Vec::new();
     for section in signals.chunk_by(|a, b| a.0 == b.0) {
-        for (number, chunk) in section.chunks(UNREAD_GROUP).enumerate() {
-            let heading = (has_stages && number == 0).then_some(chunk[0].0);
-            groups.push(UnreadGroup { heading, signals: chunk.iter().map(|signal| signal.1).collect() });
+        let mut is_first = true;
+        for (kind, signal) in section {
+            let begins = |group: &UnreadGroup| begins_unread_group(group.signals.len(), name(signal));
+            match groups.last_mut().filter(|group| !is_first && !begins(group)) {
+                Some(group) => group.signals.push(*signal),
+                None => {
+                    let heading = (has_stages && is_first).then_some(*kind);
+                    // Two parts of one port may begin a group each.
+                    let names = (1u32..).map(|n| match n {
+                        1 => format!("{prefix}{}", name(signal)),
+                        n => format!("{prefix}{}_at_{n}", name(signal)),
+                    });
+                    let name = names.into_iter().find(|name| !taken.contains(name)).expect("fewer names than numbers");
+                    taken.insert(name.clone());
+                    groups.push(UnreadGroup { name, heading, signals: vec![*signal] });
+                }
+            }
+            is_first = false;
         }
     }
+    if let [only] = &mut groups[..] {
+        prefix.trim_end_matches('_').clone_into(&mut only.name);
+        only.heading = None;
+    }
     groups
+}
+
+/// Returns `true` if a signal begins a new group after one of this size.
+///
+/// Names decide about most borders, so that one more signal changes the groups next to it only.
+fn begins_unread_group(size: usize, name: &str) -> bool {
+    let hash = name.bytes().fold(0u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    size == UNREAD_GROUP || size >= UNREAD_GROUP / 2 && hash.is_multiple_of(3)
+}
+
+/// Returns a beginning of names that no port, net or memory has.
+fn unread_prefix(netlist: &Netlist) -> String {
+    let is_free = |prefix: &str| {
+        let begins = |name: &str| name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+        !(netlist.ports().iter().any(|port| begins(&port.name))
+            || (0..netlist.nets().len()).any(|net| begins(netlist.name(NetId(net as u32))))
+            || netlist.roms().iter().any(|rom| begins(&rom.name)))
+    };
+    let prefixes = std::iter::once("unused_bits_".to_owned()).chain((2u32..).map(|n| format!("unused_bits{n}_")));
+    prefixes.into_iter().find(|prefix| is_free(prefix)).expect("fewer names than prefixes")
 }
 
 /// Input port bits that no net takes. A clock is read by its registers.

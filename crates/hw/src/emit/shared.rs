@@ -61,13 +61,24 @@ pub(super) fn heading(netlist: &Netlist, kind: Kind) -> String {
 }
 
 /// Heading of registers.
-pub(super) fn group_heading(netlist: &Netlist, kind: Kind, group: &Group) -> String {
+pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) -> String {
     let bits: u64 = group.registers.iter().map(|&net| u64::from(netlist.net(net).width)).sum();
     let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
     match kind {
         Kind::Stage(0) => format!("Input registers, {bits}"),
         Kind::Stage(stage) => format!("Registers after stage {stage}, {bits}"),
-        Kind::Inputs | Kind::Logic => format!("Registers, {bits}"),
+        Kind::Inputs | Kind::Logic => match group.enable.map(|enable| netlist.pieces(enable)) {
+            Some(&[Piece::Bits { mut net, .. }]) => {
+                // A name for one value is enough: the first, which says most.
+                while let Cell::Alias { x } = netlist.net(net).cell
+                    && let &[Piece::Bits { net: source, lo: 0, .. }] = netlist.pieces(x)
+                {
+                    net = source;
+                }
+                format!("Registers, {bits}, loaded while {} is 1", netlist.read_name(net))
+            }
+            _ => format!("Registers, {bits}"),
+        },
     }
 }
 

@@ -296,19 +296,10 @@ impl<'a> ModuleView<'a, Verilog> {
         !self.module.unread.is_empty()
     }
 
-    /// The sink if one reduction is enough: one bit made of the unread bits of ports and of the nets that have
-    /// such bits.
-    fn unread_bits(&self) -> Option<Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>>> {
-        match &self.module.unread[..] {
-            [only] => Some(self.reduction(only)),
-            _ => None,
-        }
-    }
-
-    /// The reductions of a sink of several bits, each after the headings of its section.
+    /// The reductions of unread bits of ports and of the nets that have such bits.
     fn unread_groups(&self) -> impl Iterator<Item = UnreadView<'a>> + use<'a> {
         let module = *self;
-        (0..).zip(&self.module.unread).map(move |(bit, group)| UnreadView { bit, group, module })
+        self.module.unread.iter().map(move |group| UnreadView { group, module })
     }
 
     fn reduction(&self, group: &'a UnreadGroup) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
@@ -331,9 +322,8 @@ impl<'a> ModuleView<'a, Verilog> {
     }
 }
 
-/// Signals of one section with bits that nothing reads, as one bit of the sink.
+/// Signals of one section with bits that nothing reads, as one net.
 struct UnreadView<'a> {
-    bit: u32,
     group: &'a UnreadGroup,
     module: ModuleView<'a, Verilog>,
 }

@@ -509,6 +509,12 @@ impl Netlist {
         self.header.insert(1, line);
     }
 
+    /// Adds lines to the header comment before the list of elements.
+    pub fn add_before_elements(&mut self, lines: impl IntoIterator<Item = String>) {
+        let at = self.header.iter().position(|line| line.starts_with("elements:")).unwrap_or(self.header.len());
+        self.header.splice(at..at, lines);
+    }
+
     /// With a remark on each stage from 1 on, which follows the stage's heading.
     pub fn with_stage_remarks(self, stage_remarks: Vec<String>) -> Netlist {
         Netlist { stage_remarks, ..self }

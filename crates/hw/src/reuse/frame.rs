@@ -281,7 +281,11 @@ impl<'a> Frame<'a> {
         if let Some(known) = self.known_by_phase(&ones) {
             return known;
         }
-        let name = format!("at_{}", self.patterns.len());
+        let mut phases = (0..).zip(&ones).filter(|(_, one)| **one).map(|(phase, _): (u32, _)| phase);
+        let name = match (phases.next(), phases.next()) {
+            (Some(phase), None) => format!("phase_is_{phase}"),
+            _ => format!("at_{}", self.patterns.len()),
+        };
         // At power-on and after a reset the phase is 0.
         let (register, shown) = self.register_from(&name, BIT, Load::Always, Some(u64::from(ones[0])));
         self.pattern_registers.push((ones.clone(), register, shown));

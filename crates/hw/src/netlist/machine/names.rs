@@ -187,16 +187,20 @@ impl<'a> Names<'a> {
         let element = (object - self.first[signal.index()]) as usize;
         let about = self.machine.signal(signal);
         let start = self.text.len();
-        self.text.push_str(match about.kind {
-            SignalKind::Input => "input ",
-            SignalKind::Register => "register ",
-            _ => "",
-        });
-        self.text.push_str(&shown(&about.name));
-        if about.elements.len() > 1 {
-            let _ = write!(self.text, "[{element}]");
+        // A register that is called like its signal needs no other name.
+        if about.kind != SignalKind::Register || self.objects[object as usize] != about.name {
+            self.text.push_str(match about.kind {
+                SignalKind::Input => "input ",
+                SignalKind::Register => "register ",
+                _ => "",
+            });
+            self.text.push_str(&shown(&about.name));
+            if about.elements.len() > 1 {
+                let _ = write!(self.text, "[{element}]");
+            }
+            self.text.push_str(", ");
         }
-        let _ = write!(self.text, ", {}", about.elements[element]);
+        let _ = write!(self.text, "{}", about.elements[element]);
         if demand.count(Select::Of(id), net.width) < net.width {
             self.text.push_str(", only ");
             let run = |from| demand.run(Select::Of(id), from, net.width);

@@ -1,0 +1,141 @@
+//! Numbers of operations in an earlier RTL file, for the operations of a new model that correspond.
+
+use super::rtl_graph::{NameAlignment, SignalNames};
+use crate::ir::Labels;
+use crate::rtl::Rtl;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Numbers the operations of a model of this many as those of the earlier file.
+///
+/// Operations without a signal are numbered by their neighbours; new ones get numbers above those of the file. Returns
+/// `false` if no signal of the file is named by a number.
+pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignment) -> bool {
+    let [old, new] = [&names.old, &names.new].map(numbers_of);
+    let Some(&last) = old.last() else { return false };
+    let mut votes: HashMap<(u32, u32), usize> = HashMap::new();
+    for (of_old, of_new) in &names.pairs {
+        let of_new = by_suffix(of_new);
+        for (suffix, of_old) in by_suffix(of_old) {
+            let of_new = of_new.get(suffix).into_iter().flatten();
+            of_old.iter().zip(of_new).for_each(|(x, y)| *votes.entry((*y, *x)).or_default() += 1);
+        }
+    }
+    let mut votes: Vec<((u32, u32), usize)> = votes.into_iter().collect();
+    votes.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
+    let mut numbers: Vec<Option<u32>> = vec![None; operations];
+    let mut taken: HashSet<u32> = HashSet::new();
+    for ((origin, number), _) in votes {
+        if let Some(place @ None) = numbers.get_mut(origin as usize)
+            && taken.insert(number)
+        {
+            *place = Some(number);
+        }
+    }
+    number_hidden(&mut numbers, (&old, &new), &mut taken);
+    let mut free = last.saturating_add(1)..;
+    labels.numbers = numbers
+        .into_iter()
+        .map(|number| number.unwrap_or_else(|| free.find(|number| !taken.contains(number)).expect("free numbers")))
+        .collect();
+    true
+}
+
+/// Returns the RTL of an earlier model with signals named by the operations of the new model that correspond, and the
+/// operations of the new one that have a signal there, but none in the file.
+pub(super) fn renumbered(rtl: &Rtl, operations: usize, names: &NameAlignment) -> Option<(Rtl, Vec<u32>)> {
+    let mut labels = Labels::default();
+    if !number(&mut labels, operations, names) {
+        return None;
+    }
+    let old = numbers_of(&names.old);
+    let inserted = numbers_of(&names.new).into_iter();
+    let inserted = inserted.filter(|&new| labels.numbers.get(new as usize).is_some_and(|number| !old.contains(number)));
+    let place: HashMap<u32, usize> = labels.numbers.iter().enumerate().map(|(at, number)| (*number, at)).collect();
+    let rename = |name: &str| match number_of(name) {
+        Some((number, _)) => match place.get(&number) {
+            Some(at) => name.replacen(&format!("v{number}"), &format!("v{at}"), 1),
+            None => format!("removed_{name}"),
+        },
+        None => name.to_owned(),
+    };
+    Some((rtl.renamed(rename), inserted.collect()))
+}
+
+/// Numbers operations without a signal between operations with numbers, in their order.
+fn number_hidden(numbers: &mut [Option<u32>], (old, new): (&BTreeSet<u32>, &BTreeSet<u32>), taken: &mut HashSet<u32>) {
+    let fixed: Vec<(usize, u32)> =
+        numbers.iter().enumerate().filter_map(|(origin, number)| Some((origin, (*number)?))).collect();
+    let begins = std::iter::once((0, 0)).chain(fixed.iter().map(|&(origin, number)| (origin + 1, number + 1)));
+    let ends = fixed.iter().copied().chain([(numbers.len(), old.last().map_or(0, |last| last + 1))]);
+    for ((from, first), (to, end)) in begins.zip(ends) {
+        let mut free = (first..end).filter(|number| !old.contains(number));
+        for origin in (from..to).filter(|&origin| !new.contains(&(origin as u32))) {
+            let Some(number) = free.find(|number| !taken.contains(number)) else { break };
+            taken.insert(number);
+            numbers[origin] = Some(number);
+        }
+    }
+}
+
+/// Numbers in names of signals.
+fn numbers_of(names: &SignalNames) -> BTreeSet<u32> {
+    names.iter().filter_map(|name| number_of(name)).map(|(number, _)| number).collect()
+}
+
+/// Numbers of names by their suffix for a part of the value; registers have that of the value.
+fn by_suffix(names: &SignalNames) -> BTreeMap<&str, BTreeSet<u32>> {
+    let mut all: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for (number, suffix) in names.iter().filter_map(|name| number_of(name)) {
+        all.entry(suffix).or_default().insert(number);
+    }
+    all
+}
+
+/// Returns the number of the operation in a name such as `v17_a_s2`, and the suffix for the part of its value.
+fn number_of(name: &str) -> Option<(u32, &str)> {
+    let name = name.rsplit('.').next()?;
+    // A file with ports of such names has a prefix: `n_v17`, `n1_v17`.
+    let name = match name.strip_prefix('n').and_then(|rest| rest.split_once('_')) {
+        Some((digits, rest)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => name,
+    };
+    let rest = name.strip_prefix('v')?;
+    let (digits, mut suffix) = rest.split_at(rest.find('_').unwrap_or(rest.len()));
+    let stage = suffix.rsplit_once("_s").filter(|(_, stage)| stage.bytes().all(|byte| byte.is_ascii_digit()));
+    if let Some((before, _)) = stage {
+        suffix = before;
+    }
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // The largest number leaves one above it.
+    digits.parse().ok().filter(|&number| is_number && number < u32::MAX).map(|number| (number, suffix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_scheme_have_numbers() {
+        assert_eq!(number_of("v17"), Some((17, "")));
+        assert_eq!(number_of("v17_s2"), Some((17, "")));
+        assert_eq!(number_of("n_v17_a_s2"), Some((17, "_a")));
+        assert_eq!(number_of("u_stage.v17_2"), Some((17, "_2")));
+        for other in ["valid_s2", "v", "v_s1", "va", "v1x", "in17", "v+1", "v4294967295"] {
+            assert_eq!(number_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn hidden_operations_are_numbered_between_their_neighbours() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        // Operation 1 of three and of four has no signal; operation 2 of four is new.
+        let alignment = NameAlignment {
+            pairs: vec![(names(&["v0"]), names(&["v0"])), (names(&["v2", "v2_s1"]), names(&["v3"]))],
+            old: names(&["v0", "v2", "v2_s1"]),
+            new: names(&["v0", "v2", "v3"]),
+        };
+        let mut labels = Labels::default();
+        assert!(number(&mut labels, 4, &alignment));
+        assert_eq!(labels.numbers, [0, 1, 3, 2]);
+    }
+}

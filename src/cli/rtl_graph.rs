@@ -1,0 +1,216 @@
+//! Graphs of the signals and expressions of RTL files, and names of corresponding values of two of them.
+
+use super::Failure;
+use super::rtl_files::{elaborated, in_file, read_file, text_of};
+use crate::ir::{AlignmentGraph, align_graphs};
+use crate::rtl::project::{ProjectFiles, RtlProject};
+use crate::rtl::{Expr, Language, NodeId, Rtl, SignalId, operands};
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Names of the signals that have the value of one expression.
+pub(super) type SignalNames = Vec<String>;
+
+/// Returns the names of corresponding values of two RTL files, and all names of each.
+///
+/// Registers and renamed signals do not count: files with other stages correspond too.
+pub(super) fn corresponding_names(old: &Rtl, new: &Rtl) -> NameAlignment {
+    let [(a, names_a), (b, names_b)] = [old, new].map(values);
+    let pairs = align_graphs(&a, &b).into_iter();
+    let pairs = pairs.map(|(x, y)| (names_a[x as usize].clone(), names_b[y as usize].clone()));
+    let pairs = pairs.filter(|(x, y)| !x.is_empty() && !y.is_empty()).collect();
+    NameAlignment { pairs, old: names_a.concat(), new: names_b.concat() }
+}
+
+/// Names of corresponding values of two RTL files.
+pub(super) struct NameAlignment {
+    pub(super) pairs: Vec<(SignalNames, SignalNames)>,
+    /// All names of the first file.
+    pub(super) old: SignalNames,
+    /// All names of the second file.
+    pub(super) new: SignalNames,
+}
+
+/// Returns the language that a file like this one is generated in.
+pub(super) fn generated_language(path: &Path, language: Language) -> Language {
+    let is_system = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sv"));
+    if is_system { Language::SystemVerilog } else { language }
+}
+
+/// Reads and elaborates an RTL file; returns its language and source, too.
+pub(super) fn read(path: &Path) -> Result<(Rtl, Language, Arc<str>), Failure> {
+    let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
+    let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
+    let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?;
+    Ok((rtl, generated_language(path, project.language), project.text))
+}
+
+/// Returns the graph of the values of a file, and the names of each of its nodes: a signal or register whose only
+/// driver has all its bits is that driver.
+fn values(rtl: &Rtl) -> (AlignmentGraph, Vec<SignalNames>) {
+    let mut is_port = vec![false; rtl.signals().len()];
+    rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
+    let mut value: Vec<Option<NodeId>> = vec![None; rtl.signals().len()];
+    let mut is_entered = vec![false; rtl.signals().len()];
+    for first in 0..rtl.signals().len() {
+        let (mut chain, mut at) = (Vec::new(), SignalId(first as u32));
+        let end = loop {
+            let index = at.0 as usize;
+            if let Some(known) = value[index] {
+                break known;
+            }
+            let driver = match &drivers(rtl, at)[..] {
+                &[(0, node, _)] if !is_port[index] && rtl.width(node) == rtl.signal(at).width => Some(node),
+                _ => None,
+            };
+            // A register that holds its own value is a value of its own.
+            let Some(driver) = driver.filter(|_| !std::mem::replace(&mut is_entered[index], true)) else {
+                break rtl.read(at);
+            };
+            chain.push(index);
+            match *rtl.expr(driver) {
+                Expr::Signal(next) => at = next,
+                _ => break driver,
+            }
+        };
+        value[at.0 as usize].get_or_insert(end);
+        chain.into_iter().for_each(|index| value[index] = Some(end));
+    }
+    let resolved = |node: NodeId| match *rtl.expr(node) {
+        Expr::Signal(id) => value[id.0 as usize].unwrap_or(node),
+        _ => node,
+    };
+    let (graph, nodes) = graph(rtl, &resolved);
+    let places: HashMap<NodeId, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let mut names = vec![SignalNames::new(); nodes.len()];
+    for (id, signal) in (0..).zip(rtl.signals()) {
+        if let Some(&at) = places.get(&resolved(rtl.read(SignalId(id)))) {
+            names[at].push(signal.name.clone());
+        }
+    }
+    (graph, names)
+}
+
+/// Drivers of a signal: lowest bit, value, and `true` for a register.
+pub(super) fn drivers(rtl: &Rtl, id: SignalId) -> Vec<(u32, NodeId, bool)> {
+    let signal = rtl.signal(id);
+    let wires = signal.wires.iter().map(|&(lo, node)| (lo, node, false));
+    wires.chain(signal.registers.iter().map(|register| (register.lo, register.next, true))).collect()
+}
+
+/// Operands of an expression; of a signal everything that drives it.
+fn all_operands(rtl: &Rtl, node: NodeId) -> Vec<NodeId> {
+    let mut all = Vec::new();
+    let Expr::Signal(id) = *rtl.expr(node) else {
+        operands(rtl.expr(node), &mut |&operand| all.push(operand));
+        return all;
+    };
+    let signal = rtl.signal(id);
+    all.extend(drivers(rtl, id).into_iter().map(|(_, node, _)| node));
+    for register in &signal.registers {
+        all.push(rtl.read(register.clock));
+        all.extend(register.resets.iter().flat_map(|&(condition, value)| [condition, value]));
+    }
+    all.extend(signal.init);
+    all
+}
+
+/// Returns the graph of signals and expressions, and the expression of each of its nodes. `value` maps expressions to
+/// equal ones.
+pub(super) fn graph(rtl: &Rtl, value: &dyn Fn(NodeId) -> NodeId) -> (AlignmentGraph, Vec<NodeId>) {
+    let mut is_port = vec![false; rtl.signals().len()];
+    rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
+    // Internal signals first: in generated files they are in the order of operations.
+    let ids = || (0..rtl.signals().len() as u32).map(SignalId);
+    let mut nodes = Vec::new();
+    let mut place: Vec<Option<u32>> = vec![None; rtl.len()];
+    let mut is_entered = vec![false; rtl.len()];
+    for ports in [false, true] {
+        for root in ids().filter(|id| is_port[id.0 as usize] == ports) {
+            let mut open = vec![(value(rtl.read(root)), false)];
+            while let Some((node, is_done)) = open.pop() {
+                if is_done {
+                    place[node.0 as usize] = Some(nodes.len() as u32);
+                    nodes.push(node);
+                } else if !std::mem::replace(&mut is_entered[node.0 as usize], true) {
+                    open.push((node, true));
+                    let operands = all_operands(rtl, node).into_iter().rev();
+                    open.extend(operands.map(|operand| (value(operand), false)));
+                }
+            }
+        }
+    }
+    let mut kinds = Kinds { rtl, is_port, tables: HashMap::new() };
+    let mut graph = AlignmentGraph::default();
+    for &node in &nodes {
+        graph.kinds.push(kinds.hash(node, true));
+        graph.classes.push(kinds.hash(node, false));
+        let of_node = all_operands(rtl, node).into_iter().filter_map(|operand| place[value(operand).0 as usize]);
+        graph.operands.push(of_node.collect());
+    }
+    for &port in &rtl.outputs {
+        let mut hasher = DefaultHasher::new();
+        rtl.signal(port).name.hash(&mut hasher);
+        graph.outputs.extend(place[rtl.read(port).0 as usize].map(|at| (at, hasher.finish())));
+    }
+    (graph, nodes)
+}
+
+/// Hashes of expressions without their operands.
+struct Kinds<'r> {
+    rtl: &'r Rtl,
+    is_port: Vec<bool>,
+    /// Hashes of tables by their address: lookups share them.
+    tables: HashMap<usize, u64>,
+}
+
+impl Kinds<'_> {
+    /// Returns the hash of an expression, with widths, places and constants or without.
+    fn hash(&mut self, node: NodeId, has_types: bool) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        let expr = self.rtl.expr(node);
+        std::mem::discriminant(expr).hash(&mut hasher);
+        match expr {
+            Expr::Binary(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
+            Expr::Compare(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
+            Expr::Reduce(op, _) => std::mem::discriminant(op).hash(&mut hasher),
+            Expr::Shift(op, ..) => std::mem::discriminant(op).hash(&mut hasher),
+            Expr::Signal(id) => {
+                let signal = self.rtl.signal(*id);
+                let port = self.is_port[id.0 as usize].then_some(&signal.name);
+                (port, signal.registers.is_empty()).hash(&mut hasher);
+            }
+            _ => {}
+        }
+        if has_types {
+            self.rtl.width(node).hash(&mut hasher);
+            match expr {
+                Expr::Const(value) => value.hash(&mut hasher),
+                Expr::Slice { lo, .. } => lo.hash(&mut hasher),
+                Expr::Extend { signed, .. } => signed.hash(&mut hasher),
+                Expr::Table(entries, ..) => {
+                    let address = std::sync::Arc::as_ptr(entries) as usize;
+                    let of_entries = self.tables.entry(address).or_insert_with(|| {
+                        let mut hasher = DefaultHasher::new();
+                        entries.hash(&mut hasher);
+                        hasher.finish()
+                    });
+                    of_entries.hash(&mut hasher);
+                }
+                Expr::Signal(id) => {
+                    let signal = self.rtl.signal(*id);
+                    signal.wires.iter().for_each(|(lo, _)| lo.hash(&mut hasher));
+                    for register in &signal.registers {
+                        (register.lo, register.rising, register.resets.len()).hash(&mut hasher);
+                    }
+                    signal.init.is_some().hash(&mut hasher);
+                }
+                _ => {}
+            }
+        }
+        hasher.finish()
+    }
+}
