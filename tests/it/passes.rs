@@ -181,7 +181,7 @@ fn long_sums_are_split_and_short_ones_are_not() {
     let chains = |kind: u8, width: u32, name: &str, dropped: (i32, i32)| {
         let model = sum(kind, [(false, width, 0), (false, width, 0)], 0, 0x1234_5678_9abc, dropped);
         let (after, _) = passes::run(&model, &[name]);
-        assert!(after.nodes().iter().all(|n| n.latency <= 8.0));
+        assert!(after.nodes().iter().all(|n| n.latency <= 8.0 + 1e-9));
         assert_eq!(after.nodes().iter().map(|n| n.cost).sum::<f64>(), 5.0);
         // Each chain has a part of the time; what puts bits side by side has none.
         after.ids().filter(|&id| after.own_delay(id) > 0.0).count()
@@ -195,7 +195,8 @@ fn long_sums_are_split_and_short_ones_are_not() {
     assert_eq!(chains(3, 40, "sums16", (0, 0)), 3);
     // Side by side, nothing is added.
     let apart = sum(0, [(false, 40, 0), (false, 40, 0)], 40, 1, (0, 0));
-    assert_eq!(passes::run(&apart, &["sums4"]).0, apart);
+    let after = passes::run(&apart, &["sums4"]).0;
+    assert!(after.nodes().iter().map(|n| &n.op).eq(apart.nodes().iter().map(|n| &n.op)));
 }
 
 /// A lookup in a smooth table with some noise, which the random programs do not have: `a x^2 + b x + c` where the

@@ -293,6 +293,13 @@ impl Spec {
                 programs.push((program, stats));
             }
         }
+        // Where something else is slowest, shorter chains do not help.
+        let slowest = |program: &Model| {
+            let delays = self.delays(program);
+            program.ids().map(|id| delays.own_delay(program, id)).fold(0.0, f64::max)
+        };
+        let of_whole = slowest(model);
+        programs.retain(|(program, _)| slowest(program) < of_whole);
         let Some(finest) = programs.len().checked_sub(1) else { return Err(self.refusal(model, why)) };
         // The fewest stages, then the longest chains. Schedules by numbers of stages are tried for the shortest chains.
         let mut quick = self.clone();
@@ -301,16 +308,21 @@ impl Spec {
         let mut ranked: Vec<(u32, usize)> =
             programs.iter().enumerate().filter_map(|(k, (program, _))| Some((stages(program)?, k))).collect();
         ranked.sort_unstable();
-        let mut last = why;
-        let mut of_last = None;
-        for k in ranked.into_iter().map(|(_, k)| k).chain([finest]) {
-            match self.attempt(&programs[k].0) {
-                Ok(made) => return Ok((made, Some(programs.swap_remove(k)))),
-                Err(other) if is_nearer(&other, &last) => (last, of_last) = (other, Some(k)),
-                Err(_) => {}
+        for (_, k) in ranked {
+            if let Ok(made) = self.attempt(&programs[k].0) {
+                return Ok((made, Some(programs.swap_remove(k))));
             }
         }
-        Err(self.refusal(of_last.map_or(model, |k| &programs[k].0), last))
+        let program = &programs[finest].0;
+        match quick.attempt(program) {
+            Ok(made) => {
+                let mut exact = self.clone();
+                exact.pipeline.stages = Some(Stages::Exactly(made.outcome.schedule.stages));
+                Ok((exact.attempt(program).unwrap_or(made), Some(programs.swap_remove(finest))))
+            }
+            Err(other) if is_nearer(&other, &why) => Err(self.refusal(program, other)),
+            Err(_) => Err(self.refusal(model, why)),
+        }
     }
 
     /// Returns `true` if sums may be split for a pipeline: its stages have a bound in nanoseconds on a device.
