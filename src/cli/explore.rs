@@ -318,7 +318,7 @@ fn picture(found: &Results) -> String {
         let on = |axis: &String| row.axes.get(axis).map(|value| value.to_string().replace('"', ""));
         let values: Vec<String> = found.axes.iter().filter_map(on).collect();
         let at = panels.iter().position(|panel| panel.title == row.model).unwrap_or_else(|| {
-            panels.push(scatter::Panel { title: row.model.clone(), points: Vec::new() });
+            panels.push(scatter::Panel { title: row.model.clone(), points: Vec::new(), required: None });
             panels.len() - 1
         });
         panels[at].points.push(scatter::Point { x: area, y: clock, best: row.best, label: values.join(" ") });

@@ -98,5 +98,9 @@ pub(super) fn list() -> Result<ExitStatus, Failure> {
     for (inputs, names) in [("six", passes::WIDE_TABLES), ("four", passes::NARROW_TABLES)] {
         text.push_str(&format!("-O2 for devices with {inputs}-input LUTs, at the end: {}\n", names.join(", ")));
     }
+    text.push_str(&format!(
+        "-O1 and -O2 where a sum exceeds the clock period of a device, one of: {}\n",
+        passes::SHORTER_CHAINS.join(", ")
+    ));
     print(text.as_bytes())
 }

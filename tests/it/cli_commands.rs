@@ -115,6 +115,17 @@ fn a_sweep_shows_which_stages_meet_the_clock() {
     let rows = json["sweep"].as_array().unwrap();
     let meets: Vec<bool> = rows.iter().map(|row| row["meets_period"].as_bool().unwrap()).collect();
     assert!(!meets[0] && meets[3] && meets.is_sorted(), "{meets:?}");
+    let pictured = [&["info", &sorting, "--sweep", "2", "--device", "xc7z020", "--svg", "s.svg"][..]];
+    for (clock, required) in [
+        (&["--freq", "50"][..], Some("required 50 MHz")),
+        (&["--clock-period", "0.5"], Some("required 2000 MHz \u{2191}")),
+        (&[], None),
+    ] {
+        fine(folder.path(), &[pictured[0], clock].concat());
+        let drawn = std::fs::read_to_string(folder.path().join("s.svg")).unwrap();
+        assert_eq!(drawn.matches("required").count(), usize::from(required.is_some()), "{drawn}");
+        assert!(required.is_none_or(|label| drawn.contains(label)), "{drawn}");
+    }
     for row in rows {
         let clock_mhz = row["on_device"]["clock_mhz"].as_f64().unwrap();
         assert_eq!(row["meets_period"], clock_mhz >= 50.0, "{row}");

@@ -4,10 +4,11 @@ use crate::common::{body, model, run};
 use alir_testing::random;
 use alir2hdl::compile::{self, Spec, Stages};
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
+use alir2hdl::emit::Language;
 use alir2hdl::formats;
 use alir2hdl::ir::{Builder, Limits, Model, Op, Output, Term, ValueId};
 use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with, uses_with_blocks};
-use alir2hdl::num::Interval;
+use alir2hdl::num::{Interval, SplitMix};
 use alir2hdl::schedule::{Delay, Goal, Schedule, default_delay, schedule};
 use serde_json::Value;
 use std::path::Path;
@@ -554,6 +555,70 @@ fn auto_meets_what_any_number_of_stages_meets_2000() {
     assert_auto_is_consistent(1_000..3_000);
 }
 
+/// Sums and differences of 20 to 60 bits in a row, and choices by comparisons of them.
+fn wide_sums(seed: u64) -> Model {
+    let mut rng = SplitMix::new(seed);
+    let mut builder = Builder::new(vec![0; 4]);
+    let width = 20 + rng.below(40) as u32;
+    let input = |input| (Op::Input { input }, Interval::from_width(true, width, 3));
+    let mut values: Vec<ValueId> = (0..4).map(|k| input(k)).map(|(op, interval)| builder.op(op, interval)).collect();
+    for _ in 0..3 + rng.below(4) {
+        let mut pick = || values[rng.below(values.len() as u64) as usize];
+        let (a, b) = (pick(), pick());
+        let wide = Interval::from_width(true, width + 4, 3);
+        let value = match rng.below(3) {
+            0 => builder.op(Op::Add { a, b, shift: 1 }, wide),
+            1 => builder.op(Op::Sub { a, b, shift: 0 }, wide),
+            _ => {
+                let cond = builder.op(Op::Sub { a, b, shift: 0 }, Interval::from_width(true, width + 6, 3));
+                builder.op(Op::Mux { cond, on_true: a, on_false: b, shift: 0 }, wide)
+            }
+        };
+        values.push(value);
+    }
+    let last = values.len() - 2;
+    for &source in &values[last..] {
+        builder.output(Output { source: Some(source), shift: 0, neg: false });
+    }
+    builder.finish().expect("a valid program")
+}
+
+/// Periods below the slowest sum are met by splitting it: the RTL is proved, the header comment is enough to find the
+/// intermediate programs, and what is reported as the shortest period is met.
+#[test]
+fn sums_that_exceed_the_period_are_split_and_proved() {
+    let mut split = 0;
+    for seed in 0..12 {
+        let model = wide_sums(seed);
+        let device = Device::ALL[seed as usize % Device::ALL.len()];
+        let mut spec = Spec::default();
+        spec.target.device = Some(device);
+        spec.pipeline.stages = Some(Stages::Exactly(12));
+        let period = |spec: &Spec| {
+            let hardware = compile::model(&model, spec)?;
+            Ok::<f64, compile::Error>(spec.estimate(&hardware.netlist).period_ns)
+        };
+        let whole = period(&spec).expect("stages without a period");
+        spec.pipeline.stages = Some(Stages::Fewest);
+        spec.clock.period = Some(0.85 * whole);
+        spec.prove = true;
+        let Ok(hardware) = compile::model(&model, &spec) else { continue };
+        assert!(spec.estimate(&hardware.netlist).period_ns <= 0.85 * whole, "seed {seed}");
+        let scheduled = hardware.scheduled().expect("a pipeline");
+        assert!(scheduled.passes.last().is_some_and(|pass| pass.name.starts_with("sums")), "seed {seed}");
+        hardware.proved_text(Language::Verilog, &|_| {}).unwrap_or_else(|why| panic!("seed {seed}: {why:?}"));
+        split += 1;
+        let operations = scheduled.program.nodes().len();
+        let head = [
+            format!(" command: alir2hdl m.json --pipeline auto --clock-period {} --device {}", whole, device.name()),
+            format!(" m: {operations} operations, 4 inputs"),
+        ];
+        let steps = compile::steps_of_text(&model, &head).and_then(|steps| steps()).expect("the header tells");
+        assert_eq!(steps.programs.last(), Some(&*scheduled.program), "seed {seed}");
+    }
+    assert!(split >= 8, "{split}");
+}
+
 #[test]
 fn a_period_that_operations_alone_seem_to_miss_is_met_by_the_netlist() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -565,9 +630,17 @@ fn a_period_that_operations_alone_seem_to_miss_is_met_by_the_netlist() {
     let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "3.4"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("3 stages, estimated clock period 3.177 ns"), "{said}");
-    let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "3"]);
+    // Below that, sums and comparisons are split.
+    let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "2.8"]);
+    assert_eq!(code, 0, "{said}");
+    let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "2", "-O0"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("no pipeline of up to 9 stages") && said.contains("4 stages take 3.084 ns"), "{said}");
+    assert!(said.contains("no pipeline of up to") && said.contains("(-O1 in stages splits it)"), "{said}");
+    let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "1"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("stages take 2.292 ns by the estimate: require 2.292 ns or more"), "{said}");
+    let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "2.292"]);
+    assert_eq!(code, 0, "{said}");
     let (code, _, said) = with(&["--pipeline", "2", "--clock-period", "3.4"]);
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("2 stages take 3.502 ns by the estimate"), "{said}");

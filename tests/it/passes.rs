@@ -116,6 +116,89 @@ fn long_products_are_cut_and_short_ones_are_not() {
     assert_eq!([parts(7, 2, true), parts(8, 2, true), parts(12, 2, true), parts(13, 2, true)], [1, 3, 3, 1]);
 }
 
+/// A sum, a difference, a negation or a sum with a constant of two inputs, in a type that may drop bits on either side;
+/// and a choice by its top bit.
+fn sum(kind: u8, operands: [(bool, u32, i32); 2], shift: i32, constant: i64, (below, above): (i32, i32)) -> Model {
+    let mut builder = Builder::new(vec![0, 0]);
+    let [a, b] = [0, 1].map(|input| {
+        let (signed, width, frac) = operands[input as usize];
+        builder.op(Op::Input { input }, Interval::from_width(signed, width, frac))
+    });
+    let c = builder.op(Op::Const { value: Code::from(constant) }, Interval::new(constant, constant, 3));
+    let ends = operands.map(|(_, width, frac)| (width as i32 - frac, frac));
+    let (op, end, frac) = match kind % 7 {
+        0 => (Op::Add { a, b, shift }, ends[0].0.max(ends[1].0 + shift), ends[0].1.max(ends[1].1 - shift)),
+        1 => (Op::Sub { a, b, shift }, ends[0].0.max(ends[1].0 + shift), ends[0].1.max(ends[1].1 - shift)),
+        2 => (Op::Neg { x: a }, ends[0].0, ends[0].1),
+        3 => (Op::AddConst { x: a, value: Code::from(constant), shift }, ends[0].0.max(20), ends[0].1.max(shift)),
+        4 => (Op::Sub { a: c, b, shift }, ends[1].0 + shift, ends[1].1 - shift),
+        5 => (Op::Add { a: b, b: c, shift }, ends[1].0, ends[1].1.max(3 - shift)),
+        _ => (Op::Sub { a, b: a, shift }, ends[0].0 + shift.max(0), ends[0].1 - shift.min(0)),
+    };
+    let frac = frac - below;
+    let width = (end + 2 - above + frac).max(1) as u32;
+    let interval = Interval::from_width(kind & 128 != 0, width, frac);
+    let z = builder.push(Node { op, interval, latency: 8.0, cost: 5.0, origin: 3 });
+    let chosen = builder.op(Op::Mux { cond: z, on_true: a, on_false: b, shift: 0 }, Interval::from_width(true, 90, 9));
+    for source in [z, chosen] {
+        builder.output(Output { source: Some(source), shift: 0, neg: false });
+    }
+    builder.finish().unwrap_or_else(|p| panic!("{p:?}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sums_in_runs_are_the_sums(
+        kind: u8,
+        operands in [factor(), factor()],
+        shift in -40i32..40,
+        constant in any::<i64>(),
+        dropped in (-3i32..60, -3i32..9),
+    ) {
+        let before = sum(kind, operands, shift, constant, dropped);
+        for name in passes::SHORTER_CHAINS {
+            let (after, _) = passes::run(&before, &[name]);
+            prop_assert_eq!(same(&before, &after, 5, 12), Ok(()));
+            let extreme = [[false, false], [false, true], [true, false], [true, true]].map(|ends| {
+                let code = |k: usize| {
+                    let kif = before.input_kifs()[k];
+                    if ends[k] { kif.max_code() } else { kif.min_code() }
+                };
+                [code(0), code(1)]
+            });
+            for inputs in extreme {
+                let [expected, found] = [&before, &after].map(|m| golden(m, &inputs, LookupMiss::Zero));
+                prop_assert_eq!(expected, found, "{:?}: {}", inputs, listing(&after));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_sums_are_split_and_short_ones_are_not() {
+    let chains = |kind: u8, width: u32, name: &str, dropped: (i32, i32)| {
+        let model = sum(kind, [(false, width, 0), (false, width, 0)], 0, 0x1234_5678_9abc, dropped);
+        let (after, _) = passes::run(&model, &[name]);
+        assert!(after.nodes().iter().all(|n| n.latency <= 8.0 + 1e-9));
+        assert_eq!(after.nodes().iter().map(|n| n.cost).sum::<f64>(), 5.0);
+        // Each chain has a part of the time; what puts bits side by side has none.
+        after.ids().filter(|&id| after.own_delay(id) > 0.0).count()
+    };
+    // 16 bits and a carry, or a sign.
+    assert_eq!([chains(0, 16, "sums16", (0, 0)), chains(0, 16, "sums32", (0, 0))], [2, 1]);
+    assert_eq!([chains(1, 40, "sums8", (0, 0)), chains(1, 40, "sums4", (0, 0))], [6, 11]);
+    // A comparison: the sign alone is the result.
+    assert_eq!(chains(129, 40, "sums16", (40, 1)), 3);
+    assert_eq!(chains(2, 40, "sums16", (0, 0)), 3);
+    assert_eq!(chains(3, 40, "sums16", (0, 0)), 3);
+    // Side by side, nothing is added.
+    let apart = sum(0, [(false, 40, 0), (false, 40, 0)], 40, 1, (0, 0));
+    let after = passes::run(&apart, &["sums4"]).0;
+    assert!(after.nodes().iter().map(|n| &n.op).eq(apart.nodes().iter().map(|n| &n.op)));
+}
+
 /// A lookup in a smooth table with some noise, which the random programs do not have: `a x^2 + b x + c` where the
 /// entries count from `base`, read by an operand of which the table need not cover everything.
 fn smooth_lookup(signed: bool, first: i64, len: usize, [a, b, c, noise]: [i64; 4], frac: i32) -> Model {

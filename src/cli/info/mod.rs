@@ -56,9 +56,9 @@ pub(super) struct Args {
     /// Compare 1 to N stages, or a range: delay, latency, register bits, with --device clock and area [default N: 12]
     #[arg(long, value_name = "N|A..B", num_args = 0..=1, require_equals = true, default_missing_value = "12",
           value_parser = StageCounts::parse_up_to,
-          conflicts_with_all = ["pipeline", "max_stage_delay", "clock_period"])]
+          conflicts_with_all = ["pipeline", "max_stage_delay"])]
     sweep: Option<StageCounts>,
-    /// Draw --sweep into this file
+    /// Draw --sweep into this file, with a line at the required clock
     #[arg(long, value_name = "FILE", requires = "sweep")]
     svg: Option<PathBuf>,
     /// Prove the Verilog of each row of --sweep
@@ -230,7 +230,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         false => Some(PipelineTable::new(&optimised, &spec, args.whole_values)?),
     };
     if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
-        write_plot(path, &args.input.model, program, (spec.unit(program).0, spec.device().name()), rows)?;
+        write_plot(path, &args.input.model, program, &spec, rows)?;
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
@@ -289,13 +289,7 @@ fn estimate_intervals(
     print(text.as_bytes()).map(Some)
 }
 
-fn write_plot(
-    path: &Path,
-    source: &Path,
-    model: &Model,
-    (unit, device): (&str, &str),
-    rows: &[sweep::Row],
-) -> Result<(), Failure> {
+fn write_plot(path: &Path, source: &Path, model: &Model, spec: &Spec, rows: &[sweep::Row]) -> Result<(), Failure> {
     // The name alone: the same model gives the same picture in every folder.
     let name = match source.file_name() {
         Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
@@ -304,8 +298,15 @@ fn write_plot(
     let title = format!("{name}: {} operations", model.nodes().len());
     let mut batch = Batch::default();
     let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
-        true => scatter::sweep_chart(&title, device, rows),
-        false => plot::svg(&title, unit, rows),
+        true => scatter::sweep_chart(&title, spec.device().name(), rows, spec.clock.period),
+        false => {
+            // Delays of stages on a device include the registers, as the period does.
+            let required = match spec.delay_model() {
+                compile::DelayModel::Device => spec.clock.period,
+                compile::DelayModel::LatencyFields | compile::DelayModel::Width => spec.goal().max_stage_delay,
+            };
+            plot::svg(&title, spec.unit(model).0, rows, required)
+        }
     };
     let unwritable = |e: std::io::Error| {
         let place = Place::Flag("--svg".to_owned());

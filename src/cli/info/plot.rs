@@ -3,6 +3,7 @@
 //! Two panels share the axis of stages, so that no reader has to tell two scales apart. Nothing but rectangles, lines
 //! and text: every viewer and every printer shows the same.
 
+use super::scatter::required_line;
 use super::short;
 use super::sweep::Row;
 use std::fmt::Write;
@@ -25,6 +26,8 @@ struct Panel<'a> {
     values: Vec<f64>,
     labels: Vec<String>,
     bars: bool,
+    /// Value that is required, if there is one, with its unit.
+    required: Option<(f64, &'a str)>,
 }
 
 /// Column of a plot, above one mark of the axis.
@@ -37,17 +40,24 @@ pub(in crate::cli) struct Column {
     pub(in crate::cli) register_bits: u64,
 }
 
-/// Draws the rows of a sweep, of which there is at least one. `title` and `unit` may be any text.
-pub(super) fn svg(title: &str, unit: &str, rows: &[Row]) -> String {
+/// Draws the rows of a sweep, of which there is at least one, and a line at the stage delay that is `required`. `title`
+/// and `unit` may be any text.
+pub(super) fn svg(title: &str, unit: &str, rows: &[Row], required: Option<f64>) -> String {
     let column =
         |row: &Row| Column { label: row.stages.to_string(), delay: row.stage_delay, register_bits: row.register_bits };
     let columns: Vec<Column> = rows.iter().map(column).collect();
-    draw(title, [&format!("longest stage ({unit})"), "register bits", "pipeline stages"], &columns, false)
+    draw(
+        title,
+        [&format!("longest stage ({unit})"), "register bits", "pipeline stages"],
+        &columns,
+        false,
+        required.map(|delay| (delay, unit)),
+    )
 }
 
 /// Draws the stages of one pipeline, of which there is at least one. `title` and `unit` may be any text.
 pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> String {
-    draw(title, [&format!("longest path ({unit})"), "register bits behind the stage", "stage"], columns, true)
+    draw(title, [&format!("longest path ({unit})"), "register bits behind the stage", "stage"], columns, true, None)
 }
 
 /// The head element of a picture of this height, with its title.
@@ -66,7 +76,7 @@ pub(super) fn page(title: &str, height: f64) -> String {
 }
 
 /// `names` are those of the two panels and of the axis.
-fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String {
+fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool, required: Option<(f64, &str)>) -> String {
     let mut out = page(title, HEIGHT);
     let delays = Panel {
         title: names[0],
@@ -74,6 +84,7 @@ fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String
         values: columns.iter().map(|c| c.delay).collect(),
         labels: columns.iter().map(|c| three_digits(c.delay)).collect(),
         bars,
+        required,
     };
     let bits = Panel {
         title: names[1],
@@ -81,6 +92,7 @@ fn draw(title: &str, names: [&str; 3], columns: &[Column], bars: bool) -> String
         values: columns.iter().map(|c| c.register_bits as f64).collect(),
         labels: columns.iter().map(|c| c.register_bits.to_string()).collect(),
         bars: true,
+        required: None,
     };
     delays.draw(&mut out, columns.len());
     bits.draw(&mut out, columns.len());
@@ -141,6 +153,9 @@ impl Panel<'_> {
             for (x, y) in places() {
                 let _ = writeln!(out, "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"3.5\" fill=\"#b04a2f\"/>");
             }
+        }
+        if let Some((required, unit)) = self.required {
+            required_line(out, required, (self.top, y(required)), unit);
         }
         for (index, ((x, y), label)) in places().zip(&self.labels).enumerate() {
             if is_labelled(index, columns) {
@@ -235,9 +250,10 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out() {
-        let drawn = svg("</title><script>&\"'\u{1}", "<u>", &[row(1, 2.0, 0), row(2, 1.0, 30)]);
+        let drawn = svg("</title><script>&\"'\u{1}", "<u>", &[row(1, 2.0, 0), row(2, 1.0, 30)], Some(1.5));
         assert!(!drawn.contains("<script") && !drawn.contains("<u>") && !drawn.contains('\u{1}'));
         assert!(drawn.contains("&lt;script&gt;&amp;&quot;&#39;?"));
         assert_eq!(drawn.matches("<circle").count(), 2);
+        assert!(drawn.contains("required 1.5 &lt;u&gt;") && drawn.matches("stroke-dasharray").count() == 1);
     }
 }

@@ -3,6 +3,7 @@
 use super::plot::{LEFT, ON_LINES, RIGHT, TOP, WIDTH, escaped, page, scale, shortened, text};
 use super::short;
 use super::sweep::Row;
+use crate::diag::four_digits;
 use std::fmt::Write;
 
 /// Height of a panel's plot, and of a panel with its heading and axis.
@@ -16,6 +17,8 @@ const HALF_CHARACTER: f64 = 3.1;
 const FEW: usize = 24;
 /// The colour of what is not beaten.
 const BEST: &str = "#b04a2f";
+/// Style of the line at a required clock or period.
+pub(super) const REQUIRED: &str = " stroke=\"#2f7d4f\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"";
 
 /// A panel of points.
 pub(in crate::cli) struct Panel {
@@ -23,6 +26,8 @@ pub(in crate::cli) struct Panel {
     pub(in crate::cli) title: String,
     /// Its points.
     pub(in crate::cli) points: Vec<Point>,
+    /// Value on the vertical axis that is required, if there is one.
+    pub(in crate::cli) required: Option<f64>,
 }
 
 /// A point of a panel: further left is better, and so is further up.
@@ -37,13 +42,15 @@ pub(in crate::cli) struct Point {
     pub(in crate::cli) label: String,
 }
 
-/// Draws the rows of a sweep that have an estimate. `title` and `device` may be any text.
-pub(super) fn sweep_chart(title: &str, device: &str, rows: &[Row]) -> String {
+/// Draws the rows of a sweep that have an estimate, and a line at the clock `period` (ns) that is required. `title` and
+/// `device` may be any text.
+pub(super) fn sweep_chart(title: &str, device: &str, rows: &[Row], period: Option<f64>) -> String {
     let point = |row: &Row| {
         let on = row.on_device?;
         Some(Point { x: on.area() as f64, y: on.clock_mhz, best: on.best, label: row.stages.to_string() })
     };
-    let panel = Panel { title: device.to_owned(), points: rows.iter().filter_map(point).collect() };
+    let required = period.filter(|ns| *ns > 0.0).map(|ns| 1000.0 / ns);
+    let panel = Panel { title: device.to_owned(), points: rows.iter().filter_map(point).collect(), required };
     svg(title, ["LUT + FF", "estimated clock (MHz) of each number of stages"], &[panel])
 }
 
@@ -80,6 +87,10 @@ impl Panel {
         }
         text(out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, top + PLOT + 43.0, "middle", names[0], "");
 
+        if let Some(required) = self.required {
+            required_line(out, required, (top, y(required)), "MHz");
+        }
+
         let mut placed: Vec<(&Point, (f64, f64))> = self.points.iter().map(|p| (p, (x(p.x), y(p.y)))).collect();
         // Beaten points first, so that they never cover the others.
         placed.sort_by(|(a, _), (b, _)| a.best.cmp(&b.best).then(a.x.total_cmp(&b.x)));
@@ -98,6 +109,14 @@ impl Panel {
         }
         labels(out, &placed, (top, top + PLOT));
     }
+}
+
+/// Draws the line at a required value, whose place is `at`; at the top of the plot if it lies above, with an arrow.
+pub(super) fn required_line(out: &mut String, required: f64, (top, at): (f64, f64), unit: &str) {
+    let (at, arrow) = if at < top { (top, " \u{2191}") } else { (at, "") };
+    let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{:.2}\" y2=\"{at:.2}\"{REQUIRED}/>", WIDTH - RIGHT);
+    let label = format!("required {} {unit}{arrow}", four_digits(required));
+    text(out, WIDTH - RIGHT - 4.0, at + 14.0, "end", &label, ON_LINES);
 }
 
 fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
@@ -134,7 +153,7 @@ mod tests {
 
     fn panel(points: &[(f64, f64, bool, &str)]) -> Panel {
         let point = |&(x, y, best, label): &(f64, f64, bool, &str)| Point { x, y, best, label: label.to_owned() };
-        Panel { title: "<ecp5>".into(), points: points.iter().map(point).collect() }
+        Panel { title: "<ecp5>".into(), points: points.iter().map(point).collect(), required: None }
     }
 
     #[test]

@@ -166,6 +166,7 @@ pub fn model_sharing_proofs<'d>(
     let chain = if spec.prove { Some(proved.chain(spec, listener)?) } else { None };
     let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
     let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
+    let chain = chain.map(|chain| chain.extended(&scheduled, listener)).transpose()?;
     Hardware::new(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
 }
 

@@ -8,6 +8,7 @@ use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_hw::emit;
 use alir_hw::netlist::{self, Adders, BlockRegisters, Fabric, Multipliers, Netlist};
+use alir_opt::passes::{self, PassStat};
 use alir_opt::schedule::{
     self, BoundFlag, ByWidth, Delay, Effort, Goal, LatencyFields, Objective, Outcome, PathElement, Uses,
 };
@@ -45,6 +46,23 @@ impl Deref for Source {
 pub(super) struct Made {
     pub(super) outcome: Outcome,
     pub(super) delays: Source,
+}
+
+/// A program with shorter carry chains, and the statistics of the pass that split them.
+pub(super) type Shortened = (Model, Vec<PassStat>);
+
+/// Reason for which a program has no schedule.
+enum Unscheduled {
+    /// A request that cannot be fulfilled, or an internal error.
+    Error(Error),
+    /// A clock period that no schedule meets: the one with the shortest period by the estimate, in nanoseconds.
+    Missed { made: Box<Made>, found: f64 },
+}
+
+impl From<Error> for Unscheduled {
+    fn from(error: Error) -> Unscheduled {
+        Unscheduled::Error(error)
+    }
 }
 
 impl Spec {
@@ -252,6 +270,76 @@ impl Spec {
     /// # Errors
     /// If the goal cannot be reached, or if the checker objects, which is an internal error.
     pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
+        self.attempt(model).map_err(|why| self.refusal(model, why))
+    }
+
+    /// Like [`Spec::schedule`]; a program that misses the requested period or stage delay is scheduled with shorter
+    /// carry chains, which it is returned with.
+    ///
+    /// # Errors
+    /// As [`Spec::schedule`]: the refusal of the program with the shortest period.
+    pub(super) fn schedule_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Error> {
+        let why = match self.attempt(model) {
+            Ok(made) => return Ok((made, None)),
+            Err(why) if !self.splits_sums() => return Err(self.refusal(model, why)),
+            Err(why) => why,
+        };
+        let mut programs: Vec<Shortened> = Vec::new();
+        for name in passes::SHORTER_CHAINS {
+            let (program, stats) = passes::run_trusting(model, &[name], self.trust());
+            if let Cow::Owned(program) = program
+                && programs.last().is_none_or(|(last, _)| *last != program)
+            {
+                programs.push((program, stats));
+            }
+        }
+        // Where something else is slowest, shorter chains do not help.
+        let slowest = |program: &Model| {
+            let delays = self.delays(program);
+            program.ids().map(|id| delays.own_delay(program, id)).fold(0.0, f64::max)
+        };
+        let of_whole = slowest(model);
+        programs.retain(|(program, _)| slowest(program) < of_whole);
+        let Some(finest) = programs.len().checked_sub(1) else { return Err(self.refusal(model, why)) };
+        // The fewest stages, then the longest chains. Schedules by numbers of stages are tried for the shortest chains.
+        let mut quick = self.clone();
+        quick.pipeline.effort = Effort::Fast;
+        let stages = |program: &Model| Some(quick.by_delays(program).ok()?.outcome.schedule.stages);
+        let mut ranked: Vec<(u32, usize)> =
+            programs.iter().enumerate().filter_map(|(k, (program, _))| Some((stages(program)?, k))).collect();
+        ranked.sort_unstable();
+        for (_, k) in ranked {
+            if let Ok(made) = self.attempt(&programs[k].0) {
+                return Ok((made, Some(programs.swap_remove(k))));
+            }
+        }
+        let program = &programs[finest].0;
+        match quick.attempt(program) {
+            Ok(made) => {
+                let mut exact = self.clone();
+                exact.pipeline.stages = Some(Stages::Exactly(made.outcome.schedule.stages));
+                Ok((exact.attempt(program).unwrap_or(made), Some(programs.swap_remove(finest))))
+            }
+            Err(other) if is_nearer(&other, &why) => Err(self.refusal(program, other)),
+            Err(_) => Err(self.refusal(model, why)),
+        }
+    }
+
+    /// Returns `true` if sums may be split for a pipeline: its stages have a bound in nanoseconds on a device.
+    fn splits_sums(&self) -> bool {
+        let in_stages = !matches!(self.pipeline.stages, Some(Stages::Exactly(0 | 1)));
+        let is_optimised = matches!(self.optimisation.passes, Passes::Level(1..));
+        in_stages && is_optimised && self.is_bounded() && self.delay_model() == DelayModel::Device
+    }
+
+    fn refusal(&self, model: &Model, why: Unscheduled) -> Error {
+        match why {
+            Unscheduled::Error(error) => error,
+            Unscheduled::Missed { made, found } => self.too_fast(model, &made, found),
+        }
+    }
+
+    fn attempt(&self, model: &Model) -> Result<Made, Unscheduled> {
         self.check_clock()?;
         let delays = self.delays(model);
         let goal = self.goal();
@@ -264,12 +352,38 @@ impl Spec {
         }
     }
 
+    /// Returns a schedule by the delays of operations alone, whose netlist meets the clock period if there is one.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn by_delays(&self, model: &Model) -> Result<Made, Error> {
+        let delays = self.delays(model);
+        match (&delays, self.clock.period) {
+            (Source::Device(known), Some(period)) => self.meet_by_delays(model, known, period),
+            _ => Ok(Made { outcome: self.keep(model, &*delays, &self.goal())?, delays }),
+        }
+    }
+
     /// Returns a schedule whose netlist meets a clock period in nanoseconds by the estimate: of the fewest stages, or
     /// of as many as are required. `known` are the delays of operations without registers.
     ///
     /// # Errors
-    /// If no schedule was found; the shortest period of those that were tried is part of the message.
-    fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
+    /// If no schedule was found.
+    fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
+        self.time_for_logic(period)?;
+        let goal = self.goal();
+        match self.meet_by_delays(model, known, period) {
+            Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
+            Ok(found) => Ok(self.with_fewer_stages(model, known, found, period)?),
+            Err(_) => self.by_number_of_stages(model, known, period),
+        }
+    }
+
+    /// Returns a schedule by bounds on the delays of operations whose netlist meets a clock period by the estimate.
+    ///
+    /// # Errors
+    /// If bounds lead to none.
+    fn meet_by_delays(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
         let goal = self.goal();
         let time = self.time_for_logic(period)?;
         let by = |delays: &Source| {
@@ -283,11 +397,7 @@ impl Spec {
         // Pins and tables may be better than those of the program without registers; the estimate of the netlist
         // decides.
         let in_a_row = || by(&Source::InARow(Arc::new(known.in_a_row(model))));
-        match by(&Source::Device(known.clone())).or_else(|_| in_a_row()) {
-            Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
-            Ok(found) => self.with_fewer_stages(model, known, found, period),
-            Err(_) => self.by_number_of_stages(model, known, period),
-        }
+        by(&Source::Device(known.clone())).or_else(|_| in_a_row())
     }
 
     /// Returns the schedule of the fewest stages whose netlist meets a period, where bounds on the delays of operations
@@ -295,7 +405,7 @@ impl Spec {
     ///
     /// # Errors
     /// If no number of stages up to [`MAX_AUTO_STAGES`] meets the period.
-    fn by_number_of_stages(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Error> {
+    fn by_number_of_stages(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
         let goal = Goal { max_stage_delay: None, ..self.goal() };
         let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
         let counts: Vec<u32> = match goal.stages {
@@ -313,7 +423,7 @@ impl Spec {
             }
         }
         let (made, found) = best.expect("at least one number of stages is tried");
-        Err(self.too_fast(model, period, &made, found))
+        Err(Unscheduled::Missed { made: Box::new(made), found })
     }
 
     /// Returns the schedule for the stage count of `goal`, and the clock period of its netlist by the estimate, in
@@ -332,7 +442,8 @@ impl Spec {
 
     /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of those that
     /// were tried: `found` nanoseconds.
-    fn too_fast(&self, model: &Model, period: f64, made: &Made, found: f64) -> Error {
+    fn too_fast(&self, model: &Model, made: &Made, found: f64) -> Error {
+        let period = self.clock.period.unwrap_or_default();
         let schedule = &made.outcome.schedule;
         let estimate = self.estimate_of(model, &made.outcome);
         let times = estimate.map(|estimate| estimate.stage_periods_ns).unwrap_or_default();
@@ -351,7 +462,9 @@ impl Spec {
                     (Op::Mul { .. }, _) => ", a product (-O2 --use-dsp no splits it)",
                     _ => "",
                 };
-                format!("; v{} ({}) limits it{table}{product}", node.origin, node.op.name())
+                let is_sum = matches!(node.op, Op::Add { .. } | Op::Sub { .. } | Op::Neg { .. } | Op::AddConst { .. });
+                let sum = if is_sum && !self.splits_sums() { ", a carry chain (-O1 in stages splits it)" } else { "" };
+                format!("; v{} ({}) limits it{table}{product}{sum}", node.origin, node.op.name())
             }
             Some(PathElement::Before) => "; --input-delay limits it".to_owned(),
             Some(PathElement::After) => "; --output-delay limits it".to_owned(),
@@ -536,6 +649,16 @@ impl Spec {
         let message = format!("a register of {} alone takes {register} ns{also}", self.device().name());
         let help = format!("require {}, or another --device", self.clock.bound(taken));
         Err(Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help)))
+    }
+}
+
+/// Returns `true` if the program of one refusal came nearer to the request than that of another. Delays of operations
+/// alone only shrink where sums are split.
+fn is_nearer(one: &Unscheduled, other: &Unscheduled) -> bool {
+    match (one, other) {
+        (Unscheduled::Missed { found: one, .. }, Unscheduled::Missed { found: other, .. }) => one < other,
+        (Unscheduled::Error(_), Unscheduled::Error(_)) => true,
+        _ => false,
     }
 }
 

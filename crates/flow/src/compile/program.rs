@@ -50,13 +50,17 @@ pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Erro
 }
 
 impl<'d> Optimised<'d> {
-    /// Places the registers.
+    /// Places the registers; splits sums where the requested period or stage delay is too short for one of them.
     ///
     /// # Errors
     /// If the goal cannot be reached; if the checker objects, which is our mistake.
     pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
-        let Made { outcome, delays } = spec.schedule(&self.program)?;
-        let Optimised { source, program, passes } = self;
+        let Optimised { source, mut program, mut passes } = self;
+        let (Made { outcome, delays }, shortened) = spec.schedule_with_splits(&program)?;
+        if let Some((split, stats)) = shortened {
+            program = Cow::Owned(split);
+            passes.extend(stats);
+        }
         Ok(Scheduled { source, program, passes, outcome, delays })
     }
 

@@ -8,7 +8,7 @@ use super::Planned;
 use super::source::{Source, Theorem};
 use super::spec::Spec;
 use super::steps;
-use super::{Error, ErrorKind, Hardware, Listener};
+use super::{Error, ErrorKind, Hardware, Listener, Scheduled};
 use crate::prove::{self, Hints};
 use alir_core::diag::{Diagnostic, Place, Severity};
 use alir_core::ir::Model;
@@ -103,6 +103,21 @@ impl Chain {
             current = next;
         }
         Ok(Chain { optimised: current, open: undecided })
+    }
+
+    /// Adds the proof of the sums that were split for the schedule.
+    ///
+    /// # Errors
+    /// As [`Chain::new`].
+    pub(super) fn extended(mut self, scheduled: &Scheduled<'_>, listener: Listener<'_>) -> Result<Chain, Error> {
+        let program = &*scheduled.program;
+        if let Some(pass) = scheduled.passes.last().filter(|_| *program != self.optimised) {
+            if let Some(reason) = prove_pass(pass.name, &self.optimised, program, listener)? {
+                self.open.get_or_insert((pass.name, reason));
+            }
+            self.optimised = program.clone();
+        }
+        Ok(self)
     }
 
     /// Proves the netlist equal to the program that was handed in, or to the optimised one, and so its text.

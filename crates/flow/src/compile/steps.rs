@@ -140,12 +140,24 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
         }
     }
     let bit_by_bit = goes_bit_by_bit(head);
+    let is_bounded = ["--clock-period", "--max-stage-delay"].into_iter().any(|flag| after(flag).is_some());
+    let may_split = is_bounded && !bit_by_bit && after("--passes").is_none();
+    let has_count = move |program: &Model| program.nodes().len() == operations;
     Some(move || {
-        let mut steps = candidates.iter().map(|names| match bit_by_bit {
-            true => with_sums_of_two(model, pass_steps(model, &without_left_out(names.iter().copied())).programs),
-            false => pass_steps(model, names),
-        });
-        steps.find(|steps| steps.programs.last().is_some_and(|last| last.nodes().len() == operations))
+        candidates.iter().find_map(|names| {
+            let mut steps = match bit_by_bit {
+                true => with_sums_of_two(model, pass_steps(model, &without_left_out(names.iter().copied())).programs),
+                false => pass_steps(model, names),
+            };
+            if steps.programs.last().is_some_and(has_count) {
+                return Some(steps);
+            }
+            let last = steps.programs.last().filter(|_| may_split).unwrap_or(model);
+            let split = |name: &str| Some(passes::find(name)?.apply(last, Trust::Types)).filter(has_count);
+            let split = passes::SHORTER_CHAINS.iter().filter(|_| may_split).find_map(|name| split(name))?;
+            steps.programs.push(split);
+            Some(with_names(steps.programs))
+        })
     })
 }
 

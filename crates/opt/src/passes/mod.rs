@@ -24,6 +24,7 @@ mod signs;
 mod simplify;
 mod slope;
 mod split;
+mod sums;
 mod tables;
 
 use alir_core::ir::{Model, Op, ValueId};
@@ -208,6 +209,38 @@ pub const PASSES: &[PassInfo] = &[
         run: products::run,
     },
     PassInfo {
+        name: "sums32",
+        summary: "sums and comparisons of more than 32 bits as carry chains of no more, so that registers can be placed \
+                  between them",
+        level: BY_NAME,
+        tables_only: false,
+        run: sums::run::<32>,
+    },
+    PassInfo {
+        name: "sums16",
+        summary: "sums and comparisons of more than 16 bits as carry chains of no more, so that registers can be placed \
+                  between them",
+        level: BY_NAME,
+        tables_only: false,
+        run: sums::run::<16>,
+    },
+    PassInfo {
+        name: "sums8",
+        summary: "sums and comparisons of more than 8 bits as carry chains of no more, so that registers can be placed \
+                  between them",
+        level: BY_NAME,
+        tables_only: false,
+        run: sums::run::<8>,
+    },
+    PassInfo {
+        name: "sums4",
+        summary: "sums and comparisons of more than 4 bits as carry chains of no more, so that registers can be placed \
+                  between them",
+        level: BY_NAME,
+        tables_only: false,
+        run: sums::run::<4>,
+    },
+    PassInfo {
         name: "dce",
         summary: "drop operations and tables that no output needs",
         level: 1,
@@ -251,6 +284,10 @@ pub const WIDE_TABLES: [&str; 2] = ["bitsums", "dce"];
 
 /// Passes that `-O2` adds at the end for devices with four-input LUTs.
 pub const NARROW_TABLES: [&str; 2] = ["bitsums4", "dce"];
+
+/// Passes that split carry chains, those that leave the longest first: for a clock period that operations of the
+/// optimised program exceed.
+pub const SHORTER_CHAINS: [&str; 4] = ["sums32", "sums16", "sums8", "sums4"];
 
 /// Statistics of one pass on a program.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
