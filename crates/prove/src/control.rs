@@ -6,7 +6,7 @@ use super::equiv::{Report, Request, Verdict};
 use super::phases::initial;
 use super::port_roles::{ControlValues, PortRoles};
 use super::unroll::{Gates, Leaves, Unroll, clock_of};
-use alir_hdl::{NodeId, Rtl, Signal, SignalId};
+use alir_hdl::{Expr, NodeId, Rtl, Signal, SignalId, operands};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -126,6 +126,31 @@ fn loops(signal: &Signal) -> String {
     format!("{} depends on itself without a register", signal.name)
 }
 
+/// Returns the signals that an output depends on, through registers too, in ascending order.
+fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
+    let mut is_live = vec![false; rtl.signals().len()];
+    let mut seen = vec![false; rtl.len()];
+    let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
+    while let Some(node) = stack.pop() {
+        if std::mem::replace(&mut seen[node.0 as usize], true) {
+            continue;
+        }
+        let Expr::Signal(s) = rtl.expr(node) else {
+            operands(rtl.expr(node), &mut |&n| stack.push(n));
+            continue;
+        };
+        if !std::mem::replace(&mut is_live[s.0 as usize], true) {
+            let signal = rtl.signal(*s);
+            stack.extend(signal.wires.iter().map(|w| w.1));
+            for register in &signal.registers {
+                stack.push(register.next);
+                stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
+            }
+        }
+    }
+    (0..).map(SignalId).zip(is_live).filter_map(|(id, is_live)| is_live.then_some(id)).collect()
+}
+
 /// Returns the values of bits that are the same for every state and input.
 fn constants(e: &mut Engine, word: &[Lit]) -> Option<Vec<Lit>> {
     word.iter()
@@ -151,6 +176,7 @@ struct Edges {
 /// Checks every register at an edge with the enable low, and at edges with the reset active.
 fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Result<Edges, String> {
     let mut found = Edges::default();
+    let live = live_signals(rtl);
     let reset_high = !ports.reset_low;
     let mut kept: FxHashSet<SignalId> = FxHashSet::default();
     let mut settled = AfterEdge::new(rtl, ports);
@@ -171,8 +197,8 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
         // Registers are leaves here: one edge is looked at, from any state.
         let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
         unroll.registers_are_leaves = true;
-        for (i, signal) in rtl.signals().iter().enumerate() {
-            let id = SignalId(i as u32);
+        for &id in &live {
+            let signal = rtl.signal(id);
             for register in &signal.registers {
                 let mut word = |e: &mut Engine, node: NodeId| {
                     unroll.word(&mut Gates { e, leaves: &mut edge }, node, 0).map_err(|_| loops(signal))
@@ -308,7 +334,7 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
         if !seen.insert(node) {
             continue;
         }
-        if let alir_hdl::Expr::Signal(s) = rtl.expr(node) {
+        if let Expr::Signal(s) = rtl.expr(node) {
             let signal = rtl.signal(*s);
             if Some(*s) == reset {
                 return true;
@@ -316,7 +342,7 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
             // Only through wires: what another register does with the reset is its own affair.
             stack.extend(signal.wires.iter().map(|w| w.1));
         } else {
-            alir_hdl::operands(rtl.expr(node), &mut |&n| stack.push(n));
+            operands(rtl.expr(node), &mut |&n| stack.push(n));
         }
     }
     false
