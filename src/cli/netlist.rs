@@ -104,15 +104,21 @@ impl NetlistArgs {
             None => Vec::new(),
         };
         let is_given = !hints.is_empty();
+        // What the command line does not state comes from the header comment of the RTL.
+        let mut netlist = netlist.clone();
+        if let [hint] = &hints[..] {
+            netlist.head.clone_from(&hint.head);
+        }
+        let request = Request { is_netlist: true, ..request };
         let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, *level));
         for hint in hints.into_iter().chain(generated) {
-            // What the command line does not state comes from the header comment of the RTL.
-            let mut netlist = netlist.clone();
-            if is_given {
-                netlist.head.clone_from(&hint.head);
-            }
-            let own =
-                Request { latency: None, interval: None, work: request.work.map(|work| work / 4), ..request.clone() };
+            let own = Request {
+                latency: None,
+                interval: None,
+                is_netlist: false,
+                work: request.work.map(|work| work / 4),
+                ..request.clone()
+            };
             let (of_hint, ..) = direct(&hint, own);
             if of_hint.verdict != Verdict::Proved {
                 continue;
@@ -127,7 +133,7 @@ impl NetlistArgs {
                 return Ok((report, engine, request));
             }
         }
-        Ok(direct(netlist, request))
+        Ok(direct(&netlist, request))
     }
 
     fn hint(&self, file: &Path) -> Result<Rtl, Failure> {

@@ -40,6 +40,13 @@ pub(super) struct Hint<'a> {
     depth: u32,
 }
 
+impl<'a> Hint<'a> {
+    /// Returns the design and its ports.
+    pub(super) fn side(&self) -> (&'a Rtl, &PortRoles) {
+        (self.rtl, &self.ports)
+    }
+}
+
 /// Outcome of a comparison with RTL.
 #[derive(Default)]
 pub(super) struct HintOutcome {
