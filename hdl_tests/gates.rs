@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 /// Clocks beyond the latency that are looked at, so that a register too many does not show power-on values only.
 const MORE: usize = 2;
 
-/// What yosys and ABC say.
+/// Verdict of yosys and ABC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opinion {
     Equal,

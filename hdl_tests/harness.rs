@@ -1,4 +1,4 @@
-//! What the tests share: finding simulators, making hardware, running it, and judging what comes back.
+//! Shared parts of the tests: finding simulators, making hardware, running it, and judging what comes back.
 
 pub(crate) use alir_testing::tools::skip;
 use alir2hdl::emit::{self, Language};
@@ -68,7 +68,7 @@ pub(crate) fn simulate(
 pub(crate) struct Case {
     pub(crate) netlist: Netlist,
     pub(crate) cycles: Cycles,
-    /// How its text is written.
+    /// Options of its text.
     pub(crate) emit: emit::Options,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn optimised(model: &Model, level: u8) -> Model {
     passes::run(model, passes::pipeline(level)).0
 }
 
-/// What a tool was asked, and how long that took.
+/// A call of a tool and its duration.
 pub(crate) struct Ran {
     pub(crate) what: String,
     pub(crate) seconds: f32,

@@ -13,7 +13,7 @@ use std::time::Instant;
 struct Check {
     /// The tool, as `ALIR2HDL_REQUIRE` names it.
     tool: &'static str,
-    /// What the check is called in tables.
+    /// Name of the check in tables.
     name: &'static str,
     /// The program: not always the tool of this name that stands first on the PATH.
     program: String,
@@ -23,7 +23,7 @@ struct Check {
 /// Every language that is written.
 pub(crate) const LANGUAGES: [Language; 3] = [Language::Verilog, Language::SystemVerilog, Language::Vhdl];
 
-/// What is run on a file with this top module.
+/// Returns the checks of a file with this top module.
 fn checks(file: &str, top: &str, language: Language) -> Vec<Check> {
     let check = |tool: &'static str, name: &'static str, program: &str, args: &[&str]| Check {
         tool,
@@ -88,7 +88,7 @@ fn look_through(file: &str, text: &[u8], top: &str, language: Language, asked: &
     all
 }
 
-/// What was said without the statistics that newer Verilators end with.
+/// Returns the messages without the statistics that newer Verilators end with.
 fn remarks(said: &[u8]) -> String {
     let is_remark = |line: &&str| !line.starts_with("- V e r i l a t i o n") && !line.starts_with("- Verilator: ");
     String::from_utf8_lossy(said).lines().filter(is_remark).collect::<Vec<_>>().join("\n")

@@ -27,7 +27,7 @@ pub(crate) enum Mistake {
     Register,
     /// One bit of a table's entry.
     Entry,
-    /// What the reset clears to, its level, the enable.
+    /// Reset value, level of the reset, enable.
     Reset,
     /// One bit of a constant.
     Constant,

@@ -102,3 +102,49 @@ fn sim_every_network_has_its_golden_outputs() {
         }
     }
 }
+
+/// Decoders with random weights (embed, heads, key and value heads, layers, rows of the embedding, stages): equal to
+/// the reference evaluator in the simulators, and proved from the network.
+#[test]
+#[ignore = "long: layers and whole models of several sizes (20 minutes)"]
+fn nightly_decoders_are_simulated_and_proved() {
+    if !alir_testing::is_nightly() {
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("hdl_tests/transformer_models.py");
+    for (sizes, level, stages, simulators) in [
+        ([8, 2, 1, 1, 0], "-O2", "0", &["verilator", "iverilog", "ghdl"][..]),
+        ([12, 3, 1, 1, 0], "-O1", "6", &["verilator", "iverilog", "ghdl"]),
+        ([16, 4, 2, 1, 0], "-O1", "6", &["verilator", "iverilog", "ghdl"]),
+        ([16, 2, 2, 2, 8], "-O1", "0", &["verilator", "ghdl"]),
+        ([32, 4, 4, 1, 0], "-O1", "0", &["verilator", "ghdl"]),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let run = |mut command: Command| {
+            let output = command.current_dir(folder.path()).output().expect("the program runs");
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{sizes:?} {command:?}: {said}");
+            said
+        };
+        let mut writer = Command::new(tool("python3").expect("Python is installed"));
+        writer.arg(&script).args([".", "--samples", "4"]);
+        for (name, size) in ["--embed", "--heads", "--kv-heads", "--layers", "--vocab"].iter().zip(sizes) {
+            writer.arg(name).arg(size.to_string());
+        }
+        run(writer);
+        let alir2hdl = |words: &[&str], more: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+            command.args(words).args(["net.json", "--weights", "weights", "--quant", "quant.json", "--tokens", "4"]);
+            command.args(more);
+            command
+        };
+        run(alir2hdl(&[], &[level, "--pipeline", stages, "--verilog", "net.v", "--quiet"]));
+        let proof = run(alir2hdl(&["prove"], &["net.v"]));
+        assert!(proof.contains("proved: ") && proof.contains("own meaning"), "{sizes:?}: {proof}");
+        for simulator in simulators.iter().filter(|name| tool(name).is_some()) {
+            let more = ["--input", "inputs.npy", level, "--pipeline", stages, "--sim", simulator];
+            let said = run(alir2hdl(&["verify"], &more));
+            assert!(said.contains("equal: 4 samples"), "{sizes:?} {simulator}: {said}");
+        }
+    }
+}

@@ -65,6 +65,19 @@ fn sources(folder: &Path) -> Vec<(Vec<String>, String)> {
 }
 
 #[test]
+fn sim_system_verilog_is_simulated_by_what_reads_it() {
+    if tool("iverilog").is_none() {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let model = data("models/tiny_ops/model.json.gz");
+    let of = |lang, sim| ["verify", &model, "--lang", lang, "--sim", sim, "--vectors", "200"];
+    expect(folder.path(), &of("systemverilog", "iverilog"), 0, &["systemverilog", "equal: "]);
+    expect(folder.path(), &of("systemverilog", "ghdl"), 2, &["E1006", "ghdl does not read systemverilog"]);
+    expect(folder.path(), &of("vhdl", "iverilog"), 2, &["E1006", "iverilog does not read vhdl"]);
+}
+
+#[test]
 fn sim_own_samples_and_what_run_writes_agree_for_every_source() {
     if tool("iverilog").is_none() {
         return;

@@ -94,6 +94,26 @@ def write_npy(path, shape, numbers):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 
 
+# Operations of a norm and its attention: operation, kernel, buffer of each argument.
+ATTENTION = [
+    ("rmsnorm", "rmsnorm_forward", {"input": "input", "gamma": "ln1_gamma", "out": "ln1_out"}),
+    ("qkv_project", "", {"input": "ln1_out", "wq": "wq", "wk": "wk", "wv": "wv", "q": "q", "k": "k", "v": "v"}),
+    ("rope", "rope_forward_qk", {"q": "q", "k": "k"}),
+    ("attention", "attention_forward_causal", {"q": "q", "k": "k", "v": "v", "attn_out": "attn_out"}),
+    ("attn_proj", "", {"attn_out": "attn_out", "wo": "wo", "proj_tmp": "proj_tmp"}),
+]
+
+
+def record(name, scope, role, dims):
+    """A buffer of an IR v2 graph."""
+    return {"name": name, "scope": scope, "role": role, "dtype": "fp32", "shape": [{"dim": dim} for dim in dims]}
+
+
+def bind(layer, op, kernel, args):
+    """A node of an IR v2 graph."""
+    return {"layer": layer, "op": op, "kernel": kernel, "bindings": [{"arg": arg, "buffer": buffer} for arg, buffer in args.items()]}
+
+
 def graph():
     embed, heads = ["tokens", "embed"], lambda name: [name, "tokens", "head_dim"]
     weight = lambda *dims: ("weight", dims)
@@ -113,27 +133,7 @@ def graph():
         "proj_tmp": value(*embed),
         "output": value(*embed),
     }
-    nodes = [
-        ("rmsnorm", "rmsnorm_forward", {"input": "input", "gamma": "ln1_gamma", "out": "ln1_out"}),
-        ("qkv_project", "", {"input": "ln1_out", "wq": "wq", "wk": "wk", "wv": "wv", "q": "q", "k": "k", "v": "v"}),
-        ("rope", "rope_forward_qk", {"q": "q", "k": "k"}),
-        ("attention", "attention_forward_causal", {"q": "q", "k": "k", "v": "v", "attn_out": "attn_out"}),
-        ("attn_proj", "", {"attn_out": "attn_out", "wo": "wo", "proj_tmp": "proj_tmp"}),
-        ("residual_add", "", {"a": "input", "b": "proj_tmp", "out": "output"}),
-    ]
-    record = lambda name, scope, role, dims: {
-        "name": name,
-        "scope": scope,
-        "role": role,
-        "dtype": "fp32",
-        "shape": [{"dim": dim} for dim in dims],
-    }
-    bind = lambda layer, op, kernel, args: {
-        "layer": layer,
-        "op": op,
-        "kernel": kernel,
-        "bindings": [{"arg": arg, "buffer": buffer} for arg, buffer in args.items()],
-    }
+    nodes = ATTENTION + [("residual_add", "", {"a": "input", "b": "proj_tmp", "out": "output"})]
     sizes = {"tokens": TOKENS, "embed": EMBED, "head_dim": HEAD_DIM, "num_heads": HEADS, "num_kv_heads": HEADS, "classes": CLASSES}
     return {
         "version": 2,

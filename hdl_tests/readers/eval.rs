@@ -5,7 +5,7 @@ use alir2hdl::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId}
 use num_bigint::{BigInt, BigUint};
 use std::collections::HashMap;
 
-/// What undefined values are taken for.
+/// Reading of undefined values.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Undefined {
     Zeros,

@@ -36,7 +36,7 @@ struct Design {
 trait Chance {
     fn rng(&mut self) -> &mut SplitMix;
 
-    /// How many names were given.
+    /// Number of names given so far.
     fn names(&mut self) -> &mut u32;
 
     /// A number below `n`; zero if there is none.
@@ -89,7 +89,7 @@ fn vectors(count: usize, seed: u64) -> Vec<BigUint> {
         .collect()
 }
 
-/// What came of a comparison.
+/// Counts of a comparison.
 #[derive(Default, Debug)]
 struct Findings {
     /// Bits compared.
@@ -165,7 +165,7 @@ fn compare(language: Language, designs: &[Design], vectors: &[BigUint], shown: &
     f
 }
 
-/// What a simulator shows for designs that it can do at all: those over which it fails are left out, and counted.
+/// Outputs of a simulator for designs that it can run at all: those over which it fails are left out, and counted.
 fn simulated(
     mut designs: Vec<Design>,
     simulate: &dyn Fn(&[Design]) -> Result<String, String>,
@@ -193,7 +193,7 @@ fn run(dir: &Path, tool: &str, args: &[&str]) -> Result<String, String> {
     if done.status.success() { Ok(all) } else { Err(format!("{tool}: {}", faults.join("\n"))) }
 }
 
-/// What Icarus Verilog shows for the designs.
+/// Outputs of Icarus Verilog for the designs.
 fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
     let dir = tempfile::tempdir().expect("a folder");
     let mut text: String = designs.iter().map(|d| d.text.as_str()).collect();
@@ -235,7 +235,7 @@ fn icarus(designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
     run(dir.path(), "vvp", &["-n", "all.vvp"])
 }
 
-/// What GHDL shows for the designs.
+/// Outputs of GHDL for the designs.
 fn ghdl(standard: &str, designs: &[Design], vectors: &[BigUint]) -> Result<String, String> {
     let dir = tempfile::tempdir().expect("a folder");
     let mut text: String = designs.iter().map(|d| d.text.as_str()).collect();
@@ -336,7 +336,7 @@ fn judge(
     assert!(read * 10 > asked * 9, "{name} could do {read} of {asked} designs");
 }
 
-/// How many designs: the usual number, or what `READERS_DESIGNS` says, from seed `READERS_SEED` on.
+/// Seeds of the designs: the usual number, or what `READERS_DESIGNS` says, from seed `READERS_SEED` on.
 fn amount(usual: u64) -> std::ops::Range<u64> {
     let of = |name: &str, usual: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let first = of("READERS_SEED", 0);

@@ -7,7 +7,7 @@ use super::{Chance, Design};
 use alir_testing::random::SplitMix;
 use std::fmt::Write as _;
 
-/// What an expression may name.
+/// Names that an expression may use.
 #[derive(Clone)]
 struct Net {
     name: String,

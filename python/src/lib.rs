@@ -275,8 +275,8 @@ fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>)
     .to_string()
 }
 
-/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a tenth of a
-/// second, also where the job takes longer to end.
+/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a
+/// tenth of a second, also where the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     watched(py, &|_| Ok(()), job)
 }
@@ -325,8 +325,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// Stack of a thread that does a job (bytes): as much as a main thread has.
 const STACK: usize = 8 << 20;
 
-/// What a product with a matrix is made of: adders (operands, power of two of the second, whether it is subtracted),
-/// outputs (value, power of two, whether it is negated), cost in adder bits, and latency.
+/// Parts of a product with a matrix: adders (operands, power of two of the second, whether it is subtracted), outputs
+/// (value, power of two, whether it is negated), cost in adder bits, and latency.
 type Adders = (Vec<(u32, u32, i32, bool)>, Vec<Option<(u32, i32, bool)>>, u64, f64);
 
 #[pymethods]
@@ -361,7 +361,7 @@ impl Native {
         Ok((Native { held: Arc::new(held), bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
     }
 
-    /// What `from_bytes` makes the same model of.
+    /// Bytes from which `from_bytes` makes the same model.
     fn content<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, &str) {
         (PyBytes::new(py, &self.bytes), self.held.name())
     }
@@ -387,8 +387,8 @@ impl Native {
         }
     }
 
-    /// Runs `rows` samples of a contiguous array, or of a list of integers, into a contiguous array: of doubles, or of integers
-    /// for raw integer values. Without one the raw integer values are the result.
+    /// Runs `rows` samples of a contiguous array, or of a list of integers, into a contiguous array: of doubles, or of
+    /// integers for raw integer values. Without one the raw integer values are the result.
     #[pyo3(signature = (x, out, rows, threads, rounds=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn predict(
@@ -403,8 +403,8 @@ impl Native {
         with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)))
     }
 
-    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there is
-    /// no `out`, and the state after the last cycle.
+    /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there
+    /// is no `out`, and the state after the last cycle.
     #[pyo3(signature = (x, out, rows, resets, state))]
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn run_machine(
@@ -527,7 +527,8 @@ impl Native {
         interruptible(py, move || held.view(&page, &options_of_hardware).map_err(failed))
     }
 
-    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`. A certificate is written into a folder.
+    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`. A certificate is written into a
+    /// folder.
     fn prove(
         &self,
         py: Python<'_>,

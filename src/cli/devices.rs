@@ -2,6 +2,7 @@
 
 use super::{ExitStatus, Failure, print, schema};
 use crate::device::Device;
+use crate::diag::{Diagnostic, Place};
 use crate::project::{BOARDS, DEVICES};
 use serde_json::json;
 use std::fmt::Write;
@@ -11,43 +12,83 @@ use std::fmt::Write;
 #[command(after_help = "\
 Examples:
   alir2hdl devices
-  alir2hdl devices | grep -i zynq
+  alir2hdl devices zynq               those with this in a name
   alir2hdl devices --json | jq -r .boards[].name")]
 pub(super) struct Args {
+    /// List only names that contain TEXT, in upper or lower case
+    #[arg(value_name = "TEXT")]
+    filter: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
+impl Args {
+    /// Returns `true` if one of some names is to be listed.
+    fn lists(&self, names: &[&str]) -> bool {
+        let Some(filter) = &self.filter else { return true };
+        let filter = filter.to_lowercase();
+        // A whole part number begins with a prefix.
+        names.iter().any(|name| {
+            let name = name.to_lowercase();
+            name.contains(&filter) || (name.len() >= SHORTEST_PREFIX && filter.starts_with(&name))
+        })
+    }
+}
+
+/// Fewest letters of a prefix by which a part number is recognised in a filter.
+const SHORTEST_PREFIX: usize = 3;
+
 /// Runs the sub-command.
 pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
+    let devices: Vec<&str> = Device::ALL.map(Device::name).into_iter().filter(|name| args.lists(&[name])).collect();
+    let parts: Vec<_> =
+        DEVICES.iter().filter(|part| args.lists(&[part.prefix, part.family, part.figures().name()])).collect();
+    let boards: Vec<_> = BOARDS.iter().filter(|board| args.lists(&[board.name, board.part])).collect();
     if args.json {
-        let parts = DEVICES.iter().map(|part| {
-            json!({
-                "prefix": part.prefix, "family": part.family, "figures": part.figures().name(), "flow": part.flow.name(),
-            })
+        let parts = parts.iter().map(|part| {
+            let (figures, flow) = (part.figures().name(), part.flow.name());
+            json!({ "prefix": part.prefix, "family": part.family, "figures": figures, "flow": flow })
         });
-        let boards = BOARDS.iter().map(|board| json!({ "name": board.name, "part": board.part }));
+        let boards = boards.iter().map(|board| json!({ "name": board.name, "part": board.part }));
         let content = json!({
-            "devices": Device::ALL.map(Device::name),
+            "devices": devices,
             "parts": parts.collect::<Vec<_>>(),
             "boards": boards.collect::<Vec<_>>(),
         });
         return print(schema::document("alir2hdl.devices/1", &content).as_bytes());
     }
-    let mut text = String::from("--device takes one of these, whose area and delays are known:\n");
-    for device in Device::ALL {
-        let _ = writeln!(text, "  {}", device.name());
+    if devices.is_empty() && parts.is_empty() && boards.is_empty() {
+        let asked = args.filter.as_deref().unwrap_or_default();
+        let message = format!("no device, part number or board has {asked:?} in its name");
+        let error = Diagnostic::error("E0002", Place::Flag("TEXT".into()), message);
+        return Err(Failure::input(error.with_help("`alir2hdl devices` lists all")));
     }
-    text.push_str("\nor a part number that begins like one of these:\n");
-    let _ = writeln!(text, "  {:<12}{:<24}{:<14}flow", "begins with", "family", "figures of");
-    for part in DEVICES {
-        let (figures, tool) = (part.figures().name(), part.flow.name());
-        let _ = writeln!(text, "  {:<12}{:<24}{figures:<14}{tool}", part.prefix, part.family);
+    let mut sections: Vec<String> = Vec::new();
+    if !devices.is_empty() {
+        let mut text = String::from("--device takes one of these, whose area and delays are known:\n");
+        for name in devices {
+            let _ = writeln!(text, "  {name}");
+        }
+        sections.push(text);
     }
-    text.push_str("\n--board of `alir2hdl project` takes one of these:\n");
-    for board in BOARDS {
-        let _ = writeln!(text, "  {:<12}{}", board.name, board.part);
+    if !parts.is_empty() {
+        let or = if sections.is_empty() { "--device takes" } else { "or" };
+        let mut text = format!("{or} a part number that begins like one of these:\n");
+        let _ = writeln!(text, "  {:<12}{:<24}{:<14}flow", "begins with", "family", "figures of");
+        for part in parts {
+            let (figures, tool) = (part.figures().name(), part.flow.name());
+            let _ = writeln!(text, "  {:<12}{:<24}{figures:<14}{tool}", part.prefix, part.family);
+        }
+        sections.push(text);
     }
+    if !boards.is_empty() {
+        let mut text = String::from("--board of `alir2hdl project` takes one of these:\n");
+        for board in boards {
+            let _ = writeln!(text, "  {:<12}{}", board.name, board.part);
+        }
+        sections.push(text);
+    }
+    let text = sections.join("\n");
     print(text.as_bytes())
 }

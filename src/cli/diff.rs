@@ -1,9 +1,12 @@
-//! `alir2hdl diff`: what differs between two models, and whether it can be seen at the outputs.
+//! `alir2hdl diff`: differences between two models, and whether outputs show them; differences between two RTL files.
 
 use super::diff_proof::{self, DiffProof};
+use super::diff_rtl;
 use super::input::{Design, InputArgs};
 use super::proof_effort::ProofEffortArgs;
+use super::rtl_files::is_rtl;
 use super::{ExitStatus, Failure, Global, print, schema};
+use crate::diag::{Diagnostic, Place};
 use crate::interp::meaning;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
@@ -14,7 +17,7 @@ use num_bigint::BigInt;
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Compare two models, on samples or for every input
+/// Compare two models, on samples or for every input, or two RTL files
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,6 +25,7 @@ Examples:
   alir2hdl diff old.json.gz new.json.gz --samples 100000 --seed 7
   alir2hdl diff old.json.gz new.json.gz --json | jq .outputs
   alir2hdl diff kernel.llv model.json.gz --prove         equal for every input, or inputs that show where not
+  alir2hdl diff old.v new.v                              signals whose drivers differ
 
 Models are equal (exit code 0) if ports, operations, tables and connections are the same; else they are different \
 (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are \
@@ -32,7 +36,11 @@ counts as changed.
 With --prove the question is another one: whether the outputs are the same numbers for every input, however the \
 models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters \
 of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest \
-type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.")]
+type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.
+
+RTL files (.v, .sv, .vhd, .vhdl, also one of each language) are elaborated and their signals aligned like operations \
+of models. A signal differs if its driver does; other names of internal signals are counted, and are no difference. \
+Whether RTL computes the same is decided by `alir2hdl prove MODEL FILE`.")]
 #[command(
     mut_arg("prove_effort", |arg| arg.requires("prove")),
     mut_arg("work", |arg| arg.requires("prove")),
@@ -44,12 +52,12 @@ pub(super) struct Args {
     /// The model that it is compared with
     #[arg(value_name = "OTHER")]
     other: PathBuf,
-    /// Compare on this many samples; cycles of a state machine
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    samples: u32,
-    /// Draw other samples
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    /// Compare on this many samples; cycles of a state machine [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    samples: Option<u32>,
+    /// Draw other samples [default: 1]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
     /// Prove that the outputs are equal for every input, or show where not
     #[arg(long)]
     prove: bool,
@@ -60,54 +68,70 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Default number of samples, and default seed.
+const SAMPLES: u32 = 1000;
+const SEED: u64 = 1;
+
 /// Everything that differs.
 #[derive(Debug, Default, Serialize)]
-struct Difference {
-    equal: bool,
+pub(super) struct Difference {
+    /// `true` for two RTL files.
+    #[serde(skip)]
+    pub(super) is_rtl: bool,
+    pub(super) equal: bool,
     /// Differences of the whole: kind, number of ports, connections.
-    shape: Vec<String>,
+    pub(super) shape: Vec<String>,
     /// Ports of another type.
-    ports: Vec<PortChange>,
-    operations: Vec<Operations>,
-    outputs: Outputs,
+    pub(super) ports: Vec<PortChange>,
+    pub(super) operations: Vec<Operations>,
+    pub(super) outputs: Outputs,
     /// With `--prove`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    proof: Option<DiffProof>,
+    pub(super) proof: Option<DiffProof>,
 }
 
 /// A port of another type.
 #[derive(Debug, Serialize)]
-struct PortChange {
-    port: String,
-    first: String,
-    second: String,
+pub(super) struct PortChange {
+    pub(super) port: String,
+    pub(super) first: String,
+    pub(super) second: String,
 }
 
-/// Changes to a program's operations and tables.
+/// Changes to a program's operations and tables, or to the signals of RTL.
 #[derive(Debug, Default, Serialize)]
-struct Operations {
+pub(super) struct Operations {
     /// The block of a state machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    block: Option<String>,
-    first: usize,
-    second: usize,
+    pub(super) block: Option<String>,
+    pub(super) first: usize,
+    pub(super) second: usize,
     /// Operations of the first that the second lacks.
-    removed: Vec<Operation>,
+    pub(super) removed: Vec<Operation>,
     /// Operations of the second that the first lacks.
-    added: Vec<Operation>,
+    pub(super) added: Vec<Operation>,
+    /// Equal signals of RTL with another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) renamed: Option<usize>,
     /// Lookup tables with other entries, or that only one has.
-    tables: Vec<usize>,
+    pub(super) tables: Vec<usize>,
 }
 
 #[derive(Debug, Serialize)]
-struct Operation {
-    operation: usize,
-    what: String,
+pub(super) struct Operation {
+    pub(super) operation: usize,
+    pub(super) what: String,
+    /// Name of the signal (RTL).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signal: Option<String>,
+    /// Line of its declaration, from 1 (RTL).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
 }
 
 /// Results of the comparison at the outputs.
 #[derive(Debug, Default, Serialize)]
-struct Outputs {
+pub(super) struct Outputs {
     /// Samples that were compared: 0 where the ports do not allow it.
     samples: usize,
     different: Vec<OutputChange>,
@@ -129,13 +153,17 @@ struct OutputChange {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let (first, facts) = args.input.read_design(global)?;
-    let (second, other_facts) = args.input.with_path(&args.other).read_design(global)?;
-    let count = args.samples as usize;
-    let mut found = match (&first, &second) {
-        (Design::Model(a), Design::Model(b)) => compare_models(a, b, count, args.seed),
-        (Design::Machine(a), Design::Machine(b)) => compare_machines(a, b, count, args.seed),
-        _ => Difference { shape: vec!["one is a program, the other a state machine".into()], ..Difference::default() },
+    let mut found = match [args.input.path(), &args.other].map(is_rtl) {
+        [true, true] => {
+            args.refuse_rtl_options()?;
+            diff_rtl::compare(args.input.path(), &args.other)?
+        }
+        [false, false] => args.compare_designs(global)?,
+        _ => {
+            let message = "one file is RTL, the other a model";
+            let help = "`alir2hdl prove MODEL FILE` decides whether RTL computes a model";
+            return Err(Failure::input(Diagnostic::error("E0802", Place::Whole, message).with_help(help)));
+        }
     };
     let changed = |o: &Operations| !(o.removed.is_empty() && o.added.is_empty() && o.tables.is_empty());
     found.operations.retain(|o| o.block.is_none() || changed(o));
@@ -143,14 +171,6 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && found.ports.is_empty()
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
-    if args.prove {
-        let effort = args.effort.budget();
-        found.proof = Some(match (&first, &second) {
-            (Design::Model(a), Design::Model(b)) => diff_proof::prove_models((a, &facts), (b, &other_facts), effort)?,
-            (Design::Machine(a), Design::Machine(b)) => diff_proof::prove_machines(a, b, effort),
-            _ => DiffProof::differs("one is a program, the other a state machine".into()),
-        });
-    }
     let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { people(&found) };
     print(text.as_bytes())?;
     Ok(match found.proof.as_ref().map(|proof| proof.verdict) {
@@ -159,6 +179,45 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         None if found.equal => ExitStatus::Ok,
         _ => ExitStatus::Mismatch,
     })
+}
+
+impl Args {
+    /// Compares two models or two state machines, with a proof if it is requested.
+    fn compare_designs(&self, global: Global) -> Result<Difference, Failure> {
+        let (first, facts) = self.input.read_design(global)?;
+        let (second, other_facts) = self.input.with_path(&self.other).read_design(global)?;
+        let (count, seed) = (self.samples.unwrap_or(SAMPLES) as usize, self.seed.unwrap_or(SEED));
+        const KINDS: &str = "one is a program, the other a state machine";
+        let mut found = match (&first, &second) {
+            (Design::Model(a), Design::Model(b)) => compare_models(a, b, count, seed),
+            (Design::Machine(a), Design::Machine(b)) => compare_machines(a, b, count, seed),
+            _ => Difference { shape: vec![KINDS.into()], ..Difference::default() },
+        };
+        if self.prove {
+            let effort = self.effort.budget();
+            found.proof = Some(match (&first, &second) {
+                (Design::Model(a), Design::Model(b)) => {
+                    diff_proof::prove_models((a, &facts), (b, &other_facts), effort)?
+                }
+                (Design::Machine(a), Design::Machine(b)) => diff_proof::prove_machines(a, b, effort),
+                _ => DiffProof::differs(KINDS.into()),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Refuses options that need models.
+    fn refuse_rtl_options(&self) -> Result<(), Failure> {
+        let given = [("--prove", self.prove), ("--samples", self.samples.is_some()), ("--seed", self.seed.is_some())];
+        let refuse = |flag: &str| {
+            let message = "RTL files are compared by their structure";
+            let help = "`alir2hdl prove MODEL FILE` proves RTL equal to its model";
+            Diagnostic::error("E0802", Place::Flag(flag.into()), message).with_help(help)
+        };
+        let problems: Vec<Diagnostic> =
+            given.iter().filter(|(_, given)| *given).map(|(flag, _)| refuse(flag)).collect();
+        if problems.is_empty() { Ok(()) } else { Err(Failure::input(crate::diag::Diagnostics(problems))) }
+    }
 }
 
 fn compare_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
@@ -177,7 +236,13 @@ fn compare_models(a: &Model, b: &Model, count: usize, seed: u64) -> Difference {
     let operations = operations(a, b);
     let reordered = a.outputs().iter().zip(b.outputs()).position(|(x, y)| (x.neg, x.shift) != (y.neg, y.shift));
     if let Some(at) = reordered {
-        found.shape.push(format!("output {at} has another sign or scale"));
+        let [x, y] = [a, b].map(|model| {
+            let output = &model.outputs()[at];
+            format!("{}2^{}", if output.neg { "-" } else { "" }, output.shift)
+        });
+        found
+            .shape
+            .push(format!("output {at} is its operation's value times {x} in the first, times {y} in the second"));
     } else if operations.removed.is_empty() && operations.added.is_empty() && same_shape {
         let moved = a.outputs().iter().zip(b.outputs()).position(|(x, y)| x.source != y.source);
         found.shape.extend(moved.map(|at| format!("output {at} shows another operation")));
@@ -286,6 +351,8 @@ fn operations(a: &Model, b: &Model) -> Operations {
         Operation {
             operation: k,
             what: format!("{}, {}", meaning(model, &model.node(id).op, &|v| v.to_string()), model.kif(id)),
+            signal: None,
+            line: None,
         }
     };
     for (i, other) in partner.iter().enumerate() {
@@ -306,7 +373,7 @@ fn operations(a: &Model, b: &Model) -> Operations {
     };
     let tables = 0..a.tables().len().max(b.tables().len());
     let tables = tables.filter(|&k| entries(a, k) != entries(b, k)).collect();
-    Operations { block: None, first: a.nodes().len(), second: b.nodes().len(), removed, added, tables }
+    Operations { first: a.nodes().len(), second: b.nodes().len(), removed, added, tables, ..Operations::default() }
 }
 
 fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Difference {
@@ -404,9 +471,17 @@ fn people(found: &Difference) -> String {
         let (removed, added) = (operations.removed.len(), operations.added.len());
         if removed + added > 0 {
             let Operations { first, second, .. } = operations;
-            text.push_str(&format!("{block}{first} and {second} operations, {removed} removed, {added} added\n"));
-            cut(operations.removed.iter().map(|o| format!("  - {} {}", o.operation, o.what)), &mut text);
-            cut(operations.added.iter().map(|o| format!("  + {} {}", o.operation, o.what)), &mut text);
+            let unit = if found.is_rtl { "signals" } else { "operations" };
+            text.push_str(&format!("{block}{first} and {second} {unit}, {removed} removed, {added} added\n"));
+            let line = |sign: char, o: &Operation| match o.line {
+                Some(line) => format!("  {sign} line {line}: {}", o.what),
+                None => format!("  {sign} {} {}", o.operation, o.what),
+            };
+            cut(operations.removed.iter().map(|o| line('-', o)), &mut text);
+            cut(operations.added.iter().map(|o| line('+', o)), &mut text);
+        }
+        if let Some(renamed) = operations.renamed.filter(|renamed| *renamed > 0) {
+            text.push_str(&format!("{} with another name\n", crate::diag::counted(renamed, "equal signal")));
         }
         if !operations.tables.is_empty() {
             let shown: Vec<String> = operations.tables.iter().take(SHOWN).map(ToString::to_string).collect();
@@ -415,6 +490,7 @@ fn people(found: &Difference) -> String {
         }
     }
     let Outputs { samples, different } = &found.outputs;
+    let is_proof = found.proof.is_some();
     let output = |o: &OutputChange| {
         let inputs = codes(&o.inputs);
         format!(
@@ -424,9 +500,16 @@ fn people(found: &Difference) -> String {
     };
     cut(different.iter().map(output), &mut text);
     text.push_str(&match (found.equal, samples, different.is_empty()) {
+        (true, ..) if found.is_rtl => "equal: the same ports, signals and operations\n".to_owned(),
+        (false, ..) if found.is_rtl => "different\n".to_owned(),
         (true, samples, _) => format!("equal: the same program, and the same outputs on {samples} samples\n"),
         (false, 0, _) => "different; the outputs cannot be compared\n".to_owned(),
-        (false, samples, true) => format!("different, with the same outputs on {samples} samples (no proof)\n"),
+        (false, samples, true) if is_proof => {
+            format!("other operations, with the same outputs on {samples} samples\n")
+        }
+        (false, samples, true) => {
+            format!("different, with the same outputs on {samples} samples (--prove decides about every input)\n")
+        }
         (false, ..) => "different\n".to_owned(),
     });
     if let Some(proof) = &found.proof {

@@ -97,7 +97,7 @@ struct Target<'a> {
     form: Form,
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text(Language),
@@ -111,7 +111,7 @@ impl Target<'_> {
         self.path.as_os_str() == "-"
     }
 
-    /// What `--json` says of it.
+    /// Returns the document of `--json`.
     fn facts(&self, top: &str, is_proved: bool) -> serde_json::Value {
         let kind = match self.form {
             Form::Text(language) => language.name(),
@@ -132,7 +132,7 @@ impl Target<'_> {
 }
 
 impl OutputArgs {
-    /// What is written, and what is wrong with the names of results.
+    /// Returns the results, and problems with their names.
     fn targets(&self) -> (Vec<Target<'_>>, Vec<Diagnostic>) {
         let (mut targets, mut problems) = (Vec::new(), Vec::new());
         for path in self.output.iter().flat_map(|path| listed(path, |part| Form::from_name(part).is_ok())) {
@@ -177,7 +177,8 @@ impl Form {
         };
         let shown = path.display();
         if path.as_os_str() == "-" {
-            return refuse("a name says what is written, and stdout has none".into(), "--verilog - or --vhdl -");
+            let message = "the ending of a file's name says the language, and stdout has no name".into();
+            return refuse(message, "--verilog -, --systemverilog - or --vhdl - write to stdout");
         }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             let help = "name a file in it, or write a folder with `alir2hdl project MODEL -o DIR`";
@@ -364,7 +365,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     Ok(ExitStatus::Ok)
 }
 
-/// How real numbers become codes on the ports, where the model is more than a program.
+/// Returns the conversion of real numbers to codes on the ports, where the model is more than a program.
 fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json::Value> {
     match (file.meaning(), design) {
         (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
@@ -372,7 +373,7 @@ fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json:
     }
 }
 
-/// What was proved of a text, as `prove` says it.
+/// Returns the proof of an RTL file in the words of `prove`.
 fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> String {
     let what = match design {
         Design::Model(_) => "the model for every input",
@@ -492,7 +493,7 @@ fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     })
 }
 
-/// How long each step took.
+/// Durations of the steps.
 struct Laps(Vec<(&'static str, Duration)>);
 
 impl Laps {

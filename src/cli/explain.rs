@@ -95,15 +95,11 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
         return print(text.as_bytes());
     };
     let code = full_code(asked);
-    let Some(entry) = entries.iter().find(|entry| entry.code == code) else {
+    // A number without a letter is an error's.
+    let with_letter = format!("E{code:0>4}");
+    let known = entries.iter().find(|entry| entry.code == code);
+    let Some(entry) = known.or_else(|| entries.iter().find(|entry| entry.code == with_letter)) else {
         let error = Diagnostic::error("E0004", Place::Flag("CODE".into()), format!("there is no code {asked:?}"));
-        let with_letter = format!("E{code:0>4}");
-        let entry = entries.iter().find(|entry| entry.code == with_letter);
-        if let Some(entry) = entry {
-            return Err(Failure::input(
-                error.with_help(format!("codes begin with a letter: alir2hdl explain {}", entry.code)),
-            ));
-        }
         return Err(Failure::input(
             match near(
                 &code,

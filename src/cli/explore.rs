@@ -3,6 +3,7 @@
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
+use super::stage_counts::StageCounts;
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
 use crate::diag::{Diagnostic, Place};
 use crate::explore::results::{self, Results};
@@ -45,8 +46,14 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
     output: Option<PathBuf>,
     /// Try these numbers of stages: 1..12, 2,4,8, or both
-    #[arg(long, visible_alias = "stages", value_name = "N..M", default_value = "1..8", value_parser = counts)]
-    pipeline: Counts,
+    #[arg(
+        long,
+        visible_alias = "stages",
+        value_name = "N..M",
+        default_value = "1..8",
+        value_parser = StageCounts::parse
+    )]
+    pipeline: StageCounts,
     /// Minimise these, several with commas: the longest stage (delay), registers, or both in balance
     #[arg(
         long,
@@ -98,38 +105,8 @@ impl FlowArg {
     }
 }
 
-/// Numbers of stages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Counts(Vec<u32>);
-
-/// Stages at most.
-const MOST_STAGES: u32 = 1000;
 /// Variants at most.
 const MOST_VARIANTS: usize = 100_000;
-
-/// `1..4,8` is one to four, and eight.
-fn counts(text: &str) -> Result<Counts, String> {
-    let number = |word: &str| {
-        let count = word.trim().parse::<u32>().ok().filter(|n| *n <= MOST_STAGES);
-        count.ok_or_else(|| format!("{word:?} is no number of stages from 0 to {MOST_STAGES}"))
-    };
-    let mut found = Vec::new();
-    for part in text.split(',') {
-        match part.split_once("..") {
-            Some((first, last)) => {
-                let (first, last) = (number(first)?, number(last)?);
-                if last < first {
-                    return Err(format!("{part:?} ends before it begins"));
-                }
-                found.extend(first..=last);
-            }
-            None => found.push(number(part)?),
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(Counts(found))
-}
 
 impl Args {
     /// Returns the options in which variants differ. A further hardware option is one more entry.
@@ -359,15 +336,6 @@ fn finished(results: &Results, folder: &Path, global: Global) -> Result<ExitStat
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_of_stages_are_ranges_and_lists() {
-        assert_eq!(counts("1..4,8,2"), Ok(Counts(vec![1, 2, 3, 4, 8])));
-        assert_eq!(counts("5"), Ok(Counts(vec![5])));
-        for wrong in ["", "4..1", "1..", "x", "-1", "1...3", "2000"] {
-            assert!(counts(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn progress_is_read_off() {

@@ -1,5 +1,4 @@
-//! What `--help` prints: the overview of the program with its sub-commands in groups, and the options of one
-//! sub-command.
+//! Help: the overview of the program with its sub-commands in groups, and the options of one sub-command.
 //!
 //! `-h` lists the options that most people need, `--help` all of them, in one compact form. Rare options are marked
 //! `hide_short_help`; a `long_help` replaces the help of an option where all are listed.
@@ -68,11 +67,33 @@ pub(super) fn with_detail(command: Command, detail: Detail) -> Command {
     }
 }
 
-/// The closing part of the help: the examples, and where all further documentation is listed.
-pub(super) fn closing(text: &str, detail: Detail) -> String {
+/// The closing part of the help: the examples, and where all further documentation is listed. The short help has no
+/// examples with options that it does not list.
+pub(super) fn closing(text: &str, detail: Detail, command: &Command) -> String {
     match detail {
         Detail::All => text.to_owned(),
-        Detail::Common => text.split("\n\n").next().unwrap_or_default().to_owned(),
+        Detail::Common => {
+            let examples = text.split("\n\n").next().unwrap_or_default();
+            let global = <super::Global as clap::Args>::augment_args(Command::new("global"));
+            let is_listed = |word: &str| {
+                let Some(name) = word.strip_prefix('-').filter(|name| !name.is_empty()) else { return true };
+                let (name, is_long) = name.strip_prefix('-').map_or((name, false), |name| (name, true));
+                let name = name.split('=').next().unwrap_or(name);
+                let is_option = |arg: &&clap::Arg| match is_long {
+                    true => {
+                        arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
+                    }
+                    false => arg.get_short().is_some_and(|short| name.starts_with(short)),
+                };
+                let mut options = command.get_arguments().chain(global.get_arguments());
+                !options.any(|arg| is_option(&arg) && arg.is_hide_short_help_set())
+            };
+            let listed = |line: &&str| {
+                let typed = line.trim_start().split("   ").next().unwrap_or_default();
+                typed.split_whitespace().take_while(|&word| word != "|" && word != "--").all(is_listed)
+            };
+            examples.lines().filter(listed).collect::<Vec<_>>().join("\n")
+        }
     }
 }
 

@@ -389,10 +389,7 @@ impl NamesFromArgs {
             let place = Place::Flag("--names-from".into());
             Failure::input(Diagnostic::error("E0804", place, message).with_help(help))
         };
-        let is_rtl = |path: &Path| {
-            path.extension().is_some_and(|e| ["v", "sv", "vhd", "vhdl"].iter().any(|rtl| e.eq_ignore_ascii_case(rtl)))
-        };
-        if is_rtl(path) {
+        if super::rtl_files::is_rtl(path) {
             let message = format!("{} is RTL, which does not contain the earlier model", path.display());
             return Err(refuse(message, "name the model that it was generated from"));
         }

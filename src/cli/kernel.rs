@@ -45,8 +45,10 @@ impl Samples {
             Some(path) => Some(Reader::open(path, array, &columns, true).map_err(Failure::input)?),
             None => {
                 let error =
-                    Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
-                return Err(Failure::input(error.with_help("name a file of samples with --input")));
+                    Diagnostic::error(own::NO_SAMPLES, Place::Flag("SAMPLES".into()), "there is nothing to run on");
+                return Err(Failure::input(
+                    error.with_help("name a file of samples after the kernel: alir2hdl run KERNEL SAMPLES.npy"),
+                ));
             }
         };
         Ok(Samples { reader, columns: columns.len(), block: Values::default(), rows: 0, next: 0, given: 0 })

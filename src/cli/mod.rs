@@ -12,6 +12,7 @@ mod device;
 mod devices;
 mod diff;
 mod diff_proof;
+mod diff_rtl;
 mod emit;
 mod explain;
 mod explore;
@@ -48,6 +49,7 @@ mod run;
 mod schema;
 mod slips;
 mod source;
+mod stage_counts;
 mod text;
 mod usage;
 mod verify;
@@ -105,16 +107,15 @@ impl Failure {
     /// A file that cannot be read or written (exit code 2).
     pub fn io(path: &std::path::Path, doing: &str, error: &std::io::Error) -> Failure {
         let diagnostic = Diagnostic::error("E0001", Place::Whole, format!("cannot {doing}: {error}"));
-        if doing.starts_with("write") {
-            let help = (error.kind() == ErrorKind::AlreadyExists).then_some("it exists already, and is no folder");
-            return Failure::input(help.into_iter().fold(diagnostic, Diagnostic::with_help).in_output(path));
-        }
+        let is_output = doing.starts_with("write");
         let help = match error.kind() {
-            ErrorKind::NotFound => missing_file(path),
-            ErrorKind::IsADirectory => "this is a folder: name a file in it".to_owned(),
-            _ => return Failure::input(diagnostic.in_file(path)),
+            ErrorKind::NotFound => Some(missing_file(path)),
+            ErrorKind::IsADirectory => Some("this is a folder: name a file in it".to_owned()),
+            ErrorKind::AlreadyExists if is_output => Some("it exists already, and is no folder".to_owned()),
+            _ => None,
         };
-        Failure::input(diagnostic.in_file(path).with_help(help))
+        let diagnostic = help.into_iter().fold(diagnostic, Diagnostic::with_help);
+        Failure::input(if is_output { diagnostic.in_output(path) } else { diagnostic.in_file(path) })
     }
 
     /// An internal error (exit code 4).
@@ -333,8 +334,8 @@ fn command_for(is_needed: impl Fn(&str) -> bool, detail: Detail) -> clap::Comman
             }
         });
         let command = help::with_detail(command, detail);
-        match closing {
-            Some(closing) => command.after_help(help::closing(&closing, detail)),
+        match closing.map(|text| help::closing(&text, detail, &command)) {
+            Some(closing) => command.after_help(closing),
             None => command,
         }
     };
@@ -375,6 +376,7 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     let named =
         |name: &str| text.contains(&name) || ALIASES.iter().any(|(alias, of)| *of == name && text.contains(alias));
     let mut command = command_for(named, Detail::requested(text.iter().copied())).color(unparsed(&words).color);
+    TYPED.set(typed_aliases(&words, &command));
     let words = match paths::arranged(words.clone(), &command) {
         Ok(words) => words,
         Err(problem) => {
@@ -409,6 +411,23 @@ pub fn main_with(words: Vec<OsString>) -> u8 {
     status as u8
 }
 
+/// Returns the options that these words have by another name only: the option's own name, and the one that was typed.
+fn typed_aliases(words: &[OsString], command: &clap::Command) -> Vec<(String, String)> {
+    let options = words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()?.strip_prefix("--"));
+    let typed: Vec<&str> = options.map(|word| word.split('=').next().unwrap_or(word)).collect();
+    let sub_command = words.iter().filter_map(|word| word.to_str()).find_map(|word| command.find_subcommand(word));
+    let arguments = sub_command.unwrap_or(command).get_arguments();
+    let mut found: Vec<(String, String)> = arguments
+        .filter_map(|arg| {
+            let name = arg.get_long().filter(|name| !typed.contains(name))?;
+            let alias = arg.get_visible_aliases()?.into_iter().find(|alias| typed.contains(alias))?;
+            Some((format!("--{name}"), format!("--{alias}")))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
 /// The global options of words that could not be parsed: programs that read our errors want these too.
 fn unparsed(words: &[OsString]) -> Global {
     let json = words.iter().any(|word| word == "--error-format=json")
@@ -437,6 +456,8 @@ pub struct Captured {
 }
 
 thread_local! {
+    /// Options of the command line that were typed by another name: their own one, and the one that was typed.
+    static TYPED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
     /// Output of the command that this thread runs, if it is not for the terminal.
     static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
 }
@@ -529,6 +550,24 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
         let mut diagnostic = diagnostic.clone();
         if diagnostic.severity == Severity::Error && diagnostic.help.is_none() {
             diagnostic.help = explain::remedy(diagnostic.code).map(Into::into);
+        }
+        if let Place::Flag(flag) = &mut diagnostic.place {
+            let known =
+                TYPED.with_borrow(|all| all.iter().find(|(name, _)| name == flag).map(|(_, typed)| typed.clone()));
+            if let Some(typed) = known {
+                *flag = typed;
+            }
+        }
+        if diagnostic.code == "E0002" {
+            // The parser speaks of options by their own names.
+            TYPED.with_borrow(|all| {
+                for (name, typed) in all {
+                    diagnostic.message = diagnostic.message.replace(&format!("'{name} "), &format!("'{typed} "));
+                    if let Some(help) = &mut diagnostic.help {
+                        *help = help.replace(&format!("{name} "), &format!("{typed} "));
+                    }
+                }
+            });
         }
         diagnostic
     };

@@ -1,5 +1,4 @@
-//! What sub-commands do differently for a network: samples through its golden evaluator, its listing, its ports in the
-//! interface JSON.
+//! Sub-commands on networks: samples through its golden evaluator, its listing, its ports in the interface JSON.
 
 use super::{ExitStatus, Failure, Global, report, schema};
 use crate::diag::{Diagnostic, Place};

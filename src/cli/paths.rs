@@ -12,7 +12,7 @@ use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What happens to the files that an option names.
+/// Use of the files that an option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Read,
@@ -200,14 +200,16 @@ fn unknown_command(word: &str, rest: &[OsString], command: &Command) -> Diagnost
     }
 }
 
-/// Options whose value may be left out: a number behind one is its value, and not a file.
+/// Options whose value may be left out: a number or a range after one is its value, and not a file.
 const OPTIONAL_VALUES: &[&str] = &["--sweep"];
 
-/// Words with the numbers behind options of [`OPTIONAL_VALUES`] joined to these.
+/// Joins numbers and ranges to the options of [`OPTIONAL_VALUES`] before them.
 fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
     for word in words {
-        let is_number = word.to_str().is_some_and(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_digit()));
+        let is_number = word.to_str().is_some_and(|w| {
+            w.starts_with(|c: char| c.is_ascii_digit()) && w.chars().all(|c| c.is_ascii_digit() || ".,-=".contains(c))
+        });
         match joined.last_mut() {
             Some(last) if is_number && OPTIONAL_VALUES.iter().any(|name| last == name) => {
                 last.push("=");
@@ -219,7 +221,7 @@ fn with_values(words: Vec<OsString>) -> Vec<OsString> {
     joined
 }
 
-/// How many words a global option takes, if the first of them is one.
+/// Returns the number of words of a global option, if the first of them is one.
 fn global_words(word: &str, command: &Command) -> Option<usize> {
     let global = || command.get_arguments().filter(|arg| arg.is_global_set());
     if let Some(long) = word.strip_prefix("--") {
@@ -274,6 +276,7 @@ mod tests {
             ("alir2hdl help", "alir2hdl --help"),
             ("alir2hdl -q help prove", "alir2hdl prove --help"),
             ("alir2hdl info f --sweep 4", "alir2hdl info f --sweep=4"),
+            ("alir2hdl info f --sweep 0..6", "alir2hdl info f --sweep=0..6"),
             ("alir2hdl info --sweep f", "alir2hdl info --sweep f"),
         ] {
             assert_eq!(arranged(words(typed), &cli()), Ok(words(expected)), "{typed}");

@@ -1,4 +1,4 @@
-//! What people see while something takes long: the share that is done and the time that is left, on a terminal only.
+//! Progress display: the share that is done and the time that is left, on a terminal only.
 
 use super::Global;
 use crate::prove::progress::ProgressCounter;

@@ -9,6 +9,11 @@ use crate::rtl::{self, Rtl};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// Returns `true` if a file has the extension of Verilog, SystemVerilog or VHDL.
+pub(super) fn is_rtl(path: &Path) -> bool {
+    path.extension().is_some_and(|e| ["v", "sv", "vhd", "vhdl"].iter().any(|rtl| e.eq_ignore_ascii_case(rtl)))
+}
+
 /// Modules that are tried as the top module if none is named.
 const MAX_TRIED: usize = 200;
 

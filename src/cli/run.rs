@@ -335,7 +335,7 @@ fn run_network(
 }
 
 fn no_input() -> Failure {
-    let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("--input".into()), "there is nothing to run on");
+    let error = Diagnostic::error(own::NO_SAMPLES, Place::Flag("SAMPLES".into()), "there is nothing to run on");
     Failure::input(error.with_help("name a file of samples after the model: alir2hdl run MODEL SAMPLES.npy"))
 }
 

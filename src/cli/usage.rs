@@ -35,7 +35,9 @@ fn message(error: &clap::Error) -> String {
         {
             line.replace("unexpected argument", "one word too many:").replace(" found", "")
         }
-        ErrorKind::ValueValidation => RUST_WORDS.iter().fold(line, |line, (theirs, ours)| line.replace(theirs, ours)),
+        ErrorKind::ValueValidation => {
+            in_range(&RUST_WORDS.iter().fold(line, |line, (theirs, ours)| line.replace(theirs, ours)))
+        }
         _ => line,
     }
 }
@@ -48,6 +50,26 @@ const RUST_WORDS: [(&str, &str); 5] = [
     ("invalid float literal", "not a number"),
     ("number too large to fit in target type", "too large"),
 ];
+
+/// The end of a message about a range in words: `3 is not in 0..=2` as `not from 0 to 2`, and `0 is not in
+/// 1..=4294967295` as `less than 1`.
+fn in_range(line: &str) -> String {
+    let ends = || {
+        let (before, range) = line.rsplit_once(" is not in ")?;
+        let (start, number) = before.rsplit_once(' ')?;
+        let (first, last) = range.split_once("..")?;
+        let number: i128 = number.parse().ok()?;
+        let first: i128 = first.parse().ok()?;
+        let last: i128 = last.trim_start_matches('=').parse().unwrap_or(i128::MAX);
+        // Ends of the type's range are no limits that somebody chose.
+        Some(match (number < first, last >= i128::from(u32::MAX)) {
+            (true, true) => format!("{start} less than {first}"),
+            (false, true) => format!("{start} too large"),
+            _ => format!("{start} not from {first} to {last}"),
+        })
+    };
+    ends().unwrap_or_else(|| line.to_owned())
+}
 
 /// The second word without a dash of the bare form, which the parser takes for a sub-command.
 fn extra_subcommand(error: &clap::Error) -> Option<String> {
@@ -345,8 +367,9 @@ fn extension<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
 
 /// Names of sub-commands as a list for people.
 fn names(owners: &[&str]) -> String {
-    const SHOWN: usize = 4;
-    let shown: Vec<String> = owners.iter().take(SHOWN).map(|name| format!("`alir2hdl {name}`")).collect();
-    let more = if owners.len() > SHOWN { " and others" } else { "" };
-    format!("{}{more}", shown.join(", "))
+    let shown = owners.iter().enumerate().map(|(at, name)| match at {
+        0 => format!("`alir2hdl {name}`"),
+        _ => format!("`{name}`"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }

@@ -115,9 +115,9 @@ enum LangArg {
 /// Simulators as they are typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SimArg {
-    /// Verilator (Verilog)
+    /// Verilator (Verilog, SystemVerilog)
     Verilator,
-    /// Icarus Verilog (Verilog)
+    /// Icarus Verilog (Verilog, SystemVerilog)
     Iverilog,
     /// GHDL (VHDL)
     Ghdl,
@@ -156,7 +156,8 @@ impl Args {
     fn simulation(&self) -> Result<SimulationOptions, Failure> {
         let given = &self.simulation;
         let asked: Vec<Language> = given.lang.iter().flat_map(|lang| lang.languages()).copied().collect();
-        let all = LangArg::Both.languages().iter().copied();
+        // Each once, in one order, however they were given.
+        let all = [Language::Verilog, Language::SystemVerilog, Language::Vhdl].into_iter();
         let simulators: Option<Vec<_>> = given.sim.iter().map(|sim| sim.name()).collect();
         Ok(SimulationOptions {
             languages: all.filter(|language| asked.contains(language)).collect(),
@@ -319,7 +320,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     })
 }
 
-/// The same for a program in memory, with nothing printed: for callers that are no command line.
+/// Verifies a program in memory, with nothing printed: for callers that are no command line.
 ///
 /// # Errors
 /// What is wrong with the options, the samples or the tools.

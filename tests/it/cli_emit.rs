@@ -95,7 +95,7 @@ fn requests_that_contradict_each_other_are_refused_before_anything_is_read() {
     refused(&["--verilog", "x.v", "--top", "wire"], "`wire_m` would be");
     refused(&["--verilog", "x.v", "--top", "CLK"], "names must differ");
     refused(&["--verilog", "x.v", "--pipeline", "-1"], "invalid value");
-    refused(&["--verilog", "x.v", "-O7"], "7 is not in 0..=2");
+    refused(&["--verilog", "x.v", "-O7"], "not from 0 to 2");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the program says about itself, and about two models: `explain`, `man`, `diff`, colours.
+//! Tests of `explain`, `man`, `diff` and colours.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -156,7 +156,11 @@ fn differences_are_named() {
     assert_eq!(longer["operations"][0]["removed"], Value::Array(Vec::new()));
     assert_eq!(longer["operations"][0]["added"][0]["operation"], 3);
     assert_eq!(longer["outputs"]["different"], Value::Array(Vec::new()));
-    assert!(ran(folder, &["diff", "a.json", "c.json"]).1.ends_with("the same outputs on 1000 samples (no proof)\n"));
+    assert!(
+        ran(folder, &["diff", "a.json", "c.json"])
+            .1
+            .ends_with("the same outputs on 1000 samples (--prove decides about every input)\n")
+    );
     let narrow = told("d.json");
     assert_eq!(narrow["ports"][0]["port"], "output 0");
     assert!(!narrow["outputs"]["different"].as_array().expect("some").is_empty());

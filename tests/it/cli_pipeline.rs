@@ -1,4 +1,4 @@
-//! What can be asked of a pipeline on the command line, and how `info` shows it.
+//! Tests of pipeline options on the command line and in `info`.
 
 use crate::common::{model, run};
 use serde_json::Value;

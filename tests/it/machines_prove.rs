@@ -121,7 +121,7 @@ fn moved(machine: &Machine, level: u8, slack: Slack) -> (String, usize) {
     cut(machine, level, Some(slack), emit::Language::Verilog)
 }
 
-/// The same in either language, or as the file has it.
+/// RTL of a machine in either language, or as the file has it.
 fn cut(machine: &Machine, level: u8, slack: Option<Slack>, language: emit::Language) -> (String, usize) {
     let optimise = |model: &Model| passes::run(model, passes::pipeline(level)).0;
     let optimised = machine.clone().with_blocks(optimise);

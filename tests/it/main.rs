@@ -19,6 +19,7 @@ mod convert_gates;
 mod cpp_header;
 mod device;
 mod diff_prove;
+mod diff_rtl;
 mod error_codes;
 mod foreign_inputs;
 mod formats_binary;

@@ -1,4 +1,4 @@
-//! What `scripts/release.sh` relies on: one version everywhere, and an engine that does without machine code of its
+//! Assumptions of `scripts/release.sh`: one version everywhere, and an engine that does without machine code of its
 //! own.
 
 use std::path::Path;

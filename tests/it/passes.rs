@@ -422,7 +422,8 @@ fn passes_find_something_to_do() {
     for pass in PASSES.iter().filter(|pass| !pass.name.starts_with("bitsums")) {
         let changed = (0..400).filter(|&seed| {
             let changes = |before: Model| pass.apply(&before, Trust::Types) != before;
-            changes(random::model(seed)) || changes(random::rounded::program(seed))
+            let rounded_or_chosen = [random::rounded::program, random::choices::program];
+            changes(random::model(seed)) || rounded_or_chosen.into_iter().any(|program| changes(program(seed)))
         });
         assert!(changed.count() > 4, "{} never does anything", pass.name);
     }

@@ -185,7 +185,7 @@ fn requests_that_contradict_themselves() {
     place.run("m.json --input x.csv --output - --check-intervals").fails("E0709", "both write to stdout");
     place.run("m.json --input x.csv --output - --codes --on-error nan").fails("E0709", "no code is NaN");
     place.run("m.json --input x.csv").gives("3.0,3.0,-2.0\n");
-    place.run("m.json --output y.npy").fails("E0712", "--input");
+    place.run("m.json --output y.npy").fails("E0712", "alir2hdl run MODEL SAMPLES.npy");
     place.run("m.json --input x.csv --output y.npy --trace 0").fails("E0002", "cannot be used with");
 }
 

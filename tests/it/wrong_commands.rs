@@ -121,7 +121,7 @@ const TABLE: &str = "\
 2 E0003 prove m.json.gz t.v --testbench t.v
 2 E0004 explain E9999
 2 E0004 explain nonsense
-2 E0004 explain 503
+2 E0004 explain 9503
 2 E0005 check utf16.json
 2 E0005 utf16.json --verilog o.v
 2 E0005 check unmarked.json

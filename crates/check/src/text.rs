@@ -1,5 +1,5 @@
-//! What texts as alir2hdl writes them for programs have in common in Verilog and VHDL: modules of wires, registers
-//! of one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
+//! Common structure of the Verilog and VHDL files that alir2hdl generates for models: modules of wires, registers of
+//! one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
 //!
 //! What the language standards would extend, truncate or take as signed does not occur there: operands are as wide as
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
@@ -67,7 +67,7 @@ pub(crate) struct Module<'a> {
 /// A port: whether it is an input, and a vector; its name and width; whether it is signed.
 pub(crate) type Port<'a> = (bool, bool, &'a str, usize, bool);
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Clone)]
 pub(crate) enum Name {
     /// Nothing that has a value.
@@ -93,7 +93,7 @@ pub(crate) struct Net<'a> {
     pub(crate) is_control: bool,
     /// `true` if it is an output, of which bits may be driven one by one.
     pub(crate) is_output: bool,
-    /// What a register holds at power-on.
+    /// Power-on value of a register.
     pub(crate) first: Option<Vec<bool>>,
     /// `true` if it was read ahead of its driver, as registers may be that are simulated clock by clock.
     pub(crate) is_ahead: bool,
@@ -101,7 +101,7 @@ pub(crate) struct Net<'a> {
     pub(crate) changed: u64,
 }
 
-/// How many words of how many bits.
+/// Number of words, and bits of each.
 type Size = (usize, usize);
 
 /// Words by their addresses.
@@ -143,7 +143,7 @@ impl Value {
     }
 }
 
-/// What an input of one bit is for.
+/// Role of an input of one bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Role {
     Clock,
@@ -163,7 +163,7 @@ const USUAL: [(Role, &[&str]); 4] = [
 /// Bits of a name, the highest first.
 type Range = Option<(usize, usize)>;
 
-/// What a net takes: the net, where in the text that stands, its value.
+/// Assignments: the net, its position in the file, the value.
 pub(crate) type Statements = Vec<(usize, usize, Value)>;
 
 /// A level of an input, and whether it acts without the clock.
@@ -199,7 +199,7 @@ pub(crate) struct Reader<'t, 'a> {
     pub(crate) scope: usize,
     pub(crate) nets: Vec<Net<'a>>,
     pub(crate) seen: Seen<'a>,
-    /// What was read, if clocks are simulated one by one.
+    /// The module that was read, if clocks are simulated one by one.
     pub(crate) clocks: Option<Clocks>,
 }
 
@@ -213,7 +213,7 @@ pub(crate) struct Open {
     pub(crate) single: Vec<usize>,
 }
 
-/// What a reader has seen.
+/// State of a parser.
 #[derive(Default)]
 pub(crate) struct Seen<'a> {
     depth: usize,
@@ -235,7 +235,7 @@ pub struct Built {
     pub outputs: Vec<Vec<Lit>>,
     /// The valid flag of the inputs and that of the outputs, which is to be the same.
     pub flags: Option<(Lit, Lit)>,
-    /// What a proof says of it: clocks from input to output, which clocks count.
+    /// The theorem: clock cycles from input to output, and which cycles it covers.
     pub statement: String,
 }
 
@@ -286,7 +286,7 @@ impl<'a> Text<'a> {
         Ok(text)
     }
 
-    /// The same where a module within it is the whole.
+    /// Parses the file with one of its modules as the top module.
     ///
     /// # Errors
     /// If there is none with that name, or the last one has it.
@@ -409,7 +409,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         }
     }
 
-    /// What is proved: that the outputs are the model's, after so many clocks.
+    /// Returns the theorem: the outputs equal those of the model after `clocks` clock cycles.
     pub(crate) fn statement(&self, mut clocks: String, otherwise: &str) -> String {
         if let Some((name, _)) = self.seen.roles.get(&Role::Enable) {
             clocks += &format!(" in which {name} is 1");
@@ -421,7 +421,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         clocks + ", for every input"
     }
 
-    /// What stands in the module that is read.
+    /// Parses the items of the module.
     pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
         if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
         self.sure(self.at == self.end, "something behind the module")
@@ -585,7 +585,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(bits)
     }
 
-    /// What stands around the numbers of bits.
+    /// Returns the brackets around the numbers of bits.
     fn brackets(&self) -> [&'static str; 3] {
         if self.text.is_vhdl { ["(", "downto", ")"] } else { ["[", ":", "]"] }
     }
@@ -711,7 +711,8 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(out)
     }
 
-    /// What registers take behind their clock: in any case, if they are enabled, where they are not reset.
+    /// Parses the assignments to registers after their clock edge: unconditional, under an enable, while the reset is
+    /// inactive.
     pub(crate) fn clocked(&mut self, g: &mut Graph, process: &mut Process, at_once: bool) -> Result<()> {
         if !self.eat("if") {
             process.next = self.statements(g)?;
@@ -848,7 +849,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         Ok(Value { signed: value.signed && !["|", "&"].contains(&sign), ..value.with(bits) })
     }
 
-    /// The same bits several times.
+    /// Returns the bits of a value several times.
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
         self.sure(fits, "a repetition that is not read here")?;

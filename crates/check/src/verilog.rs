@@ -64,7 +64,7 @@ impl<'a> Reader<'_, 'a> {
         self.table(name, (last.saturating_add(1), width), &words, None)
     }
 
-    /// What stands in the module, up to its end.
+    /// Parses the items of a module, up to its end.
     pub(crate) fn module(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
         // Tables stand behind what reads them.
         let body = self.at;

@@ -136,7 +136,7 @@ impl<'a> Reader<'_, 'a> {
         self.registers(process)
     }
 
-    /// What is behind the name of a type or of a function that makes no gates; or a name.
+    /// Parses the argument of a type conversion or of a function without gates, or a name.
     pub(crate) fn converted(&mut self, g: &mut Graph) -> Result<Value> {
         if self.eat("resize") {
             let value = self.within("(", |r| r.expression(g, 0), ",")?;

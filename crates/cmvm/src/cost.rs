@@ -1,4 +1,4 @@
-//! What an adder costs and how long it takes (`docs/cmvm.md`, "Cost and delay").
+//! Cost and delay of an adder (`docs/cmvm.md`, "Cost and delay").
 
 /// Cost measure of an adder. Delays are those of the contract in either case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! What a solver is asked (matrix, inputs) and what it answers (a program of adders), with no idea of how it is found.
+//! The question to a solver (matrix, inputs) and its answer (a program of adders), whatever the method.
 
 use alir_core::num::Interval;
 

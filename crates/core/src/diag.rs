@@ -1,4 +1,4 @@
-//! What is wrong, where, and what would work: the messages a user sees.
+//! Messages to users: a problem, its place, and what would work.
 //!
 //! Every stage collects [`Diagnostic`]s instead of stopping at the first; the command line renders them as
 //! text for people or as JSON lines for programs. A diagnostic of severity [`Severity::Bug`] is our own

@@ -1,4 +1,4 @@
-//! What a target version cannot say, said with what it can; what only lives in memory, made explicit.
+//! Rewrites a program for a version that lacks some of its operations; what exists in memory only becomes explicit.
 //!
 //! Every rewrite keeps each output bit for every bit pattern of the inputs, also those outside the intervals: values
 //! that are put in between have types that hold whatever their operands' *types* allow. The whole delay of an operation

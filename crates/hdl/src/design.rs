@@ -1,4 +1,4 @@
-//! What a reader of Verilog or VHDL makes of a file: signals, and what drives them, as words with explicit widths.
+//! Elaborated design of a Verilog or VHDL file: signals, and what drives them, as words with explicit widths.
 //!
 //! The readers resolve everything that their language leaves implicit (widths, signs, extension, precedence,
 //! hierarchy); here every operand has the width that its operation says. Constants fold while expressions are built, so

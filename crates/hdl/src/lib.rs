@@ -97,7 +97,7 @@ pub fn decoded(mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect()))
 }
 
-/// What comments at the ends of lines say of the names that these lines drive: `NAME = ...; // remark`, or `<=` and
+/// Returns the comments at the ends of lines by the names that these lines drive: `NAME = ...; // remark`, or `<=` and
 /// `--`.
 fn remarks(language: Language, text: &str) -> FxHashMap<String, String> {
     let mark = match language {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
     use super::{Expr, NodeId};
 
-    /// What a reader says to a text: nothing if it reads it.
+    /// Returns the diagnostics of a front end for a file; empty if it accepts the file.
     pub(super) fn said(language: Language, text: &str) -> String {
         read(language, text, None).err().map_or(String::new(), |e| e.to_string())
     }

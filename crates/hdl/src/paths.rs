@@ -1,5 +1,5 @@
-//! What symbolic execution of a process needs in both languages: bits that a path has not assigned, choices between
-//! paths, paths that were left early.
+//! Symbolic execution of a process, in both languages: bits that a path has not assigned, choices between paths, paths
+//! that were left early.
 //!
 //! A process is executed once, along all of its paths. A state maps what it assigns to a value; where a branch ends,
 //! the states of both sides are merged by choices. A bit without a value on some path holds an unassigned one: in a

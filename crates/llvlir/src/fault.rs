@@ -1,4 +1,4 @@
-//! What makes a program invalid: the reasons of `docs/llvlir.md`, each with its code.
+//! Reasons why a program is invalid, as in `docs/llvlir.md`, each with its code.
 
 use alir_core::diag::{Diagnostic, Place};
 

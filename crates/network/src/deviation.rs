@@ -1,4 +1,4 @@
-//! How far quantised values lie from floating-point ones.
+//! Deviation of quantised values from floating-point ones.
 
 /// Sums over pairs of a value and what it would be without quantisation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

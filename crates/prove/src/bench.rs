@@ -14,7 +14,8 @@ fn bits_of(code: &BigInt, width: u32) -> String {
     (0..u64::from(width)).rev().map(|i| if code.bit(i) { '1' } else { '0' }).collect()
 }
 
-/// What is applied to each data port, from the earliest clock on; the last row is the one before the output is seen.
+/// Returns the values for each data port, from the earliest clock on; the last row is the one before the output is
+/// seen.
 fn rows(
     model: &Model,
     rtl: &Rtl,

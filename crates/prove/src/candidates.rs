@@ -53,7 +53,7 @@ impl Columns {
     }
 }
 
-/// How the `width` bits of a signal are bits of a value of `whole` bits, each above the one before: as few runs as
+/// Returns runs of a value of `whole` bits that are the `width` bits of a signal, each above the one before: as few as
 /// there are. Bits above the value are copies of its sign.
 pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let columns: Vec<u64> = (0..whole + width).map(|bit| column(value, bit)).collect();
@@ -85,8 +85,8 @@ pub(super) fn runs(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Opti
     Some(out)
 }
 
-/// The same where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below it,
-/// where the value is seldom large; optimisation often keeps it and drops those.
+/// As [`runs`], where the signal's top bit is the sign of the value. Samples need not tell the sign from the bits below
+/// it, where the value is seldom large; optimisation often keeps it and drops those.
 pub(super) fn runs_and_sign(shown: &Lanes, width: u32, value: &Lanes, whole: u32) -> Option<Vec<BitRun>> {
     let (below, top) = (width.checked_sub(1).filter(|&w| w > 0)?, whole.checked_sub(1)?);
     if column(shown, below) != column(value, top) {

@@ -42,7 +42,7 @@ const ASKED: usize = 9;
 
 /// Words of assignments for which values are looked at.
 const WORDS: usize = 8;
-/// How often what was found is written again without images that nothing was made of.
+/// Number of times that a record is rewritten without unused affine images.
 const REWRITTEN: usize = 4;
 /// Steps of the solver for a record that is written again.
 const ASKED_AGAIN: u64 = 1_000_000;
@@ -83,7 +83,7 @@ impl Samples {
     }
 }
 
-/// What one comparison of two gates may take.
+/// Limits of one comparison of two gates.
 #[derive(Clone, Copy, Debug)]
 struct Effort {
     /// Gates of the cone.
@@ -100,13 +100,13 @@ const OF_VALUE: Effort = Effort { gates: 1_500, steps: 2_000 };
 const OF_LIKE: Effort = Effort { gates: 3_000, steps: 20_000 };
 /// For a bit of an output.
 const OF_OUTPUT: Effort = Effort { gates: 60_000, steps: 100_000 };
-/// What a step may take in all: steps of the solver, and gates that are looked at.
+/// Limits of a step: steps of the solver, and gates that are visited.
 const OF_STEP: (u64, u64) = (150_000, 100_000_000);
 
-/// What a value is for the assignments that are looked at.
+/// Numbers of a value for the sampled assignments.
 #[derive(Clone)]
 struct Shown {
-    /// The same for all images of it.
+    /// Fingerprint that all images of the value share.
     direction: u64,
     /// The first code, and by how much the first other one is more.
     first: i128,
@@ -141,7 +141,7 @@ impl Shown {
         (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
     }
 
-    /// What this is of a value that has shown an image of it: an image, times two to the power of minus a number.
+    /// Returns this value as an image of another one, times two to the power of minus a number, if the samples agree.
     fn as_image_of(&self, other: &Shown, of: (usize, usize)) -> Option<(Image, i64)> {
         let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
         let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
@@ -158,7 +158,7 @@ impl Shown {
     }
 }
 
-/// What all images of a sum have in common, if it is more than a term: its terms up to one factor.
+/// Returns the terms of a sum up to one factor, which all images of it share, if it is more than a term.
 fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
     let (_, first) = sum.terms.first_key_value().filter(|_| sum.terms.len() > 1)?;
     let zeros = sum.terms.values().fold(0, |all, factor| all | factor).trailing_zeros();
@@ -177,26 +177,26 @@ struct Ranged {
     nodes: Vec<u32>,
 }
 
-/// What a step's places have got so far.
+/// Records of a step's places so far.
 #[derive(Clone)]
 struct Recorder {
     places: BTreeMap<usize, Place>,
     /// Bits of the value whose place this is.
     bits: Vec<Lit>,
-    /// What is left of [`OF_STEP`].
+    /// Remaining amount of [`OF_STEP`].
     steps: u64,
     gates: u64,
-    /// What there was of these.
+    /// Initial number of these.
     most: u64,
     how: How,
     /// Units of work of the solver.
     spent: u64,
 }
 
-/// How equalities are looked for.
+/// Mode of the search for equalities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// What shows them is kept.
+    /// With records for a certificate.
     Recorded,
     /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is
     /// kept.
@@ -297,7 +297,7 @@ impl Recorder {
         self.asked(question, steps, asked).is_some()
     }
 
-    /// What the solver says within so many steps.
+    /// Asks the solver with a limit of steps.
     fn asked<T>(
         &mut self,
         question: &Question,
@@ -321,7 +321,7 @@ impl Recorder {
     }
 }
 
-/// What a record is to show.
+/// Statement that a record has to show.
 struct Asked {
     /// A bit of the value, and what it is.
     pair: (Lit, Lit),
@@ -331,7 +331,7 @@ struct Asked {
     ranges: Vec<(usize, usize)>,
 }
 
-/// Those of some leaves that two literals and ranges are functions of, in order; nothing if they are no functions of
+/// Returns the leaves that two literals and ranges are functions of, in order; `None` if they are no functions of
 /// these.
 fn reached(g: &Graph, pair: [Lit; 2], leaves: &[u32], ranges: &[(usize, usize)]) -> Option<Vec<u32>> {
     let leaves: FxHashSet<u32> = leaves.iter().map(|&leaf| g.root(Lit(leaf << 1)).node() as u32).collect();
@@ -371,7 +371,7 @@ struct Search {
     /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one
     /// another these are the gates of the oldest one, which those of the others are made of.
     sums: FxHashSet<u32>,
-    /// Those gates by what all images of the value have in common: the terms up to one factor.
+    /// These gates by the terms up to one factor, which all images of the value share.
     oldest: FxHashMap<Vec<(u32, i128)>, Vec<u32>>,
     /// Gates of the values that an operation is made of, if it is no sum.
     operands: FxHashSet<u32>,
@@ -381,7 +381,7 @@ struct Search {
     start: usize,
     /// Gates of values of the first side, and those made since, by their samples or the complements.
     by_samples: FxHashMap<[u64; WORDS], Vec<Lit>>,
-    /// Those that are among them.
+    /// Members of the list, for fast lookup.
     known: FxHashSet<u32>,
 }
 
@@ -780,13 +780,13 @@ fn between(g: &Graph, pair: [u32; 2], leaves: &[u32]) -> Option<FxHashSet<u32>> 
 struct Cut {
     /// Where they end.
     leaves: Vec<u32>,
-    /// How many there are.
+    /// Number of gates.
     gates: usize,
     /// `true` if the leaves are inputs.
     is_whole: bool,
 }
 
-/// What a certificate begins with.
+/// Header of a certificate.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
     Program(&'a Program),
@@ -835,8 +835,8 @@ fn drop_unused(g: &mut Graph, place: Option<&mut Place>) -> bool {
     is_unused
 }
 
-/// What the checker needs to see that this is the model, over what was built before; and whether it has images that
-/// nothing was made of, which are not among it.
+/// Returns the records by which the checker sees that this is the model, over what was built before; and whether it has
+/// images that nothing was made of, which are not among it.
 ///
 /// # Errors
 /// What the checker objects to.
@@ -899,14 +899,14 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     Ok((Step { places: finished(&mut search.recorder), ..Step::default() }, has_unused))
 }
 
-/// What was recorded, without places that have nothing.
+/// Returns the records, without empty places.
 fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
     let mut places = std::mem::take(&mut recorder.places);
     places.retain(|_, place| *place != Place::default());
     places
 }
 
-/// The same gates in two graphs, of which the second one is made without some of the images.
+/// Map between two graphs of equal gates, the second of which lacks some affine images.
 struct Renamed<'a> {
     old: &'a Graph,
     /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked
@@ -917,7 +917,7 @@ struct Renamed<'a> {
 }
 
 impl Renamed<'_> {
-    /// What a literal of the old graph is in the new one; nothing if it is not there.
+    /// Maps a literal of the old graph to the new one; `None` if the new graph lacks it.
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
         // Inputs that were made since, in their order.
         for node in self.looked_at as u32..g.count() as u32 {
@@ -1025,11 +1025,11 @@ fn shown(compared: &Compared) -> Vec<bool> {
 
 /// A certificate, and which outputs it shows.
 pub struct Recorded {
-    /// What the checker replays.
+    /// The certificate that the checker replays.
     pub certificate: Certificate,
     /// `true` if it shows each output; of a state machine each equality that it needs.
     pub shown: Vec<bool>,
-    /// Of each of these the bit of a register that it is about, as the checker counts them; nothing of outputs, and of
+    /// Bit of a register that each of these is about, as the checker counts them; nothing for outputs, and for
     /// programs.
     pub(super) claimed: Vec<Option<usize>>,
 }
@@ -1148,7 +1148,7 @@ pub(super) fn record_machine(
     Ok(best)
 }
 
-/// What shows the most; nothing is tried behind what shows all.
+/// Returns the record that proves the most; stops at the first one that proves everything.
 fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recorded, String> {
     let count = |recorded: &Recorded| recorded.shown.iter().filter(|&&shown| shown).count();
     let mut best: Option<Recorded> = None;
@@ -1218,7 +1218,7 @@ impl Shared {
         Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
     }
 
-    /// The same, where what is equal to them is looked for in this way.
+    /// Builds the gates of a program, with equalities searched in this mode.
     fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
         let unpaid = UNITS.0 * program.nodes().len() as u64;
         if unpaid > left {
@@ -1813,8 +1813,8 @@ mod tests {
         assert!(shown * 20 >= tried * 19 && tried > 30 && differ > 10, "{shown} of {tried}, {differ}");
     }
 
-    /// What records and sums make equal between two different programs is equal: gates with one root have the same
-    /// samples.
+    /// Gates that records and sums make equal between two different programs are equal: gates with one root have the
+    /// same samples.
     #[test]
     fn only_what_is_equal_becomes_one_gate() {
         for seed in 0..200 {

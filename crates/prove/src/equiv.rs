@@ -51,7 +51,7 @@ pub enum Presence {
     Beats(Option<Vec<Option<BeatPlace>>>),
 }
 
-/// What is asked of a proof.
+/// Request for a proof.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Clock edges from input to result; if not given, what the file states, or else what it has.
@@ -112,7 +112,7 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
-    /// What differs, in words.
+    /// Returns the difference in words.
     pub(super) fn reason(&self) -> String {
         format!("output {} is {}, the model says {}", self.output, self.found, self.expected)
     }
@@ -141,7 +141,7 @@ pub enum Verdict<C = Counterexample> {
     },
     /// Not decided.
     Unknown {
-        /// What could not be shown and the limit reached.
+        /// The undecided output and the limit reached.
         reason: String,
     },
 }
@@ -160,7 +160,7 @@ pub struct Report {
     /// For how many clocks a sample is taken to stay on its ports, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_hold: u32,
-    /// How many clocks a sample takes at its port, some elements in each, where that is not one.
+    /// Number of clocks that a sample takes at its port, some elements in each, where that is not one.
     #[serde(skip_serializing_if = "is_one")]
     pub input_beats: u32,
     /// Where each input element with bits is then: the beat, and its lowest bit at the port.
@@ -176,7 +176,7 @@ pub struct Report {
     pub gates: usize,
     /// Registers in the file, in bits.
     pub register_bits: u64,
-    /// What else the statement says, or assumes.
+    /// Further parts of the theorem, and assumptions.
     pub notes: Vec<String>,
     /// The first output that was not decided.
     #[serde(skip)]
@@ -191,8 +191,8 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
-    /// How often a text takes a sample, and when its inputs are there, as the checker says it; nothing if that is at
-    /// every clock, or if they stay for some of the clocks between two samples.
+    /// Returns the initiation interval of RTL and when its inputs are there, in the checker's terms; nothing if that is
+    /// at every clock, or if they stay for some of the clocks between two samples.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
             (1, 1) => checker::Presence::Once,
@@ -232,12 +232,17 @@ pub fn undecided(reason: String) -> Report {
     Report { verdict: Verdict::Unknown { reason }, ..Report::before(0) }
 }
 
+/// Returns `true` if a method decided, and its ticks: the result that [`super::progress::traced`] prints.
+pub(super) fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
+    (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
+}
+
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
     prove_over(None, model, rtl, request, solver)
 }
 
-/// The same over gates of the model that are there, and in no other way.
+/// Proves or refutes over existing gates of the model, and by no other method.
 pub(super) fn prove_over(
     over: Option<&RefCell<Shared>>,
     model: &Model,
@@ -346,7 +351,7 @@ pub(super) fn prove_with(
     (report, e)
 }
 
-/// What is wrong with the beats in which a sample is said to come.
+/// Returns an error message if the declared input transfers are inconsistent.
 fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
     let stated: Vec<Option<BeatPlace>> =
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
@@ -424,7 +429,7 @@ fn repeated(
     }
 }
 
-/// What became of a comparison of a part of a design.
+/// Result of a comparison of a part of a design.
 pub(super) enum Found {
     /// Equal for every input.
     Equal,
@@ -441,7 +446,7 @@ pub(super) struct Comparison {
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
     pub(super) inputs: Vec<BigInt>,
-    /// The same of other moments, in which the design looks at them.
+    /// Raw integer values at other clock cycles in which the design reads the inputs.
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
 }
 
@@ -480,13 +485,13 @@ pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Op
     ((index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
-/// What a signal named after an operation shows.
+/// Value of a signal named after an operation.
 pub(super) struct Seen {
     pub(super) op: u32,
     pub(super) signal: String,
     /// Low bits that are compared.
     pub(super) width: u32,
-    /// Those bits, as an unsigned number.
+    /// These bits as an unsigned number.
     pub(super) value: BigInt,
 }
 

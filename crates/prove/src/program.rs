@@ -10,7 +10,7 @@ use alir_core::num::{Kif, SplitMix, wrap};
 use alir_hdl::{Binary, NodeId, Reduce, Rtl, SignalId};
 use alir_interp::{LookupMiss, Step, golden_steps};
 use num_bigint::{BigInt, BigUint};
-use num_traits::{One, Zero};
+use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -287,7 +287,7 @@ impl Writer<'_> {
 /// For each operation the name of its signal: after the operation of `like` that shows the same, if one does.
 fn names(model: &Model, like: &Model) -> Vec<String> {
     let mut rng = SplitMix::new(0x70_61_73_73);
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let (mut ours, mut theirs): (Vec<Vec<i128>>, Vec<Vec<i128>>) = (Vec::new(), Vec::new());
     for _ in 0..SAMPLES {
         let codes = draw_inputs(like, &mut rng);
         for (model, seen) in [(model, &mut ours), (like, &mut theirs)] {
@@ -297,7 +297,7 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
                     if seen.len() == at {
                         seen.push(Vec::with_capacity(SAMPLES));
                     }
-                    seen[at].push(code.clone());
+                    seen[at].push(low_bits(code));
                     at += 1;
                 }
             });
@@ -310,17 +310,17 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     // distance to a constant.
     let is_constant = |i: usize| matches!(like.nodes()[i].op, Op::Const { .. });
     let variable = || theirs.iter().enumerate().filter(|(i, _)| !is_constant(*i));
-    let mut whole: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
+    let mut whole: FxHashMap<Vec<i128>, Vec<u32>> = FxHashMap::default();
     for (i, codes) in variable() {
         whole.entry(normal(codes)).or_default().push(i as u32);
     }
-    let mut shifted: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
+    let mut shifted: FxHashMap<Vec<i128>, Vec<u32>> = FxHashMap::default();
     for (i, codes) in variable() {
         if let Some(key) = moved(codes) {
             shifted.entry(key).or_default().push(i as u32);
         }
     }
-    let mut low: FxHashMap<u32, FxHashMap<Vec<BigInt>, Vec<u32>>> = FxHashMap::default();
+    let mut low: FxHashMap<u32, FxHashMap<Vec<i128>, Vec<u32>>> = FxHashMap::default();
     let (mut last, mut used) = (0u32, vec![false; theirs.len()]);
     let mut out = Vec::with_capacity(ours.len());
     for (i, (codes, id)) in ours.iter().zip(model.ids()).enumerate() {
@@ -336,10 +336,10 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
         };
         let mut found = whole.get(&normal(codes)).and_then(near);
         if found.is_none() && width > FEW_BITS {
-            let kif = Kif { signed: false, int: width as i32, frac: 0 };
-            let cut = |codes: &[BigInt]| codes.iter().map(|c| wrap(c, kif)).collect::<Vec<_>>();
+            let mask = 1i128.checked_shl(width).map_or(-1, |top| top.wrapping_sub(1));
+            let cut = |codes: &[i128]| codes.iter().map(|c| c & mask).collect::<Vec<_>>();
             let of_width = low.entry(width).or_insert_with(|| {
-                let mut map: FxHashMap<Vec<BigInt>, Vec<u32>> = FxHashMap::default();
+                let mut map: FxHashMap<Vec<i128>, Vec<u32>> = FxHashMap::default();
                 for (i, codes) in variable() {
                     map.entry(cut(codes)).or_default().push(i as u32);
                 }
@@ -361,18 +361,23 @@ fn names(model: &Model, like: &Model) -> Vec<String> {
     out
 }
 
+/// Returns the low 128 bits of a raw integer value: a name needs no more.
+fn low_bits(code: &BigInt) -> i128 {
+    code.to_i128().unwrap_or_else(|| (code & BigInt::from(u128::MAX)).to_u128().unwrap_or_default() as i128)
+}
+
 /// Returns the result of [`normal`] for the distances to the first code, unless these are merely those of a bit.
-fn moved(codes: &[BigInt]) -> Option<Vec<BigInt>> {
+fn moved(codes: &[i128]) -> Option<Vec<i128>> {
     let (first, rest) = codes.split_first()?;
-    let distances = normal(&rest.iter().map(|code| code - first).collect::<Vec<_>>());
-    distances.iter().any(|d| !d.is_zero() && !d.magnitude().is_one()).then_some(distances)
+    let distances = normal(&rest.iter().map(|code| code.wrapping_sub(*first)).collect::<Vec<_>>());
+    distances.iter().any(|d| d.unsigned_abs() > 1).then_some(distances)
 }
 
 /// Codes without the power of two that all of them share and with the first one positive.
-fn normal(codes: &[BigInt]) -> Vec<BigInt> {
-    let shared = codes.iter().filter_map(BigInt::trailing_zeros).min().unwrap_or(0);
-    let minus = codes.iter().find(|c| **c != BigInt::ZERO).is_some_and(|c| *c < BigInt::ZERO);
-    codes.iter().map(|c| if minus { -(c >> shared) } else { c >> shared }).collect()
+fn normal(codes: &[i128]) -> Vec<i128> {
+    let shared = codes.iter().filter(|c| **c != 0).map(|c| c.trailing_zeros()).min().unwrap_or(0);
+    let minus = codes.iter().find(|c| **c != 0).is_some_and(|c| *c < 0);
+    codes.iter().map(|c| if minus { (c >> shared).wrapping_neg() } else { c >> shared }).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the methods have proved so far: shared by all of them, kept from round to round.
+//! Facts proved so far: shared by all methods, kept from round to round.
 
 use super::candidates::BitRun;
 use alir_core::ir::ValueId;

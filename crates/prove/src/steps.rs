@@ -33,9 +33,12 @@ const EACH: (u64, u64) = (600_000_000, 60_000);
 /// With the first nearly all steps of networks are proved; passes that cut off bits by ranges of sums of thousands of
 /// values need the second.
 const VALUES: (u64, u64) = (300_000_000, 20_000);
-const GATES: (u64, u64) = (5_000_000, 3_000);
+const GATES: (u64, u64) = (50_000_000, 15_000);
 
-/// Budget in ticks for RTL over the gates of a program, before other methods.
+/// Budget in ticks for RTL against the last program by names and integer forms, before all other methods: a value that
+/// the RTL computes as the program does takes few ticks.
+const BY_NAMES: (u64, u64) = (2_000_000, 20_000);
+/// Budget in ticks for RTL over the gates of a program, before the remaining methods.
 const OVER: (u64, u64) = (2_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
 const OVER_REPEATED: (u64, u64) = (2_000_000, 1_000);
@@ -107,10 +110,10 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]);
-/// then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is
-/// undecided, directly with the remaining budget. A difference is confirmed by the reference interpreter of the model,
-/// whichever program it was found with.
+/// Proves or refutes that `rtl` computes `model`: by the names of the last intermediate program first ([`BY_NAMES`]),
+/// then over its gates ([`OVER`]); then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate
+/// programs, and, if a step is undecided, directly with the remaining budget. A difference is confirmed by the
+/// reference interpreter of the model, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
@@ -131,8 +134,16 @@ pub fn prove(
     let mut usable = if is_pipeline { build() } else { None };
     let mut over_last = OverLast::default();
     if is_pipeline {
-        let last = usable.as_ref().and_then(|steps| steps.programs.last()).unwrap_or(model);
-        over_last = OverLast::new(last, rtl, request, &part, solver, &mut budget);
+        let last = usable.as_ref().and_then(|steps| steps.programs.last());
+        if let Some((steps, last)) = usable.as_ref().zip(last) {
+            let part =
+                Request { work: Some(amount(BY_NAMES, last)), progress: request.progress.clone(), ..part.clone() };
+            let found = by_last_program(last, rtl, steps, &part, solver, &mut budget);
+            over_last.found = (found.0.verdict == Verdict::Proved).then_some(found);
+        }
+        if over_last.found.is_none() {
+            over_last = OverLast::new(last.unwrap_or(model), rtl, request, &part, solver, &mut budget);
+        }
     }
     let mut questions = Vec::new();
     if over_last.found.is_none() {
@@ -142,7 +153,8 @@ pub fn prove(
         let directly = amount(DIRECTLY, model) / if repeats { REPEATED } else { 1 };
         let directly = if has_programs { directly.min(budget.left) } else { budget.left };
         let direct = Request { work: Some(directly), ..request.clone() };
-        let (mut report, mut engine) = traced("directly", decision, || equiv::prove(model, rtl, &direct, solver()));
+        let (mut report, mut engine) =
+            traced("directly", equiv::decision, || equiv::prove(model, rtl, &direct, solver()));
         budget.took(&engine);
         if !has_programs || !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
             report.bits = budget.counts;
@@ -164,7 +176,7 @@ pub fn prove(
     let (mut report, mut engine) = found.unwrap_or_else(|| {
         let rest = Request { work: Some(budget.left), ..request.clone() };
         let (report, engine) =
-            traced("directly, with the rest", decision, || equiv::prove(model, rtl, &rest, solver()));
+            traced("directly, with the rest", equiv::decision, || equiv::prove(model, rtl, &rest, solver()));
         budget.took(&engine);
         (report, engine)
     });
@@ -201,11 +213,6 @@ impl OverLast {
     }
 }
 
-/// Decision of a method for [`traced`], and its ticks.
-fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
-    (!matches!(report.verdict, Verdict::Unknown { .. }), engine.spent)
-}
-
 /// Returns `true` if the RTL states an initiation interval above one.
 fn is_repeated(rtl: &Rtl) -> bool {
     matches!(phases::stated_interval(rtl), Some(2..))
@@ -227,14 +234,28 @@ fn against(
     solver: &dyn Fn() -> Box<dyn Solver>,
     budget: &mut Budget,
 ) -> (Report, Engine) {
-    let request = Request { work: Some(within(budget, part)), ..part.clone() };
-    let found =
-        traced("by the last program", decision, || equiv::prove(program, &steps.renamed(rtl), &request, solver()));
-    budget.took(&found.1);
+    let found = by_last_program(program, rtl, steps, part, solver, budget);
     if matches!(found.0.verdict, Verdict::Unknown { .. }) {
         let over = over(gates, u64::MAX, (program, rtl), part, solver, budget);
         return over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found);
     }
+    found
+}
+
+/// Compares RTL with the last of some programs by all methods but its gates, with signals named after its values.
+fn by_last_program(
+    program: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    part: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+    budget: &mut Budget,
+) -> (Report, Engine) {
+    let request = Request { work: Some(within(budget, part)), ..part.clone() };
+    let found = traced("by the last program", equiv::decision, || {
+        equiv::prove(program, &steps.renamed(rtl), &request, solver())
+    });
+    budget.took(&found.1);
     found
 }
 
@@ -249,7 +270,8 @@ fn over(
 ) -> Option<(Report, Engine)> {
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
     let shared = shared?;
-    let found = traced("over gates", decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
+    let found =
+        traced("over gates", equiv::decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
     budget.took(&found.1);
     Some(found)
 }
@@ -283,8 +305,8 @@ fn amount((constant, each): (u64, u64), program: &Model) -> u64 {
     constant + each * program.nodes().len() as u64
 }
 
-/// Returns `true` if a program is proved equal to the one before it: value by value, or over the gates of both; with a
-/// small budget first, then with all that remains.
+/// Returns `true` if a program is proved equal to the one before it: value by value, over the gates of both, or as
+/// whole programs; with small budgets first, then with all that remains.
 fn is_next(
     before: &Model,
     program: &Model,
@@ -293,13 +315,18 @@ fn is_next(
     budget: &mut Budget,
     engine: &mut Engine,
 ) -> bool {
-    let mut values = |work: u64, budget: &mut Budget| {
-        let request = Request { work: Some(work), ..part.clone() };
-        let (found, mut e) =
-            traced("step by values", decision, || value_classes::prove(before, program, &request, solver));
+    let mut words = |is_whole: bool, work: u64, budget: &mut Budget| {
+        let request = Request { work: Some(work.min(within(budget, part))), ..part.clone() };
+        let (is_shown, mut e) = if is_whole {
+            let (report, e) = value_classes::prove(before, program, &request, solver);
+            (report.verdict == Verdict::Proved, e)
+        } else {
+            let (report, e) = value_classes::prove_by_values(before, program, &request, solver);
+            (report.is_some(), e)
+        };
         budget.took(&e);
         engine.questions.append(&mut e.questions);
-        found.verdict == Verdict::Proved
+        is_shown
     };
     let gates = |most: u64, budget: &mut Budget| {
         let (is_shown, _, spent) = traced(
@@ -310,9 +337,9 @@ fn is_next(
         budget.spend(spent);
         is_shown
     };
-    values(amount(VALUES, program).min(within(budget, part)), budget)
+    words(false, amount(VALUES, program), budget)
         || gates(amount(GATES, program), budget)
-        || values(within(budget, part), budget)
+        || words(true, u64::MAX, budget)
         || gates(u64::MAX, budget)
 }
 

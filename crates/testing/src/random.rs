@@ -11,6 +11,7 @@
 //! Intervals are mostly those that follow from the operands; some are coarser, finer or wider, and where the
 //! [`Profile`] says so some are narrower, so that wrapping acts. Same words, same program, on every machine.
 
+pub mod choices;
 pub mod machine;
 pub mod rounded;
 pub mod tables;

@@ -6,7 +6,7 @@ use super::{Gen, Net};
 use std::fmt::Write as _;
 
 impl Gen {
-    /// What a signal of another type shows: a new unsigned signal.
+    /// Returns a new unsigned signal that shows a signal of another type.
     pub(super) fn shown(&mut self, width: u32, value: &str) {
         let name = self.name("s");
         let _ = writeln!(self.decls, "  signal {name} : unsigned({} downto 0);", width - 1);

@@ -30,10 +30,12 @@ def _take_hgq() -> None:
 
 
 def _keep_axes() -> None:
-    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and what is dilated or
-    grouped. A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and dilations.
+
+    A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
     from hls4ml.converters.keras_v2_to_hls import layer_handlers
-    from hls4ml.converters.keras_v3.conv import ConvHandler
+    from hls4ml.converters.keras_v3.conv import ConvHandler, gen_conv_config
+    from hls4ml.converters.keras_v3.recurrent import BidirectionalHandler
     from hls4ml.model.optimizer.passes import batchnorm_opt, bn_fuse
 
     def alone(match):
@@ -60,13 +62,32 @@ def _keep_axes() -> None:
                 found = convolution(self, layer, in_tensors, out_tensors)
             finally:
                 self.__dict__.pop("load_weight", None)
-            for row in found if isinstance(found, (list, tuple)) else (found,):
-                row["keras_dilation"] = [int(n) for n in np.ravel(getattr(layer, "dilation_rate", 1))]
-                row["keras_groups"] = int(getattr(layer, "groups", 1) or 1)
+            rates = [int(n) for n in np.ravel(layer.dilation_rate)]
+            if any(rate != 1 for rate in rates):
+                reach = tuple((n - 1) * rate + 1 for n, rate in zip(layer.kernel_size, rates))
+                sizes = (in_tensors[0].shape[1:], out_tensors[0].shape[1:], reach, layer.strides, layer.padding, layer.data_format, layer.name)
+                found |= {key: value for key, value in gen_conv_config(*sizes).items() if key.startswith("pad_")}
+                found |= dict(zip(("dilation_width",) if len(rates) == 1 else ("dilation_height", "dilation_width"), rates))
             return found
 
         handle.alir2hdl = True
         ConvHandler.handle = handle
+
+    bidirectional = BidirectionalHandler.handle
+    if not getattr(bidirectional, "alir2hdl", False):
+
+        def handle_both(self, layer, in_tensors, out_tensors):
+            found = bidirectional(self, layer, in_tensors, out_tensors)
+            for row in found if isinstance(found, (list, tuple)) else (found,):
+                for side in ("forward", "backward"):
+                    # hls4ml asks a cell whether it is a layer, and so leaves both biases of a GRU in one array.
+                    if row.get(f"{side}_class_name") == "GRU" and row.get(f"{side}_recurrent_bias_data") is None:
+                        bias = np.asarray(row[f"{side}_bias_data"])
+                        row[f"{side}_bias_data"], row[f"{side}_recurrent_bias_data"] = bias if bias.ndim == 2 else (bias, np.zeros_like(bias))
+            return found
+
+        handle_both.alir2hdl = True
+        BidirectionalHandler.handle = handle_both
 
     theirs = layer_handlers.get("BatchNormalization")
     if theirs is None or getattr(theirs, "alir2hdl", False):

@@ -53,11 +53,9 @@ def _windows(layer, window: str, channels: int):
         raise _refused(layer, "channels_last")
     (in_h, in_w), (out_h, out_w) = _sizes(layer, "in"), _sizes(layer, "out")
     (f_h, f_w), (s_h, s_w), (p_h, p_w) = _sizes(layer, window), _sizes(layer, "stride"), _sizes(layer, "pad")
-    dilations = [layer.get_attr("dilation_width", 1), layer.get_attr("dilation_height", 1), *layer.get_attr("keras_dilation", [])]
-    if any(dilation != 1 for dilation in dilations):
-        raise _refused(layer, "dilated convolutions are not supported; dilation_rate=1")
-    y = (np.arange(out_h)[:, None] * s_h - p_h + np.arange(f_h))[:, None, :, None]
-    x = (np.arange(out_w)[:, None] * s_w - p_w + np.arange(f_w))[None, :, None, :]
+    d_h, d_w = (int(layer.get_attr(f"dilation_{side}", 1)) for side in ("height", "width"))
+    y = (np.arange(out_h)[:, None] * s_h - p_h + np.arange(f_h) * d_h)[:, None, :, None]
+    x = (np.arange(out_w)[:, None] * s_w - p_w + np.arange(f_w) * d_w)[None, :, None, :]
     inside = (y >= 0) & (y < in_h) & (x >= 0) & (x < in_w)
     return np.where(inside, y * in_w + x, -1).reshape(out_h * out_w, f_h * f_w)
 
@@ -72,21 +70,18 @@ def _looked_up(layer, x):
 
 
 def _convolution(layer, x):
+    """Products of the windows with the weights. Each group of filters has channels of its own; in a depthwise convolution a group has
+    one channel."""
     channels, filters = layer.get_attr("n_chan"), layer.get_attr("n_filt")
-    if layer.get_attr("keras_groups", 1) != 1 or np.size(layer.weights["weight"].data) % (channels * filters):
-        raise _refused(layer, "grouped convolutions are not supported; groups=1")
-    seen = _looked_up(layer, x)
-    return _product(layer, seen.reshape(len(seen), -1), _weights(layer, "weight").reshape(-1, filters)).ravel()
-
-
-def _depthwise(layer, x):
-    """Every channel by itself; hls4ml has one filter for each."""
-    channels, filters = layer.get_attr("n_chan"), layer.get_attr("n_filt")
-    if filters != channels:
-        raise _refused(layer, f"{filters} filters for {channels} channels; hls4ml has depth_multiplier=1 only")
-    weights, bias = _weights(layer, "weight").reshape(-1, channels), _numbers(layer, "bias", channels)
-    seen = _looked_up(layer, x)
-    made = [_product(layer, seen[:, :, k], weights[:, k : k + 1], bias[k : k + 1]) for k in range(channels)]
+    weights, seen = _weights(layer, "weight").reshape(-1, filters), _looked_up(layer, x)
+    groups, rest = divmod(seen.shape[1] * channels, len(weights))
+    if rest or channels % groups or filters % groups:
+        raise _refused(layer, f"weights of shape {weights.shape} for {channels} channels")
+    bias = _numbers(layer, "bias", filters)
+    made = []
+    for k in range(groups):
+        inputs, own = (slice(k * count // groups, (k + 1) * count // groups) for count in (channels, filters))
+        made.append(_product(layer, seen[:, :, inputs].reshape(len(seen), -1), weights[:, own], bias[own]))
     return np.concatenate(made, axis=1).ravel()
 
 
@@ -277,31 +272,52 @@ def _quantised(layer, x):
 
 
 def _recurrent(layer, given):
-    """LSTM and GRU, one step after the other, from a state of zeros."""
-    lstm, accum, out = layer.class_name == "LSTM", layer.get_attr("accum_t").precision, layer.get_output_variable().type.precision
+    """LSTM and GRU, one step after the other, from a state of zeros; those of Bidirectional, one of which begins at the last step."""
     if len(given) != 1 or layer.get_attr("return_state", False) or layer.get_attr("pass_initial_states", False):
         raise _refused(layer, "states that are given or returned are not supported")
-    if layer.get_attr("direction", "forward") != "forward" or layer.get_attr("time_major", False) or layer.get_attr("pytorch", False):
-        raise _refused(layer, "one direction, from the first step on, samples first, weights of Keras")
-    if not lstm and layer.get_attr("apply_reset_gate", "after") != "after":
+    if layer.get_attr("time_major", False) or layer.get_attr("pytorch", False):
+        raise _refused(layer, "samples first, weights of Keras")
+    rows = given[0].reshape(-1, layer.get_input_variable().shape[-1])
+    if layer.class_name == "Bidirectional":
+        # hls4ml has changed another mode to concat by now, but not the number of outputs.
+        if layer.get_attr("n_out") != sum(layer.get_attr(f"{side}_n_states") for side in ("forward", "backward")):
+            raise _refused(layer, 'merge_mode; "concat"')
+        forward = _unrolled(layer, rows, layer.get_attr("forward_class_name"), "forward_")
+        backward = _unrolled(layer, rows[::-1], layer.get_attr("backward_class_name"), "backward_")[::-1]
+        last = [forward[-1], backward[0]]
+        steps = [part for pair in zip(forward, backward) for part in pair]
+    else:
+        if layer.get_attr("direction", "forward") != "forward":
+            raise _refused(layer, "one direction, from the first step on")
+        steps = _unrolled(layer, rows, layer.class_name, "")
+        last = steps[-1:]
+    return np.concatenate(steps if layer.get_attr("return_sequences", False) else last)
+
+
+def _unrolled(layer, rows, kind: str, side: str):
+    """The states of a recurrent layer after every step; its attributes and weights have a prefix."""
+    lstm, accum, out = kind == "LSTM", layer.get_attr("accum_t").precision, layer.get_output_variable().type.precision
+    if kind not in ("LSTM", "GRU"):
+        raise _refused(layer, f"{kind}; LSTM, GRU")
+    if not lstm and layer.get_attr(f"{side}apply_reset_gate", "after") != "after":
         raise _refused(layer, "reset_after=False, which hls4ml computes as True")
-    kinds = [str(layer.get_attr(name)).lower() for name in ("recurrent_activation", "activation")]
+    kinds = [str(layer.get_attr(side + name)).lower() for name in ("recurrent_activation", "activation")]
     if any(kind not in ("relu", "sigmoid", "tanh") for kind in kinds):
         raise _refused(layer, f"activations {kinds[1]} and {kinds[0]}; relu, sigmoid, tanh")
     gates, inner = (lambda x, kind=kind: _cast(layer, x.relu() if kind == "relu" else _table(layer, x, kind), accum) for kind in kinds)
-    weights, recurrent = _weights(layer, "weight"), _weights(layer, "recurrent_weight")
+    weights, recurrent = _weights(layer, f"{side}weight"), _weights(layer, f"{side}recurrent_weight")
     units = recurrent.shape[0]
-    biases = [_numbers(layer, name, weights.shape[1]) for name in ("bias", "recurrent_bias")]
+    biases = [_numbers(layer, side + name, weights.shape[1]) for name in ("bias", "recurrent_bias")]
     held = _type(layer, accum)
-    reuse = layer.get_attr("recurrent_reuse_factor", 1)
+    reuse, back_reuse = layer.get_attr(f"{side}reuse_factor", 1), layer.get_attr(f"{side}recurrent_reuse_factor", 1)
     hidden = state = None
     steps = []
-    for row in given[0].reshape(-1, len(weights)):
-        fed = _product(layer, row.reshape(1, -1), weights, biases[0])[0]
+    for row in rows:
+        fed = _product(layer, row.reshape(1, -1), weights, biases[0], f"{side}weight", reuse)[0]
         # Of a state of zeros the bias is left.
         back = _codes(biases[1], held) / 2.0 ** held[2]
         if hidden is not None:
-            back = _product(layer, hidden.reshape(1, -1), recurrent, biases[1], "recurrent_weight", reuse)[0]
+            back = _product(layer, hidden.reshape(1, -1), recurrent, biases[1], f"{side}recurrent_weight", back_reuse)[0]
         parts = [slice(k * units, (k + 1) * units) for k in range(weights.shape[1] // units)]
         if lstm:
             entered, kept, shown = (gates(_cast(layer, fed[parts[k]] + back[parts[k]], accum)) for k in (0, 1, 3))
@@ -313,7 +329,7 @@ def _recurrent(layer, given):
             made = inner(_cast(layer, fed[parts[2]] + _cast(layer, reset * back[parts[2]], accum), accum)) * (1.0 - update)
             hidden = _cast(layer, made if hidden is None else made + hidden * update, out)
         steps.append(hidden)
-    return np.concatenate(steps) if layer.get_attr("return_sequences", False) else hidden
+    return steps
 
 
 def _layer(layer, given, kinds):
@@ -323,10 +339,8 @@ def _layer(layer, given, kinds):
     if kind == "Dense":
         weights = _weights(layer, "weight").reshape(layer.get_attr("n_in"), layer.get_attr("n_out"))
         return _product(layer, x.reshape(-1, len(weights)), weights).ravel()
-    if kind in ("Conv1D", "Conv2D", "PointwiseConv1D", "PointwiseConv2D", "Conv2DBatchnorm"):
+    if kind in ("Conv1D", "Conv2D", "PointwiseConv1D", "PointwiseConv2D", "Conv2DBatchnorm", "DepthwiseConv1D", "DepthwiseConv2D"):
         return _convolution(layer, x)
-    if kind in ("DepthwiseConv1D", "DepthwiseConv2D"):
-        return _depthwise(layer, x)
     if kind == "EinsumDense":
         return _einsum_dense(layer, x)
     if kind == "Einsum":
@@ -339,7 +353,7 @@ def _layer(layer, given, kinds):
         return _cropped(layer, x)
     if kind in ("Resize", "UpSampling1D", "UpSampling2D"):
         return _resized(layer, x)
-    if kind in ("LSTM", "GRU"):
+    if kind in ("LSTM", "GRU", "Bidirectional"):
         return _recurrent(layer, given)
     if kind in ("Pooling1D", "Pooling2D", "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D",
                 "GlobalPooling1D", "GlobalPooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalAveragePooling1D",

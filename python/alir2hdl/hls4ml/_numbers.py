@@ -98,7 +98,7 @@ def _weights(layer, name: str):
     kind = _type(layer, weight.type.precision)
     written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
     codes = _codes(np.reshape(written, np.shape(weight.data)), kind)
-    if name in ("weight", "recurrent_weight") and layer.get_attr("_weights_transposed", False):
+    if name.endswith("weight") and layer.get_attr("_weights_transposed", False):
         # The strategy Resource has the outputs first.
         codes = np.moveaxis(codes, 0, -1)
     return codes / 2.0 ** kind[2]

@@ -14,6 +14,7 @@ use super::idle::{GivenOptions, Registers, little_is_shared, warnings};
 use super::input::{Design, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
+use super::stage_counts::StageCounts;
 use super::text::RomStyleArg;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
@@ -26,6 +27,7 @@ use crate::num::Kif;
 use crate::options::HardwareOptions;
 use crate::passes::PassStat;
 use crate::schedule::Delay;
+use crate::view::options::check_svg;
 use pipeline::PipelineTable;
 use serde::Serialize;
 use std::fmt::Write;
@@ -51,11 +53,11 @@ pub(super) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Compare 1 to N stages: delay, latency, register bits, with --device clock and area [default N: 12]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "12",
-          value_parser = clap::value_parser!(u32).range(1..=200),
+    /// Compare 1 to N stages, or a range: delay, latency, register bits, with --device clock and area [default N: 12]
+    #[arg(long, value_name = "N|A..B", num_args = 0..=1, require_equals = true, default_missing_value = "12",
+          value_parser = StageCounts::parse_up_to,
           conflicts_with_all = ["pipeline", "max_stage_delay", "clock_period"])]
-    sweep: Option<u32>,
+    sweep: Option<StageCounts>,
     /// Draw --sweep into this file
     #[arg(long, value_name = "FILE", requires = "sweep")]
     svg: Option<PathBuf>,
@@ -141,6 +143,17 @@ struct Elements {
     bits: u64,
     narrowest: u32,
     widest: u32,
+    /// Types of the elements in order, equal neighbours together.
+    types: Vec<TypeRun>,
+}
+
+/// Neighbouring elements of one type.
+#[derive(Serialize)]
+struct TypeRun {
+    /// The type, such as `s8.5`.
+    r#type: String,
+    /// Number of elements.
+    count: usize,
 }
 
 /// The operations of one name.
@@ -155,6 +168,7 @@ struct Kind {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    args.svg.as_deref().map_or(Ok(()), check_svg).map_err(Failure::input)?;
     if let Some((source::Kind::Graph, bytes)) = args.input.network_file()?
         && !args.input.sources().has_weights()
     {
@@ -206,7 +220,7 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         Spec { pipeline: Pipeline { interval: None, compared: Vec::new(), budget: None, ..spec.pipeline }, ..spec };
     let optimised = compile::optimise(model, &spec)?;
     let program = &optimised.program;
-    let mut sweep = args.sweep.map(|last| sweep::sweep(&optimised, &spec, last)).transpose()?;
+    let mut sweep = args.sweep.as_ref().map(|counts| sweep::sweep(&optimised, &spec, &counts.0)).transpose()?;
     if let (Some(rows), true) = (&mut sweep, args.prove) {
         let taken = sweep::prove(rows, &optimised, &spec)?;
         say(&format!("proofs took {} s", four_digits(taken.as_secs_f64())), global);
@@ -328,12 +342,16 @@ fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> F
 }
 
 fn elements(kifs: impl Iterator<Item = Kif>) -> Elements {
-    let widths: Vec<u32> = kifs.map(Kif::width).collect();
+    let kifs: Vec<Kif> = kifs.collect();
+    let types = kifs.chunk_by(PartialEq::eq).map(|run| TypeRun { r#type: run[0].to_string(), count: run.len() });
+    let types = types.collect();
+    let widths: Vec<u32> = kifs.into_iter().map(Kif::width).collect();
     Elements {
         elements: widths.len(),
         bits: widths.iter().map(|&width| u64::from(width)).sum(),
         narrowest: widths.iter().copied().min().unwrap_or(0),
         widest: widths.iter().copied().max().unwrap_or(0),
+        types,
     }
 }
 
@@ -384,8 +402,17 @@ impl Facts {
         let mut text = String::new();
         let out = &mut text;
         let side = |name: &str, side: &Elements| {
-            let widths = range(side.narrowest, side.widest);
-            format!("{name:<12}{:>9}   {} bits, widths {widths}\n", side.elements, side.bits)
+            let most = if all { side.types.len() } else { TYPES };
+            let shown = side.types.iter().take(most).map(|run| match run.count {
+                1 => run.r#type.clone(),
+                count => format!("{count} x {}", run.r#type),
+            });
+            let mut types: Vec<String> = shown.collect();
+            if side.types.len() > most {
+                let others = side.types.iter().skip(most).map(|run| run.count).sum::<usize>();
+                types.push(format!("{others} more (-v lists all)"));
+            }
+            format!("{name:<12}{:>9}   {} bits: {}\n", side.elements, side.bits, types.join(", "))
         };
         let _ = writeln!(out, "{:<12}{}", "form", self.form);
         out.push_str(&side("inputs", &self.inputs));
@@ -402,15 +429,12 @@ impl Facts {
             let _ = writeln!(out, "{:<12}{:>9}   {} entries", "tables", self.tables, self.table_entries);
         }
         let _ = writeln!(out, "{:<12}{:>9}   bits", "widest value", self.widest);
-        let _ = writeln!(
-            out,
-            "{:<12}{:>9}   operations, delay {} {} (by {})",
-            "depth",
-            self.depth,
-            short(self.delay),
-            self.delay_unit,
-            self.delay_source
-        );
+        // The clock of a device, below, includes registers and shared LUTs.
+        let delay = match self.delay_unit {
+            "ns" => String::new(),
+            unit => format!(", delay {} {unit} (by {})", short(self.delay), self.delay_source),
+        };
+        let _ = writeln!(out, "{:<12}{:>9}   operations{delay}", "depth", self.depth);
         let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
         let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   widths", "operation", "count", "share", "after");
         let most = if all { self.kinds.len() } else { KINDS };
@@ -453,6 +477,8 @@ impl Facts {
 
 /// Kinds of operations that are shown without -v.
 const KINDS: usize = 6;
+/// Groups of elements of one type that are shown without -v.
+const TYPES: usize = 6;
 
 fn range(narrowest: u32, widest: u32) -> String {
     if narrowest == widest { widest.to_string() } else { format!("{narrowest} to {widest}") }

@@ -1,4 +1,4 @@
-//! Who uses shared hardware when, as SVG: a row a copy, a column a phase.
+//! Occupancy of shared hardware as SVG: a row for each copy, a column for each phase.
 
 use super::plot::{LEFT, RIGHT, TOP, WIDTH, page, text};
 use crate::reuse::Plan;

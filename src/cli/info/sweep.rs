@@ -9,7 +9,7 @@ use crate::report;
 use serde::Serialize;
 use std::fmt::Write;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{iter, thread};
 
@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub(super) stage_delay: f64,
     /// Clocks from input to result.
     pub(super) latency: u32,
-    /// Stage delay times latency: the time from input to result at the fastest clock.
+    /// Stage delay times latency: the time from input to result at the fastest clock; one stage delay if combinational.
     pub(super) delay_in_all: f64,
     /// Register bits of the hardware.
     pub(super) register_bits: u64,
@@ -76,17 +76,18 @@ pub(super) enum RowProof {
     Unknown,
 }
 
-/// Schedules the program for 1 to `last` stages; `single`: the program as it is optimised for one. Of a named device
-/// each row has its estimate.
-pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Vec<Row>, Failure> {
-    let several = match in_stages(spec, last).cuts_products() {
-        true => compile::optimise(single.source, &in_stages(spec, last))?,
+/// Schedules the program for each of these numbers of stages, of which there is at least one; `single`: the program as
+/// it is optimised for one. Of a named device each row has its estimate.
+pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Result<Vec<Row>, Failure> {
+    let most = in_stages(spec, counts.iter().copied().max().unwrap_or(1));
+    let several = match most.cuts_products() {
+        true => compile::optimise(single.source, &most)?,
         false => single.borrowed(),
     };
     let required = spec.clock.period;
     let row = |stages: u32| -> Result<Row, Failure> {
         let spec = in_stages(spec, stages);
-        let optimised = if stages == 1 { single } else { &several };
+        let optimised = if stages <= 1 { single } else { &several };
         let (scheduled, spec) = match (optimised.borrowed().schedule(&spec), spec.clock.period) {
             (Err(error), Some(_)) if error.diagnostics.0.iter().all(|d| d.code == PERIOD_UNMET) => {
                 let spec = Spec { clock: Clock { period: None, ..spec.clock }, ..spec };
@@ -100,7 +101,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
         let latency = outcome.schedule.latency();
         let on_device = spec.target.device.map(|_| {
             let estimate = spec.estimate(&netlist);
-            let latency_ns = (estimate.period_ns * f64::from(latency) * 1000.0).round() / 1000.0;
+            let latency_ns = (estimate.period_ns * f64::from(latency.max(1)) * 1000.0).round() / 1000.0;
             let crate::device::Estimate { lut, ff, dsp, ram, clock_mhz, .. } = estimate;
             OnDevice { lut, ff, dsp, ram, clock_mhz, latency_ns, best: true }
         });
@@ -108,7 +109,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
             stages,
             stage_delay,
             latency,
-            delay_in_all: stage_delay * f64::from(latency),
+            delay_in_all: stage_delay * f64::from(latency.max(1)),
             register_bits: netlist.register_bits(),
             register_bits_in_blocks: outcome.bits_in_blocks,
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
@@ -118,7 +119,7 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, last: u32) -> Result<Ve
             proved: outcome.gap() == 0.0,
         })
     };
-    let mut rows = side_by_side(last, threads(single), row).into_iter().collect::<Result<Vec<Row>, Failure>>()?;
+    let mut rows = side_by_side(counts, threads(single), row).into_iter().collect::<Result<Vec<Row>, Failure>>()?;
     mark_best(&mut rows);
     Ok(rows)
 }
@@ -134,11 +135,11 @@ fn threads(program: &Optimised<'_>) -> usize {
 /// Operations of all rows that are made at once; one takes about a kilobyte.
 const OPERATIONS_AT_ONCE: usize = 500_000;
 
-/// Returns the results of `work` for 1 to `last`, in this order, computed by at most `threads` threads.
-fn side_by_side<T: Send>(last: u32, threads: usize, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
-    let next = AtomicU32::new(1);
+/// Returns the results of `work` for each count, in their order, computed by at most `threads` threads.
+fn side_by_side<T: Send>(counts: &[u32], threads: usize, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
     let some = || {
-        let mine = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n <= last);
+        let mine = || counts.get(next.fetch_add(1, Ordering::Relaxed)).copied();
         iter::from_fn(mine).map(|n| (n, work(n))).collect::<Vec<_>>()
     };
     let mut all: Vec<(u32, T)> = thread::scope(|scope| {
@@ -245,7 +246,8 @@ mod tests {
     #[test]
     fn rows_come_in_order_whoever_makes_them() {
         for threads in [1, 2, 5, 20] {
-            let squares = side_by_side(12, threads, |n| {
+            let counts: Vec<u32> = (1..=12).collect();
+            let squares = side_by_side(&counts, threads, |n| {
                 // The first ones take longest.
                 std::thread::sleep(std::time::Duration::from_millis(u64::from(12 - n)));
                 n * n

@@ -1,4 +1,4 @@
-//! What every operation means, by example: small programs of one operation, with inputs and outputs as real numbers.
+//! Meaning of every operation by example: small programs of one operation, with inputs and outputs as real numbers.
 //!
 //! Written once, for everything that can run a program. Most rows are those of `benches/results/alkaid-probes.md`
 //! (the column `exact`), with what `docs/alir.md` decides where results wrap.

@@ -2,7 +2,8 @@
 //! changed.
 //!
 //! Four rules, each for what the ones before it left: operations of the same computation from the inputs; of the same
-//! use down to the outputs; of such use whatever the types; and a longest common subsequence of the rest.
+//! use down to the outputs; of such use whatever the types; and a longest common subsequence of the rest. The rules see
+//! a dataflow graph only, so that signals of RTL are aligned by the same ones.
 
 use super::{Model, Op, ValueId};
 use std::collections::HashMap;
@@ -12,24 +13,43 @@ use std::hash::{Hash, Hasher};
 /// Products of list lengths above which the rest is not aligned by a common subsequence.
 const MAX_PRODUCT: usize = 1 << 24;
 
+/// Dataflow graph to be aligned. Operands come before their nodes, except in feedback loops.
+#[derive(Clone, Debug, Default)]
+pub struct AlignmentGraph {
+    /// For each node a hash of its operation without operands, with its type.
+    pub kinds: Vec<u64>,
+    /// For each node a hash of its operation without operands and types.
+    pub classes: Vec<u64>,
+    /// For each node its operands.
+    pub operands: Vec<Vec<u32>>,
+    /// Nodes that outputs read, each with a hash of the output.
+    pub outputs: Vec<(u32, u64)>,
+}
+
 /// Returns the pairs of operations that correspond, sorted by the first one; each operation is in one pair at most.
 pub fn align(a: &Model, b: &Model) -> Vec<(ValueId, ValueId)> {
-    let mut alignment = Alignment { partner: vec![None; a.nodes().len()], is_taken: vec![false; b.nodes().len()] };
+    let pairs = align_graphs(&graph(a), &graph(b));
+    pairs.into_iter().map(|(x, y)| (ValueId(x), ValueId(y))).collect()
+}
+
+/// Returns the pairs of nodes that correspond, sorted by the first one; each node is in one pair at most.
+pub fn align_graphs(a: &AlignmentGraph, b: &AlignmentGraph) -> Vec<(u32, u32)> {
+    let mut alignment = Alignment { partner: vec![None; a.kinds.len()], is_taken: vec![false; b.kinds.len()] };
     alignment.by_key(&computations(a), &computations(b));
-    alignment.by_key(&uses(a, true), &uses(b, true));
-    alignment.by_key(&uses(a, false), &uses(b, false));
+    alignment.by_key(&uses(a, &a.kinds), &uses(b, &b.kinds));
+    alignment.by_key(&uses(a, &a.classes), &uses(b, &b.classes));
     alignment.by_subsequence(a, b);
-    (0..).map(ValueId).zip(alignment.partner).filter_map(|(x, y)| Some((x, ValueId(y?)))).collect()
+    (0..).zip(alignment.partner).filter_map(|(x, y)| Some((x, y?))).collect()
 }
 
 struct Alignment {
-    /// For each operation of the first program its partner.
+    /// For each node of the first graph its partner.
     partner: Vec<Option<u32>>,
     is_taken: Vec<bool>,
 }
 
 impl Alignment {
-    /// Pairs free operations of equal keys, in their order.
+    /// Pairs free nodes of equal keys, in their order.
     fn by_key(&mut self, a: &[u64], b: &[u64]) {
         let mut free: HashMap<u64, Vec<u32>> = HashMap::new();
         for (at, key) in b.iter().enumerate().rev().filter(|(at, _)| !self.is_taken[*at]) {
@@ -43,19 +63,39 @@ impl Alignment {
         }
     }
 
-    /// Pairs free operations of a longest common subsequence of kinds.
-    fn by_subsequence(&mut self, a: &Model, b: &Model) {
-        let x: Vec<ValueId> = a.ids().filter(|id| self.partner[id.index()].is_none()).collect();
-        let y: Vec<ValueId> = b.ids().filter(|id| !self.is_taken[id.index()]).collect();
+    /// Pairs free nodes of a longest common subsequence of kinds.
+    fn by_subsequence(&mut self, a: &AlignmentGraph, b: &AlignmentGraph) {
+        let x: Vec<usize> = (0..a.kinds.len()).filter(|&id| self.partner[id].is_none()).collect();
+        let y: Vec<usize> = (0..b.kinds.len()).filter(|&id| !self.is_taken[id]).collect();
         if x.len().saturating_mul(y.len()) > MAX_PRODUCT {
             return;
         }
-        let kinds = |model: &Model, ids: &[ValueId]| ids.iter().map(|&id| kind(model, id)).collect::<Vec<_>>();
+        let kinds = |graph: &AlignmentGraph, ids: &[usize]| ids.iter().map(|&id| graph.kinds[id]).collect::<Vec<_>>();
         for (i, j) in common(&kinds(a, &x), &kinds(b, &y)) {
-            self.partner[x[i].index()] = Some(y[j].0);
-            self.is_taken[y[j].index()] = true;
+            self.partner[x[i]] = Some(y[j] as u32);
+            self.is_taken[y[j]] = true;
         }
     }
+}
+
+/// Returns the graph of a program.
+fn graph(model: &Model) -> AlignmentGraph {
+    let output = |(index, output): (usize, &super::Output)| {
+        Some((output.source?.0, hash_of(&(index, output.shift, output.neg))))
+    };
+    AlignmentGraph {
+        kinds: model.ids().map(|id| kind(model, id)).collect(),
+        classes: model.ids().map(|id| hash_of(&std::mem::discriminant(&model.node(id).op))).collect(),
+        operands: model.ids().map(|id| model.node(id).op.operands().into_iter().map(|v| v.0).collect()).collect(),
+        outputs: model.outputs().iter().enumerate().filter_map(output).collect(),
+    }
+}
+
+/// Returns the hash of a value.
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Hash of an operation without its operands; a table counts by its entries, not by its number.
@@ -73,45 +113,33 @@ fn kind(model: &Model, id: ValueId) -> u64 {
     hasher.finish()
 }
 
-/// For each operation a hash of its whole computation from the inputs.
-fn computations(model: &Model) -> Vec<u64> {
-    let mut keys: Vec<u64> = Vec::with_capacity(model.nodes().len());
-    for id in model.ids() {
+/// For each node a hash of its whole computation from the inputs; in a feedback loop of the kinds of its operands.
+fn computations(graph: &AlignmentGraph) -> Vec<u64> {
+    let mut keys: Vec<u64> = Vec::with_capacity(graph.kinds.len());
+    for (kind, operands) in graph.kinds.iter().zip(&graph.operands) {
         let mut hasher = DefaultHasher::new();
-        kind(model, id).hash(&mut hasher);
-        model.node(id).op.operands().iter().for_each(|operand| keys[operand.index()].hash(&mut hasher));
+        kind.hash(&mut hasher);
+        let key = |operand: u32| keys.get(operand as usize).unwrap_or(&graph.kinds[operand as usize]);
+        operands.iter().for_each(|&operand| key(operand).hash(&mut hasher));
         keys.push(hasher.finish());
     }
     keys
 }
 
-/// For each operation a hash of its uses down to the outputs, with the types of values or without.
-fn uses(model: &Model, has_types: bool) -> Vec<u64> {
-    let mut keys: Vec<Vec<u64>> = vec![Vec::new(); model.nodes().len()];
-    for (index, output) in model.outputs().iter().enumerate() {
-        if let Some(source) = output.source {
-            let mut hasher = DefaultHasher::new();
-            (index, output.shift, output.neg).hash(&mut hasher);
-            keys[source.index()].push(hasher.finish());
-        }
-    }
-    let mut all = vec![0; model.nodes().len()];
-    for id in model.ids().collect::<Vec<_>>().into_iter().rev() {
+/// For each node a hash of its uses down to the outputs, by these hashes of operations.
+fn uses(graph: &AlignmentGraph, kinds: &[u64]) -> Vec<u64> {
+    let mut keys: Vec<Vec<u64>> = vec![Vec::new(); kinds.len()];
+    graph.outputs.iter().for_each(|&(source, output)| keys[source as usize].push(output));
+    let mut all = vec![0; kinds.len()];
+    for id in (0..kinds.len()).rev() {
         let mut hasher = DefaultHasher::new();
-        let of_uses = &mut keys[id.index()];
+        let of_uses = &mut keys[id];
         of_uses.sort_unstable();
         of_uses.hash(&mut hasher);
-        let op = &model.node(id).op;
-        if has_types {
-            kind(model, id).hash(&mut hasher);
-        } else {
-            std::mem::discriminant(op).hash(&mut hasher);
-        }
-        all[id.index()] = hasher.finish();
-        for (place, operand) in op.operands().into_iter().enumerate() {
-            let mut hasher = DefaultHasher::new();
-            (place, all[id.index()]).hash(&mut hasher);
-            keys[operand.index()].push(hasher.finish());
+        kinds[id].hash(&mut hasher);
+        all[id] = hasher.finish();
+        for (place, &operand) in graph.operands[id].iter().enumerate() {
+            keys[operand as usize].push(hash_of(&(place, all[id])));
         }
     }
     all

@@ -13,7 +13,7 @@ pub mod machine;
 mod model;
 mod op;
 
-pub use alignment::align;
+pub use alignment::{AlignmentGraph, align, align_graphs};
 pub use builder::{Builder, Limits};
 pub use check::{Part, Problem, Site};
 pub use draw::draw_inputs;

@@ -61,7 +61,7 @@ use std::time::{Duration, Instant};
 pub struct Error {
     /// Whose matter it is.
     pub kind: ErrorKind,
-    /// What is wrong.
+    /// The problems.
     pub diagnostics: Diagnostics,
 }
 
@@ -112,7 +112,7 @@ fn bug(found: impl Into<Diagnostics>) -> Error {
     Error { kind: ErrorKind::Bug, diagnostics }
 }
 
-/// Who is told of each step of a proof, a line each.
+/// Callback that receives one line for each step of a proof.
 pub type Listener<'a> = &'a dyn Fn(&str);
 
 /// The hardware of a program.
@@ -197,12 +197,12 @@ pub fn machine<'d>(machine: &'d Machine, spec: &Spec) -> Result<Hardware<'d>, Er
     Hardware::new(Arc::new(Origin::Machine(retimed)), spec, &machine::top(spec), seconds)
 }
 
-/// What hardware is made from; shared by hardware of several names.
+/// Source of hardware; shared by hardware of several names.
 #[derive(Debug)]
 enum Origin<'d> {
     Program {
         scheduled: Box<Scheduled<'d>>,
-        /// What was proved of the optimisations.
+        /// Proof of the optimisations.
         chain: Option<Chain>,
     },
     Machine(OptimisedMachine<'d>),
@@ -220,7 +220,7 @@ pub enum Phase {
     Lower,
 }
 
-/// How long each step took; for people, never part of a text.
+/// Durations of the phases, for display; never part of a generated file.
 #[derive(Clone, Debug, Default)]
 struct Seconds(Vec<(Phase, Duration)>);
 
@@ -273,7 +273,7 @@ impl<'d> Hardware<'d> {
         Ok(Hardware { netlist, axis, spec: spec.clone(), origin, seconds })
     }
 
-    /// The same under the name of another file, which is made legal and different from every port.
+    /// Returns the hardware named after another file; the name becomes legal and distinct from every port.
     ///
     /// # Errors
     /// As [`model`].
@@ -302,7 +302,7 @@ impl<'d> Hardware<'d> {
         renamed
     }
 
-    /// What was asked for.
+    /// The specification that was compiled.
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -342,7 +342,7 @@ impl<'d> Hardware<'d> {
         estimate
     }
 
-    /// How long each step took on this machine.
+    /// Duration of each step on this machine.
     pub fn seconds(&self) -> &[(Phase, Duration)] {
         &self.seconds.0
     }
@@ -392,7 +392,8 @@ impl<'d> Hardware<'d> {
         Ok(text)
     }
 
-    /// What a program needs to know to use the module. `checksum` is that of the file that the design is from.
+    /// Returns the description of the module for programs that use it. `checksum` is that of the file that the design
+    /// is from.
     pub fn sidecar(&self, languages: &[Language], checksum: String) -> Sidecar<'_> {
         let (delays, machine) = match &*self.origin {
             Origin::Program { scheduled, .. } => {

@@ -346,8 +346,11 @@ impl Spec {
             Some(PathElement::Op(id)) => {
                 let node = model.node(id);
                 let table = if matches!(node.op, Op::Lookup { .. }) { ", a look-up table (--rom-style)" } else { "" };
-                let product =
-                    if matches!(node.op, Op::Mul { .. }) { ", a product (-O2 --use-dsp no splits it)" } else { "" };
+                let product = match (&node.op, self.fabric().multipliers) {
+                    (Op::Mul { .. }, Multipliers::Rows) => ", a product in logic (--use-dsp yes puts it into a DSP)",
+                    (Op::Mul { .. }, _) => ", a product (-O2 --use-dsp no splits it)",
+                    _ => "",
+                };
                 format!("; v{} ({}) limits it{table}{product}", node.origin, node.op.name())
             }
             Some(PathElement::Before) => "; --input-delay limits it".to_owned(),

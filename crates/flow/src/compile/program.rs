@@ -13,7 +13,7 @@ use alir_opt::passes::{self, PASSES, PassStat, Trust};
 use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};
 use std::borrow::Cow;
 
-/// What the head of a text says that assumes intervals, and what follows: input elements.
+/// Phrase in the header comment of RTL that assumes input intervals; the input elements follow it.
 pub const ASSUMPTION: &str = "assumes that every input stays in its declared interval:";
 
 /// A program after its optimisations.
@@ -23,7 +23,7 @@ pub struct Optimised<'d> {
     pub source: &'d Model,
     /// As it is now.
     pub program: Cow<'d, Model>,
-    /// What each pass did, in order.
+    /// Statistics of each pass, in order.
     pub passes: Vec<PassStat>,
 }
 
@@ -60,12 +60,12 @@ impl<'d> Optimised<'d> {
         Ok(Scheduled { source, program, passes, outcome, delays })
     }
 
-    /// The same, borrowed: to be scheduled more than once.
+    /// Returns a borrowed copy, to be scheduled more than once.
     pub fn borrowed(&self) -> Optimised<'_> {
         Optimised { source: self.source, program: Cow::Borrowed(&self.program), passes: Vec::new() }
     }
 
-    /// What the program takes of the device without registers.
+    /// Estimates the program without registers.
     pub fn estimate_combinational(&self, spec: &Spec) -> Estimate {
         let schedule = Schedule::combinational(self.program.nodes().len());
         let options = netlist::Options { fabric: spec.fabric(), ..netlist::Options::default() };
@@ -80,7 +80,7 @@ pub struct Scheduled<'d> {
     pub source: &'d Model,
     /// As it is made.
     pub program: Cow<'d, Model>,
-    /// What each pass did, in order.
+    /// Statistics of each pass, in order.
     pub passes: Vec<PassStat>,
     /// The schedule and its certificate.
     pub outcome: Outcome,
@@ -153,7 +153,7 @@ impl Scheduled<'_> {
         Ok(outcome)
     }
 
-    /// How good the register bits are, for people; nothing where there was no search.
+    /// Returns the quality of the number of register bits in words; empty where there was no search.
     pub fn quality(&self) -> String {
         let outcome = &self.outcome;
         let inside = match outcome.bits_in_blocks {
@@ -238,7 +238,7 @@ impl Spec {
         self.wrapper.as_ref().map(around).transpose()
     }
 
-    /// What the passes take for granted.
+    /// Returns the assumptions of the passes.
     pub(super) fn trust(&self) -> Trust {
         if self.optimisation.assume_intervals { Trust::Intervals } else { Trust::Types }
     }

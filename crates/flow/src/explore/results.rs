@@ -1,4 +1,4 @@
-//! What came of the variants: gathered from their folders, as rows of one table.
+//! Results of the variants, gathered from their folders as rows of one table.
 
 use crate::report::{self, Stage};
 use serde::Serialize;

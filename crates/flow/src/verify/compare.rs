@@ -1,4 +1,4 @@
-//! What a testbench said, in the terms of the model.
+//! Mismatches that a testbench reports, translated to elements of the model.
 //!
 //! A testbench prints `MISMATCH lane row response` for the first rows that differ and `DONE lane rows mismatches` at
 //! the end of each lane. A report counts only if every lane is done with all of its rows.

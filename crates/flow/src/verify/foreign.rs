@@ -21,7 +21,7 @@ pub struct Foreign {
     pub language: Language,
     /// All files: name in the folder of a simulation, contents. The sources come first, in the order that was given.
     pub files: Vec<(String, Vec<u8>)>,
-    /// How many of them are sources.
+    /// Number of sources among them.
     pub sources: usize,
     /// The text of all sources.
     text: String,
@@ -238,7 +238,7 @@ impl Foreign {
         problems
     }
 
-    /// What a design unit is called.
+    /// Returns the language's word for a design unit.
     fn unit(&self) -> &'static str {
         match self.language {
             Language::Verilog | Language::SystemVerilog => "module",

@@ -52,9 +52,10 @@ pub fn parts(languages: &[Language], names: &[&str], tools: &Tools) -> Result<(V
         }
     }
     if parts.is_empty() && absent.is_empty() {
-        let message = format!("{} does not read this language", names.join(", "));
+        let asked: Vec<String> = languages.iter().map(|language| language.name().to_owned()).collect();
+        let message = format!("{} does not read {}", names.join(", "), asked.join(", "));
         let error = Diagnostic::error("E1006", Place::Flag("--sim".into()), message);
-        return Err(error.with_help("verilator and iverilog read Verilog, ghdl reads VHDL").into());
+        return Err(error.with_help("verilator and iverilog read Verilog and SystemVerilog, ghdl reads VHDL").into());
     }
     let silent = |l: &Language| parts.iter().all(|p| p.language != *l);
     let needed = absent.iter().any(|(language, _)| !names.is_empty() || silent(language));

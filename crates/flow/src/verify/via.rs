@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct SourceFile {
     /// Where it is; what it names (tables for `$readmemh`, files to include) is looked for in the first one's folder.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -171,7 +171,7 @@ pub fn completed(verilog: &str) -> String {
 /// says for all others: those values are free here, so that a proof holds, but a difference may be ghdl's.
 pub const INCOMPLETE: &str = "ghdl left out values of a choice";
 
-/// What yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
+/// Returns the design that yosys reads in these files. Its head holds [`INCOMPLETE`] where that is so.
 ///
 /// # Errors
 /// [`MISSING_TOOL`] if a tool is missing; `E0910` if it refuses a file, or reads what a proof cannot be about: several

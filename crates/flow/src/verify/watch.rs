@@ -1,5 +1,5 @@
-//! How far a simulation is: how much of its vectors it has read. Nothing is asked of the simulator or the testbench, so
-//! that neither knows whether somebody looks.
+//! Progress of a simulation: the share of its vectors that it has read. Nothing is asked of the simulator or the
+//! testbench, so that neither knows whether somebody looks.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What the page draws, whether it is a program or a state machine: boxes in columns, and what they were on samples.
+//! The drawing of a program or a state machine: boxes in columns, and their values on samples.
 
 use alir_interp::samples::Port;
 use num_bigint::{BigInt, Sign};

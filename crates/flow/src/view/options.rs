@@ -20,6 +20,23 @@ pub struct PageOptions {
     pub max_samples: u32,
 }
 
+/// Returns the extension of a file's name in lower case; empty without one.
+fn ending(path: &Path) -> String {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Checks the name of a picture.
+///
+/// # Errors
+/// `E0802` if its extension is that of another kind of file.
+pub fn check_svg(path: &Path) -> Result<(), Diagnostic> {
+    if matches!(ending(path).as_str(), "svg" | "") {
+        return Ok(());
+    }
+    let message = format!("the ending of {} is not that of an SVG picture", path.display());
+    Err(Diagnostic::error("E0802", Place::Flag("--svg".into()), message).with_help("end it in .svg"))
+}
+
 impl Default for PageOptions {
     fn default() -> PageOptions {
         PageOptions { output: None, open: false, svg: None, samples: None, max_samples: 200 }
@@ -35,7 +52,6 @@ impl PageOptions {
     /// # Errors
     /// If the ending of a name is that of another kind of file.
     pub fn paths(&self, name: &str) -> Result<(Option<PathBuf>, Option<&Path>), Diagnostic> {
-        let ending = |path: &Path| path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
         if let Some(path) = &self.output
             && self.svg.is_none()
             && !self.open
@@ -48,6 +64,7 @@ impl PageOptions {
             let error = Diagnostic::error("E0802", Place::Flag("--output".into()), message);
             return Err(error.with_help("end it in .html for the page, .svg for the stages alone"));
         }
+        self.svg.as_deref().map_or(Ok(()), check_svg)?;
         let page = match (&self.output, &self.svg) {
             (Some(path), _) => Some(path.clone()),
             (None, Some(_)) if !self.open => None,

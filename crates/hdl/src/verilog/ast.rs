@@ -1,4 +1,4 @@
-//! What the parser makes of a file. Expressions live in one arena, so that deep ones cost no stack to drop.
+//! Syntax trees of Verilog. Expressions live in one arena, so that deep ones cost no stack to drop.
 
 use num_bigint::BigUint;
 
@@ -55,7 +55,7 @@ pub(super) enum Expr {
         value: BigUint,
         /// Bits that are `x`, `z` or `?`.
         unknown: BigUint,
-        /// Those of them that are `z` or `?`.
+        /// Mask of the bits that are `z` or `?`.
         open: BigUint,
         width: u32,
         signed: bool,

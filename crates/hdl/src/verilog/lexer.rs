@@ -4,7 +4,7 @@ use crate::source::error;
 use alir_core::diag::{Diagnostic, Place};
 use num_bigint::BigUint;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name or keyword; `\escaped ` names too.

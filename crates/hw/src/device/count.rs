@@ -1,4 +1,4 @@
-//! How many look-up tables a cover takes, by what they are.
+//! Number of look-up tables of a cover, by kind.
 
 use super::cover::Cover;
 use super::gates::{BlockKind, Gate, Gates, Lit};

@@ -1,4 +1,4 @@
-//! How long each operation takes on a device, and how long paths through several, for the scheduler.
+//! Delays of operations on a device, and of paths through several, for the scheduler.
 
 use super::Device;
 use super::paths::paths;

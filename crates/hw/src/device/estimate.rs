@@ -1,4 +1,4 @@
-//! What a netlist would take of a device, and how fast it would be.
+//! Estimate of a netlist's resources on a device, and of its clock.
 
 use super::Device;
 use super::absorbed::absorbed;

@@ -1,4 +1,4 @@
-//! What hardware costs on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
+//! Cost of hardware on a device: look-up tables, flip-flops, carries, multipliers, memories, clock.
 //!
 //! A netlist is decomposed into bits ([`gates`]), covered with look-up tables as a synthesiser does ([`cover`]), and
 //! timed bit by bit along its carry chains ([`timing`]). The devices differ in what a table can hold and in times

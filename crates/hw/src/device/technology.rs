@@ -1,4 +1,4 @@
-//! What a device is made of, and how long its parts take.
+//! Elements of a device and their delays.
 
 use super::arcs::{self, Arcs};
 use super::fitted;

@@ -12,7 +12,7 @@ use std::ops::Deref;
 pub(super) struct Context<'n> {
     netlist: &'n Netlist,
     nets: Vec<Entry<'n>>,
-    /// What is asked of synthesis.
+    /// Requests to synthesis.
     pub(super) requests: Requests,
     /// Where text is put together.
     pub(super) scratch: Scratch,

@@ -37,10 +37,10 @@ pub use sidecar::{
     MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageDelays, StageFacts,
 };
 
-/// How a netlist is written.
+/// Options of the RTL file of a netlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What read-only memories shall become.
+    /// Implementation of read-only memories.
     pub rom_style: RomStyle,
     /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
     /// readers are slow in flat modules of this size.

@@ -1,4 +1,4 @@
-//! What stands where in the file: modules, sections, register groups, unread bits. The same for every language.
+//! Layout of the file: modules, sections, register groups, unread bits. The same for every language.
 //!
 //! Nets keep the netlist's order inside a section. There is one section for the inputs and one for each stage; a
 //! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is read:
@@ -33,7 +33,7 @@ pub(super) struct Module {
 
 /// A run of nets under a heading.
 pub(super) struct Section {
-    /// What it is.
+    /// Its kind.
     pub(super) kind: Kind,
     /// Inputs or logic, in order.
     pub(super) nets: Vec<NetId>,
@@ -43,7 +43,7 @@ pub(super) struct Section {
     pub(super) roms: Vec<u32>,
 }
 
-/// What a section holds.
+/// Kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The elements of the input ports.
@@ -69,7 +69,7 @@ pub(super) struct Group {
 pub(super) enum Unread {
     /// Some of a net: text names the net, so that the list stays short.
     Net(NetId),
-    /// Of an input port, by index.
+    /// An input port, by index.
     Port {
         /// The port.
         port: usize,
@@ -131,7 +131,7 @@ pub(super) struct OutputSlice {
     pub(super) lo: u32,
     /// Number of bits.
     pub(super) width: u32,
-    /// What drives it.
+    /// Its driver.
     pub(super) pieces: Vec<Piece>,
     /// The element that it is, as a remark; empty if it is none.
     pub(super) remark: String,

@@ -1,4 +1,4 @@
-//! How each table is written.
+//! Forms of look-up tables in RTL files.
 //!
 //! Logic and "the synthesiser's choice" are a function with one `case`: the form that every vendor's guide knows, and
 //! as good as any other under yosys (QoR of six tables as `case`, memory, and constant vectors differ by noise only).

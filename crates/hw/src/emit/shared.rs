@@ -1,4 +1,4 @@
-//! What both languages need to say about a netlist.
+//! Parts of RTL files that all languages share.
 
 use super::context::Context;
 use super::line::Line;
@@ -141,7 +141,7 @@ const LITERAL: u32 = 256;
 
 /// The items of wiring, **high** bits first, constants joined.
 pub(super) struct Items<'a> {
-    /// What is left, low bits first.
+    /// The remaining pieces, low bits first.
     rest: &'a [Piece],
 }
 
@@ -277,7 +277,7 @@ pub(super) fn init(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     }
 }
 
-/// What a register becomes in reset.
+/// Returns the reset value of a register.
 pub(super) fn reset_value(netlist: &Netlist, net: NetId) -> Option<Wiring> {
     match netlist.net(net).cell {
         Cell::Register { reset, .. } => reset.map(|r| r.value),

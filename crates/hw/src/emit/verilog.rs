@@ -1,4 +1,4 @@
-//! How things are spelt in Verilog-2001, and what is the same in SystemVerilog ([`super::system_verilog`]).
+//! Verilog-2001, and its share of SystemVerilog ([`super::system_verilog`]).
 //!
 //! The subset is small, so that every tool (and every reader) agrees on it: nets are unsigned; operands of an operator
 //! have the width of its result, by explicit slices, concatenations and replications; the only signed expressions are

@@ -1,4 +1,4 @@
-//! How a table in pieces is spelt in Verilog.
+//! Tables in pieces in Verilog.
 
 use super::table_modules::{Bit, Level, LookUp, TableModule, list};
 use super::verilog::Verilog;

@@ -1,4 +1,4 @@
-//! How things are spelt in VHDL, in the part that 1993 and 2008 share.
+//! VHDL, in the part that 1993 and 2008 share.
 //!
 //! Every net is a `signed` or an `unsigned`, as its value is, also a net of one bit; a number that is extended or
 //! shifted is `resize` and `shift_left`, other wiring slices and qualified aggregates joined by `&`, never single
@@ -220,7 +220,7 @@ fn item(netlist: &Context<'_>, line: &mut Line<'_>, item: &Item<'_>, signed: boo
     }
 }
 
-/// How an expression is going to be used.
+/// Use of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     /// As a whole right side.
@@ -490,7 +490,7 @@ impl<'a> NetView<'a, Vhdl<'a>> {
     }
 }
 
-/// What a table in pieces looks up, where that has no name.
+/// Address of a table in pieces, where that has no name.
 struct Address<'a> {
     netlist: &'a Context<'a>,
     name: String,

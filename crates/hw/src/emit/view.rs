@@ -14,9 +14,9 @@ use super::table_modules::module_name;
 use crate::device::{Form, memory_words};
 use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
 
-/// How a language spells what every language has.
+/// Spelling of a language.
 pub(super) trait Dialect: Copy {
-    /// What opens a comment.
+    /// Beginning of a comment.
     const COMMENT: &'static str;
 
     /// Where about the right side of an assignment begins.
@@ -37,11 +37,11 @@ pub(super) trait Dialect: Copy {
     /// The right side of a net's assignment.
     fn expression(view: &View<'_, Self>, line: &mut Line<'_>, net: NetId);
 
-    /// What drives bits of an output port.
+    /// Writes the driver of bits of an output port.
     fn driver(view: &View<'_, Self>, line: &mut Line<'_>, port: &Port, pieces: &[Piece]);
 }
 
-/// What everything below a file has at hand.
+/// Context of all parts of a file.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a, D> {
     pub(super) netlist: &'a Context<'a>,
@@ -119,7 +119,7 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         })
     }
 
-    /// What is asked of synthesis for it.
+    /// Returns the request to synthesis for it.
     pub(super) fn wish(&self) -> Option<Wish> {
         let cell = self.view.netlist.net(self.net).cell;
         let tables = self.view.tables;
@@ -142,7 +142,7 @@ pub(super) struct TableInstance {
     pub(super) module: String,
     /// The name of the instance.
     pub(super) label: String,
-    /// What is looked up.
+    /// The address.
     pub(super) address: Wiring,
 }
 
@@ -304,7 +304,7 @@ impl<'a, D> InstanceView<'a, D> {
         &self.module.name
     }
 
-    /// What goes in under its own name: the clock, if there is one, and the nets of other modules.
+    /// Returns the inputs under their own names: the clock, if there is one, and the nets of other modules.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &'a str> + use<'a, D> {
         let netlist = self.view.netlist;
         let imports = self.module.imports.iter().map(|&net| netlist.read_name(net));

@@ -41,14 +41,14 @@ pub enum Piece {
         net: NetId,
         /// The bit.
         bit: u32,
-        /// How often, at least 2 (once is [`Piece::Bits`]).
+        /// Number of repetitions, at least 2 (one is [`Piece::Bits`]).
         count: u32,
     },
-    /// The same constant bit, `width` times. Longer constants are several of these.
+    /// A constant bit, `width` times. Longer constants are several of these.
     Const {
         /// The bit.
         one: bool,
-        /// How often, at least 1.
+        /// Number of repetitions, at least 1.
         width: u32,
     },
 }
@@ -89,7 +89,7 @@ impl Wiring {
     }
 }
 
-/// How a register is reset.
+/// Reset of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reset {
     /// One bit that resets the register.
@@ -98,11 +98,11 @@ pub struct Reset {
     pub active_high: bool,
     /// `true` if the reset acts without a clock edge.
     pub asynchronous: bool,
-    /// What the register becomes: constant wiring of the register's width.
+    /// Reset value: constant wiring of the register's width.
     pub value: Wiring,
 }
 
-/// What makes a net. Every arithmetic result is taken modulo `2^width` of its net.
+/// Operation that drives a net. Every arithmetic result is taken modulo `2^width` of its net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     /// Bits `lo ..` of an input port.
@@ -283,7 +283,7 @@ pub struct Net {
     /// Set if its bits are a number in two's complement, for the declaration in languages with typed signals. No cell
     /// depends on it.
     pub signed: bool,
-    /// What makes it.
+    /// Operation that drives it.
     pub cell: Cell,
     /// Pipeline stage in which it is computed, from 1; for a register, the stage that it ends (0: input register).
     pub stage: u32,
@@ -358,7 +358,8 @@ pub struct Element {
     pub fractionals: i32,
     /// Its name, such as `inp[3]`.
     pub name: String,
-    /// How many clocks after the one whose edge accepts a sample it is at the port, where elements share bits of it.
+    /// Clocks from the one whose edge accepts a sample to the one with this element at the port, where elements share
+    /// bits of it.
     #[serde(skip_serializing_if = "is_zero")]
     pub beat: u32,
 }
@@ -378,7 +379,7 @@ impl Element {
     }
 }
 
-/// What the module looks like from outside.
+/// Interface of the module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Interface {
     /// Module name.
@@ -389,7 +390,7 @@ pub struct Interface {
     pub initiation_interval: u32,
     /// For how many clocks an input must stay at the ports, the one whose edge accepts it included.
     pub input_hold: u32,
-    /// How many clocks a sample takes at the ports, some elements in each.
+    /// Number of clocks that a sample takes at the ports, some elements in each.
     pub input_beats: u32,
     /// Name of the clock port, if the module has a register.
     pub clock: Option<String>,
@@ -456,7 +457,7 @@ pub struct Netlist {
     pub(crate) header: Vec<String>,
     /// Remark on each stage from 1 on, such as its delay; empty without remarks.
     pub(crate) stage_remarks: Vec<String>,
-    /// What the module looks like from outside.
+    /// Interface of the module.
     pub interface: Interface,
 }
 

@@ -1,4 +1,4 @@
-//! What a reader of the text sees beside the hardware: names, comments, the head of the file.
+//! Names, comments and the header comment of an RTL file.
 //!
 //! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
 //! optimisation nor another number of stages renames what stays.
@@ -26,9 +26,9 @@ pub(super) struct Describer<'a> {
     origins: Vec<u32>,
     /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
     repeated: Vec<u32>,
-    /// How many memories of each table have a name, and of products.
+    /// Number of named memories of each table, and of products.
     memories: FxHashMap<Origin, u32>,
-    /// What operations are called that have a name in the source, by where they stem from.
+    /// Names of operations that have one in the source, by origin.
     labels: FxHashMap<u32, String>,
     /// Numbers of the operations in names, by where they stem from; empty: their own.
     numbers: Vec<u32>,
@@ -185,7 +185,7 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// What a helper belongs to, where no other net of its owner says so.
+    /// Returns the comment of a helper net that names its owner, where no other net does.
     pub(super) fn helper_comment(&mut self, owner: Owner) -> (u32, u32) {
         let start = self.text.len();
         self.text.push_str("part of ");
@@ -444,8 +444,8 @@ fn repetition(repeated: &[u32], index: usize) -> Option<u64> {
     repeated.get(index).filter(|&&earlier| earlier > 0).map(|&earlier| u64::from(earlier) + 1)
 }
 
-/// What the signals of each operation's value are called, or begin with, in a text of a program without labels: by the
-/// place where it stems from.
+/// Returns the names of signals of each operation's value, or their beginnings, in RTL of a program without labels: by
+/// the place where it stems from.
 pub fn stems(model: &Model) -> Vec<String> {
     let repeated = repeated_origins(model);
     let stem = |(index, node): (usize, &alir_core::ir::Node)| match repetition(&repeated, index) {
@@ -455,7 +455,7 @@ pub fn stems(model: &Model) -> Vec<String> {
     model.nodes().iter().enumerate().map(stem).collect()
 }
 
-/// The same in the text of this netlist, where values may be called as the source calls them.
+/// Like [`stems`], for the RTL file of this netlist, in which values may have names of the source.
 pub fn stems_in(netlist: &Netlist, model: &Model, labels: &Labels) -> Vec<String> {
     let ports = netlist.ports().iter().map(|port| port.name.as_str());
     let taken = ports.chain([netlist.interface.top.as_str()]).collect();

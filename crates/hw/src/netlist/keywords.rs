@@ -374,7 +374,7 @@ const WRITERS: &[&str] = &[
 /// Constants of the generated modules in Verilog.
 const CONSTANTS: &[&str] = &["INITIATION_INTERVAL", "LATENCY"];
 
-/// What the generated VHDL sees of its libraries, and the names of standard packages and types around it.
+/// Names of libraries that are visible in the generated VHDL, and of standard packages and types around it.
 const LIBRARY: &[&str] = &[
     "and_reduce",
     "bit",
@@ -551,7 +551,7 @@ const VERILOG: &[&str] = &[
     "xor",
 ];
 
-/// What IEEE 1800-2023, annex B, has beyond [`VERILOG`].
+/// Keywords of IEEE 1800-2023, annex B, beyond [`VERILOG`].
 const SYSTEM_VERILOG: &[&str] = &[
     "1step",
     "accept_on",

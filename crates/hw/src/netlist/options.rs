@@ -1,4 +1,4 @@
-//! What a user may choose about the module's outside and its registers.
+//! Options of the module's interface and its registers.
 
 use super::keywords::{Languages, NameKind, reserved_by};
 use super::names;

@@ -1,4 +1,4 @@
-//! What a plan takes, in figures: multiplexers, registers, and what no plan of these groups can do without.
+//! Figures of a plan: multiplexers, registers, and their lower bounds for these groups.
 
 use super::blocks::CHOICE;
 use super::machine::FOUR;

@@ -1,4 +1,4 @@
-//! What the machines of all plans have in common: ports, the counter of phases, registers, one block with all logic.
+//! Frame of the machines of all plans: ports, the counter of phases, registers, one block with all logic.
 //!
 //! The block reads the phase, the ports and every register, and computes what each register takes. A register loads in
 //! every clock, at one phase, or where a value of the block says so.

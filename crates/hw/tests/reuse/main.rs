@@ -49,7 +49,7 @@ fn simulated(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) {
     }
 }
 
-/// The same, with what is wrong.
+/// Compares a netlist with the model, and returns the first difference.
 pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Result<(), String> {
     let vectors = Vectors::random(model, None, spec, 6, seed).unwrap();
     let cycles = Cycles::new(netlist, &vectors, seed);
@@ -74,7 +74,7 @@ pub fn compared(model: &Model, spec: &Spec, netlist: &Netlist, seed: u64) -> Res
     if seen.iter().all(|&n| n >= least) { Ok(()) } else { Err(format!("results are seen {seen:?} times")) }
 }
 
-/// What `prove` says of the text.
+/// Returns the verdict of `prove` about the RTL file.
 fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdict {
     let text = hardware.text(language);
     let like = match language {

@@ -1,4 +1,4 @@
-//! What an operation computes, reduced to a few shapes, and what is known of its result.
+//! Operations reduced to a few shapes, with facts about their results.
 //!
 //! The binary points of a program are known before it runs, so every alignment becomes a shift by a constant and most
 //! opcodes become one shape, the shifted sum: `((± x0 << s0) ± (x1 << s1) … + c) >> r`. [`Facts`] then says which codes

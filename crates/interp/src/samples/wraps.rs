@@ -90,7 +90,7 @@ impl Column {
         self.low <= x && x < self.high
     }
 
-    /// Same as [`Column::has`], for any number; NaN and the infinities are errors elsewhere.
+    /// As [`Column::has`], for any number; NaN and the infinities are errors elsewhere.
     fn has_number(&self, number: &Number) -> bool {
         if let Number::Float(x) = number {
             return self.has(*x);

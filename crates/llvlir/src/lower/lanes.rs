@@ -1,4 +1,4 @@
-//! What each lane computes.
+//! Computation of each lane.
 
 use super::{Lowering, Operand};
 use crate::rows::{Direction, Lane, Sign};

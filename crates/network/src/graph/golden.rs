@@ -1,4 +1,4 @@
-//! What a network means: section 2 of the contract, line by line, in exact rational numbers.
+//! Reference evaluator of a network: section 2 of the contract, line by line, in exact rational numbers.
 //!
 //! Slow and plain. Everything else is checked against it; it uses no lowering.
 

@@ -80,7 +80,7 @@ impl Options {
     /// Returns the selected nodes; all without `nodes`.
     ///
     /// # Errors
-    /// What is wrong with its syntax.
+    /// Returns an error if its syntax is invalid.
     fn selection(&self) -> Result<Selection, Diagnostic> {
         self.nodes.as_deref().map_or_else(|| Ok(Selection::default()), Selection::parse)
     }

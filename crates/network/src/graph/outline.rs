@@ -679,9 +679,10 @@ impl<'a> Maker<'a> {
         let name = title(self.graph, instance);
         if setting.quantiser().is_none() {
             let place = Place::Path(format!("buffer {}", self.graph.buffers[instance.1].name));
-            let message = format!("{name} is an input of the hardware and has no type");
-            return Err(Diagnostic::error("E2004", place, message)
-                .with_help("give it a type in the quantisation file, under buffers or default.activation"));
+            let message = format!("{name} has no type");
+            return Err(Diagnostic::error("E2004", place, message).with_help(
+                "--quant FILE gives types, under buffers or default.activation; `alir2hdl calibrate` proposes them",
+            ));
         }
         self.outline.slots.push(Slot { instance, elements, setting });
         let slot = self.outline.slots.len() - 1;

@@ -1,4 +1,4 @@
-//! What the input port carries.
+//! Types of the input port.
 //!
 //! Without a type from the user the port carries the raw values of the quantiser that the input meets on every path;
 //! everything before it (moves, and sums and products with constants) becomes the encoder, exactly. With a type the

@@ -1,4 +1,4 @@
-//! What a node computes, resolved to elements: which elements of its inputs make which element of its output.
+//! Computation of a node, resolved to elements: the elements of its inputs that make each element of its output.
 //!
 //! Strides, padding, broadcasting, axes and reshaping are settled here, once, by numbers of elements; what evaluates a
 //! network (the golden evaluator, the lowering, the plain translation that proofs start from) is left with arithmetic.

@@ -1,4 +1,4 @@
-//! What can be said of every value whatever the inputs are: ranges and trailing zeros.
+//! Facts about values that hold for every input: ranges and trailing zeros.
 //!
 //! A forward analysis from the *types of the ports*, not from the declared intervals: what it says holds for every bit
 //! pattern of the inputs, so that a pass may use it without asking whether intervals are kept ([`Trust::Intervals`]
@@ -415,7 +415,10 @@ impl Facts {
                 self.aligned(model, *x, 0, common)?.add(value)?.align(common, out)
             }
             Op::Mux { cond, on_true, on_false, shift } => {
-                let (t, f) = (self.aligned(model, *on_true, 0, out), self.aligned(model, *on_false, *shift, out));
+                let chosen = |v: &ValueId, shift: i32, top: bool| {
+                    self.under_sign(model, *cond, *v, top)?.align(frac(v) - i64::from(shift), out)
+                };
+                let (t, f) = (chosen(on_true, 0, true), chosen(on_false, *shift, false));
                 match self.top_bit(model, *cond) {
                     Some(true) => t,
                     Some(false) => f,
@@ -483,6 +486,24 @@ impl Facts {
         }
     }
 
+    /// Returns the range of a value while the top bit of `cond` is `top`: of a signed condition the values with that
+    /// sign, of its negative (see [`is_negative`]) the others.
+    pub(super) fn under_sign(&self, model: &Model, cond: ValueId, value: ValueId, top: bool) -> Option<Range> {
+        let (kif, own) = (model.kif(cond), model.kif(value));
+        let is_same = value == cond;
+        if !kif.signed || kif.frac != own.frac || !(is_same || is_negative(model, value, cond)) {
+            return self.range(value);
+        }
+        // A condition that never has this value selects no operand.
+        let Some(r) = self.range(cond).filter(|r| if top { r.lo < 0 } else { r.hi >= 0 }) else {
+            return self.range(value);
+        };
+        let with_sign =
+            if top { Range::new(r.lo, r.hi.min(-1), r.zeros) } else { Range::new(r.lo.max(0), r.hi, r.zeros) };
+        let found = if is_same { with_sign } else { with_sign.neg() };
+        if found.fits(own) { Some(found) } else { self.range(value) }
+    }
+
     /// The bit a mux looks at, if it never changes.
     pub(super) fn top_bit(&self, model: &Model, cond: ValueId) -> Option<bool> {
         let (kif, r) = (model.kif(cond), self.range(cond)?);
@@ -522,6 +543,15 @@ impl Facts {
             all = Some(all.map_or(one, |r| Range { lo: r.lo.min(v), hi: r.hi.max(v), zeros: r.zeros.min(one.zeros) }));
         }
         all
+    }
+}
+
+/// Returns `true` if `negative` is computed as `-x`, up to wrapping.
+pub(super) fn is_negative(model: &Model, negative: ValueId, x: ValueId) -> bool {
+    match (&model.node(negative).op, &model.node(x).op) {
+        (Op::Neg { x: negated }, _) if *negated == x => true,
+        (Op::Sub { a, b, shift: 0 }, Op::Sub { a: other_a, b: other_b, shift: 0 }) => a == other_b && b == other_a,
+        _ => false,
     }
 }
 

@@ -20,6 +20,7 @@ mod products;
 mod ranges;
 mod rewrite;
 mod rounding;
+mod signs;
 mod simplify;
 mod slope;
 mod split;
@@ -43,7 +44,11 @@ pub enum Trust {
 /// Returns, for each operation, `true` if it is a sum whose value is the sum itself, for every bit pattern of the
 /// inputs: nothing wraps, and no low bit is dropped.
 pub fn exact_sums(model: &Model) -> Vec<bool> {
-    let facts = facts::Facts::new(model, Trust::Types);
+    exact_sums_by(model, &facts::Facts::new(model, Trust::Types))
+}
+
+/// Like [`exact_sums`], with existing facts about the values.
+fn exact_sums_by(model: &Model, facts: &facts::Facts) -> Vec<bool> {
     let whole = |id: ValueId| {
         // Zeros have no low bits.
         let frac = |v: ValueId| if model.kif(v).is_zero() { i64::MIN / 2 } else { i64::from(model.kif(v).frac) };
@@ -160,6 +165,13 @@ pub const PASSES: &[PassInfo] = &[
         run: polarity::run,
     },
     PassInfo {
+        name: "signs",
+        summary: "negations under a control bit inside the sums that read them",
+        level: 2,
+        tables_only: false,
+        run: signs::run,
+    },
+    PassInfo {
         name: "demand",
         summary: "compute no bit that nobody reads",
         level: 1,
@@ -213,7 +225,7 @@ macro_rules! searching {
         &[
             "dce", "simplify", "ranges", "compose", "tables", "split", "split", "cse", "rounding", "linear", "dce",
             $($more,)?
-            "polarity", "demand", "simplify", "ranges", "cse", "functions", "dce",
+            "polarity", "signs", "demand", "simplify", "ranges", "cse", "functions", "dce",
         ]
     };
 }

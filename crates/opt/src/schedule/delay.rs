@@ -1,4 +1,4 @@
-//! How long each operation takes.
+//! Delays of operations.
 //!
 //! The scheduler asks a [`Delay`] for the own delay of every operation and adds the answers up along paths. Three
 //! sources exist: the latency fields of the file ([`LatencyFields`]), a rough rule by widths for files that have none

@@ -1,4 +1,4 @@
-//! What can be asked of the scheduler, what follows from it, and why it may be impossible.
+//! Goals of the scheduler, their consequences, and why one may be impossible.
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;

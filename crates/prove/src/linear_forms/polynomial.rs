@@ -112,6 +112,12 @@ impl LinearForms {
         Ok(())
     }
 
+    /// Returns `true` if a form is a short sum with a choice or a rectified number.
+    fn chooses(&self, f: FormId) -> bool {
+        let chooses = |(a, _)| matches!(self.atom(a), Atom::If(..) | Atom::Positive(_) | Atom::Monomial(_));
+        self.len(f) <= MAX_WRAPPED && self.terms(f).any(chooses)
+    }
+
     /// Returns `true` if a form is a sum of at least two choices or products.
     fn selects(&self, f: FormId) -> bool {
         let selects = |t: &(AtomId, i128)| matches!(self.atom(t.0), Atom::If(..) | Atom::Monomial(_));
@@ -589,7 +595,7 @@ impl<'t> Expansion<'t> {
     fn named_product(&self, unit: Unit) -> Option<FormId> {
         match unit {
             Unit::Atom(a) => match *self.terms.atom(a) {
-                Atom::Value(x) if self.terms.multiplies(x) => Some(x),
+                Atom::Value(x) if self.terms.multiplies(x) || self.terms.chooses(x) => Some(x),
                 _ => None,
             },
             Unit::Bit(_) => None,

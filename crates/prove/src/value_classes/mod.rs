@@ -20,6 +20,7 @@ mod statements;
 use super::engine::Engine;
 use super::equiv::{self, Report, Request};
 use super::program;
+use super::progress::traced;
 use super::sat::Solver;
 use alir_core::ir::{Model, ValueId};
 use num_traits::Zero;
@@ -42,23 +43,43 @@ const NUMBERING: (u64, u64) = (100, 1_000);
 /// Proves or refutes that the second program is the first one. Their ports have the same types. Of a difference only
 /// what the whole programs show is reported.
 pub fn prove(a: &Model, b: &Model, request: &Request, solver: &dyn Fn() -> Box<dyn Solver>) -> (Report, Engine) {
+    let (found, mut engine) = prove_by_values(a, b, request, solver);
+    if let Some(report) = found {
+        return (report, engine);
+    }
+    let left = request.work.unwrap_or(super::engine::WORK).saturating_sub(engine.spent);
+    let rest = Request { work: Some(left), latency: Some(0), ..request.clone() };
+    let (mut report, mut whole) =
+        traced("as whole programs", equiv::decision, || equiv::prove(a, &program::rtl(b, a), &rest, solver()));
+    engine.counts.add(&report.bits);
+    report.bits = engine.counts;
+    engine.spent += whole.spent;
+    engine.questions.append(&mut whole.questions);
+    whole.spent = engine.spent;
+    whole.questions = engine.questions;
+    whole.counts = report.bits;
+    (report, whole)
+}
+
+/// Proves that the second program is the first one, by values alone; no report if some stay undecided. The engine has
+/// the ticks and counts.
+pub fn prove_by_values(
+    a: &Model,
+    b: &Model,
+    request: &Request,
+    solver: &dyn Fn() -> Box<dyn Solver>,
+) -> (Option<Report>, Engine) {
     let request = Request { latency: Some(0), ..request.clone() };
-    let left = request.work.unwrap_or(super::engine::WORK);
-    let mut spending = Spending::new(&request, solver, left);
-    let (report, mut engine) = match by_values(a, b, &mut spending) {
-        Some(report) => (report, Engine::new(solver())),
-        None => {
-            let rest = Request { work: Some(spending.left), ..request.clone() };
-            let (mut report, engine) = equiv::prove(a, &program::rtl(b, a), &rest, solver());
-            spending.counts.add(&report.bits);
-            report.bits = spending.counts;
-            (report, engine)
-        }
-    };
-    engine.spent += spending.spent;
-    spending.questions.append(&mut engine.questions);
+    let mut spending = Spending::new(&request, solver, request.work.unwrap_or(super::engine::WORK));
+    let (report, _) = traced(
+        "by values",
+        |(report, spent): &(Option<Report>, u64)| (report.is_some(), *spent),
+        || (by_values(a, b, &mut spending), spending.spent),
+    );
+    let mut engine = Engine::new(solver());
+    engine.spent = spending.spent;
     engine.questions = spending.questions;
-    engine.counts = report.bits;
+    engine.counts = spending.counts;
     (report, engine)
 }
 
@@ -317,7 +338,7 @@ mod tests {
     use alir_core::num::{Code, Interval, Kif, SplitMix};
     use alir_interp::{LookupMiss, Step, golden, golden_steps};
     use alir_opt::passes::{self, Trust};
-    use alir_testing::random::{Profile, Recipe, with_a_sum_for_a_difference};
+    use alir_testing::random::{Profile, Recipe, choices, with_a_sum_for_a_difference};
     use num_bigint::BigInt;
     use num_traits::Zero;
 
@@ -639,5 +660,20 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Proved);
         assert_eq!((engine.counts.sat, engine.counts.exhaustive), (0, 0));
         assert!(engine.spent < 500_000, "{} units", engine.spent);
+    }
+
+    /// A negation under a control bit that moved into a sum: all signs of a tree cancel, whatever its size.
+    #[test]
+    fn sums_of_choices_of_sign_are_multiplied_out() {
+        let negated = |model: &Model| passes::run(model, &["signs", "dce", "demand", "ranges", "cse", "dce"]).0;
+        for seed in 0..16 {
+            let model = choices::program(seed);
+            let request = Request { work: Some(20_000_000), ..Request::default() };
+            let verdict = prove(&model, &negated(&model), &request, &|| Box::new(Embedded)).0.verdict;
+            assert_eq!(verdict, Verdict::Proved, "seed {seed}");
+        }
+        let model = choices::magnitudes(33, 9);
+        let (report, engine) = prove(&model, &negated(&model), &Request::default(), &|| Box::new(Embedded));
+        assert_eq!((&report.verdict, engine.counts.sat), (&Verdict::Proved, 0));
     }
 }

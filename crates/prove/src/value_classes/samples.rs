@@ -1,4 +1,4 @@
-//! What values of both programs are for some inputs.
+//! Values of both programs for sampled inputs.
 
 use super::numbering::Numbering;
 use super::range::{Affine, Range};

@@ -1,4 +1,4 @@
-//! What is assigned to: vectors, their parts, words of memories.
+//! Targets of assignments: vectors, their parts, words of memories.
 
 use super::super::ast::{Expr, ExprId};
 use super::{Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target, small};

@@ -1,4 +1,4 @@
-//! What is assigned to: names, parts, fields, elements at computed indices.
+//! Targets of assignments: names, parts, fields, elements at computed indices.
 
 use super::super::syntax::{Arg, Expr, Kind};
 use super::types::{ArrayOf, storage};

@@ -1,4 +1,4 @@
-//! What only simulation and constant expressions have: real numbers with `ieee.math_real`, strings, and files with
+//! Constructs of simulation and constant expressions only: real numbers with `ieee.math_real`, strings, and files with
 //! `std.textio` and `ieee.std_logic_textio`. Synthesis evaluates these during elaboration, and so does this reader.
 
 use super::super::syntax::{Arg, Expr, Kind};

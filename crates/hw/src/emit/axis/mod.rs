@@ -26,7 +26,7 @@ use crate::netlist::{Direction, Element, Interface};
 use alir_core::diag::{Diagnostic, Place};
 use serde::Serialize;
 
-/// How elements lie on `tdata`.
+/// Layout of the elements on `tdata`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
     /// A slot of 8, 16, 32 or 64 bits for each element: the smallest that holds the widest of its side. Wider elements
@@ -39,7 +39,7 @@ pub enum Packing {
     Dense,
 }
 
-/// What happens when the reader is slow.
+/// Reaction to a slow reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Results wait in a FIFO of this many samples; nothing: as many as full rate needs, the latency and two.
@@ -51,13 +51,13 @@ pub enum Flow {
 /// Choices for [`Axis::new`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisOptions {
-    /// How elements lie on `tdata`.
+    /// Layout of the elements on `tdata`.
     pub packing: Packing,
     /// Bits of both `tdata`, a multiple of 8; nothing: each as wide as a sample.
     pub width: Option<u32>,
     /// Bits of `tuser`; 0 for none.
     pub user: u32,
-    /// What happens when the reader is slow.
+    /// Reaction to a slow reader.
     pub flow: Flow,
 }
 
@@ -147,7 +147,7 @@ impl Stream {
 pub struct Axis {
     /// Name of the module.
     pub top: String,
-    /// What is wrapped.
+    /// Interface of the wrapped module.
     pub core: Interface,
     /// `s_axis`.
     pub input: Stream,
@@ -361,7 +361,8 @@ impl Axis {
         self.core.outputs.iter().find(|e| e.width > 0).map(|e| e.port.as_str())
     }
 
-    /// What is copied from the sample, or from a beat of it, to the core: neighbouring runs joined.
+    /// Returns the runs of bits that are copied from the sample, or from a beat of it, to the core: neighbouring ones
+    /// joined.
     fn input_runs(&self) -> Vec<Run> {
         if self.passes_beats() {
             return self.beat_runs();
@@ -376,8 +377,8 @@ impl Axis {
         }))
     }
 
-    /// What is copied from a beat to the core's port: each bit of that is one bit of a beat, whichever elements have
-    /// it.
+    /// Returns the runs of bits that are copied from a beat to the core's port: each bit of that is one bit of a beat,
+    /// whichever elements have it.
     fn beat_runs(&self) -> Vec<Run> {
         let pairs = self.core.inputs.iter().zip(&self.input.slots).filter(|(e, _)| e.width > 0);
         let bits = pairs.flat_map(|(e, slot)| (0..e.width).map(move |bit| (e.lsb + bit, slot.lsb + bit)));
@@ -387,7 +388,8 @@ impl Axis {
         joined(bits.into_iter().map(|(core, sample)| Run { sample, core, width: 1, pad: 0, signed: false }))
     }
 
-    /// What is copied from the core to the sample, with padding; neighbouring runs without padding joined.
+    /// Returns the runs of bits that are copied from the core to the sample, with padding; neighbouring ones without
+    /// padding joined.
     fn output_runs(&self) -> Vec<Run> {
         let pairs = self.core.outputs.iter().zip(&self.output.slots);
         let runs = pairs.filter(|(_, slot)| slot.width > 0).map(|(e, slot)| Run {

@@ -30,7 +30,7 @@ pub fn lower_machine(machine: &Machine, top: &str) -> Netlist {
     lowered(machine, (top, "clk"), Fabric::default())
 }
 
-/// The same with a clock of this name, for a fabric.
+/// Lowers a machine with a clock of this name, for a fabric.
 fn lowered(machine: &Machine, (top, clock): (&str, &str), fabric: Fabric) -> Netlist {
     let mut drawn = draw::draw(machine, fabric, None);
     for _ in 1..ROUNDS {

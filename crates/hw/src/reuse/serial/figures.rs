@@ -1,4 +1,4 @@
-//! What a bit-serial plan takes, in figures.
+//! Figures of a bit-serial plan.
 
 use super::plan::Planner;
 use super::{Graph, Kind, Node, Plan, Stream, lowest};

@@ -1,4 +1,4 @@
-//! What a form is in both cases of a bit that it speaks of.
+//! Forms in both cases of a bit that they contain.
 
 use super::super::{Atom, AtomId, FormId, LinearForms, OrOverflow, Range, Sum, add, mul};
 

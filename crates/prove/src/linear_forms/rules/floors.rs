@@ -11,6 +11,8 @@ const MAX_NAMED: u32 = 3;
 const MAX_SPLITS: u32 = 3;
 /// Halves within halves.
 const MAX_HALVES: u32 = 2;
+/// Bits whose sum's floor is multiplied out.
+const MAX_CARRIES: usize = 3;
 
 impl LinearForms {
     /// `floor(f / 2^m)`.
@@ -100,6 +102,9 @@ impl LinearForms {
         if let Some(moved) = self.rounded_before_rectifier(f)? {
             return self.floor(moved, m);
         }
+        if let Some(out) = self.floor_of_bits(f, m)? {
+            return Ok(out);
+        }
         if let Some((atom, 1)) = self.only(f) {
             let constant = self.constant_of(f);
             // Rounded up: with the bit `x - 2 floor(x / 2)`.
@@ -161,6 +166,22 @@ impl LinearForms {
             }
         }
         Ok(out)
+    }
+
+    /// The floor of a sum of two or three bits and a constant, such as a carry into a sum: a polynomial in the bits.
+    fn floor_of_bits(&mut self, f: FormId, m: u32) -> OrOverflow<Option<FormId>> {
+        let is_small = (2..=MAX_CARRIES).contains(&self.len(f));
+        if !is_small || !self.terms(f).all(|(a, _)| self.atom_range(a) == (0, 1)) {
+            return Ok(None);
+        }
+        let Some((bit, factor)) = self.terms(f).last() else { return Ok(None) };
+        let bit = self.single(bit)?;
+        let clear = self.linear(f, -factor, bit)?;
+        let set = self.offset(clear, factor)?;
+        let (no, yes) = (self.floor(clear, m)?, self.floor(set, m)?);
+        let difference = self.sub(yes, no)?;
+        let chosen = self.when(bit, difference)?;
+        self.add(no, chosen).map(Some)
     }
 
     /// `max(x + c, 0)` for `f = max(x, 0) + c` with `c` between 0 and the divisor: where `x` is negative, the floors of

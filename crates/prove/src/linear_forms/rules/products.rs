@@ -26,6 +26,9 @@ impl LinearForms {
             }
             kept.push(f);
         }
+        if self.signs_exclude(&mut kept)? {
+            return Ok(self.constant(0));
+        }
         if let [only] = kept[..] {
             return self.single(only);
         }
@@ -46,6 +49,33 @@ impl LinearForms {
         }
         let atom = self.intern(Atom::Monomial(kept.into()), range);
         self.made(atom)
+    }
+
+    /// Drops signs that others imply: of `f < 0` and `f - 1 < 0` the second. Returns `true` if two of them exclude each
+    /// other.
+    fn signs_exclude(&mut self, factors: &mut Vec<AtomId>) -> OrOverflow<bool> {
+        let signs: Vec<(AtomId, FormId)> = factors
+            .iter()
+            .filter_map(|&a| match *self.behind(a) {
+                Atom::Negative(f) => Some((a, f)),
+                _ => None,
+            })
+            .collect();
+        for (at, &(a, f)) in signs.iter().enumerate() {
+            for &(b, g) in &signs[..at] {
+                let (sum, difference) = (self.add(f, g)?, self.sub(f, g)?);
+                if self.range(sum).0 >= 0 {
+                    return Ok(true);
+                }
+                let (lo, hi) = self.range(difference);
+                if hi <= 0 {
+                    factors.retain(|&x| x != a);
+                } else if lo >= 0 {
+                    factors.retain(|&x| x != b);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// `f * g`.
