@@ -5,7 +5,7 @@ use super::engine::{Engine, Outcome};
 use super::equiv::{Report, Request, Verdict};
 use super::phases::initial;
 use super::port_roles::{ControlValues, PortRoles};
-use super::unroll::{Gates, Leaves, Unroll, clock_of};
+use super::unroll::{Gates, Leaves, Unroll, clock_of, live_signals};
 use alir_hdl::{Expr, NodeId, Rtl, Signal, SignalId, operands};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -124,31 +124,6 @@ fn check_asynchronous_resets((rtl, ports): Side<'_>, e: &mut Engine) -> Result<(
 
 fn loops(signal: &Signal) -> String {
     format!("{} depends on itself without a register", signal.name)
-}
-
-/// Returns the signals that an output depends on, through registers too, in ascending order.
-fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
-    let mut is_live = vec![false; rtl.signals().len()];
-    let mut seen = vec![false; rtl.len()];
-    let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
-    while let Some(node) = stack.pop() {
-        if std::mem::replace(&mut seen[node.0 as usize], true) {
-            continue;
-        }
-        let Expr::Signal(s) = rtl.expr(node) else {
-            operands(rtl.expr(node), &mut |&n| stack.push(n));
-            continue;
-        };
-        if !std::mem::replace(&mut is_live[s.0 as usize], true) {
-            let signal = rtl.signal(*s);
-            stack.extend(signal.wires.iter().map(|w| w.1));
-            for register in &signal.registers {
-                stack.push(register.next);
-                stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
-            }
-        }
-    }
-    (0..).map(SignalId).zip(is_live).filter_map(|(id, is_live)| is_live.then_some(id)).collect()
 }
 
 /// Returns the values of bits that are the same for every state and input.
