@@ -110,7 +110,7 @@ end""")
         lines.append("#4; if (i > 4) check; #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
     else:
         lines.append("#10 check;")
-    lines.append('end $display("checks with known outputs %0d", known); if (bad) $display("differs"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')
+    lines.append('end $display("checks with known outputs %0d", known); $display("opposite bits %0d, unknown bits %0d", bad, unknown); if (bad) $display("differs"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')
     return "\n".join(lines) + "\n"
 
 

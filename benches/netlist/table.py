@@ -34,15 +34,12 @@ VERDICTS = {0: "proved", 1: "differs", 2: "refused", 5: "undecided"}
 
 
 def run(command, limit, log):
-    """Runs a command in the folder of its log; returns the exit code (`None` after the time limit), CPU seconds and standard output with errors."""
-    shell = ["bash", "-c", 'ulimit -v 12000000; TIMEFORMAT="cpu %U"; time "$@"', "-", *command]
-    try:
-        done = subprocess.run(shell, timeout=limit, cwd=log.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    except subprocess.TimeoutExpired:
-        return None, limit, ""
+    """Runs a command in the folder of its log; returns the exit code (`None` after `limit` CPU seconds), CPU seconds and standard output with errors."""
+    shell = ["bash", "-c", f'ulimit -v 12000000 -t {int(limit)}; TIMEFORMAT="cpu %U"; time "$@"', "-", *command]
+    done = subprocess.run(shell, cwd=log.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     text, _, cpu = done.stdout.rpartition("cpu ")
     log.write_text(text)
-    return done.returncode, float(cpu or 0), text
+    return None if done.returncode in (-9, -24, 137, 152) else done.returncode, float(cpu or 0), text
 
 
 def counterexample(text):
@@ -107,8 +104,8 @@ def main():
     parser.add_argument("--families", default=",".join(FLOWS))
     parser.add_argument("--levels", default="1,2")
     parser.add_argument("--stages", default="0,3")
-    parser.add_argument("--synthesis", type=float, default=120, help="seconds for a synthesis")
-    parser.add_argument("--limit", type=float, default=60, help="seconds for a proof")
+    parser.add_argument("--synthesis", type=float, default=120, help="CPU seconds for a synthesis")
+    parser.add_argument("--limit", type=float, default=60, help="CPU seconds for a proof")
     parser.add_argument("--prove", default="--prove-effort normal", help="options of prove")
     parser.add_argument("--share", default="/usr/share/yosys", help="folder of the cell models of Yosys")
     parser.add_argument("--jobs", type=int, default=1)

@@ -125,7 +125,8 @@ impl NetlistArgs {
             }
             let own = Request { work: request.work.map(|work| work / 2), ..request.clone() };
             let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
-            if !matches!(report.verdict, Verdict::Unknown { .. }) {
+            // A proof without the RTL does not look at outputs before the first sample.
+            if !matches!(report.verdict, Verdict::Unknown { .. }) || (is_given && report.control_open) {
                 report.notes.push(match &self.rtl {
                     Some(file) => format!("compared with {}, which was proved to be the model", file.display()),
                     None => "compared with generated RTL, which was proved to be the model".to_owned(),

@@ -136,6 +136,49 @@ fn undefined_bits_of_roms_matter_only_where_they_are_read() {
     assert!(code == 1 && said.contains("inputs (codes): 9"), "{said}");
 }
 
+/// A register whose reset value is its power-on value, which is not that of the RTL, and one without reset.
+#[test]
+fn outputs_after_a_reset_are_those_of_the_rtl() {
+    let dir = folder(squares, "--pipeline 2 --reset sync --reset-data --valid");
+    let netlist = |set: &str, reset: &str| {
+        let mut text =
+            "module top(clk, rst, valid_in, valid_out, model_inp, model_out);\ninput clk, rst, valid_in; input \
+                        [3:0] model_inp; output valid_out; output [7:0] model_out; wire [7:0] d, q; wire v;\n"
+                .to_owned();
+        let mut register = |name: &str, d: &str, q: &str, set: &str, reset: &str| {
+            writeln!(
+                text,
+                "TRELLIS_FF #(.REGSET(\"{set}\"), .SRMODE(\"LSR_OVER_CE\")) {name} (.CLK(clk), .CE(1'h1), \
+                 .LSR({reset}), .DI({d}), .Q({q}));"
+            )
+            .unwrap();
+        };
+        register("v0", "valid_in", "v", "RESET", "rst");
+        register("v1", "v", "valid_out", "RESET", "rst");
+        for bit in 0..8 {
+            register(&format!("a{bit}"), &format!("d[{bit}]"), &format!("q[{bit}]"), "RESET", "rst");
+            let (set, reset) = if bit == 3 { (set, reset) } else { ("RESET", "rst") };
+            register(&format!("b{bit}"), &format!("q[{bit}]"), &format!("model_out[{bit}]"), set, reset);
+        }
+        for bit in 0..8 {
+            writeln!(
+                text,
+                "LUT4 #(.INIT(16'h{:x})) l{bit} (.A(model_inp[0]), .B(model_inp[1]), .C(model_inp[2]), \
+                 .D(model_inp[3]), .Z(d[{bit}]));",
+                column(squares, bit)
+            )
+            .unwrap();
+        }
+        text + "endmodule\n"
+    };
+    let (code, said) = prove(&dir, &netlist("RESET", "rst"));
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    let (code, said) = prove(&dir, &netlist("SET", "rst"));
+    assert!(code == 1 && said.contains("after the reset"), "{said}");
+    let (code, said) = prove(&dir, &netlist("RESET", "1'h0"));
+    assert!(code == 5 && said.contains("after the reset"), "{said}");
+}
+
 /// Mutations of a bit of a look-up table, of a reset value and of a register's controls.
 #[test]
 fn mutated_netlists_differ() {

@@ -29,7 +29,9 @@ pub(super) fn check_control(
     stages: u32,
     report: &mut Report,
 ) -> Option<Verdict> {
-    match checked((rtl, ports), hint, request, stages, report) {
+    let outcome = checked((rtl, ports), hint, request, stages, report);
+    report.control_open = matches!(outcome, Ok(Some(_)));
+    match outcome {
         Ok(None) => None,
         Ok(Some(reason)) => Some(Verdict::Unknown { reason }),
         Err(reason) => Some(Verdict::Differs { reason, counterexample: None }),
@@ -193,20 +195,21 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                     let is_other = if *next == *zeros { Some(false) } else { deviates(e, &next, &zeros) };
                     let value = match is_other {
                         Some(false) => Some(zeros),
-                        // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
-                        Some(true) if is_power_on(rtl, id, &next) => None,
-                        Some(true) if depends_on_reset(rtl, register, ports.reset) => {
-                            let value = if is_netlist { constants(e, &next) } else { None };
-                            let reason = format!(
-                                "{name} is touched by the reset but becomes neither zero nor its power-on value"
-                            );
-                            if value.is_none() {
-                                return Err(reason);
+                        Some(true) => {
+                            let is_touched = depends_on_reset(rtl, register, ports.reset);
+                            let value = if is_netlist && is_touched { constants(e, &next) } else { None };
+                            // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
+                            if is_touched && !is_power_on(rtl, id, &next) {
+                                let reason = format!(
+                                    "{name} is touched by the reset but becomes neither zero nor its power-on value"
+                                );
+                                if value.is_none() {
+                                    return Err(reason);
+                                }
+                                found.nonzero.get_or_insert(reason);
                             }
-                            found.nonzero.get_or_insert(reason);
                             value
                         }
-                        Some(true) => None,
                         None => {
                             let why = e.limit_reached();
                             found.open.get_or_insert(format!("{name} under reset was not decided: {why}"));

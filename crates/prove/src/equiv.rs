@@ -184,6 +184,9 @@ pub struct Report {
     /// Operations with a signal named after them of which it is not known what it shows, and that signal.
     #[serde(skip)]
     pub open_steps: Vec<(u32, String)>,
+    /// `true` if enable and reset were not decided.
+    #[serde(skip)]
+    pub control_open: bool,
 }
 
 fn is_one(clocks: &u32) -> bool {
@@ -223,6 +226,7 @@ impl Report {
             notes: Vec::new(),
             open: None,
             open_steps: Vec::new(),
+            control_open: false,
         }
     }
 }

@@ -105,14 +105,18 @@ fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
     Library::parse(family.text())
 }
 
-/// Returns `true` if `text` has instances of cells that one of our libraries has, and no behaviour in its top module.
+/// Returns `true` if the top module of `text` has no behaviour, and there are instances of cells that the file does not
+/// have, or Vivado's `glbl`.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     if is_json(text.as_bytes()) {
         return true;
     }
     let Ok(netlist) = structure::parse(text) else { return false };
     let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
-    matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) && !missing_cells(&netlist, top, &[]).is_empty()
+    // Vivado writes `glbl` to each netlist, one of constants without cells, too.
+    let has_glbl = || netlist.order.iter().any(|&module| netlist.names[module as usize] == "glbl");
+    matches!(netlist.modules.get(&top), Some(Entry::Structural(_)))
+        && (has_glbl() || !missing_cells(&netlist, top, &[]).is_empty())
 }
 
 /// Cells below a module that neither the netlist nor these libraries have, with their numbers of instances.
@@ -231,6 +235,28 @@ mod tests {
         let at = |path: &str| NetlistOptions { instance: Some(path.into()), ..NetlistOptions::default() };
         assert_eq!(read(NETLIST, &at("p.0")).unwrap().unwrap().top, "part");
         assert!(said(NETLIST, &at("p.1")).contains("has no instance p.1"));
+    }
+
+    #[test]
+    fn what_vendors_add_to_netlists_is_read() {
+        let glbl = "module glbl; tri1 up; reg r; initial r = 0; endmodule\n";
+        let timing = "module top(a, y); input a; output y;\ninitial begin\n $sdf_annotate(\"top.sdf\",,,,\"x\");\nend\n\
+                      INV u (.I(a), .O(y));\nendmodule\n";
+        let constant = "module top(a, y); input a; output y; wire n; assign y = 1'b1; endmodule\n";
+        for text in [timing.to_owned(), format!("{timing}{glbl}"), format!("{constant}{glbl}")] {
+            assert!(is_netlist(&text, None), "{text}");
+            assert_eq!(said(&text, &NetlistOptions::default()), "", "{text}");
+        }
+        // Encrypted modules and cells with parameters that are real numbers have no description.
+        let encrypted = "`pragma protect begin_protected\n`pragma protect data_block\nA+x/'(\"=\n\
+                         `pragma protect end_protected\n\
+                         module top(a, y); input a; output y; SECRET #(.RATE(1.25)) u (.a(a), .y(y)); endmodule\n";
+        assert!(is_netlist(encrypted, None));
+        assert!(said(encrypted, &NetlistOptions::default()).contains("no cell library has SECRET"));
+        let endless = encrypted.replace("`pragma protect end_protected", "");
+        assert!(said(&endless, &NetlistOptions::default()).contains("encryption that never ends"));
+        let other = timing.replace("$sdf_annotate", "$display");
+        assert!(said(&other, &NetlistOptions::default()).contains("no module") || !is_netlist(&other, None));
     }
 
     #[test]

@@ -186,7 +186,13 @@ impl<'a> Elab<'a> {
             Some(Place::Signal(self.new_signal(scope, d.name, bits as u32, d.at)?))
         };
         let id = self.memories.len();
-        self.memories.push(Memory { dims, width: bounds.width(), words: vec![None; words as usize], undefined: FxHashMap::default(), held });
+        self.memories.push(Memory {
+            dims,
+            width: bounds.width(),
+            words: vec![None; words as usize],
+            undefined: FxHashMap::default(),
+            held,
+        });
         self.declare(scope, d.name, Object::Memory { id, bounds, signed: d.signed }, d.at)
     }
 
