@@ -83,11 +83,18 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
             let mut all = Vec::new();
             for family in CellFamily::ALL {
                 let library = parse_family(family)?;
-                all.push((count(&library), library));
+                all.push((count(&library), family, library));
             }
-            // Of equals the first.
-            all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-            libraries.extend(all.into_iter().next().filter(|(count, _)| *count > 0).map(|(_, library)| library));
+            // Families may share names of cells with other ports, such as VCC: the first one that fits.
+            let most = all.iter().map(|(count, ..)| *count).max().unwrap_or_default();
+            all.retain(|(count, ..)| most > 0 && *count == most);
+            if all.len() > 1 {
+                let with = |family| read(text, &NetlistOptions { family: Some(family), ..options.clone() });
+                let mut outcomes: Vec<_> = all.iter().map(|(_, family, _)| with(*family)).collect();
+                let fitting = outcomes.iter().position(Result::is_ok).unwrap_or(0);
+                return outcomes.swap_remove(fitting);
+            }
+            libraries.extend(all.pop().map(|(.., library)| library));
         }
     }
     flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
@@ -270,6 +277,11 @@ mod tests {
         );
         let cells = "module MAGIC (input a, output y); assign y = ~a; endmodule".to_owned();
         assert_eq!(said(text, &NetlistOptions { cells: Some(cells), ..none.clone() }), "");
+        // Families have cells of one name with other ports.
+        for text in ["VCC u (.P(y))", "VCC u (.V(y))", "GND u (.G(y))"] {
+            let text = format!("module top(y); output y; {text}; endmodule");
+            assert_eq!(said(&text, &NetlistOptions::default()), "");
+        }
         let port = "module top(a, y); input a; output y; INV u (.X(a), .O(y)); endmodule";
         assert!(said(port, &NetlistOptions { family: Some(CellFamily::Xilinx), ..none }).contains("has no port X"));
     }
