@@ -70,7 +70,9 @@ fn modules_come_from_library_folders() {
     std::fs::create_dir(dir.path().join("lib")).unwrap();
     std::fs::rename(dir.path().join("core.v"), dir.path().join("lib/core.v")).unwrap();
     // A file that no source instantiates is not read.
-    write(&dir, &[("lib/model_inp.v", "no Verilog"), ("y.f", "-y lib -I inc -D INPUTS=15 rtl/dut.v")]);
+    let top = TOP.replace("`CORE u", "core u");
+    let list = "-y lib -I inc -D INPUTS=15 rtl/dut.v";
+    write(&dir, &[("lib/model_inp.v", "no Verilog"), ("y.f", list), ("rtl/dut.v", &top)]);
     for arguments in ["rtl/dut.v -y lib -I inc -D INPUTS=15", "-f y.f --top dut"] {
         let (code, said) = prove(&dir, &tiny_ops, arguments);
         assert!(code == 0 && said.contains("proved: equal"), "{arguments}: {said}");
