@@ -104,22 +104,29 @@ impl NetlistArgs {
             None => Vec::new(),
         };
         let is_given = !hints.is_empty();
+        // What the command line does not state comes from the header comment of the RTL.
+        let mut netlist = netlist.clone();
+        if let [hint] = &hints[..] {
+            netlist.head.clone_from(&hint.head);
+        }
+        let request = Request { is_netlist: true, ..request };
         let generated = LEVELS.iter().filter(|_| !is_given).filter_map(|level| generated(model, *level));
         for hint in hints.into_iter().chain(generated) {
-            // What the command line does not state comes from the header comment of the RTL.
-            let mut netlist = netlist.clone();
-            if is_given {
-                netlist.head.clone_from(&hint.head);
-            }
-            let own =
-                Request { latency: None, interval: None, work: request.work.map(|work| work / 4), ..request.clone() };
+            let own = Request {
+                latency: None,
+                interval: None,
+                is_netlist: false,
+                work: request.work.map(|work| work / 4),
+                ..request.clone()
+            };
             let (of_hint, ..) = direct(&hint, own);
             if of_hint.verdict != Verdict::Proved {
                 continue;
             }
             let own = Request { work: request.work.map(|work| work / 2), ..request.clone() };
             let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
-            if !matches!(report.verdict, Verdict::Unknown { .. }) {
+            // A proof without the RTL does not look at outputs before the first sample.
+            if !matches!(report.verdict, Verdict::Unknown { .. }) || (is_given && report.control_open) {
                 report.notes.push(match &self.rtl {
                     Some(file) => format!("compared with {}, which was proved to be the model", file.display()),
                     None => "compared with generated RTL, which was proved to be the model".to_owned(),
@@ -127,7 +134,7 @@ impl NetlistArgs {
                 return Ok((report, engine, request));
             }
         }
-        Ok(direct(netlist, request))
+        Ok(direct(&netlist, request))
     }
 
     fn hint(&self, file: &Path) -> Result<Rtl, Failure> {

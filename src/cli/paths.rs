@@ -38,6 +38,7 @@ const ROLES: &[(&str, Role)] = &[
     ("rtl", Role::Read),
     ("lists", Role::Read),
     ("include_dirs", Role::Read),
+    ("library_dirs", Role::Read),
     ("output", Role::Written),
     ("output_file", Role::Written),
     ("cpp", Role::Written),

@@ -52,7 +52,7 @@ pub(super) struct Args {
     pub(super) files: Vec<PathBuf>,
     /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true,
-        conflicts_with_all = ["lists", "include_dirs", "defines"])]
+        conflicts_with_all = ["lists", "include_dirs", "library_dirs", "defines"])]
     via: Option<Via>,
     /// Take this module or entity [default: the one that no other uses]
     #[arg(long, value_name = "NAME")]

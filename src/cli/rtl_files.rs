@@ -24,12 +24,15 @@ const MAX_BYTES: u64 = 1 << 28;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "RTL files")]
 pub(super) struct RtlFileArgs {
-    /// Take files, +incdir+, +define+, -I, -D and further lists from a file list (may be repeated)
+    /// Take files, +incdir+, +define+, -I, -D, -y and further lists from a file list (may be repeated)
     #[arg(short = 'f', long = "file-list", value_name = "FILE")]
     lists: Vec<PathBuf>,
     /// Search included files in this folder (Verilog)
     #[arg(short = 'I', long = "include-dir", value_name = "DIR", hide_short_help = true)]
     include_dirs: Vec<PathBuf>,
+    /// Take the module NAME from the file NAME.v of this folder if no other file has it (Verilog)
+    #[arg(short = 'y', long = "library-dir", value_name = "DIR", hide_short_help = true)]
+    library_dirs: Vec<PathBuf>,
     /// Define a macro (Verilog) [default text: 1]
     #[arg(short = 'D', long = "define", value_name = "NAME[=TEXT]", hide_short_help = true)]
     defines: Vec<String>,
@@ -38,7 +41,7 @@ pub(super) struct RtlFileArgs {
 impl RtlFileArgs {
     /// Returns `true` if no option is given.
     pub(super) fn is_empty(&self) -> bool {
-        self.lists.is_empty() && self.include_dirs.is_empty() && self.defines.is_empty()
+        self.lists.is_empty() && self.include_dirs.is_empty() && self.library_dirs.is_empty() && self.defines.is_empty()
     }
 
     /// The first file list.
@@ -51,8 +54,8 @@ impl RtlFileArgs {
     /// # Errors
     /// If a list cannot be read, or an option is wrong (exit code 2).
     pub(super) fn project(&self, files: &[PathBuf]) -> Result<ProjectFiles, Failure> {
-        let include_dirs = self.include_dirs.clone();
-        let mut project = ProjectFiles { include_dirs, ..ProjectFiles::default() };
+        let (include_dirs, library_dirs) = (self.include_dirs.clone(), self.library_dirs.clone());
+        let mut project = ProjectFiles { include_dirs, library_dirs, ..ProjectFiles::default() };
         for definition in &self.defines {
             project.define_option(definition)?;
         }

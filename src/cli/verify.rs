@@ -191,7 +191,7 @@ fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<
         return match simulation.rtl.has_options() {
             false => Ok(None),
             true => {
-                let message = "--include-dir and --define are for the files of --rtl";
+                let message = "--include-dir, --library-dir and --define are for the files of --rtl";
                 Err(Failure::input(Diagnostic::error("E1011", Place::Flag("--rtl".into()), message)))
             }
         };

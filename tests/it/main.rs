@@ -57,5 +57,6 @@ mod rtl_projects;
 mod run_command;
 mod schema;
 mod semantics;
+mod synthesised_netlists;
 mod verify_command;
 mod wrong_commands;

@@ -64,6 +64,26 @@ fn file_lists_name_files_folders_and_macros() {
 }
 
 #[test]
+fn modules_come_from_library_folders() {
+    let dir = project();
+    let tiny_ops = model("tiny_ops");
+    std::fs::create_dir(dir.path().join("lib")).unwrap();
+    std::fs::rename(dir.path().join("core.v"), dir.path().join("lib/core.v")).unwrap();
+    // A file that no source instantiates is not read.
+    let top = TOP.replace("`CORE u", "core u");
+    let list = "-y lib -I inc -D INPUTS=15 rtl/dut.v";
+    write(&dir, &[("lib/model_inp.v", "no Verilog"), ("y.f", list), ("rtl/dut.v", &top)]);
+    for arguments in ["rtl/dut.v -y lib -I inc -D INPUTS=15", "-f y.f --top dut"] {
+        let (code, said) = prove(&dir, &tiny_ops, arguments);
+        assert!(code == 0 && said.contains("proved: equal"), "{arguments}: {said}");
+    }
+    let (code, said) = prove(&dir, &tiny_ops, "rtl/dut.v -I inc -D INPUTS=15");
+    assert!(code == 2 && said.contains("core"), "{said}");
+    let (code, said) = prove(&dir, &tiny_ops, "rtl/dut.v -y none -I inc -D INPUTS=15");
+    assert!(code == 2 && said.contains("E0001") && said.contains("none"), "{said}");
+}
+
+#[test]
 fn messages_about_projects_name_the_file() {
     let dir = project();
     let tiny_ops = model("tiny_ops");

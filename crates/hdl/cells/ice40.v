@@ -519,7 +519,24 @@ module SB_MAC16 (output [31:0] O, output CO, ACCUMCO, SIGNEXTOUT, must_be_zero, 
     wire unconnected_BHOLD = 1'b0;
     wire unconnected_IRSTTOP = 1'b0;
     wire unconnected_IRSTBOT = 1'b0;
-    assign must_be_zero = TOPOUTPUT_SELECT != 2'b11 | BOTOUTPUT_SELECT != 2'b11 | NEG_TRIGGER | MODE_8x8
+    wire unconnected_CHOLD = 1'b0;
+    wire unconnected_DHOLD = 1'b0;
+    wire unconnected_ORSTTOP = 1'b0;
+    wire unconnected_ORSTBOT = 1'b0;
+    wire unconnected_OLOADTOP = 1'b0;
+    wire unconnected_OLOADBOT = 1'b0;
+    wire unconnected_ADDSUBTOP = 1'b0;
+    wire unconnected_ADDSUBBOT = 1'b0;
+    wire unconnected_OHOLDTOP = 1'b0;
+    wire unconnected_OHOLDBOT = 1'b0;
+    wire [15:0] unconnected_C = 16'h0000;
+    wire [15:0] unconnected_D = 16'h0000;
+    wire unconnected_CI = 1'b0;
+    // Outputs of the adders, combinational or of their registers.
+    localparam TOP_ADDS = ~TOPOUTPUT_SELECT[1];
+    localparam BOT_ADDS = ~BOTOUTPUT_SELECT[1] | (TOP_ADDS & TOPADDSUB_CARRYSELECT[1]);
+    assign must_be_zero = TOPOUTPUT_SELECT == 2'b10 | BOTOUTPUT_SELECT == 2'b10 | NEG_TRIGGER | MODE_8x8
+        | (TOP_ADDS & TOPADDSUB_LOWERINPUT[0]) | (BOT_ADDS & (BOTADDSUB_LOWERINPUT[0] | BOTADDSUB_CARRYSELECT == 2'b10))
         | TOP_8x8_MULT_REG != PIPELINE_16x16_MULT_REG1 | BOT_8x8_MULT_REG != PIPELINE_16x16_MULT_REG1;
     wire [15:0] a, b;
     generate
@@ -557,7 +574,42 @@ module SB_MAC16 (output [31:0] O, output CO, ACCUMCO, SIGNEXTOUT, must_be_zero, 
             assign h = m;
         end
     endgenerate
-    assign O = h;
+    wire [15:0] c, d, top, bot;
+    generate
+        if (C_REG) begin : reg_c
+            reg [15:0] q = 0;
+            always @(posedge CLK or posedge IRSTTOP) if (IRSTTOP) q <= 0; else if (CE & ~CHOLD) q <= C;
+            assign c = q;
+        end else begin : no_c
+            assign c = C;
+        end
+        if (D_REG) begin : reg_d
+            reg [15:0] q = 0;
+            always @(posedge CLK or posedge IRSTBOT) if (IRSTBOT) q <= 0; else if (CE & ~DHOLD) q <= D;
+            assign d = q;
+        end else begin : no_d
+            assign d = D;
+        end
+    endgenerate
+    // A difference is the complement of a sum with a complement.
+    reg [15:0] top_q = 0, bot_q = 0;
+    wire bot_in = BOTADDSUB_CARRYSELECT == 2'b00 ? 1'b0 : BOTADDSUB_CARRYSELECT == 2'b01 ? 1'b1 : CI;
+    wire [15:0] bot_lower = BOTADDSUB_LOWERINPUT[1] ? h[15:0] : b;
+    wire [15:0] bot_upper = BOTADDSUB_UPPERINPUT ? d : bot_q;
+    wire [16:0] bot_sum = {1'b0, bot_lower} + {1'b0, bot_upper ^ {16{ADDSUBBOT}}} + {16'h0000, bot_in};
+    assign bot = OLOADBOT ? d : bot_sum[15:0] ^ {16{ADDSUBBOT}};
+    wire top_in = TOPADDSUB_CARRYSELECT == 2'b00 ? 1'b0 : TOPADDSUB_CARRYSELECT == 2'b01 ? 1'b1
+        : bot_sum[16] ^ (TOPADDSUB_CARRYSELECT[0] & ADDSUBBOT);
+    wire [15:0] top_lower = TOPADDSUB_LOWERINPUT[1] ? h[31:16] : a;
+    wire [15:0] top_upper = TOPADDSUB_UPPERINPUT ? c : top_q;
+    wire [16:0] top_sum = {1'b0, top_lower} + {1'b0, top_upper ^ {16{ADDSUBTOP}}} + {16'h0000, top_in};
+    assign top = OLOADTOP ? c : top_sum[15:0] ^ {16{ADDSUBTOP}};
+    always @(posedge CLK or posedge ORSTTOP) if (ORSTTOP) top_q <= 0; else if (CE & ~OHOLDTOP) top_q <= top;
+    always @(posedge CLK or posedge ORSTBOT) if (ORSTBOT) bot_q <= 0; else if (CE & ~OHOLDBOT) bot_q <= bot;
+    assign O[31:16] = TOPOUTPUT_SELECT == 2'b00 ? top : TOPOUTPUT_SELECT == 2'b01 ? top_q : h[31:16];
+    assign O[15:0] = BOTOUTPUT_SELECT == 2'b00 ? bot : BOTOUTPUT_SELECT == 2'b01 ? bot_q : h[15:0];
+    assign ACCUMCO = top_sum[16];
+    assign CO = top_sum[16] ^ ADDSUBTOP;
 endmodule
 
 module ICESTORM_DSP (output O_0, O_1, O_2, O_3, O_4, O_5, O_6, O_7, O_8, O_9, O_10, O_11, O_12, O_13, O_14, O_15, O_16, O_17, O_18, O_19, O_20, O_21, O_22, O_23, O_24, O_25, O_26, O_27, O_28, O_29, O_30, O_31, CO, ACCUMCO, SIGNEXTOUT, must_be_zero,
@@ -589,43 +641,98 @@ module ICESTORM_DSP (output O_0, O_1, O_2, O_3, O_4, O_5, O_6, O_7, O_8, O_9, O_
     wire unconnected_BHOLD = 1'b0;
     wire unconnected_IRSTTOP = 1'b0;
     wire unconnected_IRSTBOT = 1'b0;
-    assign must_be_zero = TOPOUTPUT_SELECT != 2'b11 | BOTOUTPUT_SELECT != 2'b11 | NEG_TRIGGER | MODE_8x8
-        | TOP_8x8_MULT_REG != PIPELINE_16x16_MULT_REG1 | BOT_8x8_MULT_REG != PIPELINE_16x16_MULT_REG1;
-    wire [15:0] a, b;
-    generate
-        if (A_REG) begin : reg_a
-            reg [15:0] q = 0;
-            always @(posedge CLK or posedge IRSTTOP) if (IRSTTOP) q <= 0; else if (CE & ~AHOLD) q <= {A_15, A_14, A_13, A_12, A_11, A_10, A_9, A_8, A_7, A_6, A_5, A_4, A_3, A_2, A_1, A_0};
-            assign a = q;
-        end else begin : no_a
-            assign a = {A_15, A_14, A_13, A_12, A_11, A_10, A_9, A_8, A_7, A_6, A_5, A_4, A_3, A_2, A_1, A_0};
-        end
-        if (B_REG) begin : reg_b
-            reg [15:0] q = 0;
-            always @(posedge CLK or posedge IRSTBOT) if (IRSTBOT) q <= 0; else if (CE & ~BHOLD) q <= {B_15, B_14, B_13, B_12, B_11, B_10, B_9, B_8, B_7, B_6, B_5, B_4, B_3, B_2, B_1, B_0};
-            assign b = q;
-        end else begin : no_b
-            assign b = {B_15, B_14, B_13, B_12, B_11, B_10, B_9, B_8, B_7, B_6, B_5, B_4, B_3, B_2, B_1, B_0};
-        end
-    endgenerate
-    wire [31:0] product = {{16{A_SIGNED & a[15]}}, a} * {{16{B_SIGNED & b[15]}}, b};
-    wire [31:0] m, h;
-    generate
-        // The partial products of the first level have resets of their own halves; both are used together.
-        if (PIPELINE_16x16_MULT_REG1) begin : reg_m
-            reg [31:0] q = 0;
-            always @(posedge CLK or posedge IRSTBOT) if (IRSTBOT) q <= 0; else if (CE) q <= product;
-            assign m = q;
-        end else begin : no_m
-            assign m = product;
-        end
-        if (PIPELINE_16x16_MULT_REG2) begin : reg_h
-            reg [31:0] q = 0;
-            always @(posedge CLK or posedge IRSTBOT) if (IRSTBOT) q <= 0; else if (CE) q <= m;
-            assign h = q;
-        end else begin : no_h
-            assign h = m;
-        end
-    endgenerate
-    assign {O_31, O_30, O_29, O_28, O_27, O_26, O_25, O_24, O_23, O_22, O_21, O_20, O_19, O_18, O_17, O_16, O_15, O_14, O_13, O_12, O_11, O_10, O_9, O_8, O_7, O_6, O_5, O_4, O_3, O_2, O_1, O_0} = h;
+    wire unconnected_CHOLD = 1'b0;
+    wire unconnected_DHOLD = 1'b0;
+    wire unconnected_ORSTTOP = 1'b0;
+    wire unconnected_ORSTBOT = 1'b0;
+    wire unconnected_OLOADTOP = 1'b0;
+    wire unconnected_OLOADBOT = 1'b0;
+    wire unconnected_ADDSUBTOP = 1'b0;
+    wire unconnected_ADDSUBBOT = 1'b0;
+    wire unconnected_OHOLDTOP = 1'b0;
+    wire unconnected_OHOLDBOT = 1'b0;
+    wire unconnected_CI = 1'b0;
+    wire unconnected_C_0 = 1'b0;
+    wire unconnected_C_1 = 1'b0;
+    wire unconnected_C_2 = 1'b0;
+    wire unconnected_C_3 = 1'b0;
+    wire unconnected_C_4 = 1'b0;
+    wire unconnected_C_5 = 1'b0;
+    wire unconnected_C_6 = 1'b0;
+    wire unconnected_C_7 = 1'b0;
+    wire unconnected_C_8 = 1'b0;
+    wire unconnected_C_9 = 1'b0;
+    wire unconnected_C_10 = 1'b0;
+    wire unconnected_C_11 = 1'b0;
+    wire unconnected_C_12 = 1'b0;
+    wire unconnected_C_13 = 1'b0;
+    wire unconnected_C_14 = 1'b0;
+    wire unconnected_C_15 = 1'b0;
+    wire unconnected_D_0 = 1'b0;
+    wire unconnected_D_1 = 1'b0;
+    wire unconnected_D_2 = 1'b0;
+    wire unconnected_D_3 = 1'b0;
+    wire unconnected_D_4 = 1'b0;
+    wire unconnected_D_5 = 1'b0;
+    wire unconnected_D_6 = 1'b0;
+    wire unconnected_D_7 = 1'b0;
+    wire unconnected_D_8 = 1'b0;
+    wire unconnected_D_9 = 1'b0;
+    wire unconnected_D_10 = 1'b0;
+    wire unconnected_D_11 = 1'b0;
+    wire unconnected_D_12 = 1'b0;
+    wire unconnected_D_13 = 1'b0;
+    wire unconnected_D_14 = 1'b0;
+    wire unconnected_D_15 = 1'b0;
+    SB_MAC16 #(
+        .NEG_TRIGGER(NEG_TRIGGER),
+        .C_REG(C_REG),
+        .A_REG(A_REG),
+        .B_REG(B_REG),
+        .D_REG(D_REG),
+        .TOP_8x8_MULT_REG(TOP_8x8_MULT_REG),
+        .BOT_8x8_MULT_REG(BOT_8x8_MULT_REG),
+        .PIPELINE_16x16_MULT_REG1(PIPELINE_16x16_MULT_REG1),
+        .PIPELINE_16x16_MULT_REG2(PIPELINE_16x16_MULT_REG2),
+        .TOPOUTPUT_SELECT(TOPOUTPUT_SELECT),
+        .TOPADDSUB_LOWERINPUT(TOPADDSUB_LOWERINPUT),
+        .TOPADDSUB_UPPERINPUT(TOPADDSUB_UPPERINPUT),
+        .TOPADDSUB_CARRYSELECT(TOPADDSUB_CARRYSELECT),
+        .BOTOUTPUT_SELECT(BOTOUTPUT_SELECT),
+        .BOTADDSUB_LOWERINPUT(BOTADDSUB_LOWERINPUT),
+        .BOTADDSUB_UPPERINPUT(BOTADDSUB_UPPERINPUT),
+        .BOTADDSUB_CARRYSELECT(BOTADDSUB_CARRYSELECT),
+        .MODE_8x8(MODE_8x8),
+        .A_SIGNED(A_SIGNED),
+        .B_SIGNED(B_SIGNED)
+    ) mac (
+        .A({A_15, A_14, A_13, A_12, A_11, A_10, A_9, A_8, A_7, A_6, A_5, A_4, A_3, A_2, A_1, A_0}),
+        .B({B_15, B_14, B_13, B_12, B_11, B_10, B_9, B_8, B_7, B_6, B_5, B_4, B_3, B_2, B_1, B_0}),
+        .C({C_15, C_14, C_13, C_12, C_11, C_10, C_9, C_8, C_7, C_6, C_5, C_4, C_3, C_2, C_1, C_0}),
+        .D({D_15, D_14, D_13, D_12, D_11, D_10, D_9, D_8, D_7, D_6, D_5, D_4, D_3, D_2, D_1, D_0}),
+        .O({O_31, O_30, O_29, O_28, O_27, O_26, O_25, O_24, O_23, O_22, O_21, O_20, O_19, O_18, O_17, O_16, O_15, O_14, O_13, O_12, O_11, O_10, O_9, O_8, O_7, O_6, O_5, O_4, O_3, O_2, O_1, O_0}),
+        .CLK(CLK),
+        .CE(CE),
+        .AHOLD(AHOLD),
+        .BHOLD(BHOLD),
+        .CHOLD(CHOLD),
+        .DHOLD(DHOLD),
+        .IRSTTOP(IRSTTOP),
+        .IRSTBOT(IRSTBOT),
+        .ORSTTOP(ORSTTOP),
+        .ORSTBOT(ORSTBOT),
+        .OLOADTOP(OLOADTOP),
+        .OLOADBOT(OLOADBOT),
+        .ADDSUBTOP(ADDSUBTOP),
+        .ADDSUBBOT(ADDSUBBOT),
+        .OHOLDTOP(OHOLDTOP),
+        .OHOLDBOT(OHOLDBOT),
+        .CI(CI),
+        .ACCUMCI(ACCUMCI),
+        .SIGNEXTIN(SIGNEXTIN),
+        .CO(CO),
+        .ACCUMCO(ACCUMCO),
+        .SIGNEXTOUT(SIGNEXTOUT),
+        .must_be_zero(must_be_zero)
+    );
 endmodule

@@ -331,6 +331,41 @@ impl Rtl {
         self.push(Expr::Free, width)
     }
 
+    /// A constant whose bits in `undefined` may be anything.
+    pub(crate) fn constant_with_undefined(&mut self, value: &BigUint, undefined: &BigUint, width: u32) -> NodeId {
+        let (mut parts, mut lo) = (Vec::new(), 0);
+        while lo < width {
+            let is_undefined = undefined.bit(lo.into());
+            let end = (lo..width).find(|&i| undefined.bit(i.into()) != is_undefined).unwrap_or(width);
+            parts.push(match is_undefined {
+                true => self.free(end - lo),
+                false => self.constant(value >> lo, end - lo),
+            });
+            lo = end;
+        }
+        self.concat(&parts)
+    }
+
+    /// Value and undefined bits of an expression that consists of constants and undefined values.
+    pub(crate) fn as_const_with_undefined(&self, id: NodeId) -> Option<(BigUint, BigUint)> {
+        match self.expr(id) {
+            Expr::Const(v) => Some((BigUint::clone(v), BigUint::ZERO)),
+            Expr::Free => Some((BigUint::ZERO, (BigUint::from(1u32) << self.width(id)) - 1u32)),
+            Expr::Extend { x, signed: false } => self.as_const_with_undefined(*x),
+            Expr::Concat(parts) => {
+                let (mut value, mut undefined, mut lo) = (BigUint::ZERO, BigUint::ZERO, 0);
+                for &part in parts.iter() {
+                    let (part_value, part_undefined) = self.as_const_with_undefined(part)?;
+                    value |= part_value << lo;
+                    undefined |= part_undefined << lo;
+                    lo += self.width(part);
+                }
+                Some((value, undefined))
+            }
+            _ => None,
+        }
+    }
+
     /// The constant that an expression is, if it is one.
     pub fn as_const(&self, id: NodeId) -> Option<&BigUint> {
         match self.expr(id) {

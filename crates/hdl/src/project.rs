@@ -9,6 +9,8 @@ use crate::source::{Segment, error};
 use crate::verilog::preprocess::{self, Includes};
 use crate::{Language, MAX_TEXT, Rtl, decoded, verilog, vhdl};
 use alir_core::diag::{Diagnostic, Place};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +30,8 @@ pub struct ProjectFiles {
     pub files: Vec<PathBuf>,
     /// Folders in which included files are searched.
     pub include_dirs: Vec<PathBuf>,
+    /// Folders whose file `NAME.v` has the module NAME (Verilog).
+    pub library_dirs: Vec<PathBuf>,
     /// Macros with their text.
     pub defines: Vec<(String, String)>,
 }
@@ -110,13 +114,16 @@ impl ProjectFiles {
                     return Err(fail(at, format!("file lists nested more than {MAX_LISTS} deep")));
                 }
                 self.add_list_within(&located(&name), read, depth + 1)?;
+            } else if word == "-y" {
+                let (_, folder) = argument("")?;
+                self.library_dirs.push(located(&folder));
             } else if word == "-v" {
                 let (_, name) = argument("")?;
                 self.files.push(located(&name));
             } else if is_without_effect(&word) {
             } else if word.starts_with(['-', '+']) {
                 let message = format!("the option {word} of file lists is not supported");
-                let help = "file names, -f, -v, -I, -D, +incdir+ and +define+ are";
+                let help = "file names, -f, -v, -y, -I, -D, +incdir+ and +define+ are";
                 return Err(fail(at, message).with_help(help));
             } else {
                 let path = located(&word);
@@ -207,6 +214,56 @@ fn cannot_read(why: &io::Error) -> Diagnostic {
     Diagnostic::error("E0001", Place::Whole, format!("cannot read: {why}"))
 }
 
+/// Files of library folders that no source has instantiated yet, by the names of their modules.
+struct ModuleLibrary(FxHashMap<String, PathBuf>);
+
+impl ModuleLibrary {
+    /// Lists the folders; of files of one name the first folder's is taken.
+    fn list(folders: &[PathBuf]) -> Result<ModuleLibrary, Diagnostic> {
+        let mut files = FxHashMap::default();
+        for folder in folders {
+            let entries = std::fs::read_dir(folder).map_err(|e| cannot_read(&e).in_file(folder))?;
+            let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            paths.sort();
+            for path in paths {
+                let is_verilog = path.extension().is_some_and(|e| e == "v" || e == "sv");
+                if let (true, Some(name)) = (is_verilog, path.file_stem().and_then(|stem| stem.to_str())) {
+                    files.entry(name.to_owned()).or_insert(path);
+                }
+            }
+        }
+        Ok(ModuleLibrary(files))
+    }
+
+    /// Removes and returns the files of modules that a source instantiates. A source is no file of the library any more.
+    fn take_modules(&mut self, path: &Path, text: &str) -> Vec<PathBuf> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        self.0.retain(|_, other| other != path);
+        let declared: FxHashSet<&str> = text
+            .split("module")
+            .skip(1)
+            .filter_map(|rest| {
+                rest.split(|c: char| !c.is_ascii() || !preprocess::is_word(c as u8)).find(|w| !w.is_empty())
+            })
+            .collect();
+        let (mut found, mut rest) = (Vec::new(), text);
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            let word = &rest[start..];
+            let end = word.find(|c: char| !c.is_ascii() || !preprocess::is_word(c as u8)).unwrap_or(word.len());
+            // The name of a module is before its parameters or the name of an instance.
+            let after = word[end..].trim_start();
+            let is_instance = after.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '#' | '\\'));
+            if is_instance && !declared.contains(&word[..end]) {
+                found.extend(self.0.remove(&word[..end]));
+            }
+            rest = &word[end..];
+        }
+        found
+    }
+}
+
 /// Sources of a project, joined.
 #[derive(Clone, Debug)]
 pub struct RtlProject {
@@ -238,8 +295,11 @@ impl RtlProject {
         let (data, paths): (Vec<PathBuf>, Vec<PathBuf>) =
             project.files.iter().cloned().partition(|path| !is_only && is_data_file(path));
         let (mut sources, mut bytes) = (Vec::with_capacity(paths.len()), 0);
-        for path in paths {
+        let mut library = ModuleLibrary::list(&project.library_dirs)?;
+        let mut waiting: VecDeque<PathBuf> = paths.into();
+        while let Some(path) = waiting.pop_front() {
             let text = source(&path)?;
+            waiting.extend(library.take_modules(&path, &text));
             bytes += text.len();
             if bytes > MAX_TEXT {
                 let problem = Diagnostic::error("E0903", Place::Whole, "sources of more than 256 MiB");

@@ -1,27 +1,37 @@
 //! Clock enable and reset: what a file's registers do apart from the pipeline's flow.
 
 use super::aig::Lit;
-use super::engine::{Engine, Limits, Outcome};
-use super::equiv::{Report, Verdict};
+use super::engine::{Engine, Outcome};
+use super::equiv::{Report, Request, Verdict};
 use super::phases::initial;
 use super::port_roles::{ControlValues, PortRoles};
-use super::unroll::{Gates, Leaves, Unroll, alias, clock_of};
-use alir_hdl::{Rtl, SignalId};
+use super::unroll::{Gates, Leaves, Unroll, clock_of, live_signals};
+use alir_hdl::{Expr, NodeId, Rtl, Signal, SignalId, operands};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes; with
-/// the reset active, what it touches becomes zero or what it is at power-on. What is wrong, or not decided, comes back
-/// as the verdict.
-/// `stages` is how many clock edges a register's content can live.
+/// Design and its ports.
+type Side<'a> = (&'a Rtl, &'a PortRoles);
+
+/// Values of registers after a reset, by signal and lowest bit.
+type ResetState = FxHashMap<(SignalId, u32), Vec<Lit>>;
+
+/// Checks enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes;
+/// with the reset active, what it touches becomes zero or what it is at power-on. Returns the verdict if something is
+/// wrong or not decided. `stages` is the number of clock edges that a register's content can live.
+///
+/// Synthesis may store complements, or the entry of a table instead of its address: registers of a netlist may become
+/// other constants, if the outputs after a reset are those of `hint`, the RTL that the netlist is compared with.
 pub(super) fn check_control(
-    rtl: &Rtl,
-    ports: &PortRoles,
-    limits: Limits,
+    (rtl, ports): Side<'_>,
+    hint: Option<Side<'_>>,
+    request: &Request,
     stages: u32,
     report: &mut Report,
 ) -> Option<Verdict> {
-    match edges(rtl, ports, (limits, stages), report) {
+    let outcome = checked((rtl, ports), hint, request, stages, report);
+    report.control_open = matches!(outcome, Ok(Some(_)));
+    match outcome {
         Ok(None) => None,
         Ok(Some(reason)) => Some(Verdict::Unknown { reason }),
         Err(reason) => Some(Verdict::Differs { reason, counterexample: None }),
@@ -42,47 +52,112 @@ fn deviates(e: &mut Engine, found: &[Lit], wanted: &[Lit]) -> Option<bool> {
     }
 }
 
-/// Looks at every register; the answer names the first question that was left open.
-fn edges(
-    rtl: &Rtl,
-    ports: &PortRoles,
-    (limits, stages): (Limits, u32),
+/// Checks every register, then the valid flags and the outputs after a reset. Returns the first undecided question.
+fn checked(
+    (rtl, ports): Side<'_>,
+    hint: Option<Side<'_>>,
+    request: &Request,
+    stages: u32,
     report: &mut Report,
 ) -> Result<Option<String>, String> {
     if clock_of(rtl)?.is_some_and(|(_, rising)| !rising) {
         return Err("registers act on the falling edge of the clock".into());
     }
-    let registers: Vec<_> = rtl.signals().iter().flat_map(|s| s.registers.iter().map(move |r| (s, r))).collect();
-    for (signal, register) in &registers {
-        for (cond, _) in &register.resets {
-            let from = match rtl.expr(*cond) {
-                alir_hdl::Expr::Signal(s) => alias(rtl, *s),
-                // `rst = '1'` of VHDL; which level it is shows in the check below.
-                alir_hdl::Expr::Compare(_, a, b) => [a, b].into_iter().find_map(|n| match rtl.expr(*n) {
-                    alir_hdl::Expr::Signal(s) => alias(rtl, *s),
-                    _ => None,
-                }),
-                alir_hdl::Expr::Not(n) => match rtl.expr(*n) {
-                    alir_hdl::Expr::Signal(s) => alias(rtl, *s),
-                    _ => None,
-                },
-                _ => None,
-            };
-            if from.is_none() || from != ports.reset {
-                return Err(format!("{} is reset asynchronously by something else than the reset port", signal.name));
-            }
-        }
-    }
+    let mut e = Engine::new(Box::new(super::sat::Embedded));
+    e.limits = request.limits;
+    check_asynchronous_resets((rtl, ports), &mut e)?;
     if ports.enable.is_none() && ports.reset.is_none() {
         return Ok(None);
     }
-    let mut e = Engine::new(Box::new(super::sat::Embedded));
-    e.limits = limits;
-    let mut open: Option<String> = None;
+    let edges = check_edges((rtl, ports), request.is_netlist, &mut e)?;
+    if edges.open.is_some() {
+        return Ok(edges.open);
+    }
+    if ports.enable.is_some() {
+        report
+            .notes
+            .push("every register holds while the clock enable is low; the latency counts enabled clocks".into());
+    }
+    let Some(reset) = ports.reset else { return Ok(None) };
+    let name = &rtl.signal(reset).name;
+    let is_asynchronous = rtl.signals().iter().flat_map(|s| &s.registers).any(|register| !register.resets.is_empty());
+    let kind = if is_asynchronous { "an asynchronous" } else { "a synchronous" };
+    let bits: usize = edges.reset_state.values().map(Vec::len).sum();
+    report.notes.push(format!("{name} is {kind} reset that clears {bits} register bits; the proof starts after it"));
+    if let Some(valid) = ports.valid {
+        // A register that holds only after an enabled edge may change before the first one.
+        let mut state = edges.reset_state.clone();
+        state.retain(|(signal, _), _| !edges.settles.contains(signal));
+        match check_valid_cleared(&mut e, rtl, (ports, valid), &state, stages) {
+            Ok(None) => {}
+            Err(reason) if !edges.settles.is_empty() => return Ok(Some(reason)),
+            other => return other,
+        }
+        report.notes.push("the reset clears every valid flag".into());
+    }
+    match (hint, &edges.nonzero) {
+        (Some(hint), _) => check_outputs_after_reset(&mut e, ((rtl, ports), &edges.reset_state), hint, stages),
+        (None, Some(reason)) => Ok(Some(format!("{reason}; compare it with its RTL (--rtl)"))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Checks that asynchronous resets depend on nothing but the reset port. Which level it is shows in the check of edges.
+fn check_asynchronous_resets((rtl, ports): Side<'_>, e: &mut Engine) -> Result<(), String> {
+    for level in [false, true] {
+        let controls = ControlValues { reset: ports.reset.map(|reset| (reset, level)), enable: None };
+        let mut edge = OneEdge { rtl, controls, states: FxHashMap::default(), inputs: FxHashMap::default() };
+        let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
+        unroll.registers_are_leaves = true;
+        for signal in rtl.signals() {
+            for (cond, _) in signal.registers.iter().flat_map(|register| &register.resets) {
+                let cond = unroll.word(&mut Gates { e, leaves: &mut edge }, *cond, 0).map_err(|_| loops(signal))?;
+                if constants(e, &cond).is_none() {
+                    return Err(format!(
+                        "{} is reset asynchronously by something else than the reset port",
+                        signal.name
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn loops(signal: &Signal) -> String {
+    format!("{} depends on itself without a register", signal.name)
+}
+
+/// Returns the values of bits that are the same for every state and input.
+fn constants(e: &mut Engine, word: &[Lit]) -> Option<Vec<Lit>> {
+    word.iter()
+        .map(|&bit| match bit.as_const() {
+            Some(_) => Some(bit),
+            None => [Lit::FALSE, Lit::TRUE].into_iter().find(|&value| e.equal(&[bit], &[value]) == Outcome::Equal),
+        })
+        .collect()
+}
+
+/// Result of the checks of single edges.
+#[derive(Default)]
+struct Edges {
+    /// First undecided question.
+    open: Option<String>,
+    reset_state: ResetState,
+    /// First register of a netlist that the reset sets to something else than zero.
+    nonzero: Option<String>,
+    /// Registers that hold with the enable low only after an enabled edge.
+    settles: FxHashSet<SignalId>,
+}
+
+/// Checks every register at an edge with the enable low, and at edges with the reset active.
+fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Result<Edges, String> {
+    let mut found = Edges::default();
+    let live = live_signals(rtl);
     let reset_high = !ports.reset_low;
-    let mut cleared: FxHashSet<SignalId> = FxHashSet::default();
     let mut kept: FxHashSet<SignalId> = FxHashSet::default();
-    let mut asynchronous = false;
+    let mut settled = AfterEdge::new(rtl, ports);
+    let mut two_edges: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 2);
     for (reset, enable) in [(false, Some(false)), (true, Some(true)), (true, Some(false))] {
         if (reset && ports.reset.is_none()) || (enable == Some(false) && ports.enable.is_none()) {
             continue;
@@ -99,86 +174,124 @@ fn edges(
         // Registers are leaves here: one edge is looked at, from any state.
         let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
         unroll.registers_are_leaves = true;
-        for (i, signal) in rtl.signals().iter().enumerate() {
-            let id = SignalId(i as u32);
+        for &id in &live {
+            let signal = rtl.signal(id);
             for register in &signal.registers {
-                let before = unroll
-                    .word(&mut Gates { e: &mut e, leaves: &mut edge }, rtl.read(id), 0)
-                    .map_err(|_| format!("{} depends on itself without a register", signal.name))?;
-                let width = rtl.width(register.next) as usize;
+                let mut word = |e: &mut Engine, node: NodeId| {
+                    unroll.word(&mut Gates { e, leaves: &mut edge }, node, 0).map_err(|_| loops(signal))
+                };
+                let before = word(e, rtl.read(id))?;
                 let lo = register.lo as usize;
-                let mut next = unroll
-                    .word(&mut Gates { e: &mut e, leaves: &mut edge }, register.next, 0)
-                    .map_err(|_| format!("{} depends on itself without a register", signal.name))?;
+                let mut next = word(e, register.next)?;
                 for (cond, value) in register.resets.iter().rev() {
-                    let fault = |_| format!("{} depends on itself without a register", signal.name);
-                    let cond = unroll.word(&mut Gates { e: &mut e, leaves: &mut edge }, *cond, 0).map_err(fault)?;
-                    let value = unroll.word(&mut Gates { e: &mut e, leaves: &mut edge }, *value, 0).map_err(fault)?;
+                    let (cond, value) = (word(e, *cond)?, word(e, *value)?);
                     next = e.words.mux(cond[0], &value, &next).into();
-                    asynchronous = true;
                 }
-                let before = &before[lo..lo + width];
-                let is_zero = next.iter().all(|l| *l == Lit::FALSE);
+                let bits = lo..lo + next.len();
                 let name = &signal.name;
                 if reset {
+                    let zeros = vec![Lit::FALSE; next.len()];
                     // A register that the reset does not touch behaves as with the reset low.
-                    let stays = if is_zero { Some(false) } else { deviates(&mut e, &next, &vec![Lit::FALSE; width]) };
-                    match stays {
-                        Some(false) => {
-                            cleared.insert(id);
-                        }
-                        // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
-                        Some(true) if is_power_on(rtl, id, &next) => {
-                            kept.insert(id);
-                        }
-                        Some(true) if depends_on_reset(rtl, register, ports.reset) => {
-                            return Err(format!(
-                                "{name} is touched by the reset but becomes neither zero nor its power-on value"
-                            ));
-                        }
+                    let is_other = if *next == *zeros { Some(false) } else { deviates(e, &next, &zeros) };
+                    let value = match is_other {
+                        Some(false) => Some(zeros),
                         Some(true) => {
-                            kept.insert(id);
+                            let is_touched = depends_on_reset(rtl, register, ports.reset);
+                            let value = if is_netlist && is_touched { constants(e, &next) } else { None };
+                            // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
+                            if is_touched && !is_power_on(rtl, id, &next) {
+                                let reason = format!(
+                                    "{name} is touched by the reset but becomes neither zero nor its power-on value"
+                                );
+                                if value.is_none() {
+                                    return Err(reason);
+                                }
+                                found.nonzero.get_or_insert(reason);
+                            }
+                            value
                         }
                         None => {
                             let why = e.limit_reached();
-                            open.get_or_insert(format!("{name} under reset was not decided: {why}"));
+                            found.open.get_or_insert(format!("{name} under reset was not decided: {why}"));
+                            continue;
                         }
+                    };
+                    let is_kept = match value {
+                        Some(value) => *found.reset_state.entry((id, register.lo)).or_insert(value.clone()) != value,
+                        None => true,
+                    };
+                    if is_kept {
+                        kept.insert(id);
                     }
-                } else if *next != *before {
-                    match deviates(&mut e, &next, before) {
+                } else if *next != before[bits.clone()] {
+                    let mut is_other = deviates(e, &next, &before[bits.clone()]);
+                    if is_other != Some(false) {
+                        // A register may be a function of others, which hold: as it is after any enabled edge.
+                        let mut word = |e: &mut Engine, k: u32| {
+                            let mut gates = Gates { e, leaves: &mut settled };
+                            two_edges.word(&mut gates, rtl.read(id), k).map_err(|_| loops(signal))
+                        };
+                        let (before, after) = (word(e, 1)?, word(e, 0)?);
+                        is_other = deviates(e, &after[bits.clone()], &before[bits]);
+                        found.settles.insert(id);
+                    }
+                    match is_other {
                         Some(false) => {}
                         Some(true) => return Err(format!("{name} changes although the clock enable is low")),
                         None => {
                             let why = e.limit_reached();
-                            open.get_or_insert(format!("{name} with the clock enable low was not decided: {why}"));
+                            found
+                                .open
+                                .get_or_insert(format!("{name} with the clock enable low was not decided: {why}"));
                         }
                     }
                 }
             }
         }
     }
-    if open.is_some() {
-        return Ok(open);
-    }
-    cleared.retain(|s| !kept.contains(s));
-    if ports.enable.is_some() {
-        report
-            .notes
-            .push("every register holds while the clock enable is low; the latency counts enabled clocks".into());
-    }
-    if let Some(reset) = ports.reset {
-        let name = &rtl.signal(reset).name;
-        let kind = if asynchronous { "an asynchronous" } else { "a synchronous" };
-        let bits: u32 = cleared.iter().map(|&s| rtl.signal(s).width).sum();
-        report
-            .notes
-            .push(format!("{name} is {kind} reset that clears {bits} register bits; the proof starts after it"));
-        if let Some(valid) = ports.valid {
-            let open = check_valid_cleared(&mut e, rtl, (ports, valid), &cleared, stages)?;
-            if open.is_some() {
-                return Ok(open);
+    found.reset_state.retain(|(signal, _), _| !kept.contains(signal));
+    Ok(found)
+}
+
+/// Checks that the outputs of a netlist after a reset, and until a sample arrives, are those of the RTL where these are
+/// constant. Returns the first undecided question.
+fn check_outputs_after_reset(
+    e: &mut Engine,
+    ((rtl, ports), state): (Side<'_>, &ResetState),
+    hint: Side<'_>,
+    stages: u32,
+) -> Result<Option<String>, String> {
+    let expected_state = check_edges(hint, false, e)?.reset_state;
+    let places = hint.1.outputs.iter().zip(&ports.outputs);
+    let same =
+        places.filter_map(|(&expected, &found)| expected.zip(found)).filter(|(expected, found)| expected.1 == found.1);
+    let mut pairs: Vec<(SignalId, SignalId)> = same.map(|(expected, found)| (expected.0, found.0)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    for edges in 0..stages.max(1) {
+        let mut sides = [(hint, &expected_state), ((rtl, ports), state)]
+            .map(|((rtl, ports), state)| (Unroll::new(rtl, edges), AfterReset::new((rtl, ports), None, state)));
+        for &(expected, found) in &pairs {
+            let [expected_word, found_word] = {
+                let [(unroll, leaves), (other_unroll, other_leaves)] = &mut sides;
+                let mut word = |unroll: &mut Unroll<'_, Arc<[Lit]>>, leaves: &mut AfterReset<'_>, port| {
+                    let node = leaves.rtl.read(port);
+                    unroll.word(&mut Gates { e: &mut *e, leaves }, node, 0).map_err(|_| loops(rtl.signal(found)))
+                };
+                [word(unroll, leaves, expected)?, word(other_unroll, other_leaves, found)?]
+            };
+            for (bit, (&expected, &found_bit)) in expected_word.iter().zip(found_word.iter()).enumerate() {
+                if expected.as_const().is_none() || expected == found_bit {
+                    continue;
+                }
+                let place = format!("bit {bit} of {} {edges} clocks after the reset", rtl.signal(found).name);
+                if found_bit == !expected {
+                    return Err(format!("{place} is not that of the RTL"));
+                }
+                if deviates(e, &[found_bit], &[expected]) != Some(false) {
+                    return Ok(Some(format!("{place} was not decided")));
+                }
             }
-            report.notes.push("the reset clears every valid flag".into());
         }
     }
     Ok(None)
@@ -199,7 +312,7 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
         if !seen.insert(node) {
             continue;
         }
-        if let alir_hdl::Expr::Signal(s) = rtl.expr(node) {
+        if let Expr::Signal(s) = rtl.expr(node) {
             let signal = rtl.signal(*s);
             if Some(*s) == reset {
                 return true;
@@ -207,7 +320,7 @@ fn depends_on_reset(rtl: &Rtl, register: &alir_hdl::Register, reset: Option<Sign
             // Only through wires: what another register does with the reset is its own affair.
             stack.extend(signal.wires.iter().map(|w| w.1));
         } else {
-            alir_hdl::operands(rtl.expr(node), &mut |&n| stack.push(n));
+            operands(rtl.expr(node), &mut |&n| stack.push(n));
         }
     }
     false
@@ -219,17 +332,11 @@ fn check_valid_cleared(
     e: &mut Engine,
     rtl: &Rtl,
     (ports, valid): (&PortRoles, (SignalId, SignalId)),
-    cleared: &FxHashSet<SignalId>,
+    state: &ResetState,
     stages: u32,
 ) -> Result<Option<String>, String> {
     for edges in 0..=stages {
-        let mut later = AfterReset {
-            rtl,
-            controls: ControlValues::running(ports),
-            valid_in: valid.0,
-            cleared,
-            inputs: FxHashMap::default(),
-        };
+        let mut later = AfterReset::new((rtl, ports), Some(valid.0), state);
         let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, edges);
         let flag = unroll
             .word(&mut Gates { e, leaves: &mut later }, rtl.read(valid.1), 0)
@@ -251,13 +358,19 @@ fn check_valid_cleared(
     Ok(None)
 }
 
-/// Leaves for the clocks after a reset: what it clears is zero, other registers hold any state.
+/// Leaves for the clocks after a reset: registers that it sets have their value, other registers hold any state.
 struct AfterReset<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,
-    valid_in: SignalId,
-    cleared: &'a FxHashSet<SignalId>,
+    valid_in: Option<SignalId>,
+    state: &'a ResetState,
     inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl<'a> AfterReset<'a> {
+    fn new((rtl, ports): Side<'a>, valid_in: Option<SignalId>, state: &'a ResetState) -> AfterReset<'a> {
+        AfterReset { rtl, controls: ControlValues::running(ports), valid_in, state, inputs: FxHashMap::default() }
+    }
 }
 
 impl Leaves for AfterReset<'_> {
@@ -265,7 +378,7 @@ impl Leaves for AfterReset<'_> {
         if let Some(level) = self.controls.level(signal) {
             return vec![Lit::constant(level)];
         }
-        if signal == self.valid_in {
+        if Some(signal) == self.valid_in {
             return vec![Lit::FALSE];
         }
         let width = self.rtl.signal(signal).width;
@@ -275,11 +388,8 @@ impl Leaves for AfterReset<'_> {
             .clone()
     }
 
-    fn before(&mut self, e: &mut Engine, signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {
-        if self.cleared.contains(&signal) {
-            return vec![Lit::FALSE; width as usize];
-        }
-        self.unknown(e, width)
+    fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
+        self.state.get(&(signal, lo)).cloned().unwrap_or_else(|| self.unknown(e, width))
     }
 }
 
@@ -306,5 +416,38 @@ impl Leaves for OneEdge<'_> {
         }
         let width = bits.len();
         self.states.entry(signal).or_insert_with(|| (0..width).map(|_| e.words.aig.input("state")).collect()).clone()
+    }
+}
+
+/// Leaves for two edges: an enabled one, then one with the enable low. Registers hold any state before both.
+struct AfterEdge<'a> {
+    rtl: &'a Rtl,
+    running: ControlValues,
+    enable: Option<SignalId>,
+    states: FxHashMap<SignalId, Vec<Lit>>,
+    inputs: FxHashMap<(SignalId, u32), Vec<Lit>>,
+}
+
+impl<'a> AfterEdge<'a> {
+    fn new(rtl: &'a Rtl, ports: &PortRoles) -> AfterEdge<'a> {
+        let (states, inputs) = (FxHashMap::default(), FxHashMap::default());
+        AfterEdge { rtl, running: ControlValues::running(ports), enable: ports.enable, states, inputs }
+    }
+}
+
+impl Leaves for AfterEdge<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.running.level(signal) {
+            return vec![Lit::constant(level && !(k == 1 && Some(signal) == self.enable))];
+        }
+        let width = self.rtl.signal(signal).width;
+        let bits = || (0..width).map(|_| e.words.aig.input("input")).collect();
+        self.inputs.entry((signal, k)).or_insert_with(bits).clone()
+    }
+
+    fn known(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        let Signal { width, registers, .. } = self.rtl.signal(signal);
+        let bits = || (0..*width).map(|_| e.words.aig.input("state")).collect();
+        (k == 2 && !registers.is_empty()).then(|| self.states.entry(signal).or_insert_with(bits).clone())
     }
 }

@@ -24,7 +24,7 @@ use super::port_roles::{PortRoles, find_ports, stated_latency};
 use super::progress::ProgressCounter;
 use super::sat::Solver;
 use super::unroll::depth;
-use super::{bit_level, phases, rounds};
+use super::{bit_level, netlist, phases, rounds};
 use alir_core::ir::{Model, ValueId};
 use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId};
@@ -70,6 +70,8 @@ pub struct Request {
     pub gates_only: bool,
     /// `true` if forms are compared with all rules only; else with few, and with all what those leave open.
     pub all_rules: bool,
+    /// `true` if the design is a netlist, whose registers may store complements of those of its RTL.
+    pub is_netlist: bool,
     /// Names of the control ports.
     pub names: ControlNames,
     /// The text as it stands, if the design was read from one: for a second reading of it, clock by clock.
@@ -184,6 +186,9 @@ pub struct Report {
     /// Operations with a signal named after them of which it is not known what it shows, and that signal.
     #[serde(skip)]
     pub open_steps: Vec<(u32, String)>,
+    /// `true` if enable and reset were not decided.
+    #[serde(skip)]
+    pub control_open: bool,
 }
 
 fn is_one(clocks: &u32) -> bool {
@@ -223,6 +228,7 @@ impl Report {
             notes: Vec::new(),
             open: None,
             open_steps: Vec::new(),
+            control_open: false,
         }
     }
 }
@@ -330,7 +336,8 @@ pub(super) fn prove_with(
     }
     let repeats = report.interval > 1;
     let stages = if repeats { latency } else { latency.clamp(structure, structure + 16) };
-    if let Some(verdict) = check_control(rtl, &ports, request.limits, stages, &mut report) {
+    let hint = methods.hint.map(netlist::Hint::side);
+    if let Some(verdict) = check_control((rtl, &ports), hint, request, stages, &mut report) {
         report.verdict = verdict;
         return (report, e);
     }

@@ -72,7 +72,17 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     if let Some((reset, idle)) = running.reset {
         let under = ControlValues { reset: Some((reset, !idle)), ..running };
         for &signal in &closed {
-            if becomes(rtl, under, signal)?.as_ref() != first.get(&signal) {
+            // Constants that a reset does not touch are what they are at power-on in each phase.
+            let is_first =
+                |known: &State| Ok::<_, String>(becomes(rtl, under, known, signal)?.as_ref() == first.get(&signal));
+            let mut is_set = is_first(&State::default())?;
+            if !is_set {
+                is_set = true;
+                for state in &sequence {
+                    is_set &= is_first(state)?;
+                }
+            }
+            if !is_set {
                 let name = &rtl.signal(signal).name;
                 return Err(format!("{name} counts phases, and the reset does not set it to its power-on value"));
             }
@@ -200,18 +210,18 @@ fn following(rtl: &Rtl, controls: ControlValues, state: &State) -> Result<State,
     Ok(next)
 }
 
-/// Returns the next value of a register under these controls, for any present value; `None` if that is no constant.
-fn becomes(rtl: &Rtl, controls: ControlValues, signal: SignalId) -> Result<Option<BigUint>, String> {
-    let nothing = FxHashMap::default();
+/// Returns the next value of a register under these controls, where some registers are known; `None` if that is no
+/// constant.
+fn becomes(rtl: &Rtl, controls: ControlValues, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
     let register = &rtl.signal(signal).registers[0];
     for &(condition, value) in &register.resets {
-        match constant(rtl, controls, &nothing, condition)? {
+        match constant(rtl, controls, known, condition)? {
             Some(holds) if holds == BigUint::ZERO => {}
-            Some(_) => return constant(rtl, controls, &nothing, value),
+            Some(_) => return constant(rtl, controls, known, value),
             None => return Ok(None),
         }
     }
-    constant(rtl, controls, &nothing, register.next)
+    constant(rtl, controls, known, register.next)
 }
 
 /// The value of an expression where some registers are known, if it is a constant.

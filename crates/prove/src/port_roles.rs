@@ -27,6 +27,7 @@ pub struct ControlNames {
 }
 
 /// Which port is what.
+#[derive(Clone)]
 pub(super) struct PortRoles {
     /// For each model input element: the port and its lowest bit there.
     pub(super) inputs: Vec<Option<(SignalId, u32)>>,

@@ -8,7 +8,7 @@
 use super::aig::Lit;
 use super::bit_vector::{Words, constant, resize};
 use super::engine::Engine;
-use alir_hdl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId};
+use alir_hdl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -554,11 +554,36 @@ fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Li
     w.mux(beyond, missing, &word)
 }
 
+/// Returns the signals that an output depends on, through registers too, in ascending order.
+pub(super) fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
+    let mut is_live = vec![false; rtl.signals().len()];
+    let mut seen = vec![false; rtl.len()];
+    let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
+    while let Some(node) = stack.pop() {
+        if std::mem::replace(&mut seen[node.0 as usize], true) {
+            continue;
+        }
+        let Expr::Signal(s) = rtl.expr(node) else {
+            operands(rtl.expr(node), &mut |&n| stack.push(n));
+            continue;
+        };
+        if !std::mem::replace(&mut is_live[s.0 as usize], true) {
+            let signal = rtl.signal(*s);
+            stack.extend(signal.wires.iter().map(|w| w.1));
+            for register in &signal.registers {
+                stack.push(register.next);
+                stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
+            }
+        }
+    }
+    (0..).map(SignalId).zip(is_live).filter_map(|(id, is_live)| is_live.then_some(id)).collect()
+}
+
 /// Returns the clock of all registers that the outputs depend on: its input port and its edge; `None` without
 /// registers, an error message where clocks differ or a clock is computed.
 pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     let mut found: Option<(SignalId, bool)> = None;
-    for signal in rtl.signals() {
+    for signal in live_signals(rtl).into_iter().map(|id| rtl.signal(id)) {
         for register in &signal.registers {
             let Some(root) = alias(rtl, register.clock) else {
                 return Err(format!("the clock of {} is not an input of the top module", signal.name));

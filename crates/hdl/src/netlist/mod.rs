@@ -83,11 +83,18 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
             let mut all = Vec::new();
             for family in CellFamily::ALL {
                 let library = parse_family(family)?;
-                all.push((count(&library), library));
+                all.push((count(&library), family, library));
             }
-            // Of equals the first.
-            all.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-            libraries.extend(all.into_iter().next().filter(|(count, _)| *count > 0).map(|(_, library)| library));
+            // Families may share names of cells with other ports, such as VCC: the first one that fits.
+            let most = all.iter().map(|(count, ..)| *count).max().unwrap_or_default();
+            all.retain(|(count, ..)| most > 0 && *count == most);
+            if all.len() > 1 {
+                let with = |family| read(text, &NetlistOptions { family: Some(family), ..options.clone() });
+                let mut outcomes: Vec<_> = all.iter().map(|(_, family, _)| with(*family)).collect();
+                let fitting = outcomes.iter().position(Result::is_ok).unwrap_or(0);
+                return outcomes.swap_remove(fitting);
+            }
+            libraries.extend(all.pop().map(|(.., library)| library));
         }
     }
     flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
@@ -105,14 +112,18 @@ fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
     Library::parse(family.text())
 }
 
-/// Returns `true` if `text` has instances of cells that one of our libraries has, and no behaviour in its top module.
+/// Returns `true` if the top module of `text` has no behaviour, and there are instances of cells that the file does not
+/// have, or Vivado's `glbl`.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     if is_json(text.as_bytes()) {
         return true;
     }
     let Ok(netlist) = structure::parse(text) else { return false };
     let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
-    matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) && !missing_cells(&netlist, top, &[]).is_empty()
+    // Vivado writes `glbl` to each netlist, one of constants without cells, too.
+    let has_glbl = || netlist.order.iter().any(|&module| netlist.names[module as usize] == "glbl");
+    matches!(netlist.modules.get(&top), Some(Entry::Structural(_)))
+        && (has_glbl() || !missing_cells(&netlist, top, &[]).is_empty())
 }
 
 /// Cells below a module that neither the netlist nor these libraries have, with their numbers of instances.
@@ -234,6 +245,28 @@ mod tests {
     }
 
     #[test]
+    fn what_vendors_add_to_netlists_is_read() {
+        let glbl = "module glbl; tri1 up; reg r; initial r = 0; endmodule\n";
+        let timing = "module top(a, y); input a; output y;\ninitial begin\n $sdf_annotate(\"top.sdf\",,,,\"x\");\nend\n\
+                      INV u (.I(a), .O(y));\nendmodule\n";
+        let constant = "module top(a, y); input a; output y; wire n; assign y = 1'b1; endmodule\n";
+        for text in [timing.to_owned(), format!("{timing}{glbl}"), format!("{constant}{glbl}")] {
+            assert!(is_netlist(&text, None), "{text}");
+            assert_eq!(said(&text, &NetlistOptions::default()), "", "{text}");
+        }
+        // Encrypted modules and cells with parameters that are real numbers have no description.
+        let encrypted = "`pragma protect begin_protected\n`pragma protect data_block\nA+x/'(\"=\n\
+                         `pragma protect end_protected\n\
+                         module top(a, y); input a; output y; SECRET #(.RATE(1.25)) u (.a(a), .y(y)); endmodule\n";
+        assert!(is_netlist(encrypted, None));
+        assert!(said(encrypted, &NetlistOptions::default()).contains("no cell library has SECRET"));
+        let endless = encrypted.replace("`pragma protect end_protected", "");
+        assert!(said(&endless, &NetlistOptions::default()).contains("encryption that never ends"));
+        let other = timing.replace("$sdf_annotate", "$display");
+        assert!(said(&other, &NetlistOptions::default()).contains("no module") || !is_netlist(&other, None));
+    }
+
+    #[test]
     fn an_unknown_cell_is_named_with_its_instance_and_place() {
         let text = "module top(a, y); input a; output y;\n  MAGIC u7 (.a(a), .y(y));\nendmodule\n";
         let none = NetlistOptions::default();
@@ -244,6 +277,11 @@ mod tests {
         );
         let cells = "module MAGIC (input a, output y); assign y = ~a; endmodule".to_owned();
         assert_eq!(said(text, &NetlistOptions { cells: Some(cells), ..none.clone() }), "");
+        // Families have cells of one name with other ports.
+        for text in ["VCC u (.P(y))", "VCC u (.V(y))", "GND u (.G(y))"] {
+            let text = format!("module top(y); output y; {text}; endmodule");
+            assert_eq!(said(&text, &NetlistOptions::default()), "");
+        }
         let port = "module top(a, y); input a; output y; INV u (.X(a), .O(y)); endmodule";
         assert!(said(port, &NetlistOptions { family: Some(CellFamily::Xilinx), ..none }).contains("has no port X"));
     }

@@ -209,6 +209,12 @@ impl<'t> Parser<'t> {
             match &bytes[at..] {
                 [] => break,
                 [b, ..] if b.is_ascii_whitespace() => at += 1,
+                // Modules that a vendor encrypted are cells that no library has.
+                [b'`', ..] if self.text[at..].starts_with("`pragma protect begin_protected") => {
+                    const END: &str = "`pragma protect end_protected";
+                    let end = self.text[at..].find(END);
+                    at += END.len() + end.ok_or_else(|| error(self.text, at as u32, "encryption that never ends"))?;
+                }
                 [b'/', b'/', ..] | [b'`', ..] => {
                     at += bytes[at..].iter().position(|&b| b == b'\n').unwrap_or(bytes.len() - at)
                 }
@@ -465,10 +471,18 @@ impl<'t> Parser<'t> {
                 }
             }
             "specify" => self.skip_past("endspecify"),
-            "always" | "initial" | "reg" | "parameter" | "localparam" | "function" | "task" | "generate"
-            | "integer" | "genvar" | "real" | "event" | "time" | "and" | "or" | "xor" | "nand" | "nor" | "xnor"
-            | "not" | "buf" | "if" | "for" | "case" | "begin" | "wand" | "wor" | "logic" | "always_comb"
-            | "always_ff" | "trireg" | "triand" | "trior" => Err(self.fail(format!("{word} in a netlist"))),
+            // Delays of timing simulations.
+            "initial" => {
+                self.next()?;
+                if self.accept("begin")? && self.token == "$sdf_annotate" {
+                    return self.skip_past("end");
+                }
+                Err(self.fail("initial in a netlist"))
+            }
+            "always" | "reg" | "parameter" | "localparam" | "function" | "task" | "generate" | "integer" | "genvar"
+            | "real" | "event" | "time" | "and" | "or" | "xor" | "nand" | "nor" | "xnor" | "not" | "buf" | "if"
+            | "for" | "case" | "begin" | "wand" | "wor" | "logic" | "always_comb" | "always_ff" | "trireg"
+            | "triand" | "trior" => Err(self.fail(format!("{word} in a netlist"))),
             _ => self.instances(b),
         }
     }
@@ -524,6 +538,12 @@ impl<'t> Parser<'t> {
         self.next()?;
         // `64 'hff`: the size and the base as two tokens.
         if self.token.starts_with('\'') {
+            end = self.at;
+            self.next()?;
+        }
+        // Real numbers, of clock generators for example.
+        if self.token == "." {
+            self.next()?;
             end = self.at;
             self.next()?;
         }

@@ -19,6 +19,7 @@ mod sweep;
 use super::aig::Lit;
 use super::engine::Engine;
 use super::equiv::{self, Report, Request, Verdict, Witness, explain};
+use super::phases::{self, Phases};
 use super::port_roles::{PortRoles, find_ports, stated_latency};
 use super::rounds::Methods;
 use super::sat::Solver;
@@ -38,6 +39,15 @@ pub(super) struct Hint<'a> {
     ports: PortRoles,
     latency: u32,
     depth: u32,
+    /// Phases of the RTL, with an initiation interval above one.
+    phases: Option<Phases>,
+}
+
+impl<'a> Hint<'a> {
+    /// Returns the design and its ports.
+    pub(super) fn side(&self) -> (&'a Rtl, &PortRoles) {
+        (self.rtl, &self.ports)
+    }
 }
 
 /// Outcome of a comparison with RTL.
@@ -72,7 +82,9 @@ pub fn prove_against_rtl(
     let structure = depth(rtl, &control);
     let latency = stated_latency(rtl).unwrap_or(structure);
     let depth = ports.depth(latency, structure);
-    let hint = Hint { rtl, ports, latency, depth };
+    let phases =
+        phases::stated_interval(rtl).filter(|&interval| interval > 1).and_then(|_| phases::find(rtl, &ports).ok());
+    let hint = Hint { rtl, ports, latency, depth, phases };
     equiv::prove_with(Methods { hint: Some(&hint), ..Methods::default() }, model, netlist, request, solver)
 }
 
@@ -85,13 +97,25 @@ pub(super) fn compare(
 ) -> HintOutcome {
     let mut sweep = Sweep::new(model, e.limits, e.left);
     let mut outcome = HintOutcome::default();
+    // With an initiation interval, results stay: the RTL was proved for each of these clocks.
+    let mut hint_ports = hint.ports.clone();
+    let (mut hint_latency, mut hint_depth) = (hint.latency, hint.depth);
+    if ports.phases.is_some() {
+        let Some(phases) = &hint.phases else { return outcome };
+        if !(hint.latency..hint.latency + phases.interval).contains(&latency) {
+            return outcome;
+        }
+        hint_ports.phases = Some(phases.seen_after(latency));
+        hint_ports.hold = ports.hold;
+        (hint_latency, hint_depth) = (latency, hint_ports.depth(latency, latency));
+    }
     // The RTL first: its gates are what the netlist's bits are looked for among.
     let mut pins = Pins::default();
-    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(hint.rtl, hint.depth);
+    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(hint.rtl, hint_depth);
     let mut expected: Vec<Option<Vec<Lit>>> = vec![None; ports.outputs.len()];
     for (j, place) in hint.ports.outputs.iter().enumerate() {
         let Some((port, lo)) = *place else { continue };
-        let side = Side { rtl: hint.rtl, ports: &hint.ports, latency: hint.latency };
+        let side = Side { rtl: hint.rtl, ports: &hint_ports, latency: hint_latency };
         let mut gates = SideGates::new(&mut sweep, side, &mut pins);
         let Ok(word) = unroll.word(&mut gates, hint.rtl.read(port), 0) else { return outcome };
         let width = model.output_kif(j).width() as usize;

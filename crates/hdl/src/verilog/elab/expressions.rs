@@ -368,15 +368,8 @@ impl<'a> Elab<'a> {
                 if *open != BigUint::ZERO {
                     return self.fail(e, "z outside the labels of casez and casex: a tri-state");
                 }
-                let known = self.rtl.constant(value.clone(), *width);
-                if *unknown == BigUint::ZERO {
-                    return Ok(known);
-                }
                 // x and z bits may be anything.
-                let free = self.rtl.free(*width);
-                let mask = self.rtl.constant(unknown.clone(), *width);
-                let bits = self.rtl.binary(Binary::And, free, mask);
-                Ok(self.rtl.binary(Binary::Or, bits, known))
+                Ok(self.rtl.constant_with_undefined(value, unknown, *width))
             }
             Expr::Name(_) | Expr::Path(..) => match self.object(p, e)? {
                 Some(Object::Param { value, .. }) => Ok(value),

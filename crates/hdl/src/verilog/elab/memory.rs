@@ -6,9 +6,9 @@
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
 use super::{Bounds, Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target};
 use crate::source::error;
-use crate::{Compare, NodeId};
+use crate::{Binary, Compare, NodeId};
 use num_bigint::BigUint;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Words of all memories of a file, and bits of one that is written.
@@ -22,6 +22,8 @@ pub(super) struct Memory {
     width: u32,
     /// Words that `initial` blocks wrote.
     words: Vec<Option<BigUint>>,
+    /// Undefined bits of written words, which are 0 in `words`.
+    undefined: FxHashMap<usize, BigUint>,
     /// Signal or variable that stores the words, if they are not all constants.
     held: Option<Place>,
 }
@@ -184,7 +186,13 @@ impl<'a> Elab<'a> {
             Some(Place::Signal(self.new_signal(scope, d.name, bits as u32, d.at)?))
         };
         let id = self.memories.len();
-        self.memories.push(Memory { dims, width: bounds.width(), words: vec![None; words as usize], held });
+        self.memories.push(Memory {
+            dims,
+            width: bounds.width(),
+            words: vec![None; words as usize],
+            undefined: FxHashMap::default(),
+            held,
+        });
         self.declare(scope, d.name, Object::Memory { id, bounds, signed: d.signed }, d.at)
     }
 
@@ -243,9 +251,9 @@ impl<'a> Elab<'a> {
         };
         if let (Kind::Constant, Place::Signal(_)) = (p.kind, held) {
             // Within `initial` blocks, what they wrote so far.
-            let word = Self::number_of(&steps, width).and_then(|w| self.memories[id].words[w].clone());
-            return match word {
-                Some(word) => Ok(self.rtl.constant(word, width)),
+            let written = Self::number_of(&steps, width).filter(|&w| self.memories[id].words[w].is_some());
+            return match written {
+                Some(word) => Ok(self.known_word(id, word)),
                 None => self.fail(e, "a constant is needed here"),
             };
         }
@@ -305,32 +313,46 @@ impl<'a> Elab<'a> {
             let filled = words.iter().rposition(Option::is_some).map_or(0, |i| i + 1);
             if words[..filled].iter().all(Option::is_some) {
                 let entries: Vec<BigUint> = words[..filled].iter().flatten().cloned().collect();
+                let undefined = &self.memories[id].undefined;
+                let masks = (0..filled).map(|word| undefined.get(&word).cloned().unwrap_or_default());
+                let masks = (!undefined.is_empty()).then(|| Arc::new(masks.collect::<Vec<BigUint>>()));
                 let missing = self.rtl.free(width);
-                return Ok(self.rtl.table(Arc::new(entries), *addr, missing));
+                let value = self.rtl.table(Arc::new(entries), *addr, missing);
+                return Ok(match masks {
+                    None => value,
+                    Some(masks) => {
+                        let (missing, free) = (self.rtl.number(0, width), self.rtl.free(width));
+                        let mask = self.rtl.table(masks, *addr, missing);
+                        let bits = self.rtl.binary(Binary::And, mask, free);
+                        self.rtl.binary(Binary::Or, value, bits)
+                    }
+                });
             }
         }
-        let words = words.clone();
         if let Some(word) = Self::number_of(steps, width) {
-            return Ok(match &words[word] {
-                Some(value) => self.rtl.constant(value.clone(), width),
-                None => self.rtl.free(width),
-            });
+            return Ok(self.known_word(id, word));
         }
         if words.len() as u64 * u64::from(width) > MAX_HELD {
             return self.fail(e, "a table of more than 2^20 bits with gaps or several dimensions");
         }
-        let nodes = self.known_words(words, width);
-        let all = self.rtl.concat(&nodes);
+        let all = self.known_words(id);
         Ok(self.chosen(all, steps))
     }
 
-    /// Words as constants; those that were never written are undefined.
-    fn known_words(&mut self, words: Vec<Option<BigUint>>, width: u32) -> Vec<NodeId> {
-        let word = |w: Option<BigUint>| match w {
-            Some(value) => self.rtl.constant(value, width),
-            None => self.rtl.free(width),
-        };
-        words.into_iter().map(word).collect()
+    /// All words as constants, concatenated; those that were never written are undefined.
+    fn known_words(&mut self, id: usize) -> NodeId {
+        let nodes: Vec<NodeId> = (0..self.memories[id].words.len()).map(|word| self.known_word(id, word)).collect();
+        self.rtl.concat(&nodes)
+    }
+
+    /// A word as a constant, or undefined if it was never written.
+    fn known_word(&mut self, id: usize, word: usize) -> NodeId {
+        let Memory { words, undefined, width, .. } = &self.memories[id];
+        match (&words[word], undefined.get(&word)) {
+            (None, _) => self.rtl.free(*width),
+            (Some(value), None) => self.rtl.constant(value.clone(), *width),
+            (Some(value), Some(undefined)) => self.rtl.constant_with_undefined(value, undefined, *width),
+        }
     }
 
     /// Returns the target of an assignment to a word, or to a part of one that `select` names.
@@ -403,9 +425,14 @@ impl<'a> Elab<'a> {
         self.rtl.concat(&parts)
     }
 
-    /// Sets a word of a memory from a constant process.
-    pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint) {
-        self.memories[id].words[word as usize] = Some(value);
+    /// Sets a word of a memory from a constant process; its bits in `undefined` may be anything.
+    pub(super) fn fill(&mut self, id: usize, word: u32, value: BigUint, undefined: BigUint) {
+        let memory = &mut self.memories[id];
+        memory.words[word as usize] = Some(value);
+        memory.undefined.remove(&(word as usize));
+        if undefined != BigUint::ZERO {
+            memory.undefined.insert(word as usize, undefined);
+        }
     }
 
     /// `$readmemh` and `$readmemb` of an `initial` block (IEEE 1364-2005, section 17.2.9).
@@ -456,7 +483,9 @@ impl<'a> Elab<'a> {
                 // As in simulators, what is beyond the last address is ignored.
                 DataWord::Value(_) if (address - end) * step > 0 => {}
                 DataWord::Value(value) => {
-                    self.memories[id].words[(address - dim.lsb) as usize] = value;
+                    let memory = &mut self.memories[id];
+                    memory.words[(address - dim.lsb) as usize] = value;
+                    memory.undefined.remove(&((address - dim.lsb) as usize));
                     address += step;
                 }
             }
@@ -467,13 +496,12 @@ impl<'a> Elab<'a> {
     /// Power-on values of memories that are written as well.
     pub(super) fn initial_memories(&mut self, from: usize) {
         for id in from..self.memories.len() {
-            let Memory { words, width, held: Some(Place::Signal(s)), .. } = &self.memories[id] else { continue };
+            let Memory { words, held: Some(Place::Signal(s)), .. } = &self.memories[id] else { continue };
             if words.iter().all(Option::is_none) {
                 continue;
             }
-            let (words, width, s) = (words.clone(), *width, *s);
-            let nodes = self.known_words(words, width);
-            let init = self.rtl.concat(&nodes);
+            let s = *s;
+            let init = self.known_words(id);
             self.rtl.signal_mut(s).init = Some(init);
         }
     }

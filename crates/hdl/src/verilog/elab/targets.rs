@@ -97,10 +97,14 @@ impl<'a> Elab<'a> {
     pub(super) fn store(&mut self, p: &mut Process, t: Target, node: NodeId, blocking: bool, at: u32) -> Result<()> {
         let slot = match t.what {
             Place::Word(memory, word) => {
-                let Some(value) = self.rtl.as_const(node).cloned().filter(|_| p.kind == Kind::Constant) else {
+                let constant = match p.kind {
+                    Kind::Constant => self.rtl.as_const_with_undefined(node),
+                    _ => None,
+                };
+                let Some((value, undefined)) = constant else {
                     return Err(error(self.text, at, "initial blocks fill memories with constants"));
                 };
-                self.fill(memory, word, value);
+                self.fill(memory, word, value, undefined);
                 return Ok(());
             }
             Place::Variable(id) => Slot::Variable(id),

@@ -1,0 +1,219 @@
+//! Netlists as synthesis writes them, and as it should not: shift registers, carry chains, ROMs in block RAM, mutations.
+
+use crate::common::run;
+use alir2hdl::formats;
+use alir2hdl::ir::{Builder, Op, Output, Table};
+use alir2hdl::num::Interval;
+use std::fmt::Write;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Model that is a table of sixteen words of eight bits.
+fn table_model(dir: &Path, entry: impl Fn(i32) -> i32) {
+    let mut builder = Builder::new(vec![0]);
+    let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
+    let out = Interval::new(0, 255, 0);
+    let entries = (0..16).map(entry).collect();
+    let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 4 });
+    let y = builder.op(Op::Lookup { x, table, base: 0.into() }, out);
+    builder.output(Output { source: Some(y), shift: 0, neg: false });
+    let mut text = Vec::new();
+    formats::prepare(&builder.finish().unwrap(), formats::Target::Alir4).unwrap().write(&mut text).unwrap();
+    std::fs::write(dir.join("table.json"), text).unwrap();
+}
+
+/// Folder with a model and the RTL that `options` give.
+fn folder(entry: impl Fn(i32) -> i32, options: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    table_model(dir.path(), entry);
+    let mut all = vec!["table.json", "--verilog", "rtl.v", "--top", "top"];
+    all.extend(options.split_whitespace());
+    let (code, out, errors) = run(dir.path(), &all);
+    assert_eq!(code, 0, "{out}{errors}");
+    dir
+}
+
+/// Exit code and messages of `prove` for a netlist of `folder`.
+fn prove(dir: &TempDir, netlist: &str) -> (i32, String) {
+    std::fs::write(dir.path().join("net.v"), netlist).unwrap();
+    let (code, out, errors) = run(dir.path(), &["prove", "table.json", "net.v", "--rtl", "rtl.v", "--top", "top"]);
+    (code, out + &errors)
+}
+
+const fn squares(i: i32) -> i32 {
+    (i * i * 3 + 5) % 200
+}
+
+/// Bit of each entry of a table, the initial value of a look-up table.
+fn column(entry: impl Fn(i32) -> i32, bit: u32) -> u32 {
+    (0..16).map(|i| ((entry(i) >> bit & 1) as u32) << i).sum()
+}
+
+/// Look-up tables before shift registers of four stages, with `enable` and `clock` as connections of these.
+fn shifting_netlist(enable: &str, clock: &str) -> String {
+    let mut text = "module top(clk, ce, model_inp, model_out);\ninput clk, ce; input [3:0] model_inp; output [7:0] \
+                    model_out; wire [7:0] d; wire clk_n;\nINV inverter (.I(clk), .O(clk_n));\n"
+        .to_owned();
+    for bit in 0..8 {
+        writeln!(
+            text,
+            "LUT4 #(.INIT(16'h{:x})) l{bit} (.I0(model_inp[0]), .I1(model_inp[1]), .I2(model_inp[2]), \
+             .I3(model_inp[3]), .O(d[{bit}]));\n\
+             SRL16E #(.INIT(4'h0)) s{bit} (.CE({enable}), .CLK({clock}), .D(d[{bit}]), .A0(1'h1), .A1(1'h1), \
+             .A2(1'h0), .A3(1'h0), .Q(model_out[{bit}]));",
+            column(squares, bit)
+        )
+        .unwrap();
+    }
+    text + "endmodule\n"
+}
+
+/// Yosys 0.23 drops the enable of a chain of registers when `synth_xilinx` takes a shift register for it.
+#[test]
+fn shift_registers_without_enable_or_with_the_other_edge_differ() {
+    let dir = folder(squares, "--pipeline 4 --enable");
+    let (code, said) = prove(&dir, &shifting_netlist("ce", "clk"));
+    assert!(code == 0 && said.contains("latency 4 clocks"), "{said}");
+    let (code, said) = prove(&dir, &shifting_netlist("1'h1", "clk"));
+    assert!(code == 1 && said.contains("changes although the clock enable is low"), "{said}");
+    let (code, said) = prove(&dir, &shifting_netlist("ce", "clk_n"));
+    assert!(code == 2 && said.contains("the clock of s0"), "{said}");
+}
+
+/// Yosys 0.23 compares words with constant bits by `<=` instead of `<` in `synth_gowin`: the carry into the chain.
+#[test]
+fn comparisons_with_another_carry_differ() {
+    let entry = |i| i32::from(i >> 2 < (i & 3)) * 255;
+    let dir = folder(entry, "");
+    let netlist = |carry: &str| {
+        let outputs: String =
+            (0..8).map(|bit| format!("LUT1 #(.INIT(2'h1)) l{bit} (.I0(c[2]), .F(model_out[{bit}]));\n")).collect();
+        format!(
+            "module top(model_inp, model_out);\ninput [3:0] model_inp; output [7:0] model_out; wire [2:0] c; wire \
+             [1:0] s;\n{carry} start (.{}(c[0]));\n\
+             ALU #(.ALU_MODE(32'sd1)) a0 (.CIN(c[0]), .COUT(c[1]), .I0(model_inp[2]), .I1(model_inp[0]), .I3(1'h0), \
+             .SUM(s[0]));\n\
+             ALU #(.ALU_MODE(32'sd1)) a1 (.CIN(c[1]), .COUT(c[2]), .I0(model_inp[3]), .I1(model_inp[1]), .I3(1'h0), \
+             .SUM(s[1]));\n{outputs}endmodule\n",
+            &carry[..1]
+        )
+    };
+    let (code, said) = prove(&dir, &netlist("VCC"));
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    let (code, said) = prove(&dir, &netlist("GND"));
+    assert!(code == 1 && said.contains("the file gives 255, the model 0"), "{said}");
+}
+
+/// ROM in block RAM as Yosys writes it: what no address reads is undefined, and so is the second port.
+#[test]
+fn undefined_bits_of_roms_matter_only_where_they_are_read() {
+    let dir = folder(squares, "--pipeline 1");
+    let netlist = |padding: &str, entry: &dyn Fn(i32) -> String| {
+        let words: String = (0..16).rev().map(|i| format!("{padding}{}", entry(i))).collect();
+        let unused = "x".repeat(64);
+        format!(
+            "module top(clk, model_inp, model_out);\ninput clk; input [3:0] model_inp; output [7:0] model_out; wire \
+             [7:0] open;\n\
+             RAMB18E1 #(.INIT_00(256'h{words}), .INIT_01(256'h{unused}), .INITP_00(256'h{unused}), .INIT_A(18'hxxxxx), \
+             .SRVAL_A(18'hxxxxx), .RAM_MODE(\"TDP\"), .READ_WIDTH_A(32'd18), .READ_WIDTH_B(32'd0)) rom (\n\
+             .ADDRARDADDR({{ 6'h00, model_inp, 4'h0 }}), .ADDRBWRADDR(14'hxxx0), .CLKARDCLK(clk), .CLKBWRCLK(1'h0), \
+             .DIADI(16'hxxxx), .ENARDEN(1'h1), .ENBWREN(1'h0), .REGCEAREGCE(1'h0), .REGCEB(1'h0), \
+             .RSTRAMARSTRAM(1'h0), .RSTRAMB(1'h0), .RSTREGARSTREG(1'h0), .RSTREGB(1'h0), .WEA(2'h0), .WEBWE(4'h0), \
+             .DOADO({{ open, model_out }}));\nendmodule\n"
+        )
+    };
+    let word = |i: i32| format!("{:02x}", squares(i));
+    for padding in ["xx", "x7", "00"] {
+        let (code, said) = prove(&dir, &netlist(padding, &word));
+        assert!(code == 0 && said.contains("latency 1 clock"), "{padding}: {said}");
+    }
+    for wrong in ["5x", "xx"] {
+        let (code, said) = prove(&dir, &netlist("xx", &|i| if i == 9 { wrong.into() } else { word(i) }));
+        assert!(matches!(code, 1 | 5), "{wrong}: {said}");
+    }
+    let (code, said) = prove(&dir, &netlist("xx", &|i| if i == 9 { "5f".into() } else { word(i) }));
+    assert!(code == 1 && said.contains("inputs (codes): 9"), "{said}");
+}
+
+/// A register whose reset value is its power-on value, which is not that of the RTL, and one without reset.
+#[test]
+fn outputs_after_a_reset_are_those_of_the_rtl() {
+    let dir = folder(squares, "--pipeline 1 --reset sync --reset-data --valid");
+    let netlist = |set: &str, reset: &str| {
+        let mut text =
+            "module top(clk, rst, valid_in, valid_out, model_inp, model_out);\ninput clk, rst, valid_in; input \
+                        [3:0] model_inp; output valid_out; output [7:0] model_out; wire [7:0] d;\n"
+                .to_owned();
+        let mut register = |name: &str, d: &str, q: &str, set: &str, reset: &str| {
+            writeln!(
+                text,
+                "TRELLIS_FF #(.REGSET(\"{set}\"), .SRMODE(\"LSR_OVER_CE\")) {name} (.CLK(clk), .CE(1'h1), \
+                 .LSR({reset}), .DI({d}), .Q({q}));"
+            )
+            .unwrap();
+        };
+        register("v", "valid_in", "valid_out", "RESET", "rst");
+        for bit in 0..8 {
+            let (set, reset) = if bit == 3 { (set, reset) } else { ("RESET", "rst") };
+            register(&format!("r{bit}"), &format!("d[{bit}]"), &format!("model_out[{bit}]"), set, reset);
+        }
+        for bit in 0..8 {
+            writeln!(
+                text,
+                "LUT4 #(.INIT(16'h{:x})) l{bit} (.A(model_inp[0]), .B(model_inp[1]), .C(model_inp[2]), \
+                 .D(model_inp[3]), .Z(d[{bit}]));",
+                column(squares, bit)
+            )
+            .unwrap();
+        }
+        text + "endmodule\n"
+    };
+    let (code, said) = prove(&dir, &netlist("RESET", "rst"));
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    let (code, said) = prove(&dir, &netlist("SET", "rst"));
+    assert!(code == 1 && said.contains("after the reset"), "{said}");
+    let (code, said) = prove(&dir, &netlist("RESET", "1'h0"));
+    assert!(code == 5 && said.contains("after the reset"), "{said}");
+}
+
+/// Mutations of a bit of a look-up table, of a reset value and of a register's controls.
+#[test]
+fn mutated_netlists_differ() {
+    let dir = folder(squares, "--pipeline 1 --reset sync --reset-data --enable");
+    let good = (0..8).fold(
+        "module top(clk, rst, ce, model_inp, model_out);\ninput clk, rst, ce; input [3:0] model_inp; output [7:0] \
+         model_out; wire [7:0] d;\n"
+            .to_owned(),
+        |text, bit| {
+            let init = column(squares, bit);
+            text + &format!(
+                "SB_LUT4 #(.LUT_INIT(16'h{init:04x})) l{bit} (.I0(model_inp[0]), .I1(model_inp[1]), \
+                 .I2(model_inp[2]), .I3(model_inp[3]), .O(d[{bit}]));\n\
+                 SB_DFFESR r{bit} (.C(clk), .E(en), .R(rst), .D(d[{bit}]), .Q(model_out[{bit}]));\n"
+            )
+        },
+    ) + "wire en; SB_LUT4 #(.LUT_INIT(16'heeee)) e (.I0(ce), .I1(rst), .I2(1'h0), .I3(1'h0), .O(en));\nendmodule\n";
+    let (code, said) = prove(&dir, &good);
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    let mut mutants: Vec<(String, String)> = (0..8)
+        .map(|bit| {
+            let init = column(squares, bit);
+            (format!("16'h{init:04x})) l{bit} "), format!("16'h{:04x})) l{bit} ", init ^ 1 << (bit * 5 % 16)))
+        })
+        .collect();
+    let others = [
+        ("SB_DFFESR r3 (.C(clk), .E(en), .R(rst)", "SB_DFFESS r3 (.C(clk), .E(en), .S(rst)"),
+        ("r5 (.C(clk), .E(en)", "r5 (.C(clk), .E(~en)"),
+        ("r2 (.C(clk), .E(en), .R(rst)", "r2 (.C(clk), .E(en), .R(~rst)"),
+        ("16'heeee", "16'h8888"),
+    ];
+    mutants.extend(others.map(|(from, to)| (from.to_owned(), to.to_owned())));
+    for (from, to) in mutants {
+        assert!(good.contains(&from), "{from}");
+        let (code, said) = prove(&dir, &good.replacen(&from, &to, 1));
+        assert!(code == 1 && said.contains("differs"), "{to}: {said}");
+    }
+    let other_edge = good.replacen("SB_DFFESR r1 (.C(clk)", "SB_DFFNESR r1 (.C(clk)", 1);
+    let (code, said) = prove(&dir, &other_edge);
+    assert!(code == 2 && said.contains("another clock or edge"), "{said}");
+}
