@@ -112,8 +112,8 @@ const ICE40: &[Cell] = &[
 ];
 
 /// Inputs of the multiplier of iCE40 with its adders.
-const SB_MAC16_INPUTS: &str = "CLK@ CE A:16 B:16 C:16 D:16 CI AHOLD BHOLD CHOLD DHOLD OHOLDTOP OHOLDBOT OLOADTOP OLOADBOT \
-                               ADDSUBTOP ADDSUBBOT ORSTTOP ORSTBOT IRSTTOP=0 IRSTBOT=0";
+const SB_MAC16_INPUTS: &str = "CLK@ CE A:16 B:16 C:16 D:16 CI AHOLD BHOLD CHOLD DHOLD OHOLDTOP OHOLDBOT OLOADTOP \
+                               OLOADBOT ADDSUBTOP ADDSUBBOT ORSTTOP ORSTBOT IRSTTOP=0 IRSTBOT=0";
 
 const GOWIN: &[Cell] = &[
     ("LUT1", "INIT=?2", "I0", "F"),

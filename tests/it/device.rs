@@ -561,7 +561,7 @@ fn wide_sums(seed: u64) -> Model {
     let mut builder = Builder::new(vec![0; 4]);
     let width = 20 + rng.below(40) as u32;
     let input = |input| (Op::Input { input }, Interval::from_width(true, width, 3));
-    let mut values: Vec<ValueId> = (0..4).map(|k| input(k)).map(|(op, interval)| builder.op(op, interval)).collect();
+    let mut values: Vec<ValueId> = (0..4).map(input).map(|(op, interval)| builder.op(op, interval)).collect();
     for _ in 0..3 + rng.below(4) {
         let mut pick = || values[rng.below(values.len() as u64) as usize];
         let (a, b) = (pick(), pick());
@@ -613,7 +613,7 @@ fn sums_that_exceed_the_period_are_split_and_proved() {
             format!(" command: alir2hdl m.json --pipeline auto --clock-period {} --device {}", whole, device.name()),
             format!(" m: {operations} operations, 4 inputs"),
         ];
-        let steps = compile::steps_of_text(&model, &head).and_then(|steps| steps()).expect("the header tells");
+        let steps = compile::steps_of_text(&model, &head).and_then(|steps| steps()).expect("programs of the header");
         assert_eq!(steps.programs.last(), Some(&*scheduled.program), "seed {seed}");
     }
     assert!(split >= 8, "{split}");

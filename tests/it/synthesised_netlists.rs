@@ -1,4 +1,5 @@
-//! Netlists as synthesis writes them, and as it should not: shift registers, carry chains, ROMs in block RAM, mutations.
+//! Netlists as synthesis writes them, and as it should not: shift registers, carry chains, ROMs in block RAM,
+//! mutations.
 
 use crate::common::run;
 use alir2hdl::formats;

@@ -108,10 +108,10 @@ impl Budget {
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]), then
-/// by its names, on other threads the intermediate programs meanwhile; then directly within a first part of the budget ([`DIRECTLY`]); then by intermediate
-/// programs, and, if a step is undecided, directly with the remaining budget. A difference is confirmed by the
-/// reference interpreter of the model, whichever program it was found with.
+/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]),
+/// then by its names, on other threads the intermediate programs meanwhile; then directly within a first part of the
+/// budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is undecided, directly with the remaining
+/// budget. A difference is confirmed by the reference interpreter of the model, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,

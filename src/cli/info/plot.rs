@@ -3,9 +3,9 @@
 //! Two panels share the axis of stages, so that no reader has to tell two scales apart. Nothing but rectangles, lines
 //! and text: every viewer and every printer shows the same.
 
-use super::scatter::required_line;
 use super::short;
 use super::sweep::Row;
+use crate::diag::four_digits;
 use std::fmt::Write;
 
 pub(super) const WIDTH: f64 = 720.0;
@@ -18,6 +18,9 @@ const HEIGHT: f64 = TOP + 2.0 * PANEL + BETWEEN + 58.0;
 
 /// Small text that stays legible on lines.
 pub(super) const ON_LINES: &str = " font-size=\"11\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\"";
+
+/// Style of the line at a required clock or period.
+const REQUIRED: &str = " stroke=\"#2f7d4f\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"";
 
 /// One panel: what is shown, and where.
 struct Panel<'a> {
@@ -216,6 +219,14 @@ pub(in crate::cli) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Draws the line at a required value, whose place is `at`; at the top of the plot if it lies above, with an arrow.
+pub(super) fn required_line(out: &mut String, required: f64, (top, at): (f64, f64), unit: &str) {
+    let (at, arrow) = if at < top { (top, " \u{2191}") } else { (at, "") };
+    let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{:.2}\" y2=\"{at:.2}\"{REQUIRED}/>", WIDTH - RIGHT);
+    let label = format!("required {} {unit}{arrow}", four_digits(required));
+    text(out, WIDTH - RIGHT - 4.0, at + 14.0, "end", &label, ON_LINES);
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Speed against area as SVG: panels of points, those that no other point beats joined by a line.
 
-use super::plot::{LEFT, ON_LINES, RIGHT, TOP, WIDTH, escaped, page, scale, shortened, text};
+use super::plot::{LEFT, ON_LINES, RIGHT, TOP, WIDTH, escaped, page, required_line, scale, shortened, text};
 use super::short;
 use super::sweep::Row;
-use crate::diag::four_digits;
 use std::fmt::Write;
 
 /// Height of a panel's plot, and of a panel with its heading and axis.
@@ -17,9 +16,6 @@ const HALF_CHARACTER: f64 = 3.1;
 const FEW: usize = 24;
 /// The colour of what is not beaten.
 const BEST: &str = "#b04a2f";
-/// Style of the line at a required clock or period.
-pub(super) const REQUIRED: &str = " stroke=\"#2f7d4f\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"";
-
 /// A panel of points.
 pub(in crate::cli) struct Panel {
     /// Title above the plot.
@@ -109,14 +105,6 @@ impl Panel {
         }
         labels(out, &placed, (top, top + PLOT));
     }
-}
-
-/// Draws the line at a required value, whose place is `at`; at the top of the plot if it lies above, with an arrow.
-pub(super) fn required_line(out: &mut String, required: f64, (top, at): (f64, f64), unit: &str) {
-    let (at, arrow) = if at < top { (top, " \u{2191}") } else { (at, "") };
-    let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{at:.2}\" x2=\"{:.2}\" y2=\"{at:.2}\"{REQUIRED}/>", WIDTH - RIGHT);
-    let label = format!("required {} {unit}{arrow}", four_digits(required));
-    text(out, WIDTH - RIGHT - 4.0, at + 14.0, "end", &label, ON_LINES);
 }
 
 fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {

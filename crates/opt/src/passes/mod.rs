@@ -210,32 +210,32 @@ pub const PASSES: &[PassInfo] = &[
     },
     PassInfo {
         name: "sums32",
-        summary: "sums and comparisons of more than 32 bits as carry chains of no more, so that registers can be placed \
-                  between them",
+        summary: "sums and comparisons of more than 32 bits as carry chains of no more, so that registers can be \
+                  placed between them",
         level: BY_NAME,
         tables_only: false,
         run: sums::run::<32>,
     },
     PassInfo {
         name: "sums16",
-        summary: "sums and comparisons of more than 16 bits as carry chains of no more, so that registers can be placed \
-                  between them",
+        summary: "sums and comparisons of more than 16 bits as carry chains of no more, so that registers can be \
+                  placed between them",
         level: BY_NAME,
         tables_only: false,
         run: sums::run::<16>,
     },
     PassInfo {
         name: "sums8",
-        summary: "sums and comparisons of more than 8 bits as carry chains of no more, so that registers can be placed \
-                  between them",
+        summary: "sums and comparisons of more than 8 bits as carry chains of no more, so that registers can be \
+                  placed between them",
         level: BY_NAME,
         tables_only: false,
         run: sums::run::<8>,
     },
     PassInfo {
         name: "sums4",
-        summary: "sums and comparisons of more than 4 bits as carry chains of no more, so that registers can be placed \
-                  between them",
+        summary: "sums and comparisons of more than 4 bits as carry chains of no more, so that registers can be \
+                  placed between them",
         level: BY_NAME,
         tables_only: false,
         run: sums::run::<4>,
