@@ -61,7 +61,7 @@ def port(instance, name):
 
 
 def mutations(cell, instance, rng):
-    """Mutated texts of an instance with the kind of each."""
+    """Mutations of an instance with the kind of each."""
     for parameter in re.finditer(r"\.(INIT\w*|LUT_INIT|LUT\d?|INITVAL_\w+)\((\d+'s?[hbd][0-9a-fx]+)\)", instance):
         size = int(parameter[2].split("'")[0])
         register = "FF" in cell or re.match(r"FD[RSCP]E|DFF", cell)
@@ -148,14 +148,14 @@ def main():
                 models = used_models(args.share, family, everything, folder)
                 prove = [args.alir2hdl, "prove", model, str(net), "--top", "dut", "--rtl", str(rtl)]
 
-                def judged(text, inputs=()):
+                def verdict_of(text, inputs=()):
                     net.write_text(text)
                     files = simulate.prepare(folder, family, rtl, "dut", args.share, inputs, args.samples)
                     return simulate.simulate(folder, [*files[:2], models], net, args.share, family)[0]
 
                 net.write_text(original)
                 code = table.run(prove, 100, log)[0]
-                verdict = judged(original)
+                verdict = verdict_of(original)
                 if code != 0 or verdict != "equal":
                     print(f"| {name} | {family} | the netlist itself: prove {code}, simulation {verdict} |", flush=True)
                     continue
@@ -178,7 +178,7 @@ def main():
                     mutant = cells.replaced(at, text)
                     net.write_text(mutant)
                     code, _, said = table.run(prove, 100, log)
-                    verdict = judged(mutant, table.counterexample(said) if code == 1 else ())
+                    verdict = verdict_of(mutant, table.counterexample(said) if code == 1 else ())
                     outcome = {(0, "equal"): "equal", (1, "differs"): "different", (1, "equal"): "only", (1, "unknown"): "different"}.get((code, verdict))
                     if outcome is None:
                         outcome = "wrong" if code == 0 and verdict == "differs" else "undecided" if code == 5 else f"{code} {verdict}"

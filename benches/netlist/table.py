@@ -82,9 +82,9 @@ def row(args, name, model, options, family, hierarchical):
         verdict = VERDICTS.get(code, "time limit" if code is None else f"exit code {code}")
         reason = None if code == 0 else failed(verdict, text)[2]
         if code == 1:
-            judged = simulated(args, folder, family, text)
-            verdict = f"differs (simulation: {judged})"
-            reason = None if judged == "differs" else reason
+            outcome = simulated(args, folder, family, text)
+            verdict = f"differs (simulation: {outcome})"
+            reason = None if outcome == "differs" else reason
         if code != 0 and args.keep:
             kept = pathlib.Path(args.keep) / re.sub(r"\W+", "_", head.strip("| "))
             kept.mkdir(parents=True, exist_ok=True)

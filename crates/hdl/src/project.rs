@@ -235,7 +235,8 @@ impl ModuleLibrary {
         Ok(ModuleLibrary(files))
     }
 
-    /// Removes and returns the files of modules that a source instantiates. A source is no file of the library any more.
+    /// Removes and returns the files of modules that a source instantiates. A source is no file of the library any
+    /// more.
     fn take_modules(&mut self, path: &Path, text: &str) -> Vec<PathBuf> {
         if self.0.is_empty() {
             return Vec::new();
