@@ -61,7 +61,8 @@ fn a_counter_that_begins_elsewhere_is_not_proved() {
         ("edge_kif", "--ii 3 --enable --valid"),
     ];
     let mut mutants = 0;
-    for (name, options) in cases {
+    let cases = first_or_all(&cases, 3);
+    for &(name, options) in cases {
         let file = model(name);
         let mut all = vec![file.as_str(), "--verilog", "r.v", "-O1", "-q"];
         all.extend(options.split_whitespace());
@@ -105,7 +106,7 @@ fn a_counter_that_begins_elsewhere_is_not_proved() {
             }
         }
     }
-    assert!(mutants >= 16, "{mutants}");
+    assert!(mutants >= 2 * cases.len(), "{mutants}");
 }
 
 #[test]
