@@ -46,6 +46,69 @@ fn the_interface_says_interval_latency_and_who_shares() {
     assert!(said.contains("sample every 8 clocks"), "{said}");
 }
 
+/// The counter begins in another phase, or the flag of the first phase with the other value, after a reset, or at
+/// power-on where there is none: the first sample is lost or accepted in another clock.
+#[test]
+fn a_counter_that_begins_elsewhere_is_not_proved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases = [
+        ("edge_kif", "--ii 2 --reset sync"),
+        ("edge_kif", "--ii 2 --reset sync --enable --valid --ii-engine serial"),
+        ("tiny_ops", "--ii 2 --reset sync --valid --ports split"),
+        ("tiny_ops", "--ii 3 --reset async --reset-polarity low --enable --register-outputs"),
+        ("sort_topk", "--ii 4 --reset sync --reset-data --valid --ii-engine fold"),
+        ("tiny_ops", "--ii 2"),
+        ("edge_kif", "--ii 3 --enable --valid"),
+    ];
+    let mut mutants = 0;
+    let cases = first_or_all(&cases, 3);
+    for &(name, options) in cases {
+        let file = model(name);
+        let mut all = vec![file.as_str(), "--verilog", "r.v", "-O1", "-q"];
+        all.extend(options.split_whitespace());
+        let (code, _, said) = run(folder.path(), &all);
+        assert_eq!(code, 0, "{name} {options}: {said}");
+        let (code, said, _) = run(folder.path(), &["prove", &file, "r.v"]);
+        assert_eq!(code, 0, "{name} {options}: {said}");
+        let text = fs::read_to_string(folder.path().join("r.v")).expect("r.v");
+        // Assignments of a constant: a power-on value with `=`, a reset value with `<=`.
+        let is_start = |line: &str, operator: &str| {
+            let line = line.trim();
+            let Some((register, value)) = line.trim_end_matches(';').split_once(&format!(" {operator} ")) else {
+                return false;
+            };
+            let is_counter = register == "phase" && value.contains("'d0") || register == "phase" && value == "1'b0";
+            is_counter || (["at_0", "phase_is_0"].contains(&register) && value == "1'b1")
+        };
+        let registers = ["phase", "at_0", "phase_is_0"];
+        for register in registers.iter().filter(|register| text.contains(&format!(" {register} = "))) {
+            // After a reset the power-on value does not matter.
+            let operators = if options.contains("reset") { [&["<="][..], &["=", "<="]] } else { [&["="][..], &[]] };
+            for operators in operators {
+                let flip = |line: &str| {
+                    let here = line.trim().starts_with(&format!("{register} "));
+                    if here && operators.iter().any(|operator| is_start(line, operator)) {
+                        let (start, digit) = line.trim_end_matches(';').split_at(line.len() - 2);
+                        return format!("{start}{};\n", if digit == "0" { "1" } else { "0" });
+                    }
+                    format!("{line}\n")
+                };
+                let mutant: String = text.lines().map(flip).collect();
+                if mutant == text {
+                    assert!(operators.is_empty(), "{name} {options} {register}");
+                    continue;
+                }
+                fs::write(folder.path().join("m.v"), &mutant).expect("a file");
+                let (code, said, errors) = run(folder.path(), &["prove", &file, "m.v"]);
+                let what = format!("{name} {options}: {register} {operators:?}: {said}{errors}");
+                assert!(matches!(code, 1 | 5), "{what}");
+                mutants += 1;
+            }
+        }
+    }
+    assert!(mutants >= 2 * cases.len(), "{mutants}");
+}
+
 #[test]
 fn a_written_file_is_proved_and_a_wrong_interval_is_not() {
     let folder = tempfile::tempdir().expect("a folder");

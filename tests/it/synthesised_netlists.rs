@@ -218,3 +218,64 @@ fn mutated_netlists_differ() {
     let (code, said) = prove(&dir, &other_edge);
     assert!(code == 2 && said.contains("another clock or edge"), "{said}");
 }
+
+/// Registers of the control that begin with another value: the counter of phases, and the flag of the first phase,
+/// without which the sample of the first clock after a reset is lost.
+#[test]
+fn the_first_clock_after_a_reset_is_that_of_the_rtl() {
+    let dir = folder(squares, "--ii 2 --reset sync --valid");
+    // Which of `odd`, a counter that is 1 in phase 1, and `even` the reset sets.
+    let netlist = |odd: bool, even: bool| {
+        let mut text = "module top(clk, rst, valid_in, model_inp, ready, valid_out, model_out);\ninput clk, rst, \
+                        valid_in; input [3:0] model_inp; output ready, valid_out; output [7:0] model_out; wire [3:0] \
+                        x; wire [7:0] d; wire odd, even, seen, is_seen;\nINV i (.I(odd), .O(ready));\n\
+                        LUT2 #(.INIT(4'h8)) l (.I0(odd), .I1(seen), .O(is_seen));\n"
+            .to_owned();
+        let mut register = |enable: &str, d: &str, q: &str, set: Option<bool>| {
+            let (cell, port, init) = match set {
+                Some(true) => ("FDSE", "S(rst)", "1"),
+                Some(false) => ("FDRE", "R(rst)", "0"),
+                None => ("FDRE", "R(1'h0)", "x"),
+            };
+            let name = q.replace(['[', ']'], "_");
+            writeln!(text, "{cell} #(.INIT(1'h{init})) r_{name} (.C(clk), .CE({enable}), .D({d}), .Q({q}), .{port});")
+                .unwrap();
+        };
+        register("1'h1", "ready", "odd", Some(odd));
+        register("1'h1", "odd", "even", Some(even));
+        register("even", "valid_in", "seen", Some(false));
+        register("1'h1", "is_seen", "valid_out", Some(false));
+        (0..4).for_each(|bit| register("even", &format!("model_inp[{bit}]"), &format!("x[{bit}]"), None));
+        (0..8).for_each(|bit| register("odd", &format!("d[{bit}]"), &format!("model_out[{bit}]"), None));
+        for bit in 0..8 {
+            let init = column(squares, bit);
+            writeln!(
+                text,
+                "LUT4 #(.INIT(16'h{init:x})) l{bit} (.I0(x[0]), .I1(x[1]), .I2(x[2]), .I3(x[3]), .O(d[{bit}]));"
+            )
+            .unwrap();
+        }
+        text + "endmodule\n"
+    };
+    let (code, said) = prove(&dir, &netlist(false, true));
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    for even in [false, true] {
+        let (code, said) = prove(&dir, &netlist(true, even));
+        assert!(code == 1 && said.contains("bit 0 of ready 0 clocks after the reset"), "{said}");
+    }
+    let (code, said) = prove(&dir, &netlist(false, false));
+    assert!(code == 5 && said.contains("accepted 0 clocks after the reset"), "{said}");
+    // Without the RTL, which states the interval, it has to be given.
+    let alone = |netlist: &str| {
+        std::fs::write(dir.path().join("net.v"), netlist).unwrap();
+        let options = ["prove", "table.json", "net.v", "--top", "top", "--ii", "2", "--stages", "2"];
+        let (code, out, errors) = run(dir.path(), &options);
+        (code, out + &errors)
+    };
+    let (code, said) = alone(&netlist(false, true));
+    assert!(code == 0 && said.contains("proved: equal"), "{said}");
+    for (odd, even) in [(true, true), (true, false), (false, false)] {
+        let (code, said) = alone(&netlist(odd, even));
+        assert!(code == 5 && said.contains("after the reset"), "{odd} {even}: {said}");
+    }
+}

@@ -1,9 +1,10 @@
 //! Clock enable and reset: what a file's registers do apart from the pipeline's flow.
 
 use super::aig::Lit;
+use super::bit_vector;
 use super::engine::{Engine, Outcome};
 use super::equiv::{Report, Request, Verdict};
-use super::phases::initial;
+use super::phases::{Phases, initial};
 use super::port_roles::{ControlValues, PortRoles};
 use super::unroll::{Gates, Leaves, Unroll, clock_of, live_signals};
 use alir_hdl::{Expr, NodeId, Rtl, Signal, SignalId, operands};
@@ -16,9 +17,18 @@ type Side<'a> = (&'a Rtl, &'a PortRoles);
 /// Values of registers after a reset, by signal and lowest bit.
 type ResetState = FxHashMap<(SignalId, u32), Vec<Lit>>;
 
+/// Values of registers after a reset, at power-on where there is none, for as long as no enabled edge follows.
+#[derive(Default)]
+pub(super) struct Start {
+    state: ResetState,
+    /// Registers that may change before the first enabled edge.
+    unsettled: FxHashSet<SignalId>,
+}
+
 /// Checks enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes;
 /// with the reset active, what it touches becomes zero or what it is at power-on. Returns the verdict if something is
-/// wrong or not decided. `stages` is the number of clock edges that a register's content can live.
+/// wrong or not decided, otherwise what registers hold at the start. `stages` is the number of clock edges that a
+/// register's content can live.
 ///
 /// Synthesis may store complements, or the entry of a table instead of its address: registers of a netlist may become
 /// other constants, if the outputs after a reset are those of `hint`, the RTL that the netlist is compared with.
@@ -28,13 +38,14 @@ pub(super) fn check_control(
     request: &Request,
     stages: u32,
     report: &mut Report,
-) -> Option<Verdict> {
-    let outcome = checked((rtl, ports), hint, request, stages, report);
+) -> Result<Start, Verdict> {
+    let mut start = Start::default();
+    let outcome = checked((rtl, ports), hint, request, stages, report, &mut start);
     report.control_open = matches!(outcome, Ok(Some(_)));
     match outcome {
-        Ok(None) => None,
-        Ok(Some(reason)) => Some(Verdict::Unknown { reason }),
-        Err(reason) => Some(Verdict::Differs { reason, counterexample: None }),
+        Ok(None) => Ok(start),
+        Ok(Some(reason)) => Err(Verdict::Unknown { reason }),
+        Err(reason) => Err(Verdict::Differs { reason, counterexample: None }),
     }
 }
 
@@ -59,6 +70,7 @@ fn checked(
     request: &Request,
     stages: u32,
     report: &mut Report,
+    start: &mut Start,
 ) -> Result<Option<String>, String> {
     if clock_of(rtl)?.is_some_and(|(_, rising)| !rising) {
         return Err("registers act on the falling edge of the clock".into());
@@ -66,6 +78,9 @@ fn checked(
     let mut e = Engine::new(Box::new(super::sat::Embedded));
     e.limits = request.limits;
     check_asynchronous_resets((rtl, ports), &mut e)?;
+    if ports.reset.is_none() {
+        start.state = power_on(rtl);
+    }
     if ports.enable.is_none() && ports.reset.is_none() {
         return Ok(None);
     }
@@ -73,6 +88,11 @@ fn checked(
     if edges.open.is_some() {
         return Ok(edges.open);
     }
+    if ports.reset.is_some() {
+        start.state.clone_from(&edges.reset_state);
+    }
+    start.unsettled.clone_from(&edges.settles);
+    start.settle((rtl, ports), &mut e)?;
     if ports.enable.is_some() {
         report
             .notes
@@ -85,10 +105,7 @@ fn checked(
     let bits: usize = edges.reset_state.values().map(Vec::len).sum();
     report.notes.push(format!("{name} is {kind} reset that clears {bits} register bits; the proof starts after it"));
     if let Some(valid) = ports.valid {
-        // A register that holds only after an enabled edge may change before the first one.
-        let mut state = edges.reset_state.clone();
-        state.retain(|(signal, _), _| !edges.settles.contains(signal));
-        match check_valid_cleared(&mut e, rtl, (ports, valid), &state, stages) {
+        match check_valid_cleared(&mut e, rtl, (ports, valid), &start.state, stages) {
             Ok(None) => {}
             Err(reason) if !edges.settles.is_empty() => return Ok(Some(reason)),
             other => return other,
@@ -96,7 +113,10 @@ fn checked(
         report.notes.push("the reset clears every valid flag".into());
     }
     match (hint, &edges.nonzero) {
-        (Some(hint), _) => check_outputs_after_reset(&mut e, ((rtl, ports), &edges.reset_state), hint, stages),
+        (Some(hint), _) => {
+            let clocks = stages.max(report.interval);
+            check_outputs_after_reset(&mut e, ((rtl, ports), &edges.reset_state), hint, clocks)
+        }
         (None, Some(reason)) => Ok(Some(format!("{reason}; compare it with its RTL (--rtl)"))),
         (None, None) => Ok(None),
     }
@@ -198,7 +218,8 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                         Some(true) => {
                             let is_touched = depends_on_reset(rtl, register, ports.reset);
                             let value = if is_netlist && is_touched { constants(e, &next) } else { None };
-                            // A bit that follows the phase may begin as 1, which is no flag of a sample that is cleared.
+                            // A bit that follows the phase may begin as 1, which is no flag of a sample that is
+                            // cleared.
                             if is_touched && !is_power_on(rtl, id, &next) {
                                 let reason = format!(
                                     "{name} is touched by the reset but becomes neither zero nor its power-on value"
@@ -254,7 +275,7 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
 }
 
 /// Checks that the outputs of a netlist after a reset, and until a sample arrives, are those of the RTL where these are
-/// constant. Returns the first undecided question.
+/// constant: so is `ready`, which says in which phase the design begins. Returns the first undecided question.
 fn check_outputs_after_reset(
     e: &mut Engine,
     ((rtl, ports), state): (Side<'_>, &ResetState),
@@ -266,6 +287,8 @@ fn check_outputs_after_reset(
     let same =
         places.filter_map(|(&expected, &found)| expected.zip(found)).filter(|(expected, found)| expected.1 == found.1);
     let mut pairs: Vec<(SignalId, SignalId)> = same.map(|(expected, found)| (expected.0, found.0)).collect();
+    pairs.extend(hint.1.ready.zip(ports.ready));
+    pairs.extend(hint.1.valid.zip(ports.valid).map(|(expected, found)| (expected.1, found.1)));
     pairs.sort_unstable();
     pairs.dedup();
     for edges in 0..stages.max(1) {
@@ -356,6 +379,147 @@ fn check_valid_cleared(
         }
     }
     Ok(None)
+}
+
+/// Outputs that were compared with the model.
+pub(super) struct Compared {
+    /// Clocks since the sample was accepted.
+    pub(super) clocks: u32,
+    /// Registers were followed this far back.
+    pub(super) depth: u32,
+    pub(super) phases: Option<Phases>,
+}
+
+/// Checks that a comparison, which is about any moment that has enough clocks before it, holds from the first sample
+/// after a reset on, and after power-on where no reset returns to the first phase. Returns the verdict if not.
+///
+/// That is so where nothing depends on registers as they were when the sample was accepted, apart from the counter of
+/// phases. Otherwise the outputs of the first samples are compared with those of any later one.
+pub(super) fn check_first_samples(
+    (rtl, ports): Side<'_>,
+    compared: &Compared,
+    start: &Start,
+    request: &Request,
+) -> Option<Verdict> {
+    let phases = compared.phases.as_ref();
+    if ports.reset.is_none() && phases.is_none() {
+        return None;
+    }
+    let unknown = |reason: String| Some(Verdict::Unknown { reason });
+    let counts = |id: &&SignalId| phases.is_some_and(|phases| phases.at(**id, 0).is_some());
+    if let Some(&id) = start.unsettled.iter().find(counts) {
+        let name = &rtl.signal(id).name;
+        return unknown(format!("{name} counts phases, and may change before the first clock with the enable high"));
+    }
+    let mut e = Engine::new(Box::new(super::sat::Embedded));
+    e.limits = request.limits;
+    let mut data: Vec<SignalId> = ports.outputs.iter().flatten().map(|place| place.0).collect();
+    data.extend(ports.valid.map(|(_, valid_out)| valid_out));
+    data.sort_unstable();
+    data.dedup();
+    let mut inputs = FxHashMap::default();
+    let none = ResetState::default();
+    let mut words = |e: &mut Engine, max_k: u32, state: &ResetState| -> Option<(Vec<Arc<[Lit]>>, Option<String>)> {
+        let controls = ControlValues::running(ports);
+        let mut leaves = FirstSample { rtl, controls, phases, state, inputs: &mut inputs, read: None };
+        let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, max_k);
+        let mut word = |&port| unroll.word(&mut Gates { e: &mut *e, leaves: &mut leaves }, rtl.read(port), 0).ok();
+        let words: Option<Vec<_>> = data.iter().map(&mut word).collect();
+        Some((words?, leaves.read.map(|signal| rtl.signal(signal).name.clone())))
+    };
+    let looped = || unknown("a signal depends on itself without a register".into());
+    let Some((_, read)) = words(&mut e, compared.clocks, &none) else { return looped() };
+    let read = read?;
+    let Some((general, _)) = words(&mut e, compared.depth, &none) else { return looped() };
+    for since in 0..compared.depth.saturating_sub(compared.clocks) {
+        if phases.is_some_and(|phases| since % phases.interval != phases.accepts) {
+            continue;
+        }
+        let Some((first, _)) = words(&mut e, since + compared.clocks, &start.state) else { return looped() };
+        for ((general, first), &port) in general.iter().zip(&first).zip(&data) {
+            if general != first && e.equal(general, first) != Outcome::Equal {
+                let begin = if ports.reset.is_some() { "the reset" } else { "power-on" };
+                return unknown(format!(
+                    "{} was proved for later samples, not for one that is accepted {since} clocks after {begin}: it \
+                     depends on what {read} holds then",
+                    rtl.signal(port).name
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// Values of registers at power-on.
+fn power_on(rtl: &Rtl) -> ResetState {
+    let all = (0..rtl.signals().len() as u32).map(SignalId);
+    let first = |id| Some(((id, 0), bit_vector::constant(&initial(rtl, id)?, rtl.signal(id).width)));
+    all.filter_map(first).collect()
+}
+
+impl Start {
+    /// Takes out what changes before the first enabled edge. Registers that hold only after an enabled edge are such,
+    /// but those that take the value again that they have.
+    fn settle(&mut self, (rtl, ports): Side<'_>, e: &mut Engine) -> Result<(), String> {
+        let mut held = std::mem::take(&mut self.unsettled);
+        loop {
+            let mut after = AfterReset::new((rtl, ports), None, &self.state);
+            after.controls.enable = ports.enable.map(|enable| (enable, false));
+            let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
+            let mut changed = Vec::new();
+            for &id in &held {
+                let signal = rtl.signal(id);
+                let word = unroll.word(&mut Gates { e, leaves: &mut after }, rtl.read(id), 0);
+                let word = word.map_err(|_| loops(signal))?;
+                let keeps = signal.registers.iter().all(|register| {
+                    let (lo, width) = (register.lo as usize, rtl.width(register.next) as usize);
+                    let value = self.state.get(&(id, register.lo));
+                    value.is_some_and(|value| e.equal(&word[lo..lo + width], value) == Outcome::Equal)
+                });
+                if !keeps {
+                    changed.push(id);
+                }
+            }
+            if changed.is_empty() {
+                return Ok(());
+            }
+            self.state.retain(|(signal, _), _| !changed.contains(signal));
+            held.retain(|id| !changed.contains(id));
+            self.unsettled.extend(changed);
+        }
+    }
+}
+
+/// Leaves for the clocks of a sample, from registers that hold a state or anything; inputs are shared.
+struct FirstSample<'a> {
+    rtl: &'a Rtl,
+    controls: ControlValues,
+    phases: Option<&'a Phases>,
+    state: &'a ResetState,
+    inputs: &'a mut FxHashMap<(SignalId, u32), Vec<Lit>>,
+    /// First register whose earlier value was read.
+    read: Option<SignalId>,
+}
+
+impl Leaves for FirstSample<'_> {
+    fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit> {
+        if let Some(level) = self.controls.level(signal) {
+            return vec![Lit::constant(level)];
+        }
+        let width = self.rtl.signal(signal).width;
+        let pins = || (0..width).map(|_| e.words.aig.input("input")).collect();
+        self.inputs.entry((signal, k)).or_insert_with(pins).clone()
+    }
+
+    fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
+        self.read.get_or_insert(signal);
+        self.state.get(&(signal, lo)).cloned().unwrap_or_else(|| self.unknown(e, width))
+    }
+
+    fn known(&mut self, _e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
+        let value = self.phases?.at(signal, k)?;
+        Some(bit_vector::constant(value, self.rtl.signal(signal).width))
+    }
 }
 
 /// Leaves for the clocks after a reset: registers that it sets have their value, other registers hold any state.

@@ -14,7 +14,7 @@ use super::aig::Lit;
 use super::bit_vector::Words;
 use super::blast::blast;
 use super::certify::Shared;
-use super::control::check_control;
+use super::control::{Compared, Start, check_control, check_first_samples};
 #[cfg(test)]
 use super::engine::Outcome;
 use super::engine::{Counts, Engine, Limits};
@@ -337,12 +337,15 @@ pub(super) fn prove_with(
     let repeats = report.interval > 1;
     let stages = if repeats { latency } else { latency.clamp(structure, structure + 16) };
     let hint = methods.hint.map(netlist::Hint::side);
-    if let Some(verdict) = check_control((rtl, &ports), hint, request, stages, &mut report) {
-        report.verdict = verdict;
-        return (report, e);
-    }
+    let start = match check_control((rtl, &ports), hint, request, stages, &mut report) {
+        Ok(start) => start,
+        Err(verdict) => {
+            report.verdict = verdict;
+            return (report, e);
+        }
+    };
     if repeats {
-        repeated((model, rtl), &mut ports, methods, &mut report, &mut e);
+        repeated((model, rtl), &mut ports, (request, &start), methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
         let name = &rtl.signal(ready).name;
         differs(
@@ -351,6 +354,7 @@ pub(super) fn prove_with(
         );
     } else {
         rounds::compare((model, rtl, &ports), (latency, structure), methods, &mut report, &mut e);
+        first_samples((rtl, &ports), (latency, structure), (request, &start), &mut report);
     }
     report.bits = e.counts;
     report.gates = e.words.aig.gates();
@@ -375,11 +379,27 @@ fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<
     (count > interval).then(|| format!("a sample has {count} beats, and the next one begins after {interval} clocks"))
 }
 
+/// Takes a proof back that does not hold from the first sample on.
+fn first_samples(
+    (rtl, ports): (&Rtl, &PortRoles),
+    (clocks, structure): (u32, u32),
+    (request, start): (&Request, &Start),
+    report: &mut Report,
+) {
+    if report.verdict == Verdict::Proved {
+        let compared = Compared { clocks, depth: ports.depth(clocks, structure), phases: ports.phases.clone() };
+        if let Some(verdict) = check_first_samples((rtl, ports), &compared, start, request) {
+            report.verdict = verdict;
+        }
+    }
+}
+
 /// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a
 /// pipeline, then that the result stays.
 fn repeated(
     (model, rtl): (&Model, &Rtl),
     ports: &mut PortRoles,
+    (request, start): (&Request, &Start),
     methods: rounds::Methods<'_>,
     report: &mut Report,
     e: &mut Engine,
@@ -397,9 +417,18 @@ fn repeated(
             return;
         }
     };
+    // A text that states its interval is one of ours, or made of one: the first clock accepts a sample.
+    if found.accepts > 0 && (request.is_netlist || phases::stated_interval(rtl).is_some()) {
+        let name = ports.ready.map_or("", |ready| &rtl.signal(ready).name);
+        let start = if ports.reset.is_some() { "the reset" } else { "power-on" };
+        let reason = format!("{name} is 1 first {} clocks after {start}, not in the first clock", found.accepts);
+        report.verdict = Verdict::Unknown { reason };
+        return;
+    }
     ports.phases = Some(found.seen_after(latency));
     // Registers are read as far back as the sample, and no further.
     rounds::compare((model, rtl, ports), (latency, latency), methods, report, e);
+    first_samples((rtl, ports), (latency, latency), (request, start), report);
     let mut compared = 0;
     for later in 1..interval {
         if report.verdict != Verdict::Proved {
@@ -414,6 +443,7 @@ fn repeated(
                 let valid = ports.valid.take();
                 let matched = (report.operations_matched, report.operations_unmatched);
                 rounds::compare((model, rtl, ports), (latency + later, latency + later), methods, report, e);
+                first_samples((rtl, ports), (latency + later, latency + later), (request, start), report);
                 (report.operations_matched, report.operations_unmatched) = matched;
                 ports.valid = valid;
             }
