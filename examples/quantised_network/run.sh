@@ -20,7 +20,7 @@ set -- net.json --weights weights.safetensors --quant "$out/quant_8.json"
 "$alir2hdl" verify "$@" --input samples.npy --pipeline 4 --lang verilog --sim iverilog | sed 's/ in [0-9]* cycles.*//'
 
 # 3. A QONNX network has all its types in it. Outputs of the exact evaluation of the file lie beside it.
-"$alir2hdl" info network.onnx | sed -n 1,5p
+"$alir2hdl" info network.onnx | sed -n 1,7p
 "$alir2hdl" network.onnx --verilog "$out/network.v" --pipeline 4 --quiet
 "$alir2hdl" verify network.onnx --input qonnx_inputs.npy --expect qonnx_outputs.npy --pipeline 4 --lang verilog --sim iverilog |
     sed 's/ in [0-9]* cycles.*//'

@@ -77,7 +77,7 @@ fn a_counter_that_begins_elsewhere_is_not_proved() {
             let Some((register, value)) = line.trim_end_matches(';').split_once(&format!(" {operator} ")) else {
                 return false;
             };
-            let is_counter = register == "phase" && value.contains("'d0") || register == "phase" && value == "1'b0";
+            let is_counter = register == "phase" && (value.contains("'d0") || value == "1'b0");
             is_counter || (["at_0", "phase_is_0"].contains(&register) && value == "1'b1")
         };
         let registers = ["phase", "at_0", "phase_is_0"];

@@ -25,10 +25,13 @@ pub(super) struct Start {
     unsettled: FxHashSet<SignalId>,
 }
 
+/// Outputs as gates, and the name of a register older than the sample that they read.
+type Outputs = (Vec<Arc<[Lit]>>, Option<String>);
+
 /// Checks enable and reset, register by register, at the level of one clock edge: with the enable low nothing changes;
-/// with the reset active, what it touches becomes zero or what it is at power-on. Returns the verdict if something is
-/// wrong or not decided, otherwise what registers hold at the start. `stages` is the number of clock edges that a
-/// register's content can live.
+/// with the reset active, what it touches becomes zero or what it is at power-on. Returns what registers hold at the
+/// start; `None` if something is wrong or not decided, which is the verdict of the report then. `stages` is the number
+/// of clock edges that a register's content can live.
 ///
 /// Synthesis may store complements, or the entry of a table instead of its address: registers of a netlist may become
 /// other constants, if the outputs after a reset are those of `hint`, the RTL that the netlist is compared with.
@@ -38,15 +41,16 @@ pub(super) fn check_control(
     request: &Request,
     stages: u32,
     report: &mut Report,
-) -> Result<Start, Verdict> {
+) -> Option<Start> {
     let mut start = Start::default();
     let outcome = checked((rtl, ports), hint, request, stages, report, &mut start);
     report.control_open = matches!(outcome, Ok(Some(_)));
-    match outcome {
-        Ok(None) => Ok(start),
-        Ok(Some(reason)) => Err(Verdict::Unknown { reason }),
-        Err(reason) => Err(Verdict::Differs { reason, counterexample: None }),
-    }
+    report.verdict = match outcome {
+        Ok(None) => return Some(start),
+        Ok(Some(reason)) => Verdict::Unknown { reason },
+        Err(reason) => Verdict::Differs { reason, counterexample: None },
+    };
+    None
 }
 
 /// Returns `true` if a word differs from its expected value at one clock edge, for states and inputs that show it;
@@ -419,7 +423,7 @@ pub(super) fn check_first_samples(
     data.dedup();
     let mut inputs = FxHashMap::default();
     let none = ResetState::default();
-    let mut words = |e: &mut Engine, max_k: u32, state: &ResetState| -> Option<(Vec<Arc<[Lit]>>, Option<String>)> {
+    let mut words = |e: &mut Engine, max_k: u32, state: &ResetState| -> Option<Outputs> {
         let controls = ControlValues::running(ports);
         let mut leaves = FirstSample { rtl, controls, phases, state, inputs: &mut inputs, read: None };
         let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, max_k);

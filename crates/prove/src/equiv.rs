@@ -337,13 +337,7 @@ pub(super) fn prove_with(
     let repeats = report.interval > 1;
     let stages = if repeats { latency } else { latency.clamp(structure, structure + 16) };
     let hint = methods.hint.map(netlist::Hint::side);
-    let start = match check_control((rtl, &ports), hint, request, stages, &mut report) {
-        Ok(start) => start,
-        Err(verdict) => {
-            report.verdict = verdict;
-            return (report, e);
-        }
-    };
+    let Some(start) = check_control((rtl, &ports), hint, request, stages, &mut report) else { return (report, e) };
     if repeats {
         repeated((model, rtl), &mut ports, (request, &start), methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
