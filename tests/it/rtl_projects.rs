@@ -1,10 +1,6 @@
 //! RTL of several files for `prove`: file lists, included files, macros, data files, and netlists in JSON.
 
-use crate::common::{model, run};
-use alir2hdl::formats;
-use alir2hdl::ir::{Builder, Op, Output, Table};
-use alir2hdl::num::Interval;
-use std::path::Path;
+use crate::common::{model, run, table_model};
 use tempfile::TempDir;
 
 /// Writes files below a folder.
@@ -115,24 +111,10 @@ fn messages_about_projects_name_the_file() {
     }
 }
 
-/// A model that is a table of sixteen words.
-fn table_model(dir: &Path) {
-    let mut builder = Builder::new(vec![0]);
-    let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
-    let entries: Vec<i32> = (0..16).map(|i| (i * i * 3 + 5) % 200).collect();
-    let out = Interval::new(0, 255, 0);
-    let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 4 });
-    let y = builder.op(Op::Lookup { x, table, base: 0.into() }, out);
-    builder.output(Output { source: Some(y), shift: 0, neg: false });
-    let mut text = Vec::new();
-    formats::prepare(&builder.finish().unwrap(), formats::Target::Alir4).unwrap().write(&mut text).unwrap();
-    std::fs::write(dir.join("table.json"), text).unwrap();
-}
-
 #[test]
 fn memories_come_from_files_in_both_languages() {
     let dir = tempfile::tempdir().unwrap();
-    table_model(dir.path());
+    table_model(dir.path(), |i| (i * i * 3 + 5) % 200);
     let words = |each: &dyn Fn(i32) -> String| (0..16).map(|i| each((i * i * 3 + 5) % 200) + "\n").collect::<String>();
     write(
         &dir,
@@ -175,7 +157,7 @@ fn memories_come_from_files_in_both_languages() {
 #[test]
 fn netlists_in_json_are_proved() {
     let dir = tempfile::tempdir().unwrap();
-    table_model(dir.path());
+    table_model(dir.path(), |i| (i * i * 3 + 5) % 200);
     // Each bit of the result is a look-up table of four inputs.
     let bits: Vec<u32> = (0..16).map(|i| (i * i * 3 + 5) % 200).collect();
     let netlist = |change: u32| {

@@ -1,27 +1,9 @@
 //! Netlists as synthesis writes them, and as it should not: shift registers, carry chains, ROMs in block RAM,
 //! mutations.
 
-use crate::common::run;
-use alir2hdl::formats;
-use alir2hdl::ir::{Builder, Op, Output, Table};
-use alir2hdl::num::Interval;
+use crate::common::{run, table_model};
 use std::fmt::Write;
-use std::path::Path;
 use tempfile::TempDir;
-
-/// Model that is a table of sixteen words of eight bits.
-fn table_model(dir: &Path, entry: impl Fn(i32) -> i32) {
-    let mut builder = Builder::new(vec![0]);
-    let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
-    let out = Interval::new(0, 255, 0);
-    let entries = (0..16).map(entry).collect();
-    let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 4 });
-    let y = builder.op(Op::Lookup { x, table, base: 0.into() }, out);
-    builder.output(Output { source: Some(y), shift: 0, neg: false });
-    let mut text = Vec::new();
-    formats::prepare(&builder.finish().unwrap(), formats::Target::Alir4).unwrap().write(&mut text).unwrap();
-    std::fs::write(dir.join("table.json"), text).unwrap();
-}
 
 /// Folder with a model and the RTL that `options` give.
 fn folder(entry: impl Fn(i32) -> i32, options: &str) -> TempDir {

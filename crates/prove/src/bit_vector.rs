@@ -64,6 +64,11 @@ impl Words {
         Words { aig: Aig::new(), ..Words::default() }
     }
 
+    /// Returns a word of new inputs that share a name.
+    pub fn free(&mut self, name: &str, width: u32) -> Vec<Lit> {
+        (0..width).map(|_| self.aig.input(name)).collect()
+    }
+
     /// The adder that made a node, and the bit of its result.
     pub fn adder_of(&self, node: u32) -> Option<(&Adder, usize)> {
         self.adder_of.get(&node).map(|&(adder, bit)| (&self.adders[adder as usize], bit as usize))

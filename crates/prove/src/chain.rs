@@ -1,7 +1,7 @@
 //! Steps of a chain of programs, proved on several threads.
 //!
 //! Threads take the steps in order. Each step has the same budget whatever the others spend, and results are summed in
-//! the order of the chain up to the first step that is open; so no result depends on the number of threads.
+//! the order of the chain up to the first undecided step; so no result depends on the number of threads.
 
 use super::engine::{Counts, Question};
 use super::progress::{Cancelled, cancellable_by, flags};
@@ -13,7 +13,7 @@ use std::thread;
 
 /// Stack of a thread in bytes: that of the main thread on Linux, and as much again.
 const STACK: usize = 16 << 20;
-/// Most operations of all programs that are compared at one time, for the memory that this takes.
+/// Maximum number of operations of all programs that are compared at one time: a bound on memory.
 const MOST_OPERATIONS: usize = 400_000;
 
 /// Result of a step, or of all steps of a chain.
@@ -34,7 +34,7 @@ pub(super) struct Chain<'a> {
     pairs: Vec<(&'a Model, &'a Model)>,
     /// Index of the step that is taken next.
     next: AtomicUsize,
-    /// Index of the first step that is known to be open.
+    /// Smallest index of an undecided step so far.
     open: AtomicUsize,
     results: Mutex<Vec<Option<StepResult>>>,
 }
@@ -56,7 +56,7 @@ impl<'a> Chain<'a> {
         wanted.map_or_else(cores, usize::from).min(self.pairs.len()).min(fitting)
     }
 
-    /// Proves steps until none is left, or one is open.
+    /// Proves steps until none remains or one is undecided.
     fn work(&self, step: &(dyn Fn(&Model, &Model) -> StepResult + Sync)) {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl<'a> Chain<'a> {
         (found, goes_on.then(|| self.sum()))
     }
 
-    /// Returns the sum of the results in order, up to the first that is open.
+    /// Returns the sum of the results in order, up to the first undecided one.
     fn sum(&self) -> StepResult {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sum = StepResult { is_proved: true, ..StepResult::default() };

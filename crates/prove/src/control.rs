@@ -279,7 +279,7 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
 }
 
 /// Checks that the outputs of a netlist after a reset, and until a sample arrives, are those of the RTL where these are
-/// constant: so is `ready`, which says in which phase the design begins. Returns the first undecided question.
+/// constant. `ready` is constant, and determines the first phase. Returns the first undecided question.
 fn check_outputs_after_reset(
     e: &mut Engine,
     ((rtl, ports), state): (Side<'_>, &ResetState),
@@ -397,7 +397,7 @@ pub(super) struct Compared {
 /// Checks that a comparison, which is about any moment that has enough clocks before it, holds from the first sample
 /// after a reset on, and after power-on where no reset returns to the first phase. Returns the verdict if not.
 ///
-/// That is so where nothing depends on registers as they were when the sample was accepted, apart from the counter of
+/// The comparison holds if no output reads a register from before the sample was accepted, apart from the counter of
 /// phases. Otherwise the outputs of the first samples are compared with those of any later one.
 pub(super) fn check_first_samples(
     (rtl, ports): Side<'_>,
@@ -511,8 +511,7 @@ impl Leaves for FirstSample<'_> {
             return vec![Lit::constant(level)];
         }
         let width = self.rtl.signal(signal).width;
-        let pins = || (0..width).map(|_| e.words.aig.input("input")).collect();
-        self.inputs.entry((signal, k)).or_insert_with(pins).clone()
+        self.inputs.entry((signal, k)).or_insert_with(|| e.words.free("input", width)).clone()
     }
 
     fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
@@ -550,10 +549,7 @@ impl Leaves for AfterReset<'_> {
             return vec![Lit::FALSE];
         }
         let width = self.rtl.signal(signal).width;
-        self.inputs
-            .entry((signal, k))
-            .or_insert_with(|| (0..width).map(|_| e.words.aig.input("input")).collect())
-            .clone()
+        self.inputs.entry((signal, k)).or_insert_with(|| e.words.free("input", width)).clone()
     }
 
     fn before(&mut self, e: &mut Engine, signal: SignalId, lo: u32, width: u32) -> Vec<Lit> {
@@ -575,15 +571,14 @@ impl Leaves for OneEdge<'_> {
             return vec![Lit::constant(level)];
         }
         let width = self.rtl.signal(signal).width;
-        self.inputs.entry(signal).or_insert_with(|| (0..width).map(|_| e.words.aig.input("input")).collect()).clone()
+        self.inputs.entry(signal).or_insert_with(|| e.words.free("input", width)).clone()
     }
 
     fn signal(&mut self, e: &mut Engine, signal: SignalId, _k: u32, bits: Vec<Lit>) -> Vec<Lit> {
         if self.rtl.signal(signal).registers.is_empty() {
             return bits;
         }
-        let width = bits.len();
-        self.states.entry(signal).or_insert_with(|| (0..width).map(|_| e.words.aig.input("state")).collect()).clone()
+        self.states.entry(signal).or_insert_with(|| e.words.free("state", bits.len() as u32)).clone()
     }
 }
 
@@ -609,13 +604,12 @@ impl Leaves for AfterEdge<'_> {
             return vec![Lit::constant(level && !(k == 1 && Some(signal) == self.enable))];
         }
         let width = self.rtl.signal(signal).width;
-        let bits = || (0..width).map(|_| e.words.aig.input("input")).collect();
-        self.inputs.entry((signal, k)).or_insert_with(bits).clone()
+        self.inputs.entry((signal, k)).or_insert_with(|| e.words.free("input", width)).clone()
     }
 
     fn known(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {
         let Signal { width, registers, .. } = self.rtl.signal(signal);
-        let bits = || (0..*width).map(|_| e.words.aig.input("state")).collect();
-        (k == 2 && !registers.is_empty()).then(|| self.states.entry(signal).or_insert_with(bits).clone())
+        let is_state = k == 2 && !registers.is_empty();
+        is_state.then(|| self.states.entry(signal).or_insert_with(|| e.words.free("state", *width)).clone())
     }
 }

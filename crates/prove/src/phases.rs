@@ -72,17 +72,12 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     if let Some((reset, idle)) = running.reset {
         let under = ControlValues { reset: Some((reset, !idle)), ..running };
         for &signal in &closed {
-            // Constants that a reset does not touch are what they are at power-on in each phase.
+            // A register that the reset does not touch may have its power-on value in each phase.
             let is_first =
                 |known: &State| Ok::<_, String>(becomes(rtl, under, known, signal)?.as_ref() == first.get(&signal));
-            let mut is_set = is_first(&State::default())?;
-            if !is_set {
-                is_set = true;
-                for state in &sequence {
-                    is_set &= is_first(state)?;
-                }
-            }
-            if !is_set {
+            let in_each_phase =
+                || sequence.iter().try_fold(true, |all, state| Ok::<_, String>(all && is_first(state)?));
+            if !is_first(&State::default())? && !in_each_phase()? {
                 let name = &rtl.signal(signal).name;
                 return Err(format!("{name} counts phases, and the reset does not set it to its power-on value"));
             }
@@ -281,8 +276,7 @@ impl Leaves for Edge<'_> {
             return vec![Lit::constant(level)];
         }
         let width = self.rtl.signal(signal).width;
-        let pins = || (0..width).map(|_| e.words.aig.input("input")).collect();
-        self.inputs.entry((signal, k)).or_insert_with(pins).clone()
+        self.inputs.entry((signal, k)).or_insert_with(|| e.words.free("input", width)).clone()
     }
 
     fn known(&mut self, _e: &mut Engine, signal: SignalId, k: u32) -> Option<Vec<Lit>> {

@@ -405,7 +405,7 @@ pub trait Leaves {
     fn input(&mut self, e: &mut Engine, signal: SignalId, k: u32) -> Vec<Lit>;
     /// Bits of an undefined value.
     fn unknown(&mut self, e: &mut Engine, width: u32) -> Vec<Lit> {
-        (0..width).map(|_| e.words.aig.input("undefined")).collect()
+        e.words.free("undefined", width)
     }
     /// Bits of a register's state before the time that is looked at: `width` bits from `lo` on.
     fn before(&mut self, e: &mut Engine, _signal: SignalId, _lo: u32, width: u32) -> Vec<Lit> {

@@ -1,5 +1,8 @@
 //! The program and the models, for tests of the command line.
 
+use alir2hdl::formats;
+use alir2hdl::ir::{Builder, Op, Output, Table};
+use alir2hdl::num::Interval;
 use assert_cmd::Command;
 use std::path::Path;
 
@@ -25,4 +28,18 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let output = command.current_dir(folder).args(arguments).output().expect("the program runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");
     (output.status.code().expect("an exit code"), text(output.stdout), text(output.stderr))
+}
+
+/// Writes `table.json`: a look-up table of sixteen words of eight bits.
+pub(crate) fn table_model(dir: &Path, entry: impl Fn(i32) -> i32) {
+    let mut builder = Builder::new(vec![0]);
+    let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
+    let out = Interval::new(0, 255, 0);
+    let entries = (0..16).map(entry).collect();
+    let table = builder.table(Table { entries, out: out.clone(), hash: String::new(), inp_width: 4 });
+    let y = builder.op(Op::Lookup { x, table, base: 0.into() }, out);
+    builder.output(Output { source: Some(y), shift: 0, neg: false });
+    let mut text = Vec::new();
+    formats::prepare(&builder.finish().unwrap(), formats::Target::Alir4).unwrap().write(&mut text).unwrap();
+    std::fs::write(dir.join("table.json"), text).unwrap();
 }

@@ -84,6 +84,23 @@ impl PassInfo {
     }
 }
 
+/// The pass that splits sums and comparisons into carry chains of at most this many bits.
+macro_rules! shorter_chains {
+    ($bits:literal) => {
+        PassInfo {
+            name: concat!("sums", $bits),
+            summary: concat!(
+                "sums and comparisons of more than ",
+                $bits,
+                " bits as carry chains of no more, so that registers can be placed between them"
+            ),
+            level: BY_NAME,
+            tables_only: false,
+            run: sums::run::<$bits>,
+        }
+    };
+}
+
 /// All passes.
 pub const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -208,38 +225,10 @@ pub const PASSES: &[PassInfo] = &[
         tables_only: false,
         run: products::run,
     },
-    PassInfo {
-        name: "sums32",
-        summary: "sums and comparisons of more than 32 bits as carry chains of no more, so that registers can be \
-                  placed between them",
-        level: BY_NAME,
-        tables_only: false,
-        run: sums::run::<32>,
-    },
-    PassInfo {
-        name: "sums16",
-        summary: "sums and comparisons of more than 16 bits as carry chains of no more, so that registers can be \
-                  placed between them",
-        level: BY_NAME,
-        tables_only: false,
-        run: sums::run::<16>,
-    },
-    PassInfo {
-        name: "sums8",
-        summary: "sums and comparisons of more than 8 bits as carry chains of no more, so that registers can be \
-                  placed between them",
-        level: BY_NAME,
-        tables_only: false,
-        run: sums::run::<8>,
-    },
-    PassInfo {
-        name: "sums4",
-        summary: "sums and comparisons of more than 4 bits as carry chains of no more, so that registers can be \
-                  placed between them",
-        level: BY_NAME,
-        tables_only: false,
-        run: sums::run::<4>,
-    },
+    shorter_chains!(32),
+    shorter_chains!(16),
+    shorter_chains!(8),
+    shorter_chains!(4),
     PassInfo {
         name: "dce",
         summary: "drop operations and tables that no output needs",

@@ -247,7 +247,7 @@ impl Split {
                 _ => zero(rw),
             },
             Operand::Constant { code, low: place } => {
-                // The code of the run: what is below it is dropped, what is above it wraps.
+                // Bits below the run are dropped, bits above it wrap.
                 let moved = place - low;
                 let code = if moved < 0 { code >> moved.unsigned_abs() } else { code << moved.unsigned_abs() };
                 let code = alir_core::num::wrap(&code, interval.kif());
@@ -268,7 +268,7 @@ impl Split {
         let Some(carry) = carry else { return x };
         let kif = rw.kif(x);
         let frac = (1 - low) as i32;
-        // Zero has no place: it takes that of the run.
+        // Zero has no width of its own.
         let width = if kif.is_zero() { 1 } else { kif.width() + 1 };
         let interval = Interval::from_width(kif.signed, width, frac);
         let op = match (carry, self.operands.minus) {
