@@ -685,6 +685,30 @@ mod tests {
     use crate::sat::Embedded;
     use alir_hdl::{Language, read};
 
+    /// A value that differs and does not explain the output has no effect on the next candidate.
+    #[test]
+    fn the_operation_that_explains_the_output_is_named() {
+        use alir_core::ir::{Builder, Op, Output};
+        use alir_core::num::{Code, Interval};
+        let mut builder = Builder::new(vec![0]);
+        let x = builder.op(Op::Input { input: 0 }, Interval::new(0, 15, 0));
+        let plus = |value: i64| Op::AddConst { x, value: Code::from(value), shift: 0 };
+        let a = builder.op(plus(1), Interval::new(0, 31, 0));
+        let b = builder.op(plus(2), Interval::new(0, 31, 0));
+        let sum = builder.op(Op::Add { a, b, shift: 0 }, Interval::new(0, 63, 0));
+        builder.output(Output { source: Some(sum), shift: 0, neg: false });
+        let model = builder.finish().unwrap();
+        let values: Vec<BigInt> = [3, 4, 5, 9].map(BigInt::from).into();
+        let seen =
+            |op: ValueId, value: i32| Seen { op: op.0, signal: format!("v{}", op.0), width: 5, value: value.into() };
+        // 4 + 8 is 12; with the value of the first signal it would be 13.
+        let seen = [seen(a, 5), seen(b, 8)];
+        let first = |found: i32| first_difference(&model, &values, 0, (&9.into(), &found.into()), &seen);
+        assert_eq!(first(12), Some((b.0, format!("v{}", b.0))));
+        assert_eq!(first(10), Some((a.0, format!("v{}", a.0))));
+        assert_eq!(first(40), Some((a.0, format!("v{}", a.0))));
+    }
+
     fn hardware(
         model: &Model,
         level: u8,
