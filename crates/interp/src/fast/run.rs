@@ -340,9 +340,8 @@ impl<'p> Runner<'p> {
     ) {
         let plan = self.plan;
         let Some(reg) = out.src else {
-            for sample in start + range.start..start + range.end {
-                outputs.store_big(sample * plan.n_outputs + column, &out.constant.into(), out.exponent);
-            }
+            let column = (start + range.start) * plan.n_outputs + column;
+            outputs.store_constant(column, plan.n_outputs, range.len(), &out.constant.into(), out.exponent);
             return;
         };
         let offset = self.layout.offsets[reg as usize];
@@ -460,6 +459,14 @@ pub(super) trait Sink {
     }
     fn store<T: LoadStore>(&mut self, plan: &Plan, src: &[T], out: &OutputConversion, start: usize, column: usize);
     fn store_big(&mut self, index: usize, code: &BigInt, exponent: i32);
+    /// Sets `count` elements, `stride` apart from `first` on, to one code.
+    fn store_constant(&mut self, first: usize, stride: usize, count: usize, code: &BigInt, exponent: i32);
+}
+
+/// Sets `count` elements, `stride` apart from `first` on, to one value.
+fn fill_column<T: Clone>(elements: &mut [T], first: usize, stride: usize, count: usize, value: &T) {
+    let column = elements.iter_mut().skip(first).step_by(stride);
+    column.take(count).for_each(|element| element.clone_from(value));
 }
 
 /// Lanes with their vectorised conversions.
@@ -576,6 +583,10 @@ impl Sink for RealOut<'_> {
     fn store_big(&mut self, index: usize, code: &BigInt, exponent: i32) {
         self.0[index] = convert::nearest(code, exponent);
     }
+
+    fn store_constant(&mut self, first: usize, stride: usize, count: usize, code: &BigInt, exponent: i32) {
+        fill_column(self.0, first, stride, count, &convert::nearest(code, exponent));
+    }
 }
 
 struct Codes<'a>(&'a [i64]);
@@ -620,6 +631,10 @@ impl Sink for CodesOut<'_> {
     fn store_big(&mut self, index: usize, code: &BigInt, _: i32) {
         self.0[index] = low_bits(code) as i64;
     }
+
+    fn store_constant(&mut self, first: usize, stride: usize, count: usize, code: &BigInt, _: i32) {
+        fill_column(self.0, first, stride, count, &(low_bits(code) as i64));
+    }
 }
 
 struct Exact<'a>(&'a [BigInt]);
@@ -657,6 +672,10 @@ impl Sink for ExactOut<'_> {
 
     fn store_big(&mut self, index: usize, code: &BigInt, _: i32) {
         self.0[index].clone_from(code);
+    }
+
+    fn store_constant(&mut self, first: usize, stride: usize, count: usize, code: &BigInt, _: i32) {
+        fill_column(self.0, first, stride, count, code);
     }
 }
 
