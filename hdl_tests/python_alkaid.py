@@ -234,6 +234,38 @@ def every_model(root, names):
     print("ALKAID", compared, "models,", beside, "beside alkaid's emulator")
 
 
+def conditions_of_the_hls4ml_backend():
+    """Conditions, magnitudes and roundings of values of either sign, as numpy has them; alkaid 0.8.2 does not for all that its users write."""
+    from alkaid.trace import FVArrayInput, trace
+
+    from alir2hdl.hls4ml import _numbers as ours
+
+    forms = [
+        (lambda a, b: ours._where_negative(a, a, b), lambda a, b: np.where(a < 0, a, b)),
+        (lambda a, b: ours._where_positive(a, a, b), lambda a, b: np.where(a > 0, a, b)),
+        (lambda a, _: ours._magnitude(a), lambda a, _: np.abs(a)),
+        (lambda a, _: ours._quantise(a, True, 20, 2, "WRAP", "TRN_ZERO"), lambda a, _: np.trunc(a * 4) / 4),
+        (lambda a, _: ours._quantise(a, True, 20, 2, "WRAP", "RND_ZERO"), lambda a, _: np.sign(a) * np.ceil(np.abs(a) * 4 - 0.5) / 4),
+        (lambda a, _: ours._quantise(a, True, 20, 2, "WRAP", "RND_INF"), lambda a, _: np.sign(a) * np.floor(np.abs(a) * 4 + 0.5) / 4),
+    ]
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(-4096, 4096, (100, 2)) / 1024
+        weights, factors = rng.integers(-3, 4, (2, 2)) / 2, rng.choice([1.0, -1.0, -2.0, 0.5, -128.0], 2)
+        given = FVArrayInput((2,))
+        inputs = given.quantize(1, 5, 10)
+        # A sum is cut to fewer bits, and what is read afterwards is a multiple of either sign.
+        types = [(1, int(rng.integers(3, 8)), int(rng.integers(4, 11))) for _ in range(2)]
+        values = [(inputs @ weights[:, [k]]).quantize(*types[k], "WRAP", "TRN") * factors[k] for k in range(2)]
+        found = []
+        for k, (_, integers, fractional) in enumerate(types):
+            low = 2.0 ** (integers + fractional)
+            codes = np.floor(rows @ weights[:, k] * 2.0**fractional)
+            found.append(((codes + low) % (2 * low) - low) / 2.0**fractional * factors[k])
+        results = trace(given, np.concatenate([traced(*values) for traced, _ in forms])).predict(rows)
+        assert np.array_equal(results, np.stack([computed(*found) for _, computed in forms], axis=1)), seed
+
+
 def short(scratch):
     folder_is_the_same(CombLogic.load(DATA / "jet_mlp/model.json.gz"), scratch)
     compared = 0
@@ -253,6 +285,7 @@ def short(scratch):
     through_verilator(model, x, golden)
     stateful(DATA / "fsm/leaky_integrator", scratch)
     as_alkaid_means_it(scratch)
+    conditions_of_the_hls4ml_backend()
     assert RTLModel(comb, scratch / "1 of-two").write() is None and (scratch / "1 of-two/src/p1_of_two.v").is_file()
     # An unreachable cutoff is the delay of the slowest operation.
     assert RTLModel(comb, scratch / "cut", latency_cutoff=1e-6).latency >= 1

@@ -188,6 +188,12 @@ cases = converted_inputs | {
     "curves": (lambda: graph((6,), lambda x: L.Concatenate(name="k")([
         L.Concatenate(name="j")([L.ELU(0.7, name="e")(x), L.Activation("selu", name="s")(x)]),
         L.Concatenate(name="i")([L.Activation("softplus", name="p")(x), L.Activation("softsign", name="q")(x)])])), {}),
+    # The types of results are narrower than the sums, so that conditions see quantised values; weights have both signs.
+    "slopes": (lambda: graph((3,), lambda x: L.Concatenate(name="k")([
+        L.Concatenate(name="j")([L.LeakyReLU(negative_slope=0.3, name="e")(L.Dense(4, name="a")(x)), L.ELU(0.7, name="s")(L.Dense(4, name="b")(x))]),
+        L.Concatenate(name="i")([L.PReLU(name="p")(L.Dense(4, name="c")(x)), L.Activation("selu", name="q")(L.Dense(4, name="d")(x))])])),
+        {"change": every(result="ap_fixed<12,5>")}),
+    "unrolled": (network, {"change": every(Strategy="Resource_Unrolled", ReuseFactor=2)}),
     "lines": (lambda: graph((6,), lambda x: L.Concatenate(name="k")([
         L.Concatenate(name="j")([L.PReLU(name="e")(x), L.Activation("hard_sigmoid", name="s")(x)]),
         L.Activation("relu6", name="p")(L.ReLU(threshold=0.5, name="t")(x))])), {}),

@@ -17,7 +17,7 @@ refused with the layer's name. `trace` gives every layer whose `Trace` is set, a
 import hashlib
 from pathlib import Path
 
-from ._adaptations import _keep_axes, _take_hgq
+from ._adaptations import _keep_axes, _leave_unrolled, _take_hgq
 from ._program import _emulator, _program
 
 __all__ = ["register"]
@@ -45,6 +45,7 @@ def _backend_class():
             # Before the model is read; when a back end is registered, hls4ml is not imported as a whole.
             _take_hgq()
             _keep_axes()
+            _leave_unrolled()
             config = super().create_initial_config(part=part, clock_period=clock_period, io_type=io_type, **rest)
             return config | {"Pipeline": pipeline}
 

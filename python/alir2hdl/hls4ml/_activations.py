@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 
-from ._numbers import _cast, _constant, _looked_up_in, _quantise, _refused, _scaled, _type, _weights
+from ._numbers import (
+    _cast, _constant, _looked_up_in, _magnitude, _quantise, _refused, _scaled, _type, _weights, _where_negative, _where_positive,
+)
 
 
 
@@ -22,9 +24,9 @@ def _float_function(name: str):
 def _towards_zero(x):
     """The whole part, as a conversion to int leaves it."""
     _, integers, _ = (np.max(part) for part in x.kif)
-    size = np.abs(x).quantize(0, max(int(integers), 0) + 1, 0, "WRAP", "TRN")
+    size = _magnitude(x).quantize(0, max(int(integers), 0) + 1, 0, "WRAP", "TRN")
     # int has 32 bits.
-    return np.where(x < 0, -size, size).quantize(1, min(max(int(integers), 0) + 1, 31), 0, "WRAP", "TRN")
+    return _where_negative(x, -size, size).quantize(1, min(max(int(integers), 0) + 1, 31), 0, "WRAP", "TRN")
 
 
 def _in_float(kind: str):
@@ -216,7 +218,7 @@ def _activation(layer, x, x_type, out):
         return _looked_up_in(layer, x, lambda at: table[np.asarray(at * 2.0 ** x_type[2]).astype(int) % size], layer.get_attr("table_t").precision)
     if kind == "PReLU":
         slopes = _weights(layer, "param").ravel()
-        return np.where(x > 0, _cast(layer, x, out), _cast(layer, _scaled(x, slopes), out))
+        return _where_positive(x, _cast(layer, x, out), _cast(layer, _scaled(x, slopes), out))
     if kind == "HardActivation":
         inside = np.clip(x * _constant(layer, "slope_t", layer.get_attr("slope")) + _constant(layer, "shift_t", layer.get_attr("shift")), 0.0, 1.0)
         if activation not in ("hard_sigmoid", "hard_tanh"):
@@ -245,8 +247,8 @@ def _activation(layer, x, x_type, out):
         number = _constant(layer, "param_t", layer.get_attr("activ_param", 1.0))
         # Each side is cast by itself.
         if layer._get_act_function_name() == "leaky_relu":
-            return np.where(x > 0, _cast(layer, x, out), _cast(layer, x * number, out))
+            return _where_positive(x, _cast(layer, x, out), _cast(layer, x * number, out))
         if layer._get_act_function_name() == "elu":
             return np.where(x >= 0, _cast(layer, x, out), _cast(layer, _table(layer, x, "elu") * number, out))
-        return np.where(x > number, _cast(layer, x, out), 0.0)
+        return np.where(x <= number, 0.0, _cast(layer, x, out))
     raise _refused(layer, f"{activation or kind} is not among the layers that this back end takes")

@@ -29,6 +29,21 @@ def _take_hgq() -> None:
     passes.generate_mask_fn = generate_mask_fn
 
 
+def _leave_unrolled() -> None:
+    """Leaves out hls4ml's C++ for the strategy Resource_Unrolled, which stops at other back ends; the numbers are those of Resource."""
+    from hls4ml.backends.vivado.passes.unrolled_codegen import GenerateUnrolledDenseResource
+
+    theirs = GenerateUnrolledDenseResource.match
+    if getattr(theirs, "alir2hdl", False):
+        return
+
+    def match(self, node):
+        return node.model.config.backend.name != "alir2hdl" and theirs(self, node)
+
+    match.alir2hdl = True
+    GenerateUnrolledDenseResource.match = match
+
+
 def _keep_axes() -> None:
     """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and dilations.
 

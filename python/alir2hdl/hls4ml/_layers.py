@@ -3,7 +3,10 @@
 import numpy as np
 
 from ._activations import _activation, _softmax, _table, _towards_zero
-from ._numbers import _cast, _check_modes, _codes, _constant, _looked_up_in, _numbers, _quantise, _refused, _scaled, _spread, _total, _type, _weights
+from ._numbers import (
+    _cast, _check_modes, _codes, _constant, _looked_up_in, _magnitude, _numbers, _quantise, _refused, _scaled, _spread, _total, _type,
+    _weights, _where_negative,
+)
 
 
 
@@ -171,7 +174,7 @@ def _resized(layer, x):
 def _quotient(layer, x, count: int, fractionals: int):
     """x over a number, towards zero at these fractional bits (those of its type), as ap_fixed divides."""
     _, integers, _ = (int(np.max(part)) for part in x.kif)
-    size = np.abs(x)
+    size = _magnitude(x)
     if count & (count - 1) == 0:
         size = size * (1.0 / count)
     else:
@@ -182,7 +185,7 @@ def _quotient(layer, x, count: int, fractionals: int):
             raise _refused(layer, f"the average of {count} numbers of {bits} bits; take a power of two, or fewer bits")
         size = _scaled(size, -(-(1 << shift) // count) / 2.0**shift)
     size = size.quantize(0, integers + 1, fractionals, "WRAP", "TRN")
-    return np.where(x < 0, -size, size)
+    return _where_negative(x, -size, size)
 
 
 def _pooled(layer, values, padding: int, x_type, accum):

@@ -56,6 +56,22 @@ def _codes(numbers, kind: tuple):
     return np.clip(codes, low + 1 if signed and overflow == "SAT_SYM" else low, high)
 
 
+def _where_negative(values, negative, other):
+    """`negative` where a value is below zero, `other` elsewhere. In a condition `x < 0` or `x > 0`, and in `abs`, alkaid 0.8.2 loses
+    the minus of `x = -y` with a quantised `y`; `x >= 0` and `x <= 0` keep it."""
+    return np.where(values >= 0, other, negative)
+
+
+def _where_positive(values, positive, other):
+    """`positive` where a value is above zero, `other` elsewhere; see `_where_negative`."""
+    return np.where(values <= 0, other, positive)
+
+
+def _magnitude(values):
+    """Absolute values; see `_where_negative`."""
+    return _where_negative(values, -values, values)
+
+
 def _quantise(values, signed, integer: int, fractional: int, overflow: str, rounding: str):
     """Values of alkaid in a type; rounding modes that alkaid does not have are sums and a cut."""
     if rounding not in ("TRN", "RND"):
@@ -71,10 +87,10 @@ def _quantise(values, signed, integer: int, fractional: int, overflow: str, roun
         elif rounding == "RND_MIN_INF":
             values = values + (half - unit)
         elif rounding == "TRN_ZERO":
-            values = np.where(values < 0, values + (whole - unit), values)
+            values = _where_negative(values, values + (whole - unit), values)
         else:
             above, below = values + half, values + (half - unit)
-            values = np.where(values < 0, below, above) if rounding == "RND_INF" else np.where(values < 0, above, below)
+            values = _where_negative(values, *((below, above) if rounding == "RND_INF" else (above, below)))
         rounding = "TRN"
     return values.quantize(int(signed), integer, fractional, overflow, rounding)
 
