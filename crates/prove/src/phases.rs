@@ -70,22 +70,23 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     let (closed, sequence) = cycle(rtl, running)?;
     let first = sequence[0].clone();
     if let Some((reset, idle)) = running.reset {
-        let under = ControlValues { reset: Some((reset, !idle)), ..running };
+        let mut under = Constants::new(rtl, ControlValues { reset: Some((reset, !idle)), ..running });
         for &signal in &closed {
             // A register that the reset does not touch may have its power-on value in each phase.
-            let is_first =
-                |known: &State| Ok::<_, String>(becomes(rtl, under, known, signal)?.as_ref() == first.get(&signal));
-            let in_each_phase =
-                || sequence.iter().try_fold(true, |all, state| Ok::<_, String>(all && is_first(state)?));
-            if !is_first(&State::default())? && !in_each_phase()? {
+            let mut is_first =
+                |known: &State| Ok::<_, String>(under.becomes(known, signal)?.as_ref() == first.get(&signal));
+            if !is_first(&State::default())?
+                && !sequence.iter().try_fold(true, |all, state| Ok::<_, String>(all && is_first(state)?))?
+            {
                 let name = &rtl.signal(signal).name;
                 return Err(format!("{name} counts phases, and the reset does not set it to its power-on value"));
             }
         }
     }
     let mut accepting = Vec::new();
+    let mut while_running = Constants::new(rtl, running);
     for (phase, state) in (0..).zip(&sequence) {
-        match constant(rtl, running, state, rtl.read(ready))? {
+        match while_running.value(state, rtl.read(ready))? {
             Some(value) if value == BigUint::ZERO => {}
             Some(_) => accepting.push(phase),
             None => return Err(format!("{} depends on more than the phase", rtl.signal(ready).name)),
@@ -106,6 +107,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
     let none = || format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches");
     let all = (0..rtl.signals().len() as u32).map(SignalId);
     let mut set: FxHashSet<SignalId> = all.filter(|&s| initial(rtl, s).is_some()).collect();
+    let mut constants = Constants::new(rtl, running);
     loop {
         let closed = closed(rtl, running, set);
         let first: State = closed.iter().map(|&s| (s, initial(rtl, s).unwrap_or_default())).collect();
@@ -114,7 +116,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
         let values = |state: &State| closed.iter().map(|s| state[s].clone()).collect::<Vec<BigUint>>();
         seen.insert(values(&sequence[0]), 0);
         let from = loop {
-            let next = following(rtl, running, &sequence[sequence.len() - 1])?;
+            let next = constants.following(&sequence[sequence.len() - 1])?;
             if let Some(&from) = seen.get(&values(&next)) {
                 break from;
             }
@@ -193,53 +195,68 @@ fn reaches_out(rtl: &Rtl, controls: ControlValues, id: SignalId, set: &FxHashSet
     false
 }
 
-/// The state of the counter one clock later.
-fn following(rtl: &Rtl, controls: ControlValues, state: &State) -> Result<State, String> {
-    let mut next = State::default();
-    for &signal in state.keys() {
-        let register = &rtl.signal(signal).registers[0];
-        let value = constant(rtl, controls, state, register.next)?;
-        let name = &rtl.signal(signal).name;
-        next.insert(signal, value.ok_or_else(|| format!("the next value of {name} is not known"))?);
-    }
-    Ok(next)
-}
-
-/// Returns the next value of a register under these controls, where some registers are known; `None` if that is no
-/// constant.
-fn becomes(rtl: &Rtl, controls: ControlValues, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
-    let register = &rtl.signal(signal).registers[0];
-    for &(condition, value) in &register.resets {
-        match constant(rtl, controls, known, condition)? {
-            Some(holds) if holds == BigUint::ZERO => {}
-            Some(_) => return constant(rtl, controls, known, value),
-            None => return Ok(None),
-        }
-    }
-    constant(rtl, controls, known, register.next)
-}
-
-/// The value of an expression where some registers are known, if it is a constant.
-fn constant(
-    rtl: &Rtl,
+/// Values of expressions where some registers are known.
+struct Constants<'a> {
+    rtl: &'a Rtl,
     controls: ControlValues,
-    known: &FxHashMap<SignalId, BigUint>,
-    node: NodeId,
-) -> Result<Option<BigUint>, String> {
-    let mut e = Engine::new(Box::new(Embedded));
-    let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 0);
-    let mut leaves = Known { rtl, controls, known };
-    let word = unroll
-        .word(&mut Gates { e: &mut e, leaves: &mut leaves }, node, 0)
-        .map_err(|_| "something depends on itself without a register".to_owned())?;
-    let mut value = BigUint::ZERO;
-    for (i, bit) in (0..).zip(word.iter()) {
-        match bit.as_const() {
-            Some(one) => value.set_bit(i, one),
-            None => return Ok(None),
-        }
+    unroll: Unroll<'a, Arc<[Lit]>>,
+}
+
+impl<'a> Constants<'a> {
+    fn new(rtl: &'a Rtl, controls: ControlValues) -> Constants<'a> {
+        Constants { rtl, controls, unroll: Unroll::new(rtl, 0) }
     }
-    Ok(Some(value))
+
+    /// The values of expressions; `None` for one that is no constant.
+    fn values(&mut self, known: &State, nodes: &[NodeId]) -> Result<Vec<Option<BigUint>>, String> {
+        self.unroll.clear();
+        let mut e = Engine::new(Box::new(Embedded));
+        let mut leaves = Known { rtl: self.rtl, controls: self.controls, known };
+        let mut value = |&node: &NodeId| {
+            let word = self
+                .unroll
+                .word(&mut Gates { e: &mut e, leaves: &mut leaves }, node, 0)
+                .map_err(|_| "something depends on itself without a register".to_owned())?;
+            let mut value = BigUint::ZERO;
+            for (i, bit) in (0..).zip(word.iter()) {
+                match bit.as_const() {
+                    Some(one) => value.set_bit(i, one),
+                    None => return Ok(None),
+                }
+            }
+            Ok(Some(value))
+        };
+        nodes.iter().map(&mut value).collect()
+    }
+
+    fn value(&mut self, known: &State, node: NodeId) -> Result<Option<BigUint>, String> {
+        Ok(self.values(known, &[node])?.swap_remove(0))
+    }
+
+    /// The state of the counter one clock later.
+    fn following(&mut self, state: &State) -> Result<State, String> {
+        let signals: Vec<SignalId> = state.keys().copied().collect();
+        let next: Vec<NodeId> = signals.iter().map(|&s| self.rtl.signal(s).registers[0].next).collect();
+        let named = |(signal, value): (SignalId, Option<BigUint>)| match value {
+            Some(value) => Ok((signal, value)),
+            None => Err(format!("the next value of {} is not known", self.rtl.signal(signal).name)),
+        };
+        let values = self.values(state, &next)?;
+        signals.into_iter().zip(values).map(named).collect()
+    }
+
+    /// Returns the next value of a register where some registers are known; `None` if that is no constant.
+    fn becomes(&mut self, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
+        let register = &self.rtl.signal(signal).registers[0];
+        for &(condition, value) in &register.resets {
+            match self.value(known, condition)? {
+                Some(holds) if holds == BigUint::ZERO => {}
+                Some(_) => return self.value(known, value),
+                None => return Ok(None),
+            }
+        }
+        self.value(known, register.next)
+    }
 }
 
 /// One clock from known registers; others hold anything.

@@ -91,6 +91,8 @@ pub struct Unroll<'a, W> {
     /// For each expression: the moment it was first computed for, and its word then.
     first: Vec<Option<(u32, W)>>,
     more: FxHashMap<(NodeId, u32), W>,
+    /// Expressions with an entry in `first`.
+    computed: Vec<NodeId>,
 }
 
 enum Next<W> {
@@ -101,7 +103,14 @@ enum Next<W> {
 impl<'a, W: Clone> Unroll<'a, W> {
     /// Nothing computed yet.
     pub fn new(rtl: &'a Rtl, max_k: u32) -> Unroll<'a, W> {
-        Unroll { rtl, max_k, registers_are_leaves: false, first: vec![None; rtl.len()], more: FxHashMap::default() }
+        let first = vec![None; rtl.len()];
+        Unroll { rtl, max_k, registers_are_leaves: false, first, more: FxHashMap::default(), computed: Vec::new() }
+    }
+
+    /// Forgets all words, in time proportional to their number.
+    pub fn clear(&mut self) {
+        self.computed.drain(..).for_each(|node| self.first[node.0 as usize] = None);
+        self.more.clear();
     }
 
     fn known(&self, node: NodeId, k: u32) -> Option<&W> {
@@ -116,6 +125,7 @@ impl<'a, W: Clone> Unroll<'a, W> {
         let first = &mut self.first[node.0 as usize];
         if first.is_none() {
             *first = Some((k, word));
+            self.computed.push(node);
         } else {
             self.more.insert((node, k), word);
         }
