@@ -380,7 +380,7 @@ impl NamesFromArgs {
     /// Returns the names of `design`, with the numbers of the earlier version; `spec` is the hardware that gets them.
     ///
     /// # Errors
-    /// Problems of the earlier file; if one of the two is a stateful design.
+    /// Problems of the earlier file; if one of the two is a stateful design; if the hardware is shared (`--ii`).
     pub(super) fn labels(
         &self,
         input: &InputArgs,
@@ -395,6 +395,10 @@ impl NamesFromArgs {
         };
         let stateful = || refuse("names of stateful designs are those of their signals".into(), "leave it out");
         let Design::Model(new) = design else { return Err(stateful()) };
+        if spec.pipeline.interval.is_some() || spec.pipeline.budget.is_some() {
+            let message = "signals of a design with --ii belong to shared hardware, which has no counterpart in OLD";
+            return Err(refuse(message.into(), "leave out --names-from or --ii"));
+        }
         let mut labels = (*file.labels).clone();
         if super::rtl_files::is_rtl(path) {
             let spec = Spec { prove: false, ..spec.clone() };

@@ -275,4 +275,9 @@ fn names_from_an_earlier_version_stay() {
         let (code, _, said) = run(&["new.json", "-o", "n.v", "--names-from", old]);
         assert!(code == 2 && said.contains(message), "{said}");
     }
+    for shared in [&["--ii", "4"][..], &["--ii", "auto", "--max-luts", "1000"]] {
+        let (code, _, said) = run(&[&["new.json", "-o", "n.v", "--names-from", "old.json"], shared].concat());
+        assert!(code == 2 && said.contains("E0804") && said.contains("--names-from"), "{said}");
+        assert!(said.contains("leave out --names-from or --ii") && !folder.path().join("n.v").exists(), "{said}");
+    }
 }
