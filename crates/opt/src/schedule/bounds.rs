@@ -31,6 +31,12 @@ pub(super) struct Extent {
 
 /// The earliest schedule under a bound that no own delay exceeds.
 pub(super) fn earliest(graph: &Graph, limit: i64, labels: &mut Labels) -> Extent {
+    earliest_within(graph, limit, u32::MAX, labels)
+}
+
+/// Like [`earliest`], but ends at the first vertex that needs more than `most` stages: the labels of the vertices up to
+/// it, and so their extent, are what decides.
+fn earliest_within(graph: &Graph, limit: i64, most: u32, labels: &mut Labels) -> Extent {
     labels.stage.clear();
     labels.path.clear();
     labels.path.resize(graph.points(), 0);
@@ -46,6 +52,9 @@ pub(super) fn earliest(graph: &Graph, limit: i64, labels: &mut Labels) -> Extent
         extent.stages = extent.stages.max(stage);
         extent.longest = extent.longest.max(length);
         labels.stage.push(stage);
+        if stage > most {
+            break;
+        }
     }
     extent
 }
@@ -82,7 +91,7 @@ pub(super) fn smallest_limit(graph: &Graph, stages: u32, rounds: u32) -> i64 {
     // Greedy stages are longer than `limit - own`, so `whole / stages + own` is enough where delays add up; where paths
     // overlap it is mostly.
     let share = whole / i64::from(stages);
-    let guess = earliest(graph, share.saturating_add(1).saturating_add(own).min(whole), &mut labels);
+    let guess = earliest_within(graph, share.saturating_add(1).saturating_add(own).min(whole), stages, &mut labels);
     let mut possible = if guess.stages <= stages { guess.longest } else { whole };
     let mut impossible = own.max(whole.div_euclid(i64::from(stages))) - 1;
     // No path is shorter than its share of the longest one, rounded up.
@@ -91,10 +100,11 @@ pub(super) fn smallest_limit(graph: &Graph, stages: u32, rounds: u32) -> i64 {
             break;
         }
         let middle = impossible + (possible - impossible) / 2;
-        let extent = earliest(graph, middle, &mut labels);
+        let extent = earliest_within(graph, middle, stages, &mut labels);
         if extent.stages <= stages {
             possible = extent.longest;
         } else {
+            // Under any smaller bound than `next` these vertices have the same labels, and so too many stages.
             impossible = extent.next - 1;
         }
     }
