@@ -74,21 +74,7 @@ module {{ module.name() }} (
 
     // {{ section.heading() }}
 {%- endif %}
-{%- for net in section.nets() %}
-{%- if let Some(instance) = net.instance() %}
-{%- if !net.is_port() %}
-    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
-{%- endif %}
-    {{ instance }}{{ net.remark() }}
-{%- else if net.is_port() %}
-    assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
-{%- else if net.has_attributes() %}
-    {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};
-    assign {{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
-{%- else %}
-    {{ module.wire() }} {{ net.net_type() }}{{ net.name() }} = {{ net.expression() }};{{ net.remark() }}
-{%- endif %}
-{%- endfor %}
+{{- section.net_lines() }}
 {%- if section.has_functions() %}
 
     // Tables

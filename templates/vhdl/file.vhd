@@ -114,16 +114,7 @@ begin
 {%- if section.has_nets() %}
 
     -- {{ section.heading() }}
-{%- for net in section.nets() %}
-{%- if let Some(instance) = net.instance() %}
-{%- if let Some(address) = net.address() %}
-    {{ address.name }} <= {{ address.expression() }};
-{%- endif %}
-    {{ instance }}{{ net.remark() }}
-{%- else %}
-    {{ net.name() }} <= {{ net.expression() }};{{ net.remark() }}
-{%- endif %}
-{%- endfor %}
+{{- section.net_lines() }}
 {%- endif %}
 {%- for group in section.groups() %}
 

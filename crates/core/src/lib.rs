@@ -6,3 +6,4 @@ pub mod diag;
 pub mod files;
 pub mod ir;
 pub mod num;
+pub mod parallel;

@@ -6,12 +6,11 @@ use super::short;
 use crate::compile::{self, Clock, Optimised, ProvedPasses, Spec, Stages};
 use crate::emit::Language;
 use crate::report;
+use alir_core::parallel;
 use serde::Serialize;
 use std::fmt::Write;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{iter, thread};
 
 /// The code of a schedule that does not meet the clock period.
 const PERIOD_UNMET: &str = "E0506";
@@ -119,7 +118,9 @@ pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Resu
             proved: outcome.gap() == 0.0,
         })
     };
-    let mut rows = side_by_side(counts, threads(single), row).into_iter().collect::<Result<Vec<Row>, Failure>>()?;
+    let mut rows = parallel::map(counts, threads(single), |&count| row(count))
+        .into_iter()
+        .collect::<Result<Vec<Row>, Failure>>()?;
     mark_best(&mut rows);
     Ok(rows)
 }
@@ -134,25 +135,6 @@ fn threads(program: &Optimised<'_>) -> usize {
 
 /// Operations of all rows that are made at once; one takes about a kilobyte.
 const OPERATIONS_AT_ONCE: usize = 500_000;
-
-/// Returns the results of `work` for each count, in their order, computed by at most `threads` threads.
-fn side_by_side<T: Send>(counts: &[u32], threads: usize, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let some = || {
-        let mine = || counts.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-        iter::from_fn(mine).map(|n| (n, work(n))).collect::<Vec<_>>()
-    };
-    let mut all: Vec<(u32, T)> = thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads).map(|_| scope.spawn(some)).collect();
-        let mut all = some();
-        for worker in workers {
-            all.extend(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        all
-    });
-    all.sort_by_key(|&(n, _)| n);
-    all.into_iter().map(|(_, made)| made).collect()
-}
 
 /// The options for `n` stages.
 fn in_stages(spec: &Spec, stages: u32) -> Spec {
@@ -236,23 +218,5 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
         out.push_str(
             "the estimate above the table is that of the combinational module, whose sums may have three operands\n",
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::side_by_side;
-
-    #[test]
-    fn rows_come_in_order_whoever_makes_them() {
-        for threads in [1, 2, 5, 20] {
-            let counts: Vec<u32> = (1..=12).collect();
-            let squares = side_by_side(&counts, threads, |n| {
-                // The first ones take longest.
-                std::thread::sleep(std::time::Duration::from_millis(u64::from(12 - n)));
-                n * n
-            });
-            assert_eq!(squares, (1..=12).map(|n| n * n).collect::<Vec<u32>>());
-        }
     }
 }

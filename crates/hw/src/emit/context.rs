@@ -1,7 +1,6 @@
 //! A netlist with what text needs of every net at hand.
 
 use super::attributes::Requests;
-use super::line::Scratch;
 use super::plan::scalar_port;
 use crate::device::Form;
 use crate::netlist::{Cell, NetId, Netlist};
@@ -14,8 +13,17 @@ pub(super) struct Context<'n> {
     nets: Vec<Entry<'n>>,
     /// Requests to synthesis.
     pub(super) requests: Requests,
-    /// Where text is put together.
-    pub(super) scratch: Scratch,
+    /// Division of the work.
+    pub(super) printing: Printing,
+}
+
+/// Division of the work of printing; it leaves no trace in the file.
+#[derive(Clone, Copy)]
+pub(super) struct Printing {
+    /// Threads that render lines at once.
+    pub(super) threads: usize,
+    /// Nets that a thread renders before it takes more.
+    pub(super) chunk: usize,
 }
 
 struct Entry<'n> {
@@ -28,7 +36,7 @@ struct Entry<'n> {
 
 impl<'n> Context<'n> {
     /// `forms`: those of the tables. What a table in pieces makes is connected to a port, which is unsigned.
-    pub(super) fn new(netlist: &'n Netlist, requests: Requests, forms: &[Form]) -> Context<'n> {
+    pub(super) fn new(netlist: &'n Netlist, requests: Requests, forms: &[Form], printing: Printing) -> Context<'n> {
         let is_port = |cell: Cell| matches!(cell, Cell::Rom { rom, .. } if forms[rom.0 as usize] == Form::Pieces);
         let entry = |(id, net): (u32, &crate::netlist::Net)| {
             let port = scalar_port(netlist, NetId(id));
@@ -36,7 +44,7 @@ impl<'n> Context<'n> {
             let is_signed = net.signed && port.is_none() && !is_port(net.cell);
             Entry { name, width: net.width, is_scalar_port: port.is_some(), is_signed }
         };
-        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), scratch: Scratch::default(), requests }
+        Context { netlist, nets: (0..).zip(netlist.nets()).map(entry).collect(), requests, printing }
     }
 
     /// The name by which text reads a net: its own, or that of the scalar port that it is.

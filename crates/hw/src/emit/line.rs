@@ -11,8 +11,10 @@ use std::fmt::{self, Display, Write};
 /// Where the next item of a list starts a new line.
 const WRAP: usize = 100;
 
-/// A string in which one place after the other is composed, so that none of them allocates.
-pub(super) type Scratch = Cell<String>;
+thread_local! {
+    /// A string in which one place after the other is composed, so that none of them allocates.
+    static SCRATCH: Cell<String> = const { Cell::new(String::new()) };
+}
 
 /// Text that knows its column, so that long lists can be broken between items.
 pub(super) struct Line<'t> {
@@ -56,35 +58,34 @@ impl<'t> Line<'t> {
 
 /// Content of a place of a template.
 #[derive(Clone, Copy)]
-pub(super) struct Spelt<'s, F> {
-    scratch: &'s Scratch,
+pub(super) struct Spelt<F> {
     column: usize,
     spell: F,
 }
 
 /// Returns the content that `spell` writes into a line, beginning at about `column`.
-pub(super) fn spelt<F: Fn(&mut Line<'_>)>(scratch: &Scratch, column: usize, spell: F) -> Spelt<'_, F> {
-    Spelt { scratch, column, spell }
+pub(super) fn spelt<F: Fn(&mut Line<'_>)>(column: usize, spell: F) -> Spelt<F> {
+    Spelt { column, spell }
 }
 
-impl<F: Fn(&mut Line<'_>)> Spelt<'_, F> {
+impl<F: Fn(&mut Line<'_>)> Spelt<F> {
     fn write(&self, out: &mut dyn Write) -> fmt::Result {
-        let mut text = self.scratch.take();
+        let mut text = SCRATCH.take();
         text.clear();
         (self.spell)(&mut Line::new(&mut text, self.column));
         let written = out.write_str(&text);
-        self.scratch.set(text);
+        SCRATCH.set(text);
         written
     }
 }
 
-impl<F: Fn(&mut Line<'_>)> Display for Spelt<'_, F> {
+impl<F: Fn(&mut Line<'_>)> Display for Spelt<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f)
     }
 }
 
-impl<F: Fn(&mut Line<'_>)> FastWritable for Spelt<'_, F> {
+impl<F: Fn(&mut Line<'_>)> FastWritable for Spelt<F> {
     fn write_into(&self, out: &mut dyn Write, _: &dyn Values) -> askama::Result<()> {
         Ok(self.write(out)?)
     }
@@ -96,8 +97,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_broken_between_items() {
-        let scratch = Scratch::default();
-        let list = spelt(&scratch, 30, |line| {
+        let list = spelt(30, |line| {
             for _ in 0..40 {
                 line.push("item,");
                 line.blank();

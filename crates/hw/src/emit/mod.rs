@@ -28,6 +28,8 @@ mod vhdl_tables;
 mod view;
 
 use crate::netlist::Netlist;
+use alir_core::parallel;
+use context::Printing;
 use sink::Sink;
 use std::io;
 
@@ -70,11 +72,30 @@ impl Default for Options {
 /// # Errors
 /// Those of `out`.
 pub fn write(netlist: &Netlist, language: Language, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+    let threads = parallel::threads(netlist.nets().len(), NETS_PER_THREAD);
+    write_by(Printing { threads, chunk: CHUNK }, netlist, language, options, out)
+}
+
+/// Nets for which another thread is worth its start.
+const NETS_PER_THREAD: usize = 10_000;
+
+/// Nets that a thread renders at once: some 200 kilobytes.
+const CHUNK: usize = 2_000;
+
+/// Like [`write()`], with a division of the work.
+fn write_by(
+    printing: Printing,
+    netlist: &Netlist,
+    language: Language,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let mut sink = Sink::new(out);
+    let verilog = |standard, sink: &mut Sink<'_>| verilog::write(netlist, options, standard, printing, sink);
     let written = match language {
-        Language::Verilog => verilog::write(netlist, options, verilog::Standard::Verilog2001, &mut sink),
-        Language::SystemVerilog => verilog::write(netlist, options, verilog::Standard::SystemVerilog2017, &mut sink),
-        Language::Vhdl => vhdl::write(netlist, options, &mut sink),
+        Language::Verilog => verilog(verilog::Standard::Verilog2001, &mut sink),
+        Language::SystemVerilog => verilog(verilog::Standard::SystemVerilog2017, &mut sink),
+        Language::Vhdl => vhdl::write(netlist, options, printing, &mut sink),
     };
     sink.finish(written)
 }
@@ -307,6 +328,24 @@ mod tests {
         let vhd = text(&everything(), Language::Vhdl, &options);
         assert_line(&vhd, "u_sample_stage_1 : entity work.sample_stage_1");
         assert_line(&vhd, "v24_r_o => v24_r,");
+    }
+
+    #[test]
+    fn the_number_of_threads_leaves_no_trace_in_a_file() {
+        for language in [Language::Verilog, Language::SystemVerilog, Language::Vhdl] {
+            for split_above in [1, 20_000] {
+                let options = Options { split_above, ..Options::default() };
+                let [one, two, five] = [1, 2, 5].map(|threads| {
+                    let mut bytes = Vec::new();
+                    write_by(Printing { threads, chunk: 3 }, &everything(), language, &options, &mut bytes)
+                        .expect("written");
+                    String::from_utf8(bytes).expect("text")
+                });
+                assert_eq!(one, two);
+                assert_eq!(one, five);
+                assert!(one.contains("v24_r"), "{one}");
+            }
+        }
     }
 
     #[test]

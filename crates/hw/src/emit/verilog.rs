@@ -8,7 +8,7 @@
 
 use super::Options;
 use super::attributes::Requests;
-use super::context::Context;
+use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
 use super::plan::{Kind, Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
@@ -18,16 +18,24 @@ use super::system_verilog;
 use super::table_modules;
 use super::verilog_tables::VerilogTable;
 use super::verilog_wiring::{operand, select};
-use super::view::{self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, TableInstance, View, Word};
+use super::view::{
+    self, Dialect, GroupView, InstanceView, ModuleView, NetView, RomView, SectionView, TableInstance, View, Word,
+};
 use crate::device::Form;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, RomId, Wiring};
 use askama::Template;
 use std::fmt;
 
 /// Writes the whole file.
-pub(super) fn write(netlist: &Netlist, options: &Options, standard: Standard, out: &mut Sink<'_>) -> fmt::Result {
+pub(super) fn write(
+    netlist: &Netlist,
+    options: &Options,
+    standard: Standard,
+    printing: Printing,
+    out: &mut Sink<'_>,
+) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
-    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms);
+    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms, printing);
     let plan = &Plan::new(netlist, options.split_above);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog(standard) });
@@ -40,6 +48,20 @@ struct File<'a> {
     head: Vec<String>,
     table_modules: Vec<VerilogTable>,
     modules: Vec<ModuleView<'a, Verilog>>,
+}
+
+/// The lines of some nets of a section.
+#[derive(Template)]
+#[template(path = "verilog/nets.v")]
+struct NetsFile<'a> {
+    module: ModuleView<'a, Verilog>,
+    nets: &'a [NetId],
+}
+
+impl<'a> NetsFile<'a> {
+    fn nets(&self) -> impl Iterator<Item = NetView<'a, Verilog>> + use<'a> {
+        self.module.declared(self.nets)
+    }
 }
 
 /// Version of the language.
@@ -191,7 +213,7 @@ impl NetView<'_, Verilog> {
         let TableInstance { module, label, address } = self.table_instance()?;
         let netlist = self.view.netlist;
         let view = self.view;
-        let address = spelt(&netlist.scratch, 30, move |line| {
+        let address = spelt(30, move |line| {
             // Yosys 0.23 ends with an assertion where a whole signed net is connected as `$unsigned(x)`.
             match view.dialect.is_system() {
                 true => system_verilog::operand(netlist, line, netlist.pieces(address), None),
@@ -237,7 +259,7 @@ impl<'a> ModuleView<'a, Verilog> {
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("input  {wire} {clock}")));
             let line = |kind: &str, net: NetId| {
                 let signed = netlist.is_signed(net);
-                let range = spelt(&netlist.scratch, 0, |line| dialect.net_type(line, netlist.width(net), signed));
+                let range = spelt(0, |line| dialect.net_type(line, netlist.width(net), signed));
                 format!("{kind} {range}{}", netlist.read_name(net))
             };
             let requests = netlist.requests;
@@ -302,9 +324,9 @@ impl<'a> ModuleView<'a, Verilog> {
         self.module.unread.iter().map(move |group| UnreadView { group, module })
     }
 
-    fn reduction(&self, group: &'a UnreadGroup) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
+    fn reduction(&self, group: &'a UnreadGroup) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
         let netlist = self.view.netlist;
-        spelt(&netlist.scratch, 30, move |line| {
+        spelt(30, move |line| {
             // The constant keeps the reduction from depending on values: it is 0 in every tool.
             line.push("&{1'b0");
             for bits in &group.signals {
@@ -322,6 +344,12 @@ impl<'a> ModuleView<'a, Verilog> {
     }
 }
 
+impl<'a> SectionView<'a, Verilog> {
+    fn net_lines(&self) -> impl fmt::Display + use<'a> {
+        self.lines(|module, nets| NetsFile { module, nets })
+    }
+}
+
 /// Signals of one section with bits that nothing reads, as one net.
 struct UnreadView<'a> {
     group: &'a UnreadGroup,
@@ -336,7 +364,7 @@ impl<'a> UnreadView<'a> {
         })
     }
 
-    fn reduction(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
+    fn reduction(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
         self.module.reduction(self.group)
     }
 }
@@ -374,7 +402,7 @@ impl<'a> GroupView<'a, Verilog> {
 
     fn bit(&self, wiring: Wiring) -> String {
         let netlist = self.module.view.netlist;
-        spelt(&netlist.scratch, 0, |line| operand(netlist, line, netlist.pieces(wiring))).to_string()
+        spelt(0, |line| operand(netlist, line, netlist.pieces(wiring))).to_string()
     }
 }
 
@@ -386,9 +414,9 @@ impl InstanceView<'_, Verilog> {
 }
 
 impl<'a> RomView<'a, Verilog> {
-    fn range(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a>> {
+    fn range(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a>> {
         let (dialect, width) = (self.view.dialect, self.rom.word_width);
-        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
+        spelt(0, move |line| dialect.net_type(line, width, false))
     }
 
     /// Type of the function's word. Icarus 11 takes none for the input.

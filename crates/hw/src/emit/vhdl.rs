@@ -9,7 +9,7 @@
 
 use super::Options;
 use super::attributes::{Requests, Wish};
-use super::context::Context;
+use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Plan};
 use super::rom::{Arrays, Tables};
@@ -27,9 +27,9 @@ use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// Writes the whole file.
-pub(super) fn write(netlist: &Netlist, options: &Options, out: &mut Sink<'_>) -> fmt::Result {
+pub(super) fn write(netlist: &Netlist, options: &Options, printing: Printing, out: &mut Sink<'_>) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Every);
-    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms);
+    let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms, printing);
     let plan = &Plan::new(netlist, options.split_above);
     let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
@@ -43,6 +43,20 @@ struct File<'a> {
     head: Vec<String>,
     table_entities: Vec<VhdlTable>,
     entities: Vec<ModuleView<'a, Vhdl<'a>>>,
+}
+
+/// The lines of some nets of a section.
+#[derive(Template)]
+#[template(path = "vhdl/nets.vhd")]
+struct NetsFile<'a> {
+    module: ModuleView<'a, Vhdl<'a>>,
+    nets: &'a [NetId],
+}
+
+impl<'a> NetsFile<'a> {
+    fn nets(&self) -> impl Iterator<Item = NetView<'a, Vhdl<'a>>> + use<'a> {
+        self.module.declared(self.nets)
+    }
 }
 
 /// Names that only VHDL needs, distinct from those of the netlist: output ports cannot be read, arrays need a type, and
@@ -482,9 +496,7 @@ impl<'a> NetView<'a, Vhdl<'a>> {
         let netlist = self.view.netlist;
         let address = match self.address() {
             Some(own) => own.name,
-            None => {
-                spelt(&netlist.scratch, 30, |line| operand(netlist, line, address, Some(false), Use::Whole)).to_string()
-            }
+            None => spelt(30, |line| operand(netlist, line, address, Some(false), Use::Whole)).to_string(),
         };
         Some(format!("{label} : entity work.{module} port map (address => {address}, word => {});", self.name()))
     }
@@ -498,14 +510,12 @@ struct Address<'a> {
 }
 
 impl Address<'_> {
-    fn net_type(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.netlist.scratch, 0, |line| vector_type(line, self.wiring.width(), false))
+    fn net_type(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        spelt(0, |line| vector_type(line, self.wiring.width(), false))
     }
 
-    fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.netlist.scratch, Vhdl::COLUMN, |line| {
-            operand(self.netlist, line, self.wiring, Some(false), Use::Whole)
-        })
+    fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        spelt(Vhdl::COLUMN, |line| operand(self.netlist, line, self.wiring, Some(false), Use::Whole))
     }
 }
 
@@ -537,9 +547,8 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
                 ports.push(format!("{} : {direction} {subtype}", port.name));
             }
         } else {
-            let subtype = |net: NetId| {
-                spelt(&netlist.scratch, 0, move |line| vector_type(line, netlist.width(net), netlist.is_signed(net)))
-            };
+            let subtype =
+                |net: NetId| spelt(0, move |line| vector_type(line, netlist.width(net), netlist.is_signed(net)));
             ports.extend(shared::clock(netlist, self.module).map(|clock| format!("{clock} : in  std_logic")));
             ports.extend(self.module.imports.iter().map(|&net| {
                 let name = netlist.read_name(net);
@@ -591,6 +600,10 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
 }
 
 impl<'a> SectionView<'a, Vhdl<'a>> {
+    fn net_lines(&self) -> impl fmt::Display + use<'a> {
+        self.lines(|module, nets| NetsFile { module, nets })
+    }
+
     fn has_signals(&self) -> bool {
         self.has_nets() || self.registers().next().is_some()
     }
@@ -619,7 +632,7 @@ impl<'a> GroupView<'a, Vhdl<'a>> {
 
     fn is_set(&self, wiring: Wiring, level: bool) -> String {
         let netlist = self.module.view.netlist;
-        spelt(&netlist.scratch, 0, |line| is_set(netlist, line, wiring, level)).to_string()
+        spelt(0, |line| is_set(netlist, line, wiring, level)).to_string()
     }
 }
 

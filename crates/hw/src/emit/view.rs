@@ -5,14 +5,17 @@
 //! to these types where its template asks for more.
 
 use super::attributes::Wish;
-use super::context::Context;
+use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
 use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
 use super::rom::Tables;
 use super::shared;
 use super::table_modules::module_name;
 use crate::device::{Form, memory_words};
-use crate::netlist::{Cell, NetId, Piece, Port, Rom, Wiring};
+use crate::netlist::{Cell, NetId, Netlist, Piece, Port, Rom, Wiring};
+use alir_core::parallel;
+use askama::Template;
+use std::fmt;
 
 /// Spelling of a language.
 pub(super) trait Dialect: Copy {
@@ -51,11 +54,8 @@ pub(super) struct View<'a, D> {
 }
 
 /// A comment up to the end of the line.
-fn remark<'s, 'n, D: Dialect>(
-    netlist: &'s Context<'n>,
-    text: &'s str,
-) -> Spelt<'s, impl Fn(&mut Line<'_>) + use<'s, 'n, D>> {
-    spelt(&netlist.scratch, 0, move |line| shared::remark(line, D::COMMENT, text))
+fn remark<'s, D: Dialect>(text: &'s str) -> Spelt<impl Fn(&mut Line<'_>) + use<'s, D>> {
+    spelt(0, move |line| shared::remark(line, D::COMMENT, text))
 }
 
 /// A net of a module, or a register.
@@ -71,37 +71,37 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
         self.view.netlist.name(self.net)
     }
 
-    pub(super) fn net_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn net_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         let (dialect, width) = (self.view.dialect, self.view.netlist.width(self.net));
         let signed = self.view.netlist.is_signed(self.net);
-        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, signed))
+        spelt(0, move |line| dialect.net_type(line, width, signed))
     }
 
-    pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        remark::<D>(self.view.netlist, self.view.netlist.comment(self.net))
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(self.view.netlist.comment(self.net))
     }
 
-    pub(super) fn expression(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         let (view, net) = (self.view, self.net);
-        spelt(&view.netlist.scratch, D::COLUMN, move |line| D::expression(&view, line, net))
+        spelt(D::COLUMN, move |line| D::expression(&view, line, net))
     }
 
     pub(super) fn has_initial_value(&self) -> bool {
         shared::init(self.view.netlist, self.net).is_some()
     }
 
-    pub(super) fn initial_value(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn initial_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         self.constant(shared::init(self.view.netlist, self.net))
     }
 
-    pub(super) fn reset_value(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn reset_value(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         self.constant(shared::reset_value(self.view.netlist, self.net))
     }
 
-    fn constant(&self, wiring: Option<Wiring>) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    fn constant(&self, wiring: Option<Wiring>) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         let view = self.view;
         let signed = view.netlist.is_signed(self.net);
-        spelt(&view.netlist.scratch, 30, move |line| {
+        spelt(30, move |line| {
             if let Some(wiring) = wiring {
                 D::whole(&view, line, view.netlist.pieces(wiring), signed);
             }
@@ -168,6 +168,12 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         nets.iter().map(move |&net| NetView { view, module, net })
     }
 
+    /// The nets that have a line of their own: a scalar port is read by its own name.
+    pub(super) fn declared(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
+        let netlist = self.view.netlist;
+        self.nets(nets).filter(move |net| !netlist.is_scalar_port(net.net))
+    }
+
     pub(super) fn memories(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
         let view = self.view;
         self.module.sections.iter().flat_map(move |section| section_roms(view, section, |_, is_array| is_array))
@@ -220,6 +226,30 @@ fn section_roms<'a, D: Dialect + 'a>(
     })
 }
 
+/// The lines of many nets, rendered in chunks on several threads. Each chunk is a template of its own.
+pub(super) struct NetLines<'a, F> {
+    nets: &'a [NetId],
+    printing: Printing,
+    template: F,
+}
+
+impl<'a, T: Template, F: Fn(&'a [NetId]) -> T + Sync> fmt::Display for NetLines<'a, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Printing { threads, chunk } = self.printing;
+        if threads <= 1 || self.nets.len() <= chunk {
+            return (self.template)(self.nets).render_into(f).map_err(|_| fmt::Error);
+        }
+        // A few chunks for each thread: enough to balance them, and little in memory.
+        for nets in self.nets.chunks(4 * threads * chunk) {
+            let chunks: Vec<&[NetId]> = nets.chunks(chunk).collect();
+            for lines in parallel::map(&chunks, threads, |nets| (self.template)(nets).render()) {
+                f.write_str(&lines.map_err(|_| fmt::Error)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A section of a module.
 pub(super) struct SectionView<'a, D> {
     module: ModuleView<'a, D>,
@@ -236,9 +266,17 @@ impl<'a, D: Dialect + 'a> SectionView<'a, D> {
     }
 
     pub(super) fn nets(&self) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
-        // A scalar port is read by its own name and needs no net.
-        let netlist = self.module.view.netlist;
-        self.module.nets(&self.section.nets).filter(move |net| !netlist.is_scalar_port(net.net))
+        self.module.declared(&self.section.nets)
+    }
+
+    /// The lines of [`SectionView::nets`], by a template for some of them.
+    pub(super) fn lines<T, F: Fn(ModuleView<'a, D>, &'a [NetId]) -> T>(
+        &self,
+        template: F,
+    ) -> NetLines<'a, impl Fn(&'a [NetId]) -> T + use<'a, D, T, F>> {
+        let module = self.module;
+        let printing = module.view.netlist.printing;
+        NetLines { nets: &self.section.nets, printing, template: move |nets| template(module, nets) }
     }
 
     pub(super) fn functions(&self) -> impl Iterator<Item = RomView<'a, D>> + use<'a, D> {
@@ -326,12 +364,12 @@ impl<'a, D: Dialect + 'a> OutputView<'a, D> {
         text
     }
 
-    pub(super) fn expression(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        spelt(&self.view.netlist.scratch, 30, |line| D::driver(&self.view, line, self.port, &self.slice.pieces))
+    pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        spelt(30, |line| D::driver(&self.view, line, self.port, &self.slice.pieces))
     }
 
-    pub(super) fn remark(&self) -> Spelt<'_, impl Fn(&mut Line<'_>)> {
-        remark::<D>(self.view.netlist, &self.slice.remark)
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>)> {
+        remark::<D>(&self.slice.remark)
     }
 }
 
@@ -357,13 +395,13 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
         memory_words(self.rom) - 1
     }
 
-    pub(super) fn address_type(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
+    pub(super) fn address_type(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         let (dialect, width) = (self.view.dialect, self.rom.addr_width);
-        spelt(&self.view.netlist.scratch, 0, move |line| dialect.net_type(line, width, false))
+        spelt(0, move |line| dialect.net_type(line, width, false))
     }
 
-    pub(super) fn remark(&self) -> Spelt<'a, impl Fn(&mut Line<'_>) + use<'a, D>> {
-        remark::<D>(self.view.netlist, &self.rom.comment)
+    pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
+        remark::<D>(&self.rom.comment)
     }
 
     /// The words that are there, in order, with `label` of their addresses.
@@ -390,11 +428,11 @@ impl<'a, D: Dialect + 'a> RomView<'a, D> {
 }
 
 /// The comment lines at the head of the file.
-pub(super) fn head<D: Dialect>(netlist: &Context<'_>) -> Vec<String> {
+pub(super) fn head<D: Dialect>(netlist: &Netlist) -> Vec<String> {
     let generated = format!("{} Generated by alir2hdl {}", D::COMMENT, env!("CARGO_PKG_VERSION"));
     let line = |text: &String| match text.as_str() {
         "" => D::COMMENT.to_owned(),
-        text => remark::<D>(netlist, text).to_string().trim_start().to_owned(),
+        text => remark::<D>(text).to_string().trim_start().to_owned(),
     };
     std::iter::once(generated).chain(netlist.header().iter().map(line)).collect()
 }
