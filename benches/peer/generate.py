@@ -4,7 +4,7 @@ Usage: generate.py [--stages N] [--repeat K] [--wall] MODEL...
 
 Each measurement runs in a process of its own. The peer's time starts after import and load and covers the constructor and
 write(); its memory is what those two add to the process's peak. Ours is everything: reading, checking, scheduling, writing.
-Seconds are those of the processor; with --wall those of a clock on the wall.
+Seconds are CPU time; with --wall, wall time.
 """
 
 import argparse

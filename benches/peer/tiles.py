@@ -1,4 +1,4 @@
-"""Makes a large model of equal parts, as a convolution has them: copies of a small model side by side.
+"""Builds a large model of equal parts, as a convolution has them: independent copies of a small model.
 
 Usage: tiles.py MODEL COPIES OUT
 
