@@ -151,7 +151,8 @@ impl<'a> Elab<'a> {
 
     /// Returns one bit that is set if a block or task that is being run has been exited.
     fn exited(&mut self, p: &Process) -> NodeId {
-        let raised = p.state.values.iter().filter_map(|(slot, &set)| match slot {
+        let flags = p.state.values.range(..Slot::Variable(0));
+        let raised = flags.filter_map(|(slot, &set)| match slot {
             Slot::Flag(flag) if p.named.iter().any(|n| n.1 == *flag) => Some(set),
             _ => None,
         });

@@ -39,7 +39,8 @@ impl<'a> Elab<'a> {
 
     /// Returns one bit that is set if a loop's iteration or a procedure has been exited.
     fn exited(&mut self, run: &Run<'a>) -> NodeId {
-        let raised = run.state.iter().filter_map(|(slot, data)| match (slot, data) {
+        let flags = run.state.range(..Slot::Variable(0));
+        let raised = flags.filter_map(|(slot, data)| match (slot, data) {
             (Slot::Flag(flag), Data2::Node(set)) if run.leaving.contains(flag) => Some(*set),
             _ => None,
         });
