@@ -17,8 +17,8 @@ pub type Range = Option<(i128, i128)>;
 /// `2^-frac` times the sum of terms, each times a factor, and of a constant. Not all of the numbers are even.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum {
-    /// The factors of terms.
-    pub terms: BTreeMap<u32, i128>,
+    /// Terms with their factors, in the order of the terms.
+    pub terms: Vec<(u32, i128)>,
     pub(crate) constant: i128,
     pub(crate) frac: i64,
 }
@@ -61,13 +61,13 @@ pub(crate) fn both(a: Range, b: Range) -> Range {
 
 impl Sum {
     fn normal(mut self) -> Option<Sum> {
-        self.terms.retain(|_, factor| *factor != 0);
-        let all = self.terms.values().fold(self.constant, |all, factor| all | factor);
+        self.terms.retain(|(_, factor)| *factor != 0);
+        let all = self.terms.iter().fold(self.constant, |all, (_, factor)| all | factor);
         if all == 0 {
             return Some(Sum { frac: 0, ..self });
         }
         let zeros = all.trailing_zeros();
-        self.terms.values_mut().for_each(|factor| *factor >>= zeros);
+        self.terms.iter_mut().for_each(|(_, factor)| *factor >>= zeros);
         self.constant >>= zeros;
         self.frac -= i64::from(zeros);
         (self.terms.len() <= MOST_TERMS).then_some(self)
@@ -75,47 +75,51 @@ impl Sum {
 
     /// A constant.
     pub(crate) fn constant(code: i128, frac: i64) -> Option<Sum> {
-        Sum { terms: BTreeMap::new(), constant: code, frac }.normal()
+        Sum { terms: Vec::new(), constant: code, frac }.normal()
     }
 
     /// Returns this sum at a finer binary point.
     fn refined(&self, frac: i64) -> Option<Sum> {
         let shift = u32::try_from(frac - self.frac).ok().filter(|&shift| shift < 90)?;
         let wider = |v: i128| v.checked_mul(1 << shift).filter(|v| v.unsigned_abs() < 1 << 120);
-        let terms: Option<BTreeMap<u32, i128>> = self.terms.iter().map(|(&t, &f)| Some((t, wider(f)?))).collect();
+        let terms: Option<Vec<(u32, i128)>> = self.terms.iter().map(|&(t, f)| Some((t, wider(f)?))).collect();
         Some(Sum { terms: terms?, constant: wider(self.constant)?, frac })
     }
 
     /// This and `2^shift` times another one, or minus it.
     pub(crate) fn plus(&self, other: &Sum, shift: i64, minus: bool) -> Option<Sum> {
-        let other = Sum { frac: other.frac - shift, ..other.clone() };
-        let frac = self.frac.max(other.frac);
-        let (mut sum, other) = (self.refined(frac)?, other.refined(frac)?);
+        let frac = self.frac.max(other.frac - shift);
+        let (own, other) = (self.refined(frac)?, other.refined(frac + shift)?);
         let signed = |v: i128| if minus { -v } else { v };
+        let mut terms = Vec::with_capacity(own.terms.len() + other.terms.len());
+        let mut rest = own.terms.into_iter().peekable();
         for (term, factor) in other.terms {
-            let own = sum.terms.entry(term).or_insert(0);
-            *own = own.checked_add(signed(factor))?;
+            while let Some(before) = rest.next_if(|own| own.0 < term) {
+                terms.push(before);
+            }
+            let both = rest.next_if(|own| own.0 == term).map_or(0, |own| own.1);
+            terms.push((term, both.checked_add(signed(factor))?));
         }
-        sum.constant = sum.constant.checked_add(signed(other.constant))?;
-        sum.normal()
+        terms.extend(rest);
+        Sum { terms, constant: own.constant.checked_add(signed(other.constant))?, frac }.normal()
     }
 
     /// Returns the newest of the terms with factor 1 or -1, and its value where this sum is zero; `None` if it is not a
     /// function of the others.
     pub(crate) fn solved(mut self) -> Option<(u32, Sum)> {
-        let (&term, &factor) = self.terms.iter().rfind(|(_, factor)| factor.abs() == 1)?;
-        self.terms.remove(&term);
+        let at = self.terms.iter().rposition(|(_, factor)| factor.abs() == 1)?;
+        let (term, factor) = self.terms.remove(at);
         let sum = Sum { frac: 0, ..self };
-        Some((term, Sum { terms: BTreeMap::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
+        Some((term, Sum { terms: Vec::new(), constant: 0, frac: 0 }.plus(&sum, 0, factor == 1)?))
     }
 
     /// Replaces terms by other sums: none of these sums has a term that was solved before its own.
     pub(crate) fn renewed(&self, instead: &BTreeMap<u32, Sum>) -> Option<Sum> {
         let mut sum = self.clone();
-        while let Some((&term, &factor)) = sum.terms.iter().find(|(term, _)| instead.contains_key(term)) {
-            sum.terms.remove(&term);
+        while let Some(at) = sum.terms.iter().position(|(term, _)| instead.contains_key(term)) {
+            let (term, factor) = sum.terms.remove(at);
             let own = &instead[&term];
-            let terms = own.terms.iter().map(|(&t, f)| Some((t, f.checked_mul(factor)?))).collect::<Option<_>>()?;
+            let terms = own.terms.iter().map(|&(t, f)| Some((t, f.checked_mul(factor)?))).collect::<Option<_>>()?;
             let constant = own.constant.checked_mul(factor)?;
             sum = sum.plus(&Sum { terms, constant, frac: own.frac + sum.frac }, 0, false)?;
         }
@@ -166,11 +170,11 @@ impl Sums {
             Some(sum) => Sum { frac: sum.frac - frac, ..sum },
             None => {
                 self.ranges.push(None);
-                Sum { terms: BTreeMap::from([(self.ranges.len() as u32 - 1, 1)]), constant: 0, frac: 0 }
+                Sum { terms: vec![(self.ranges.len() as u32 - 1, 1)], constant: 0, frac: 0 }
             }
         });
         let is_term = (sum.terms.len(), sum.constant, sum.frac) == (1, 0, 0);
-        if let Some((&term, 1)) = sum.terms.first_key_value().filter(|_| is_term) {
+        if let Some(&(term, 1)) = sum.terms.first().filter(|_| is_term) {
             // All of them are right.
             let own = &mut self.ranges[term as usize];
             *own = both(*own, range.map(|(lo, hi)| (lo >> zeros.min(127), hi >> zeros.min(127))));
@@ -182,7 +186,7 @@ impl Sums {
     pub(crate) fn range(&self, sum: &Sum, frac: i64) -> Range {
         let sum = sum.refined(frac)?;
         let mut total = (sum.constant, sum.constant);
-        for (&term, &factor) in &sum.terms {
+        for &(term, factor) in &sum.terms {
             let (lo, hi) = self.ranges[term as usize]?;
             let (a, b) = (lo.checked_mul(factor)?, hi.checked_mul(factor)?);
             total = (total.0.checked_add(a.min(b))?, total.1.checked_add(a.max(b))?);

@@ -160,9 +160,9 @@ impl Shown {
 
 /// Returns the terms of a sum up to one factor, which all images of it share, if it is more than a term.
 fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
-    let (_, first) = sum.terms.first_key_value().filter(|_| sum.terms.len() > 1)?;
-    let zeros = sum.terms.values().fold(0, |all, factor| all | factor).trailing_zeros();
-    Some(sum.terms.iter().map(|(&term, factor)| (term, (factor >> zeros) * first.signum())).collect())
+    let (_, first) = sum.terms.first().filter(|_| sum.terms.len() > 1)?;
+    let zeros = sum.terms.iter().fold(0, |all, (_, factor)| all | factor).trailing_zeros();
+    Some(sum.terms.iter().map(|&(term, factor)| (term, (factor >> zeros) * first.signum())).collect())
 }
 
 /// Values by their direction: the program's number, theirs, and what they show.

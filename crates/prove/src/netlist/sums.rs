@@ -187,7 +187,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> 
     for (k, link) in links.iter().enumerate() {
         let cell = cell(sweep, link)?;
         residual.add_all(&cell, 1u128 << k);
-        let sum = sweep.aig().xor(link.half, link.carry);
+        let sum = sweep.xor(link.half, link.carry);
         // Bits that nothing reads are not compared yet.
         residual.add_literal(sweep.placed(sum), (1u128 << k).wrapping_neg());
         if residual.0.len() > MOST_TERMS {

@@ -516,10 +516,6 @@ impl<'m> Sweep<'m> {
         self.spent += ticks;
     }
 
-    pub(super) fn aig(&mut self) -> &mut Aig {
-        &mut self.words.aig
-    }
-
     /// First node of the netlist.
     pub(super) fn begin(&self) -> u32 {
         self.begin
