@@ -4,7 +4,7 @@
 //! compared with it over windows: all gates between the two and a few leaves, which are free. A window only fails to
 //! prove: what holds for free leaves holds for the real ones. Windows grow, at last to the inputs.
 
-use super::super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
+use super::super::aig::{Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
 use super::super::engine::{CLAUSES, Counts, GATE, Limits, STEP};
 use super::super::sat::{Answer, Problem, Solver};
