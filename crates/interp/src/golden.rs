@@ -114,7 +114,7 @@ pub fn golden_steps(
     Ok(outputs)
 }
 
-/// Returns the raw integer value of an output element before it wraps, from those of all operations.
+/// Returns the raw integer value of an output element before it wraps. `values`: raw integer values of all operations.
 fn exact_output(model: &Model, values: &[BigInt], index: usize) -> BigInt {
     let out = &model.outputs()[index];
     let Some(v) = out.source else { return BigInt::ZERO };
@@ -124,7 +124,7 @@ fn exact_output(model: &Model, values: &[BigInt], index: usize) -> BigInt {
     align(&signed, i64::from(model.kif(v).frac) - i64::from(out.shift), frac)
 }
 
-/// Returns the raw integer value of an output element, from those of all operations.
+/// Returns the raw integer value of an output element. `values`: raw integer values of all operations.
 pub fn output_code(model: &Model, values: &[BigInt], index: usize) -> BigInt {
     wrap(&exact_output(model, values, index), model.output_kif(index))
 }

@@ -90,7 +90,8 @@ def _quantise(values, signed, integer: int, fractional: int, overflow: str, roun
             values = _where_negative(values, values + (whole - unit), values)
         else:
             above, below = values + half, values + (half - unit)
-            values = _where_negative(values, *((below, above) if rounding == "RND_INF" else (above, below)))
+            negative, other = (below, above) if rounding == "RND_INF" else (above, below)
+            values = _where_negative(values, negative, other)
         rounding = "TRN"
     return values.quantize(int(signed), integer, fractional, overflow, rounding)
 
