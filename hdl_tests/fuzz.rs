@@ -5,9 +5,24 @@
 use crate::harness::{Case, assert_equal_everywhere, optimised};
 use alir_testing::is_nightly;
 use alir_testing::random::{self, SplitMix};
-use alir2hdl::emit::{self, RomStyle};
+use alir2hdl::emit::{self, Hierarchy, RomStyle};
+use alir2hdl::ir::{Labels, Layers};
 use alir2hdl::netlist::{Options, Ports, ResetOptions};
 use alir2hdl::schedule;
+use std::sync::Arc;
+
+/// Nodes of a network of which a program of this number of operations might stem, with names that are no identifiers
+/// or no new ones.
+fn layers(operations: usize, seed: u64) -> Layers {
+    let names = ["dense (MatMul)", "Dense", "rom0", "a\nmodule */ b; --", "", "\u{e9}t\u{e9}", "stage_1", "dense"];
+    let mut rng = SplitMix::new(seed ^ 0x1a7e);
+    let (mut layers, mut end) = (Layers::default(), 0);
+    while end < operations {
+        end += 1 + rng.below(8) as usize;
+        layers.note(names[rng.below(8) as usize], end);
+    }
+    layers
+}
 
 /// A program of a seed with optimisation, pipeline, ports and style of text of the same seed.
 pub(crate) fn case(seed: u64, samples: usize) -> Case {
@@ -28,15 +43,17 @@ pub(crate) fn case(seed: u64, samples: usize) -> Case {
         valid: controlled && coin(),
         enable: controlled && coin(),
         reset: (controlled && coin()).then_some(reset),
+        labels: Arc::new(Labels { layers: layers(model.nodes().len(), seed), ..Labels::default() }),
         ..Options::default()
     };
-    // A module for each stage, which only large programs have otherwise.
-    let split_above = if coin() { 0 } else { emit::Options::default().split_above };
+    // Modules of stages, which only large programs have otherwise; modules of layers, which only networks have.
+    let hierarchies = [Hierarchy::Auto, Hierarchy::Flat, Hierarchy::Stages, Hierarchy::Layers];
+    let hierarchy = hierarchies[rng.below(4) as usize];
     let shreg_extract = [None, Some(false), Some(true)][rng.below(3) as usize];
     let keep_names = rng.below(3) == 0;
     let use_dsp = rng.below(3) == 0;
     Case {
-        emit: emit::Options { rom_style, split_above, shreg_extract, keep_names, use_dsp },
+        emit: emit::Options { rom_style, hierarchy, shreg_extract, keep_names, use_dsp, ..emit::Options::default() },
         ..Case::optimised(&model, &built, &schedule, &options, samples, seed)
     }
 }

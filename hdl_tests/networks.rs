@@ -73,6 +73,39 @@ fn networks_have_their_golden_outputs() {
     cases.iter().for_each(|case| run_says_what_is_expected(case));
 }
 
+/// Modules of layers are simulated, proved, and replayed by the certificate checker, whose program is the lowered one.
+#[test]
+fn sim_layers_of_networks_are_modules() {
+    for (case, file, simulator) in [("qonnx/bipolar", "out.v", "iverilog"), ("ir/tables", "out.vhd", "ghdl")] {
+        let case = own().join(case);
+        let folder = TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (file, program, proof) = (path(file), path("net.json"), path("proof"));
+        let run = |program: &Path, words: &[&str]| {
+            let output = Command::new(program).current_dir(&case).args(words).output().expect("the program runs");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{} {words:?}: {said}", case.display());
+        };
+        let own = Path::new(env!("CARGO_BIN_EXE_alir2hdl"));
+        let arguments = arguments(&case);
+        let with = |before: &[&str], more: &[&str]| {
+            let words = before.iter().map(|word| (*word).to_owned()).chain(arguments.iter().cloned());
+            words.chain(more.iter().map(|word| (*word).to_owned())).collect::<Vec<String>>()
+        };
+        let texts = |words: &[String]| run(own, &words.iter().map(String::as_str).collect::<Vec<_>>());
+        texts(&with(&["generate"], &["-o", &file, "--hierarchy", "layers", "--pipeline", "3"]));
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.lines().filter(|line| line.contains("Layer ")).count() > 2, "{text}");
+        texts(&with(&["convert"], &["-o", &program]));
+        run(own, &["prove", &program, &file, "--certificate", &proof]);
+        run(Path::new(env!("CARGO_BIN_EXE_alir2hdl-check")), &[&program, &file, &proof]);
+        if tool(simulator).is_some() {
+            let more = ["--expect", "outputs.npy", "--pipeline", "3", "--sim", simulator, "--hierarchy", "layers"];
+            assert!(expect(&case, "verify", &more).contains("equal: "));
+        }
+    }
+}
+
 #[test]
 fn sim_small_networks_have_their_golden_outputs() {
     for (case, pipeline, simulator) in [

@@ -76,7 +76,7 @@ module attributes_of_stages (
     localparam int INITIATION_INTERVAL = 1;
     wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
-    // Between the stages
+    // Between the modules
     wire logic [3:0] v0_s1;
     wire logic [7:0] v1_s2;
 

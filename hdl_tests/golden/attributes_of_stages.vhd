@@ -138,7 +138,7 @@ architecture rtl of attributes_of_stages is
     attribute syn_keep : boolean;
     attribute syn_preserve : boolean;
 
-    -- Between the stages
+    -- Between the modules
     signal v0_s1 : unsigned(3 downto 0);
     signal v1_s2 : unsigned(7 downto 0);
 

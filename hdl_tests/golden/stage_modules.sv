@@ -93,7 +93,7 @@ module stage_modules (
     localparam int INITIATION_INTERVAL = 1;
     wire logic unused_constants = &{1'b0, LATENCY, INITIATION_INTERVAL};
 
-    // Between the stages
+    // Between the modules
     wire logic [4:0] v1_s1;
     wire logic signed [9:0] v2_s1;
     wire logic signed [9:0] v2_s2;

@@ -155,7 +155,7 @@ end entity stage_modules;
 
 architecture rtl of stage_modules is
 
-    -- Between the stages
+    -- Between the modules
     signal v1_s1 : unsigned(4 downto 0);
     signal v2_s1 : signed(9 downto 0);
     signal v2_s2 : signed(9 downto 0);

@@ -135,6 +135,7 @@ class _Hardware(_Pipeline, total=False):
     shreg_extract: Literal["no", "yes"]
     keep_names: bool
     names: Literal["source", "index"]
+    hierarchy: Literal["auto", "flat", "stages", "layers"]
     split_above: int
     wrapper: Literal["none", "axis"]
     packing: Literal["auto", "8", "16", "32", "64", "dense"]

@@ -9,7 +9,7 @@ use crate::diag::{COUNTED, Diagnostic, Diagnostics, Place};
 use crate::emit::Language;
 use crate::formats::{self, Format};
 use crate::ir::machine::Machine;
-use crate::ir::{Labels, Limits, Model};
+use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
 use crate::network::port::Meaning;
@@ -201,7 +201,7 @@ impl InputArgs {
             return self.matrix(reader).map(|(model, _)| model);
         }
         if let Some(kind) = self.network_kind(&head) {
-            let (model, _) = self.network(kind, reader, global)?;
+            let (model, ..) = self.network(kind, reader, global)?;
             return Ok(model);
         }
         // What the file is comes first: an option may be fine for the file that was meant.
@@ -258,7 +258,7 @@ impl InputArgs {
     }
 
     /// Reads a network as a whole.
-    fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, ReadNetwork), Failure> {
+    fn network(&self, kind: Kind, reader: impl Read, global: Global) -> Result<(Model, Layers, ReadNetwork), Failure> {
         let bytes = self.bytes(reader)?;
         let cmvm = self.reading.0.matrix.options()?;
         let read = self.sources().read(kind, &bytes, &source::shown(&self.model), cmvm, global);
@@ -342,7 +342,8 @@ impl InputArgs {
             of_matrix = Some(facts);
             (Design::Model(model), "a matrix in npy".into())
         } else if let Some(kind) = self.network_kind(&head) {
-            let (model, made) = self.network(kind, &mut summed, global)?;
+            let (model, layers, made) = self.network(kind, &mut summed, global)?;
+            labels.layers = layers;
             let form = made.form.clone();
             network = Some(Arc::new(made));
             (Design::Model(model), form)

@@ -4,7 +4,7 @@ use super::source::ReadNetwork;
 use super::{Failure, Global, report, say, schema};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Diagnostics, Place, printable};
-use crate::ir::Model;
+use crate::ir::{Layers, Model};
 use crate::network::graph::quant::QuantFile;
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
@@ -35,7 +35,7 @@ pub(super) fn read(
     options: &Options,
     quant: &QuantFile,
     global: Global,
-) -> Result<(Model, ReadNetwork), Failure> {
+) -> Result<(Model, Layers, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
     // Standard input is in no folder.
@@ -63,7 +63,7 @@ pub(super) fn read(
     let types = lowered.model.output_intervals().to_vec();
     let meaning = Box::new(OnnxMeaning::new(network, front, lowered.units, types));
     let form = format!("ONNX, {weights} weights");
-    Ok((lowered.model, ReadNetwork { meaning, form, layers: lowered.layers }))
+    Ok((lowered.model, lowered.layers, ReadNetwork { meaning, form }))
 }
 
 /// Number of significant bits from which a weight counts as not quantised.

@@ -8,12 +8,11 @@ use super::paths::listed;
 use super::{Failure, Global, report, say};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Place};
-use crate::ir::Model;
+use crate::ir::{Layers, Model};
 use crate::network::graph::golden::Golden;
 use crate::network::graph::quant::QuantFile;
 use crate::network::graph::{self, Structure, lower};
 use crate::network::json::Value;
-use crate::network::layers::Layers;
 use crate::network::onnx;
 use crate::network::port::Meaning;
 use crate::network::quantise::Quantiser;
@@ -72,8 +71,6 @@ pub(super) struct ReadNetwork {
     pub(super) meaning: Box<dyn Meaning>,
     /// Which form it has, for people.
     pub(super) form: String,
-    /// Which node each operation was made for.
-    pub(super) layers: Layers,
 }
 
 impl Kind {
@@ -193,7 +190,7 @@ impl SourceArgs {
         file: &str,
         cmvm: cmvm::Options,
         global: Global,
-    ) -> Result<(Model, ReadNetwork), Failure> {
+    ) -> Result<(Model, Layers, ReadNetwork), Failure> {
         match kind {
             Kind::Onnx => {
                 let given =
@@ -228,7 +225,7 @@ impl SourceArgs {
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, cmvm, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;
                 let form = format!("IR v2 graph, {} weights", size.weights);
-                Ok((model, ReadNetwork { meaning: Box::new(golden), form, layers }))
+                Ok((model, layers, ReadNetwork { meaning: Box::new(golden), form }))
             }
         }
     }

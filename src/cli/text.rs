@@ -1,7 +1,7 @@
 //! The options for the style of the RTL, common to all commands that generate it.
 
 use crate::compile::LookupTables;
-use crate::emit;
+use crate::emit::{self, Hierarchy};
 use crate::options::HardwareOptions;
 use clap::ValueEnum;
 
@@ -25,7 +25,7 @@ pub(super) struct TextArgs {
     /// Ask synthesis to keep every name, at the price of area
     #[arg(long, hide_short_help = true)]
     pub(super) keep_names: bool,
-    /// Name signals by the source's names (networks and kernels have them), or by the numbers of operations
+    /// Name signals by the source's names (kernels have them), or by the numbers of operations
     #[arg(
         long,
         value_enum,
@@ -35,7 +35,11 @@ pub(super) struct TextArgs {
         hide_short_help = true
     )]
     pub(super) names: NamesArg,
-    /// Write stages as modules of their own above this number of nets
+    /// Write one module (flat), one for each pipeline stage (stages), one for each layer of a network (layers), or
+    /// stages where the design is large (auto)
+    #[arg(long, value_enum, default_value_t, value_name = "KIND", hide_possible_values = true, hide_short_help = true)]
+    pub(super) hierarchy: HierarchyArg,
+    /// Write stages as modules of their own above this number of nets (with --hierarchy auto)
     #[arg(long, value_name = "NETS", default_value_t = emit::Options::default().split_above, hide_short_help = true)]
     pub(super) split_above: usize,
 }
@@ -66,6 +70,32 @@ pub(super) enum NamesArg {
     Index,
 }
 
+/// [`Hierarchy`] as it is typed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum HierarchyArg {
+    /// Modules of stages in large designs
+    #[default]
+    Auto,
+    /// One module
+    Flat,
+    /// A module for each pipeline stage
+    Stages,
+    /// A module for each layer of a network
+    Layers,
+}
+
+impl HierarchyArg {
+    /// Returns the division that the option selects.
+    fn hierarchy(self) -> Hierarchy {
+        match self {
+            HierarchyArg::Auto => Hierarchy::Auto,
+            HierarchyArg::Flat => Hierarchy::Flat,
+            HierarchyArg::Stages => Hierarchy::Stages,
+            HierarchyArg::Layers => Hierarchy::Layers,
+        }
+    }
+}
+
 /// A choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum YesNo {
@@ -81,6 +111,7 @@ impl TextArgs {
         options.tables = self.rom_style.tables();
         options.shreg_extract = self.shreg_extract.map(|choice| choice == YesNo::Yes);
         options.keep_names = self.keep_names;
+        options.hierarchy = self.hierarchy.hierarchy();
         options.split_above = self.split_above;
         options.index_names = self.names == NamesArg::Index;
     }

@@ -12,10 +12,9 @@ use crate::diag::{Diagnostic, counted, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
-use crate::ir::Model;
 use crate::ir::machine::Machine;
+use crate::ir::{Layers, Model};
 use crate::netlist;
-use crate::network::layers::Layers;
 use crate::options::HardwareOptions;
 use crate::verify::arrays::{Arrays, Side};
 use crate::view::options::PageOptions;
@@ -104,7 +103,7 @@ fn write(
     let request = PageRequest { page: page_options, options, name };
     let shown = match &design {
         Design::Model(model) => {
-            request.model_page(model, file.network.as_ref().map(|network| &network.layers), global)?
+            request.model_page(model, file.network.as_ref().map(|_| &file.labels.layers), global)?
         }
         Design::Machine(machine) => request.machine_page(machine)?,
     };

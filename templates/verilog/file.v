@@ -29,6 +29,8 @@ endmodule
 {%- endfor %}
 {%- for module in modules %}
 
+{% if let Some(layer) = module.layer() %}// Layer {{ layer }}
+{% endif -%}
 {% if let Some(attributes) = module.attributes() %}{{ attributes }}
 {% endif -%}
 module {{ module.name() }} (
@@ -64,7 +66,7 @@ module {{ module.name() }} (
 {%- endif %}
 {%- if module.has_links() %}
 
-    // Between the stages
+    // Between the modules
 {%- for net in module.links() %}
     {{ module.wire() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}

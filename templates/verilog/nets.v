@@ -1,4 +1,7 @@
 {%- for net in nets() %}
+{%- if let Some(layer) = net.layer() %}
+    // Layer {{ layer }}
+{%- endif %}
 {%- if let Some(instance) = net.instance() %}
 {%- if !net.is_port() %}
     {{ net.attributes() }}{{ module.wire() }} {{ net.net_type() }}{{ net.name() }};

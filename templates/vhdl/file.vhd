@@ -43,6 +43,9 @@ begin
 end architecture rtl;
 {% endfor %}
 {%- for entity in entities %}
+{%- if let Some(layer) = entity.layer() %}
+-- Layer {{ layer }}
+{%- endif %}
 library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
@@ -74,7 +77,7 @@ architecture rtl of {{ entity.name() }} is
 {%- endfor %}
 {%- if entity.has_links() %}
 
-    -- Between the stages
+    -- Between the modules
 {%- for net in entity.links() %}
     signal {{ net.name() }} : {{ net.net_type() }};
 {%- endfor %}

@@ -1,4 +1,7 @@
 {%- for net in nets() %}
+{%- if let Some(layer) = net.layer() %}
+    -- Layer {{ layer }}
+{%- endif %}
 {%- if let Some(instance) = net.instance() %}
 {%- if let Some(address) = net.address() %}
     {{ address.name }} <= {{ address.expression() }};

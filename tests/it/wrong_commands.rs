@@ -83,6 +83,9 @@ const TABLE: &str = "\
 2 E0002 m.json.gz --verilog o.v --rom-style paper
 2 E0002 m.json.gz --verilog o.v --wrapper wishbone
 2 E0002 m.json.gz --verilog o.v --split-above few
+2 E0002 m.json.gz --verilog o.v --hierarchy tree
+2 E0801 m.json.gz --verilog o.v --hierarchy stages
+2 E0801 m.json.gz --verilog o.v --hierarchy layers --pipeline 2
 2 E0002 m.json.gz --verilog o.v --use-dsp perhaps
 2 E0002 diff m.json.gz
 2 E0002 diff m.json.gz m.json.gz --samples 0

@@ -8,7 +8,6 @@
 //! - [`function`]: sigmoid, tanh, silu, exp, gelu, decided correctly ([`function::Functions`]).
 //! - [`reciprocal`]: `1/x` and `1/sqrt(x)` in exact integers, divisions by constants.
 //! - [`rotation`]: cosines and sines of rotary embeddings, decided correctly.
-//! - [`layers`]: which node each operation of a lowered program was made for.
 //! - [`json`]: a reader that keeps decimals as they are written.
 //! - `digits`: products with constants as sums of shifted values.
 //! - [`solver`]: the matrices of a network under one limit of latency.
@@ -27,7 +26,6 @@ pub mod exact;
 pub mod function;
 pub mod graph;
 pub mod json;
-pub mod layers;
 pub mod matrix;
 pub mod onnx;
 pub mod port;

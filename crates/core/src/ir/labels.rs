@@ -1,6 +1,6 @@
 //! Names of a source for elements and values, in addition to the program: they do not change its semantics.
 
-use super::{Model, ValueId};
+use super::{Layers, Model, ValueId};
 
 /// Names from the file that a program was lowered from. Empty for programs that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Labels {
     pub values: Vec<(u32, String)>,
     /// Numbers of the operations in names and remarks, each once, by index; empty: their own indices.
     pub numbers: Vec<u32>,
+    /// The nodes of a network that the operations were made for, by [`super::Node::origin`].
+    pub layers: Layers,
 }
 
 impl Labels {

@@ -43,12 +43,12 @@ pub use spec::{
 
 pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, spec_of_text, steps_of_text};
 
-use alir_core::diag::{Diagnostic, Diagnostics, Severity};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
 use alir_hw::device::Estimate;
 use alir_hw::emit::axis::Axis;
-use alir_hw::emit::{self, Language, Sidecar, StageDelays};
+use alir_hw::emit::{self, Hierarchy, Language, Sidecar, StageDelays};
 use alir_hw::netlist::Netlist;
 use proof::Chain;
 use std::fmt;
@@ -234,6 +234,21 @@ impl Seconds {
     }
 }
 
+/// Rejects a division into parts that the hardware does not have.
+fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagnostic> {
+    let (missing, help) = match hierarchy {
+        Hierarchy::Layers if netlist.layer_names().is_empty() => (
+            "no part of the hardware belongs to a layer: ONNX files and IR v2 graphs have layers, without --ii",
+            "leave it out, or use --hierarchy stages",
+        ),
+        Hierarchy::Stages if !netlist.interface.has_stages() => {
+            ("the hardware has no pipeline stages", "ask for some with --pipeline N, without --ii; or leave it out")
+        }
+        _ => return Ok(()),
+    };
+    Err(Diagnostic::error("E0801", Place::Flag("--hierarchy".into()), missing).with_help(help))
+}
+
 /// Hardware, from which text is rendered.
 #[derive(Clone, Debug)]
 pub struct Hardware<'d> {
@@ -253,6 +268,7 @@ impl<'d> Hardware<'d> {
             Origin::Machine(retimed) => Ok((retimed.lower(spec, top)?, None)),
             Origin::Reused(reused) => reused.lower(spec, top),
         })?;
+        check_hierarchy(spec.text.hierarchy, &netlist).map_err(Error::request)?;
         let netlist = match &axis {
             Some(axis) => {
                 let bits = netlist.register_bits();

@@ -245,6 +245,7 @@ impl Spec {
     pub fn text_options(&self) -> emit::Options {
         emit::Options {
             rom_style: self.table_style(),
+            hierarchy: self.text.hierarchy,
             split_above: self.text.split_above,
             shreg_extract: self.text.shreg_extract,
             keep_names: self.text.keep_names,

@@ -6,8 +6,8 @@
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits_down, four_digits_up};
 use alir_core::ir::Labels;
 use alir_hw::device::Device;
-use alir_hw::emit;
 use alir_hw::emit::axis::{AxisOptions, Flow};
+use alir_hw::emit::{self, Hierarchy};
 use alir_hw::netlist::{self, Languages, NameKind, PortNames, Ports, ResetOptions, names};
 use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};
@@ -324,7 +324,9 @@ pub struct Text {
     pub shreg_extract: Option<bool>,
     /// `true` if synthesis is instructed to keep every name, at the price of area.
     pub keep_names: bool,
-    /// Nets above which each pipeline stage is a module of its own.
+    /// Division into modules.
+    pub hierarchy: Hierarchy,
+    /// Nets above which each pipeline stage is a module of its own with [`Hierarchy::Auto`].
     pub split_above: usize,
     /// Set if signals are named by the number of their operation, also where the source has names.
     pub index_names: bool,
@@ -332,8 +334,8 @@ pub struct Text {
 
 impl Default for Text {
     fn default() -> Text {
-        let emit::Options { shreg_extract, keep_names, split_above, .. } = emit::Options::default();
-        Text { tables: LookupTables::Auto, shreg_extract, keep_names, split_above, index_names: false }
+        let emit::Options { shreg_extract, keep_names, hierarchy, split_above, .. } = emit::Options::default();
+        Text { tables: LookupTables::Auto, shreg_extract, keep_names, hierarchy, split_above, index_names: false }
     }
 }
 

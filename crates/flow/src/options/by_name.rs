@@ -3,6 +3,7 @@
 use super::{HardwareOptions, NS_OF_MHZ, NamedDevice, PortRole, PortStyle, ResetKind, named_port};
 use crate::compile::{Arrival, DelayModel, Engine, LookupTables, Products, Retime, Stages};
 use alir_core::diag::{Diagnostic, Place};
+use alir_hw::emit::Hierarchy;
 use alir_hw::emit::axis::Packing;
 use alir_hw::netlist::Ports;
 use alir_hw::retime::Slack;
@@ -169,12 +170,19 @@ const OPTIONS: &[NamedOption] = &[
     value("shreg_extract", &[], store!(some shreg_extract, |value| choice(value, YES_NO))),
     flag("keep_names", store!(keep_names, flag_value)),
     value("names", &[], store!(index_names, |value| choice(value, NAMES))),
+    value("hierarchy", &[], store!(hierarchy, |value| choice(value, HIERARCHIES))),
     value("split_above", &[], store!(split_above, unsigned::<usize>)),
     flag("prove", store!(prove, flag_value)),
 ];
 
 const RETIME: &[(&str, Retime)] =
     &[("no", Retime::No), ("registers", Retime::For(Slack::Registers)), ("delay", Retime::For(Slack::Delay))];
+const HIERARCHIES: &[(&str, Hierarchy)] = &[
+    ("auto", Hierarchy::Auto),
+    ("flat", Hierarchy::Flat),
+    ("stages", Hierarchy::Stages),
+    ("layers", Hierarchy::Layers),
+];
 const ENGINES: &[(&str, Engine)] =
     &[("auto", Engine::Auto), ("fold", Engine::Fold), ("serial", Engine::Serial), ("mixed", Engine::Mixed)];
 const ARRIVALS: &[(&str, Arrival)] =

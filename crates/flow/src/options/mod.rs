@@ -25,8 +25,8 @@ use crate::compile::{
     Retime, Spec, Stages, Target, Text, Top,
 };
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
-use alir_hw::emit;
 use alir_hw::emit::axis::{AxisOptions, Flow, Packing};
+use alir_hw::emit::{self, Hierarchy};
 use alir_hw::netlist::{Ports, ResetOptions};
 use alir_opt::schedule::{Effort, Objective};
 use std::sync::Arc;
@@ -137,7 +137,9 @@ pub struct HardwareOptions {
     pub keep_names: bool,
     /// `true` if signals are named by the numbers of operations.
     pub index_names: bool,
-    /// Nets above which each stage is a module of its own.
+    /// Division into modules.
+    pub hierarchy: Hierarchy,
+    /// Nets above which each stage is a module of its own with [`Hierarchy::Auto`].
     pub split_above: usize,
     /// `true` if each generated file is proved.
     pub prove: bool,
@@ -190,6 +192,7 @@ impl Default for HardwareOptions {
             shreg_extract: None,
             keep_names: false,
             index_names: false,
+            hierarchy: Hierarchy::default(),
             split_above: emit::Options::default().split_above,
             prove: false,
         }
@@ -252,6 +255,7 @@ impl HardwareOptions {
                 tables: self.tables,
                 shreg_extract: self.shreg_extract,
                 keep_names: self.keep_names,
+                hierarchy: self.hierarchy,
                 split_above: self.split_above,
                 index_names: self.index_names,
             },

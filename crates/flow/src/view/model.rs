@@ -1,12 +1,12 @@
 //! The drawing of a program: a column a stage, or a clock.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
+use alir_core::ir::Layers;
 use alir_core::ir::{Model, ValueId};
 use alir_hw::reuse::serial::{self, Graph};
 use alir_hw::reuse::{self, Placement, Plan};
 use alir_interp::samples::{Port, Values};
 use alir_interp::{LookupMiss, Step, batch, golden_steps, meaning};
-use alir_network::layers::Layers;
 use alir_opt::schedule::{self, Delay};
 use num_bigint::BigInt;
 use rustc_hash::FxHashMap;

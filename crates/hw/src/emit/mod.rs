@@ -39,13 +39,28 @@ pub use sidecar::{
     MachineFacts, RegisterFacts, ReuseFacts, ReuseGroup, ReuseRegion, ScheduleFacts, Sidecar, StageDelays, StageFacts,
 };
 
+/// Division of the RTL into modules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// By stages if the netlist is large, else none.
+    #[default]
+    Auto,
+    /// One module.
+    Flat,
+    /// A module for each pipeline stage, if there are several.
+    Stages,
+    /// A module for each node of the source network, if it has nodes.
+    Layers,
+}
+
 /// Options of the RTL file of a netlist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Implementation of read-only memories.
     pub rom_style: RomStyle,
-    /// Nets above which each pipeline stage becomes a module (or entity) of its own in the same file: synthesisers and
-    /// readers are slow in flat modules of this size.
+    /// Division into modules (or entities) in the same file.
+    pub hierarchy: Hierarchy,
+    /// Nets above which [`Hierarchy::Auto`] divides: synthesisers and readers are slow in flat modules of this size.
     pub split_above: usize,
     /// `true` if chains of registers may become shift register primitives; nothing: the synthesiser's choice.
     pub shreg_extract: Option<bool>,
@@ -59,6 +74,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             rom_style: RomStyle::Auto,
+            hierarchy: Hierarchy::Auto,
             split_above: 20_000,
             shreg_extract: None,
             keep_names: false,
@@ -113,7 +129,7 @@ mod sample;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::netlist::{Cell, Direction};
+    use crate::netlist::{Cell, Direction, OperationLayers};
     use sample::{Sample, bits, constant, everything, repeat};
 
     fn verilog(netlist: &Netlist) -> String {
@@ -328,6 +344,36 @@ mod tests {
         let vhd = text(&everything(), Language::Vhdl, &options);
         assert_line(&vhd, "u_sample_stage_1 : entity work.sample_stage_1");
         assert_line(&vhd, "v24_r_o => v24_r,");
+    }
+
+    #[test]
+    fn layers_are_modules_or_headings() {
+        let mut netlist = everything();
+        // The operations of the sample belong to none: two nets that follow one another get one each.
+        let numbered = (0..netlist.nets.len()).filter(|&net| !matches!(netlist.nets[net].cell, Cell::Input { .. }));
+        for (operation, net) in (0..2).zip(numbered.collect::<Vec<_>>()) {
+            netlist.nets[net].operation = Some(operation);
+        }
+        netlist.layers = OperationLayers {
+            names: vec!["fc/1 (MatMul)".into(), "Fc_1 (Add)".into()],
+            by_operation: vec![Some(0), Some(1)],
+        };
+        let options = Options { hierarchy: Hierarchy::Layers, ..Options::default() };
+        for (language, text) in [Language::Verilog, Language::SystemVerilog, Language::Vhdl]
+            .map(|language| (language, text(&netlist, language, &options)))
+        {
+            let comment = if language == Language::Vhdl { "--" } else { "//" };
+            assert_line(&text, &format!("{comment} Layer fc/1 (MatMul)"));
+            for module in ["sample_fc_1", "sample_Fc_1_2"] {
+                match language {
+                    Language::Vhdl => assert_line(&text, &format!("u_{module} : entity work.{module}")),
+                    _ => assert_line(&text, &format!("{module} u_{module} (")),
+                }
+            }
+        }
+        let flat = text(&netlist, Language::Verilog, &Options::default());
+        assert_eq!(flat.matches("\nmodule ").count(), 1);
+        assert!(flat.contains("\n    // Layer fc/1 (MatMul)\n"), "{flat}");
     }
 
     #[test]

@@ -3,17 +3,20 @@
 //! Nets keep the netlist's order inside a section. There is one section for the inputs and one for each stage; a
 //! stage's registers follow its logic. Whatever the stages of a netlist say, each name is declared before it is read:
 //! registers that earlier text reads are declared ahead (`Module::early`), and if logic itself reads a later stage the
-//! stages are not used for ordering at all.
+//! stages are not used for ordering at all. A section's nets come by the layers of the source network, each under a
+//! heading.
 
+use super::{Hierarchy, Options};
+use crate::netlist::names::legalise;
 use crate::netlist::{Cell, Direction, NetId, Netlist, Piece, Port, Reset, Wiring};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A module of the file.
 pub(super) struct Module {
     /// Its name.
     pub(super) name: String,
-    /// The stage whose logic it holds; `None` for the module that the file is about.
-    pub(super) stage: Option<u32>,
+    /// The part of the hardware that it holds.
+    pub(super) part: Part,
     /// Nets of other modules that it reads. Empty for the top.
     pub(super) imports: Vec<NetId>,
     /// Its nets that other modules read. Empty for the top.
@@ -30,6 +33,17 @@ pub(super) struct Module {
     pub(super) unread: Vec<UnreadGroup>,
     /// `true` if it holds a register.
     pub(super) clocked: bool,
+}
+
+/// Part of the hardware that a module holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The module that the file is about.
+    Top,
+    /// A stage of the pipeline.
+    Stage,
+    /// A node of the source network, by its index.
+    Layer(u32),
 }
 
 /// A run of nets under a heading.
@@ -99,6 +113,8 @@ pub(super) struct UnreadGroup {
 pub(super) struct Plan {
     /// The modules.
     pub(super) modules: Vec<Module>,
+    /// Nets that are the first of a layer in their section, with the index of the layer.
+    pub(super) layer_starts: FxHashMap<NetId, u32>,
 }
 
 /// The nets that a run of wiring reads.
@@ -235,14 +251,34 @@ fn places(netlist: &Netlist) -> Places {
 }
 
 impl Plan {
-    /// Plans the file of `netlist`; more than `split_above` nets go into one module for each stage.
-    pub(super) fn new(netlist: &Netlist, split_above: usize) -> Plan {
+    /// Plans the file of `netlist`.
+    pub(super) fn new(netlist: &Netlist, options: &Options) -> Plan {
         let places = places(netlist);
-        let sections = sections(netlist, &places);
+        let mut sections = sections(netlist, &places);
         let early = early_registers(netlist, &places, &sections);
-        let split = has_stages(netlist, &places) && netlist.nets().len() > split_above && sections.len() > 2;
-        let mut modules =
-            if split { split_by_stage(netlist, &places, sections, early) } else { one(netlist, sections, early) };
+        let layers = netlist.layers_of_nets();
+        let divisible = has_stages(netlist, &places) && sections.len() > 2;
+        let by_stage = match options.hierarchy {
+            Hierarchy::Auto => netlist.nets().len() > options.split_above,
+            Hierarchy::Stages => true,
+            Hierarchy::Flat | Hierarchy::Layers => false,
+        };
+        let by_layer = options.hierarchy == Hierarchy::Layers && !layers.is_empty();
+        let layer_starts = match by_layer {
+            true => FxHashMap::default(),
+            false => order_by_layer(&layers, &mut sections),
+        };
+        let mut modules = if by_layer {
+            let part = layers.iter().map(|layer| layer.map_or(0, |layer| layer + 1)).collect();
+            divide(netlist, Parts { names: layer_modules(netlist), part, kind: Part::Layer }, sections, &early)
+        } else if by_stage && divisible {
+            let top = &netlist.interface.top;
+            let last = places.of.iter().copied().max().unwrap_or(0);
+            let names = (0..last).map(|stage| format!("{top}_stage_{stage}")).collect();
+            divide(netlist, Parts { names, part: places.of.clone(), kind: |_| Part::Stage }, sections, &early)
+        } else {
+            vec![top(netlist, sections, early)]
+        };
         let mut bits = BitUse::new(netlist);
         let prefix = unread_prefix(netlist);
         for index in 0..modules.len() {
@@ -250,13 +286,13 @@ impl Plan {
             modules[index].unread = unread_groups(netlist, (&places, &prefix), &modules[index], &unread);
             place_roms(netlist, &mut modules[index]);
         }
-        Plan { modules }
+        Plan { modules, layer_starts }
     }
 }
 
 /// Returns `true` if sections are the stages of a pipeline. Time-multiplexed hardware has phases instead.
 fn has_stages(netlist: &Netlist, places: &Places) -> bool {
-    places.staged && netlist.interface.latency > 0 && netlist.interface.initiation_interval == 1
+    places.staged && netlist.interface.has_stages()
 }
 
 fn sections(netlist: &Netlist, places: &Places) -> Vec<Section> {
@@ -331,10 +367,26 @@ fn early_registers(netlist: &Netlist, places: &Places, sections: &[Section]) -> 
     (0..early.len() as u32).map(NetId).filter(|id| early[id.index()]).collect()
 }
 
-fn one(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Module> {
-    vec![Module {
+/// Puts the nets of each section in the order of their layers. Returns the nets that are the first of their layer.
+fn order_by_layer(layers: &[Option<u32>], sections: &mut [Section]) -> FxHashMap<NetId, u32> {
+    let mut starts = FxHashMap::default();
+    if layers.is_empty() {
+        return starts;
+    }
+    for section in sections {
+        section.nets.sort_by_key(|id| layers[id.index()]);
+        for run in section.nets.chunk_by(|a, b| layers[a.index()] == layers[b.index()]) {
+            starts.extend(layers[run[0].index()].map(|layer| (run[0], layer)));
+        }
+    }
+    starts
+}
+
+/// The module that the file is about, with all of these sections.
+fn top(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Module {
+    Module {
         name: netlist.interface.top.clone(),
-        stage: None,
+        part: Part::Top,
         imports: Vec::new(),
         exports: Vec::new(),
         early,
@@ -343,22 +395,64 @@ fn one(netlist: &Netlist, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Modu
         instances: Vec::new(),
         links: Vec::new(),
         unread: Vec::new(),
-    }]
+    }
 }
 
-fn split_by_stage(netlist: &Netlist, places: &Places, sections: Vec<Section>, early: Vec<NetId>) -> Vec<Module> {
+/// Longest part of a module's name that comes from the name of a layer.
+const LAYER_NAME: usize = 48;
+
+/// Names of the modules of layers, all different, and different from those of stages and tables.
+fn layer_modules(netlist: &Netlist) -> Vec<String> {
+    let mut taken = FxHashSet::default();
+    let name = |layer: &String| {
+        // The operator follows the name of an ONNX node in brackets.
+        let legal = legalise(layer.rsplit_once(" (").map_or(layer.as_str(), |(name, _)| name));
+        let short = legal[..legal.len().min(LAYER_NAME)].trim_end_matches('_');
+        // Tables in pieces are modules of their own.
+        let is_table = short.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("rom"));
+        let first = format!("{}{short}", if is_table { "layer_" } else { "" });
+        let numbered = (2u32..).map(|n| format!("{first}_{n}"));
+        let mut names = std::iter::once(first.clone()).chain(numbered);
+        let name = names.find(|name| taken.insert(name.to_ascii_lowercase())).expect("fewer names than numbers");
+        format!("{}_{name}", netlist.interface.top)
+    };
+    netlist.layer_names().iter().map(name).collect()
+}
+
+/// A division of a netlist into modules.
+struct Parts<K> {
+    /// The part of each net: 0 for the top module, else one more than the index of a name.
+    part: Vec<u32>,
+    /// Names of the other modules.
+    names: Vec<String>,
+    /// Kind of each of them, by index.
+    kind: K,
+}
+
+/// The modules of all parts, the top one last.
+fn divide(
+    netlist: &Netlist,
+    parts: Parts<impl Fn(u32) -> Part>,
+    sections: Vec<Section>,
+    early: &[NetId],
+) -> Vec<Module> {
+    let Parts { part, names, kind } = parts;
+    let part = |id: NetId| part[id.index()];
+    let mut divided: Vec<Vec<Section>> = (0..=names.len()).map(|_| Vec::new()).collect();
+    for section in sections {
+        section.divide(part, &mut divided);
+    }
     // Which nets leave their module, and which foreign nets each module reads.
     let mut leaves = vec![false; netlist.nets().len()];
     let mut reader_of = vec![u32::MAX; netlist.nets().len()];
     let mut imports: Vec<Vec<NetId>> = Vec::new();
-    for (index, section) in sections.iter().enumerate() {
+    for (index, sections) in (0..).zip(&divided) {
         let mut foreign = Vec::new();
-        for id in section.all_nets() {
-            let own = places.of[id.index()];
+        for id in sections.iter().flat_map(Section::all_nets) {
             netlist.net(id).cell.for_each_operand(|w| {
                 for read in nets_of(netlist, w) {
-                    if places.of[read.index()] != own && reader_of[read.index()] != index as u32 {
-                        reader_of[read.index()] = index as u32;
+                    if part(read) != index && reader_of[read.index()] != index {
+                        reader_of[read.index()] = index;
                         leaves[read.index()] = true;
                         foreign.push(read);
                     }
@@ -373,41 +467,49 @@ fn split_by_stage(netlist: &Netlist, places: &Places, sections: Vec<Section>, ea
             leaves[read.index()] = true;
         }
     }
-    let top = &netlist.interface.top;
+    let mut divided = divided.into_iter();
+    let own = divided.next().expect("the part of the top module");
     let mut modules = Vec::new();
-    let mut top_sections = Vec::new();
-    for (section, imports) in sections.into_iter().zip(imports) {
-        let Kind::Stage(stage) = section.kind else {
-            top_sections.push(section);
+    for (index, ((sections, imports), name)) in (0..).zip(divided.zip(imports.into_iter().skip(1)).zip(names)) {
+        if sections.is_empty() {
             continue;
-        };
-        let mut exports: Vec<NetId> = section.all_nets().filter(|id| leaves[id.index()]).collect();
+        }
+        let mut exports: Vec<NetId> =
+            sections.iter().flat_map(Section::all_nets).filter(|id| leaves[id.index()]).collect();
         exports.sort_unstable();
-        let own = |id: &NetId| places.of[id.index()] == stage + 1;
-        modules.push(Module {
-            name: format!("{top}_stage_{stage}"),
-            stage: Some(stage),
-            imports,
-            exports,
-            early: early.iter().copied().filter(own).collect(),
-            clocked: !section.groups.is_empty(),
-            sections: vec![section],
-            instances: Vec::new(),
-            links: Vec::new(),
-            unread: Vec::new(),
-        });
+        let early = early.iter().copied().filter(|&id| part(id) == index + 1).collect();
+        modules.push(Module { name, part: kind(index), imports, exports, ..top(netlist, sections, early) });
     }
     let mut links: Vec<NetId> = modules.iter().flat_map(|m| m.exports.iter().copied()).collect();
     links.sort_unstable();
     let instances = (0..modules.len()).collect();
-    let clocked = modules.iter().any(|m| m.clocked);
-    modules.extend(one(netlist, top_sections, Vec::new()));
-    let last = modules.last_mut().expect("just added");
-    (last.instances, last.links, last.clocked) = (instances, links, clocked);
+    let top = top(netlist, own, early.iter().copied().filter(|&id| part(id) == 0).collect());
+    let clocked = top.clocked || modules.iter().any(|m| m.clocked);
+    modules.push(Module { instances, links, clocked, ..top });
     modules
 }
 
 impl Section {
+    /// Adds the share of each part to its sections.
+    fn divide(self, part: impl Fn(NetId) -> u32, divided: &mut [Vec<Section>]) {
+        let Section { kind, nets, groups, roms: _ } = self;
+        let mut shares: Vec<Option<Section>> = divided.iter().map(|_| None).collect();
+        let empty = || Section { kind, nets: Vec::new(), groups: Vec::new(), roms: Vec::new() };
+        for id in nets {
+            shares[part(id) as usize].get_or_insert_with(empty).nets.push(id);
+        }
+        for Group { enable, reset, mut registers } in groups {
+            registers.sort_by_key(|&id| part(id));
+            for registers in registers.chunk_by(|&a, &b| part(a) == part(b)) {
+                let share = shares[part(registers[0]) as usize].get_or_insert_with(empty);
+                share.groups.push(Group { enable, reset, registers: registers.to_vec() });
+            }
+        }
+        for (sections, share) in divided.iter_mut().zip(shares) {
+            sections.extend(share);
+        }
+    }
+
     /// Logic, then registers.
     pub(super) fn all_nets(&self) -> impl Iterator<Item = NetId> + '_ {
         self.nets.iter().copied().chain(self.groups.iter().flat_map(|g| g.registers.iter().copied()))
@@ -496,7 +598,7 @@ impl BitUse {
     /// The bits of module `index` that nothing in it reads. Leaves all bits unmarked.
     fn unread(&mut self, netlist: &Netlist, modules: &[Module], index: usize) -> Vec<Unread> {
         let module = &modules[index];
-        let is_top = module.stage.is_none();
+        let is_top = module.part == Part::Top;
         for id in module.sections.iter().flat_map(Section::all_nets) {
             let net = netlist.net(id);
             // A product is computed modulo the width of its net: higher bits of its operands are not written.
@@ -542,7 +644,7 @@ fn unread_groups(
     module: &Module,
     unread: &[Unread],
 ) -> Vec<UnreadGroup> {
-    let has_stages = has_stages(netlist, places) && module.stage.is_none();
+    let has_stages = has_stages(netlist, places) && module.part != Part::Stage;
     let kind = |signal: &Unread| match *signal {
         _ if !has_stages => Kind::Logic,
         Unread::Port { .. } => Kind::Inputs,

@@ -1,6 +1,8 @@
 //! Netlists by hand, for the tests of the writers.
 
-use crate::netlist::{Cell, Direction, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring};
+use crate::netlist::{
+    Cell, Direction, Interface, Net, NetId, Netlist, OperationLayers, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
+};
 
 /// Puts a netlist together without any check: the writers are tested on shapes that lowering may never make.
 pub(super) struct Sample {
@@ -18,6 +20,7 @@ impl Sample {
             ports: Vec::new(),
             text: String::new(),
             stage_remarks: Vec::new(),
+            layers: OperationLayers::default(),
             header: vec!["A sample".into(), String::new(), "verilator would obey this".into()],
             interface,
         };

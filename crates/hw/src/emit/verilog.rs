@@ -10,7 +10,7 @@ use super::Options;
 use super::attributes::Requests;
 use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
-use super::plan::{Kind, Plan, Unread, UnreadGroup};
+use super::plan::{Kind, Part, Plan, Unread, UnreadGroup};
 use super::rom::{Arrays, BLOCK_WORDS, Tables};
 use super::shared;
 use super::sink::Sink;
@@ -36,7 +36,7 @@ pub(super) fn write(
 ) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Shared);
     let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms, printing);
-    let plan = &Plan::new(netlist, options.split_above);
+    let plan = &Plan::new(netlist, options);
     let table_modules = table_modules::modules(netlist, &tables.pieces).into_iter().map(VerilogTable).collect();
     let modules = view::modules(View { netlist, tables, plan, dialect: Verilog(standard) });
     File { head: view::head::<Verilog>(netlist), table_modules, modules }.render_into(out).map_err(|_| fmt::Error)
@@ -245,7 +245,7 @@ impl<'a> ModuleView<'a, Verilog> {
         let netlist = self.view.netlist;
         let (dialect, wire, variable) = (self.view.dialect, self.wire(), self.variable());
         let mut ports = Vec::new();
-        if self.module.stage.is_none() {
+        if self.module.part == Part::Top {
             for port in netlist.ports() {
                 let direction = match port.direction {
                     Direction::In => "input ",
@@ -298,7 +298,7 @@ impl<'a> ModuleView<'a, Verilog> {
     /// Latency and initiation interval, which are constants of the top module where they are known.
     fn constants(&self) -> Option<[u32; 2]> {
         let interface = &self.view.netlist.interface;
-        let is_known = self.module.stage.is_none() && !interface.stateful;
+        let is_known = self.module.part == Part::Top && !interface.stateful;
         is_known.then_some([interface.latency, interface.initiation_interval])
     }
 

@@ -11,7 +11,7 @@ use super::Options;
 use super::attributes::{Requests, Wish};
 use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
-use super::plan::{self, Plan};
+use super::plan::{self, Part, Plan};
 use super::rom::{Arrays, Tables};
 use super::shared::{self, Above, Item, Items, Term};
 use super::sink::Sink;
@@ -30,7 +30,7 @@ use std::fmt;
 pub(super) fn write(netlist: &Netlist, options: &Options, printing: Printing, out: &mut Sink<'_>) -> fmt::Result {
     let tables = &Tables::new(netlist, options.rom_style, Arrays::Every);
     let netlist = &Context::new(netlist, Requests::from_options(options), &tables.forms, printing);
-    let plan = &Plan::new(netlist, options.split_above);
+    let plan = &Plan::new(netlist, options);
     let table_entities = table_modules::modules(netlist, &tables.pieces).into_iter().map(VhdlTable).collect();
     let names = &Names::new(netlist);
     let entities = view::modules(View { netlist, tables, plan, dialect: Vhdl { names } });
@@ -533,7 +533,7 @@ impl<'a> ModuleView<'a, Vhdl<'a>> {
     fn ports(&self) -> Vec<String> {
         let netlist = self.view.netlist;
         let mut ports = Vec::new();
-        if self.module.stage.is_none() {
+        if self.module.part == Part::Top {
             for port in netlist.ports() {
                 let direction = match port.direction {
                     Direction::In => "in ",

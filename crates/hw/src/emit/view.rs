@@ -7,7 +7,7 @@
 use super::attributes::Wish;
 use super::context::{Context, Printing};
 use super::line::{Line, Spelt, spelt};
-use super::plan::{self, Group, Kind, Module, OutputSlice, Plan, Section};
+use super::plan::{self, Group, Kind, Module, OutputSlice, Part, Plan, Section};
 use super::rom::Tables;
 use super::shared;
 use super::table_modules::module_name;
@@ -79,6 +79,12 @@ impl<'a, D: Dialect + 'a> NetView<'a, D> {
 
     pub(super) fn remark(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
         remark::<D>(self.view.netlist.comment(self.net))
+    }
+
+    /// The name of the layer that begins here.
+    pub(super) fn layer(&self) -> Option<&'a str> {
+        let netlist: &'a Netlist = self.view.netlist;
+        self.view.plan.layer_starts.get(&self.net).map(|&layer| netlist.layer_names()[layer as usize].as_str())
     }
 
     pub(super) fn expression(&self) -> Spelt<impl Fn(&mut Line<'_>) + use<'a, D>> {
@@ -163,6 +169,15 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
         &self.module.name
     }
 
+    /// The name of the layer that the module is.
+    pub(super) fn layer(&self) -> Option<&'a str> {
+        let netlist: &'a Netlist = self.view.netlist;
+        match self.module.part {
+            Part::Layer(layer) => Some(&netlist.layer_names()[layer as usize]),
+            Part::Top | Part::Stage => None,
+        }
+    }
+
     pub(super) fn nets(&self, nets: &'a [NetId]) -> impl Iterator<Item = NetView<'a, D>> + use<'a, D> {
         let ModuleView { view, module } = *self;
         nets.iter().map(move |&net| NetView { view, module, net })
@@ -200,7 +215,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
     /// The elements of the output ports; none in a module of a stage.
     pub(super) fn outputs(&self) -> impl Iterator<Item = OutputView<'a, D>> + use<'a, D> {
         let view = self.view;
-        let ports = if self.module.stage.is_none() { view.netlist.ports() } else { &[] };
+        let ports = if self.module.part == Part::Top { view.netlist.ports() } else { &[] };
         ports.iter().flat_map(move |port| {
             plan::output_slices(view.netlist, port).into_iter().map(move |slice| OutputView { view, port, slice })
         })
@@ -208,7 +223,7 @@ impl<'a, D: Dialect + 'a> ModuleView<'a, D> {
 
     /// Returns `true` if there are [`ModuleView::outputs`].
     pub(super) fn has_outputs(&self) -> bool {
-        self.module.stage.is_none() && self.view.netlist.ports().iter().any(|port| port.driver.is_some())
+        self.module.part == Part::Top && self.view.netlist.ports().iter().any(|port| port.driver.is_some())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The data structure: nets, cells, wiring, ports.
 
+use alir_core::ir::{Layers, Model, Node};
 use alir_core::num::Kif;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -423,6 +424,11 @@ impl Interface {
         self.stateful || self.initiation_interval > 1
     }
 
+    /// Returns `true` for a pipeline that takes a sample every clock.
+    pub fn has_stages(&self) -> bool {
+        self.latency > 0 && self.initiation_interval == 1
+    }
+
     /// A combinational module of these elements, without controls.
     pub fn plain(top: impl Into<String>, inputs: Vec<Element>, outputs: Vec<Element>) -> Interface {
         Interface {
@@ -457,8 +463,34 @@ pub struct Netlist {
     pub(crate) header: Vec<String>,
     /// Remark on each stage from 1 on, such as its delay; empty without remarks.
     pub(crate) stage_remarks: Vec<String>,
+    /// The nodes of the source network that operations were made for.
+    pub(crate) layers: OperationLayers,
     /// Interface of the module.
     pub interface: Interface,
+}
+
+/// The nodes of a source network, and which of them the operations of the program were made for. Shown to people; no
+/// logic depends on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperationLayers {
+    /// Their names, printable ASCII. Empty for programs that were read from another source.
+    pub(crate) names: Vec<String>,
+    /// For each operation the index of its name.
+    pub(crate) by_operation: Vec<Option<u32>>,
+}
+
+impl OperationLayers {
+    /// The layers of an optimised program whose operations stem from those that `layers` names.
+    pub(super) fn new(model: &Model, layers: &Layers) -> OperationLayers {
+        if layers.names().is_empty() {
+            return OperationLayers::default();
+        }
+        let layer = |node: &Node| layers.layer(node.origin as usize).map(|layer| layer as u32);
+        OperationLayers {
+            names: layers.names().iter().map(|name| printable(name)).collect(),
+            by_operation: model.nodes().iter().map(layer).collect(),
+        }
+    }
 }
 
 /// A line with question marks for what is not printable ASCII.
@@ -513,6 +545,39 @@ impl Netlist {
     pub fn add_before_elements(&mut self, lines: impl IntoIterator<Item = String>) {
         let at = self.header.iter().position(|line| line.starts_with("elements:")).unwrap_or(self.header.len());
         self.header.splice(at..at, lines);
+    }
+
+    /// Returns the names of the nodes of the source network that operations were made for.
+    pub fn layer_names(&self) -> &[String] {
+        &self.layers.names
+    }
+
+    /// The layer of each net: the latest among that of its operation and those of the nets that it reads, so that no
+    /// layer reads a later one. Inputs and constants have none. Empty if there are no layers.
+    pub(crate) fn layers_of_nets(&self) -> Vec<Option<u32>> {
+        if self.layers.names.is_empty() {
+            return Vec::new();
+        }
+        let own = |net: &Net| match net.cell {
+            Cell::Input { .. } => None,
+            _ => self.layers.by_operation.get(net.operation? as usize).copied().flatten(),
+        };
+        let mut layers: Vec<Option<u32>> = self.nets.iter().map(own).collect();
+        // Registers may stand before what they read.
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for (index, net) in self.nets.iter().enumerate() {
+                let mut latest = layers[index];
+                net.cell.for_each_operand(|wiring| {
+                    let read = self.pieces(wiring).iter().filter_map(|piece| piece.net());
+                    latest = latest.max(read.filter_map(|net| layers[net.index()]).max());
+                });
+                changes |= latest != layers[index];
+                layers[index] = latest;
+            }
+        }
+        layers
     }
 
     /// With a remark on each stage from 1 on, which follows the stage's heading.

@@ -36,7 +36,8 @@ mod uses;
 mod wiring;
 
 pub use cell::{
-    Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Rom, RomId, Wiring,
+    Cell, Direction, Element, Interface, Net, NetId, Netlist, OperationLayers, Piece, Port, PortId, Reset, Rom, RomId,
+    Wiring,
 };
 pub use describe::{stems, stems_in};
 pub use eval::Evaluator;

@@ -6,7 +6,9 @@
 
 use super::body::{Body, Place, remark};
 use super::builder::Draft;
-use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Piece, Port, PortId, Reset, Wiring};
+use super::cell::{
+    Cell, Direction, Element, Interface, Net, NetId, Netlist, OperationLayers, Piece, Port, PortId, Reset, Wiring,
+};
 use super::demand::{Demand, Select};
 use super::describe::Describer;
 use super::keywords::{Languages, NameKind};
@@ -461,6 +463,7 @@ impl Assembly<'_> {
             text: self.describer.into_text(),
             header,
             stage_remarks: Vec::new(),
+            layers: OperationLayers::new(model, &options.labels.layers),
             interface,
         }
     }

@@ -15,11 +15,11 @@ use super::kernel::{Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, Unary
 use super::{Network, Refusal, ValueSource};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
-use crate::layers::Layers;
 use crate::port::Unit;
 use crate::quantise::{Overflow, Quantiser, Round};
 use crate::solver::Missed;
 use alir_cmvm;
+use alir_core::ir::Layers;
 use alir_core::ir::{Limits, Model, Op, Output};
 use alir_core::num::Interval;
 use atoms::Atoms;

@@ -11,7 +11,9 @@ mod redundant;
 mod reused;
 
 use super::body::Body;
-use super::cell::{Cell, Direction, Element, Interface, Net, NetId, Netlist, Port, PortId, Reset, Wiring};
+use super::cell::{
+    Cell, Direction, Element, Interface, Net, NetId, Netlist, OperationLayers, Port, PortId, Reset, Wiring,
+};
 use super::demand::{Demand, Load, Select};
 use super::options::Fabric;
 use alir_core::ir::machine::{Machine, SignalId};
@@ -143,8 +145,17 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
     let interface = Interface { clock, stateful: true, ..Interface::plain(names.top(), inputs, outputs) };
     let Body { nets, pool, roms, .. } = body;
     let header = header(machine, &interface, &nets);
-    let (nets, ports, text) = (nets, outside.ports, names.into_text());
-    Netlist { nets, pieces: pool.into_pieces(), roms, ports, text, header, stage_remarks: Vec::new(), interface }
+    Netlist {
+        nets,
+        pieces: pool.into_pieces(),
+        roms,
+        ports: outside.ports,
+        text: names.into_text(),
+        header,
+        stage_remarks: Vec::new(),
+        layers: OperationLayers::default(),
+        interface,
+    }
 }
 
 /// The cell of a register whose readers want only some of its bits.
