@@ -137,7 +137,7 @@ fn ports_of_a_wrapper_have_the_names_that_were_given() {
     assert_eq!(wrapped("out=tx"), streams(["aclk", "aresetn"], ["s_axis", "tx"]));
     for (names, flag) in [
         ("in=rx,out=RX", "E0602] at --port out"),
-        ("clk=s_axis_tdata", "E0602] at --port in"),
+        ("clk=s_axis_tdata", "E0602] at --port clk"),
         ("rst=result", "E0602] at --port rst"),
         ("in=rx_", "E0601] at --port in"),
         ("clk=wire", "E0601] at --port clk"),

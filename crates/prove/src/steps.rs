@@ -36,8 +36,12 @@ const EACH: (u64, u64) = (600_000_000, 60_000);
 const VALUES: (u64, u64) = (300_000_000, 20_000);
 const GATES: (u64, u64) = (50_000_000, 15_000);
 
-/// Budget in ticks for RTL over the gates of a program, before the remaining methods.
+/// Budgets in ticks for RTL over the gates of a program, before the remaining methods, and after a first part of their
+/// budget: tables that stand for logic need the second.
 const OVER: (u64, u64) = (2_000_000, 10_000);
+const OVER_AGAIN: (u64, u64) = (40_000_000, 60_000);
+/// First part of the budget in ticks of the other methods.
+const BY_NAMES: (u64, u64) = (30_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
 const OVER_REPEATED: (u64, u64) = (2_000_000, 1_000);
 /// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a
@@ -138,7 +142,7 @@ pub fn prove(
             let mut found = OverLast::new(last.unwrap_or(model), rtl, request, &part, solver, &mut budget);
             if let (None, Some(steps), Some(last)) = (&found.found, steps, last) {
                 let part = Request { progress: request.progress.clone(), ..part.clone() };
-                found.found = Some(by_last_program(last, rtl, steps, &part, solver, &mut budget));
+                found.found = Some(by_names_or_gates(last, rtl, steps, (&found.gates, &part), solver, &mut budget));
             }
             found
         };
@@ -258,6 +262,29 @@ fn against(
         return over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found);
     }
     found
+}
+
+/// Compares RTL with the last of some programs by all methods but its gates, over its gates, and by the first again; each
+/// time with more of the budget.
+fn by_names_or_gates(
+    program: &Model,
+    rtl: &Rtl,
+    steps: &Steps,
+    (gates, part): (&Option<RefCell<Shared>>, &Request),
+    solver: Solvers<'_>,
+    budget: &mut Budget,
+) -> (Report, Engine) {
+    let is_open = |found: &(Report, Engine)| matches!(found.0.verdict, Verdict::Unknown { .. });
+    let first = amount(BY_NAMES, program).min(within(budget, part));
+    let found = by_last_program(program, rtl, steps, &Request { work: Some(first), ..part.clone() }, solver, budget);
+    if !is_open(&found) {
+        return found;
+    }
+    let over = over(gates.as_ref(), amount(OVER_AGAIN, program), (program, rtl), part, solver, budget);
+    match over.filter(|found| found.0.verdict == Verdict::Proved) {
+        Some(proved) => proved,
+        None => by_last_program(program, rtl, steps, part, solver, budget),
+    }
 }
 
 /// Compares RTL with the last of some programs by all methods but its gates, with signals named after its values.
