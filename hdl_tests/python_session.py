@@ -76,6 +76,33 @@ with tempfile.TemporaryDirectory() as folder:
     matrix = Model.load(folder / "w.npy", input_type="s8.2")
     assert np.array_equal(matrix.predict([[1.25, 2]]), model.predict([[1.25, 2]]))
     assert matrix.info()["operations"] == matrix.n_operations and matrix.check()
+    assert matrix.check()["files"][0]["outputs"] == 2 and matrix.check()["files"][0]["form"] == "a matrix in npy"
+    assert Model.load(saved).info()["form"] == "ALIR JSON, version 4, gzip"
+
+    # Facts take typed options, and messages about them speak Python.
+    facts = model.info(pipeline=2, optimise=1, device="xcku5p")
+    assert facts["pipeline"]["latency"] == 2 and facts["pipeline"]["stages"], facts
+    rows = model.info(sweep=[1, 3], prove=True, svg=folder / "sweep.svg")["sweep"]
+    assert [row["stages"] for row in rows] == [1, 3] and "<svg" in (folder / "sweep.svg").read_text(), rows
+    assert len(model.info(sweep=True)["sweep"]) == 12 and len(model.info(sweep="0..2")["sweep"]) == 3
+    assert model.info(ii=[2, 4])["schema"] == "alir2hdl.info-reuse/1"
+    raises(TypeError, lambda: model.info(swep=3), "'sweep'")
+    refused = raises(InputError, lambda: model.info(sweep=3, pipeline=2), "pipeline does not go with sweep")
+    assert "--" not in refused and "--" not in raises(InputError, lambda: model.info(prove=True), "prove needs sweep")
+    raises(InputError, lambda: model.info(sweep=0), "sweep")
+    raises(InputError, lambda: alir2hdl.report(folder), "no report of a known tool")
+
+    # Names of an earlier version stay; the order of the operations is another one.
+    names = lambda text: set(re.findall(r"\bv\d+\b", text))
+    (folder / "old.v").write_text(model.emit(pipeline=1))
+    longer = Model.from_matrix([[3, 5, 7], [-2, 1, 9]], "s8.2")
+    for old in (folder / "old.v", saved):
+        kept = longer.compile(pipeline=1, names_from=old)
+        assert names(model.emit(pipeline=1)) & names(kept.verilog) and kept.prove(), old
+        assert kept.verilog == longer.emit(pipeline=1, names_from=str(old)).replace("Model.emit", "Model.compile")
+    raises(InputError, lambda: longer.emit(names_from=folder / "nothing.json"), "nothing.json")
+    raises(InputError, lambda: longer.emit(names_from=saved, ii=2), "names_from")
+
     raises(FileNotFoundError, lambda: Model.load(folder / "nothing.onnx"), "nothing.onnx")
     raises(FileNotFoundError, lambda: Model.from_onnx(folder / "nothing.onnx"), "nothing.onnx")
     raises(FileNotFoundError, lambda: model.prove(folder / "nothing.v"), "nothing.v")

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._alir2hdl import Native, __version__, call, file_kind, option_names
+from ._alir2hdl import Native, __version__, call, file_kind, option_names, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
                       UnsupportedError, _spoken)
 
@@ -428,7 +428,7 @@ class Model:
     Options of the hardware, in `emit`, `interface`, `latency`, `verify` and `project`, are those of the program, with `_` for
     `-`: `pipeline=3`, `pipeline="auto"` with `clock_period=5`, `max_stage_delay`, `register_inputs=True`, `valid=True`,
     `enable=True`, `reset="sync"`, `ports="split"`, `port_style="ap"`, `clk_name="clock"`, `wrapper="axis"` with
-    `axis_width=64`, `rom_style="block"`, `keep_names=True`, `use_dsp="no"` and so on (`alir2hdl --help`; the stubs list them).
+    `axis_width=64`, `rom_style="block"`, `keep_names=True`, `names_from="old.json"`, `use_dsp="no"` and so on (`alir2hdl --help`; the stubs list them).
     Differences: `top` is "model" unless given; `optimise=0..2` is -O; a reset without `valid` resets the data.
 
     What a file or an option does wrong is a ValueError with the program's own message.
@@ -816,7 +816,7 @@ class Model:
         return interface.get("axis", interface)["latency"]
 
     def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, input=None, expect=None, codes: bool = False,
-               rtl=None, **hardware) -> Verification:
+               rtl=None, *, progress: bool = False, **hardware) -> Verification:
         """Simulates generated RTL in every simulator that is installed and compares every cycle with the model.
 
         Parameters
@@ -835,6 +835,8 @@ class Model:
             Both contain raw integer values.
         rtl : str, os.PathLike, or a list of them, optional
             Files that are simulated instead of generated RTL; `top` is their module, `pipeline` their latency in cycles.
+        progress : bool
+            Shows a bar of `tqdm.auto` over the simulations, if tqdm is installed.
         **hardware
             Options of the hardware, and `lang`, `sim`, `keep`, `vcd` of `alir2hdl verify`.
 
@@ -858,7 +860,8 @@ class Model:
         with _folder() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
-            report = self._native.verify(options)
+            with _bar("verify", progress) as bar:
+                report = self._native.verify(options, bar.update_to if bar else None)
         runs = []
         for run in json.loads(report)["simulations"] if report is not None else []:
             first = _described(run["mismatches"][0]) if run["mismatches"] else None
@@ -959,17 +962,39 @@ class Model:
         Path(path).write_bytes(data)
         return path
 
-    def _command(self, command: str, **options):
-        with _folder() as folder:
-            return _json_of([command, self._saved(folder), "--json", *_flags(options, command)])
-
     def info(self, **options) -> dict[str, Any]:
-        """Facts about the model: shape, types, operations, widths; what `alir2hdl info --json` prints."""
-        return self._command("info", **options)
+        """Facts about the model: shape, types, operations, widths; what `alir2hdl info --json` prints.
 
-    def check(self, **options) -> dict[str, Any]:
-        """Problems and properties of the model; what `alir2hdl check --json` prints."""
-        return self._command("check", **options)
+        Parameters
+        ----------
+        **options
+            Options of the hardware, and `sweep` (numbers of stages: 12, "0..6" or a list) with `svg` (file of the chart) and
+            `prove=True`; `whole_values=True`.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+
+        Examples
+        --------
+        >>> facts = Model.from_matrix([[3, 5]], "s8.2").info(sweep=[0, 1])
+        >>> facts["outputs"]["elements"], len(facts["sweep"])
+        (2, 2)
+        """
+        facts, warnings = self._native.info(options)
+        _warn(json.loads(warnings), 3)
+        return json.loads(facts)
+
+    def check(self) -> dict[str, Any]:
+        """Properties of the model, which is valid: what `alir2hdl check --json` prints of a valid file."""
+        return json.loads(self._native.check())
 
     def _repr_html_(self) -> str:
         from collections import Counter
@@ -1123,11 +1148,6 @@ def _called(words: list[str]) -> tuple[int, bytes]:
     return status, output
 
 
-def _json_of(words: list[str]):
-    """The JSON that a command prints."""
-    return json.loads(_called(words)[1])
-
-
 def calibrate(network, samples, bits: int, weights=None, output=None, **options) -> dict[str, Any]:
     """Chooses fixed-point types for a network of floating-point numbers from samples, as `alir2hdl calibrate`.
 
@@ -1221,7 +1241,9 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
 
 def report(*folders) -> Any:
     """Figures of FPGA tools' reports in folders or files: what `alir2hdl report --json` prints."""
-    return _json_of(["report", "--json", *(os.fspath(folder) for folder in folders)])
+    found, warnings = _report([os.fspath(folder) for folder in folders])
+    _warn(json.loads(warnings), 3)
+    return json.loads(found)
 
 
 def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any]]:

@@ -137,6 +137,7 @@ class _Hardware(_Pipeline, total=False):
     keep_names: bool
     names: Literal["source", "index"]
     hierarchy: Literal["auto", "flat", "stages", "layers"]
+    names_from: str | PathLike[str] | None
     split_above: int
     wrapper: Literal["none", "axis"]
     packing: Literal["auto", "8", "16", "32", "64", "dense"]
@@ -144,6 +145,11 @@ class _Hardware(_Pipeline, total=False):
     axis_user: int
     axis_flow: Literal["fifo", "stall"]
     axis_depth: int | None
+
+class _Info(_Hardware, total=False):
+    sweep: bool | int | str | Sequence[int]
+    svg: str | PathLike[str]
+    whole_values: bool
 
 class _Project(_Hardware, total=False):
     flow: Sequence[Literal["vivado", "quartus", "yosys", "fusesoc", "libero", "plain"]]
@@ -249,8 +255,8 @@ class Model:
     def compile(
         self, language: Literal["verilog", "systemverilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
     ) -> Hardware: ...
-    def info(self, **options: Any) -> dict[str, Any]: ...
-    def check(self, **options: Any) -> dict[str, Any]: ...
+    def info(self, **options: Unpack[_Info]) -> dict[str, Any]: ...
+    def check(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
     def emit(
         self, language: Literal["verilog", "systemverilog", "vhdl"] = "verilog", **hardware: Unpack[_Hardware]
@@ -266,6 +272,8 @@ class Model:
         expect: ArrayLike | str | PathLike[str] | None = None,
         codes: bool = False,
         rtl: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        *,
+        progress: bool = False,
         **hardware: Unpack[_Hardware],
     ) -> Verification: ...
     def project(self, output: str | PathLike[str], **options: Unpack[_Project]) -> Path: ...

@@ -8,7 +8,7 @@ use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::{Diagnostic, Diagnostics, Place};
 use alir2hdl::interp::arrays::{ArrayFault, ArrayRun, CodeType, Numbers, Results};
 use alir2hdl::interp::batch::SampleFault;
-use alir2hdl::options::{HardwareOptions, OptionFault, OptionValue, near};
+use alir2hdl::options::{DescriptionOptions, HardwareOptions, OptionFault, OptionValue, near};
 use alir2hdl::project::options::ProjectOptions;
 use alir2hdl::prove::ProgressCounter;
 use alir2hdl::prove::options::ProofOptions;
@@ -25,9 +25,9 @@ use pyo3::types::{PyBool, PyBytes, PyDict};
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exception of `alir2hdl._errors`: `kind` is the name of its class.
@@ -491,19 +491,54 @@ impl Native {
         interruptible(py, move || Ok(held.interface(&hardware(&held, "Model.interface", &keywords)?)))
     }
 
-    /// The results of every simulator, as JSON; `None` if none is installed.
-    fn verify(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
+    /// Facts about the design, and warnings, both as JSON.
+    fn info(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
+        let mut description = DescriptionOptions::default();
+        set_all(&keywords(options)?, DescriptionOptions::NAMES, |name, value| description.set(name, value))?;
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || {
+            let (facts, warnings) = held.info(&description).map_err(failed)?;
+            Ok((facts, serde_json::to_string(&warnings.0).map_err(|e| PyRuntimeError::new_err(e.to_string()))?))
+        })
+    }
+
+    /// Properties of the design, as JSON.
+    fn check(&self) -> String {
+        self.held.check()
+    }
+
+    /// The results of every simulator, as JSON; `None` if none is installed. `progress` is called with the number of
+    /// simulations that have ended, and of all.
+    fn verify(
+        &self,
+        py: Python<'_>,
+        options: &Bound<'_, PyDict>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Option<String>> {
         let (mut simulation, mut options_of_hardware) = (SimulationOptions::default(), HardwareOptions::default());
         set_all(&keywords(options)?, SimulationOptions::NAMES, |name, value| match simulation.set(name, value) {
             Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
             done => done,
         })?;
         let held = Arc::clone(&self.held);
-        interruptible(py, move || match held.verify(&simulation, &options_of_hardware) {
-            Ok(found) => Ok(Some(found.json().to_string())),
-            Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
-            Err(failure) => Err(failed(failure)),
-        })
+        let standing = Arc::new(Mutex::new((0, 0)));
+        let written = Arc::clone(&standing);
+        let read = |standing: &Mutex<(usize, usize)>| *standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let watch = |py: Python<'_>| match (&progress, read(&standing)) {
+            (Some(progress), (ended, all)) if all > 0 => progress.call1(py, (ended, all)).map(|_| ()),
+            _ => Ok(()),
+        };
+        let report = watched(py, &watch, move || {
+            let ended = |ended, all| *written.lock().unwrap_or_else(PoisonError::into_inner) = (ended, all);
+            match held.verify(&simulation, &options_of_hardware, &ended) {
+                Ok(found) => Ok(Some(found.json().to_string())),
+                Err(failure) if failure.status == ExitStatus::MissingTool => Ok(None),
+                Err(failure) => Err(failed(failure)),
+            }
+        })?;
+        // The last simulation ends after the last look.
+        watch(py)?;
+        Ok(report)
     }
 
     /// Writes a folder.
@@ -581,13 +616,13 @@ impl Native {
         };
         let (_, n_out, _) = self.shape();
         let run = |results: Results<'_>| {
-            let state = std::sync::Mutex::new(Vec::new());
+            let state = Mutex::new(Vec::new());
             in_place(py, (Some(1), false), |run| {
                 let found = machine_run::run(machine, numbers, results, request, run.stop)?;
-                *state.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = found;
+                *state.lock().unwrap_or_else(PoisonError::into_inner) = found;
                 Ok(())
             })?;
-            let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let state = state.into_inner().unwrap_or_else(PoisonError::into_inner);
             Ok::<_, PyErr>(state.into_iter().map(|(name, codes)| (name, signed_bytes(py, &codes))).collect())
         };
         let contiguous = |_| PyValueError::new_err("out is not contiguous");
@@ -646,6 +681,16 @@ fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)>
     })
 }
 
+/// Figures of FPGA tools' reports in folders, and warnings, both as JSON.
+#[pyfunction]
+fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
+    interruptible(py, move || {
+        let (rows, warnings) = cli::read_reports(&folders).map_err(failed)?;
+        let warnings = serde_json::to_string(&warnings.0).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        Ok((alir2hdl::report::json(&rows), warnings))
+    })
+}
+
 /// Names of the options of a sub-command, with underscores; of an empty name those of the hardware.
 #[pyfunction]
 fn option_names(sub_command: &str) -> Vec<String> {
@@ -668,5 +713,6 @@ fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file_kind, module)?)?;
     module.add_function(wrap_pyfunction!(option_names, module)?)?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
+    module.add_function(wrap_pyfunction!(report, module)?)?;
     module.add_class::<Native>()
 }

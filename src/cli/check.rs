@@ -42,7 +42,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let within = Global { quiet: global.quiet || args.json, ..global };
     let results = paths.map(|path| (path, look(&args.input.with_path(path), within)));
     if args.json {
-        return as_json(results);
+        let (document, all_valid) = to_document(results);
+        print(document.as_bytes())?;
+        return Ok(if all_valid { ExitStatus::Ok } else { ExitStatus::Input });
     }
     let (mut files, mut valid) = (0, 0);
     for (path, result) in results {
@@ -66,8 +68,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     Ok(if valid == files { ExitStatus::Ok } else { ExitStatus::Input })
 }
 
-/// All results as one object.
-fn as_json<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failure>)>) -> Result<ExitStatus, Failure> {
+/// All results as one object; `true` if all files are valid.
+fn to_document<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failure>)>) -> (String, bool) {
     let mut all_valid = true;
     let file = |(path, result): (&Path, Result<Found, Failure>)| match result {
         Ok(found) => {
@@ -83,8 +85,13 @@ fn as_json<'p>(results: impl Iterator<Item = (&'p Path, Result<Found, Failure>)>
         }
     };
     let files: Vec<Value> = results.map(file).collect();
-    print(schema::document("alir2hdl.check/1", &json!({ "files": files })).as_bytes())?;
-    Ok(if all_valid { ExitStatus::Ok } else { ExitStatus::Input })
+    (schema::document("alir2hdl.check/1", &json!({ "files": files })), all_valid)
+}
+
+/// Returns the JSON object of the sub-command about a design in memory.
+pub(super) fn document(name: &str, design: &Design, form: &str) -> String {
+    let found = std::iter::once((Path::new(name), Ok(describe(design, form))));
+    to_document(found).0
 }
 
 /// A file's name as messages have it.
@@ -114,9 +121,13 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
         return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
     }
     let (design, file) = input.read_design(global)?;
-    let form = file.form;
+    Ok(describe(&design, &file.form))
+}
+
+/// Describes a valid design; `form` is the form of its file.
+fn describe(design: &Design, form: &str) -> Found {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let model = match &design {
+    let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
             let registers = machine.signals().iter().filter(|s| s.kind == SignalKind::Register).count();
@@ -134,7 +145,7 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
                 "kind": "machine", "form": form, "input_ports": inputs, "output_ports": outputs, "blocks": blocks,
                 "registers": registers, "register_bits": bits,
             });
-            return Ok(Found { text, facts });
+            return Found { text, facts };
         }
     };
     let (inputs, outputs, operations) = (model.n_inputs(), model.outputs().len(), model.nodes().len());
@@ -148,5 +159,5 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
     let facts = json!({
         "kind": "program", "form": form, "inputs": inputs, "outputs": outputs, "operations": operations, "tables": tables,
     });
-    Ok(Found { text, facts })
+    Found { text, facts }
 }

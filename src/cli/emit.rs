@@ -263,7 +263,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let options = args.options();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
-    spec.module.labels = args.names_from.labels(&args.input, (&design, &file), &spec, global)?;
+    spec.module.labels = file.labels_like(&options, &design, &spec, |path| args.input.read_other(path, global))?;
     spec.module.languages = languages_of((&spec, &design), targets.iter().filter_map(Target::language));
     let listener = |line: &str| {
         if global.verbose {
@@ -437,6 +437,7 @@ impl Args {
         self.ports.fill(&mut options);
         self.wrapper.fill(&mut options);
         self.text.fill(&mut options);
+        self.names_from.fill(&mut options);
         options
     }
 }

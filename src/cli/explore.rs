@@ -3,14 +3,14 @@
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs};
-use super::stage_counts::StageCounts;
+
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
 use crate::diag::{Diagnostic, Place};
 use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
-use crate::options::NamedDevice;
+use crate::options::{NamedDevice, StageCounts};
 use crate::verify::MISSING_TOOL;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -19,7 +19,7 @@ use crate::network::matrix::{self, Product};
 use crate::network::port::{self, Encoder, Meaning};
 use crate::network::quantise::{Overflow, Quantiser, Round};
 use crate::num::Kif;
-use crate::options::HardwareOptions;
+use crate::options::{DescriptionOptions, HardwareOptions};
 use crate::project::options::ProjectOptions;
 use crate::prove::options::ProofOptions;
 use crate::prove::{self, DesignReport, ProgressCounter, ProofFault, ProvedDesign, RtlFile};
@@ -77,16 +77,21 @@ impl HeldProgram {
         let limits = Limits::default();
         let mut file = FileFacts::in_memory(&formats::checksum(bytes), &formats::sha256(bytes));
         let head = &bytes[..bytes.len().min(HEAD)];
+        let is_gzip = head.starts_with(&[0x1f, 0x8b]);
         let design = if formats::is_machine(head) {
+            file.form = super::input::machine_form(is_gzip);
             Design::Machine(formats::read_machine(bytes, &limits)?)
         } else if llvlir::is_program(&formats::unpacked(head)) {
             let (plain, _) = formats::read_bytes(bytes, limits.max_bytes)?;
             let program = llvlir::read(&plain, llvlir::Limits::default()).map_err(|problem| problem.diagnostic())?;
+            file.form = super::input::kernel_form(&plain, is_gzip);
             let (model, labels) = llvlir::lower::labelled(&program, &limits)?;
             (file.kernel, file.labels) = (Some(program), Arc::new(labels));
             Design::Model(model)
         } else {
-            Design::Model(formats::read(bytes, &limits, None)?.0)
+            let (model, _, form) = formats::recognise(bytes, &limits, None)?;
+            file.form = form;
+            Design::Model(model)
         };
         Ok(HeldProgram::new(design, file, name))
     }
@@ -129,6 +134,7 @@ impl HeldProgram {
         let report = product.report(&graph)?;
         let model = product.model(&graph, Limits::default())?;
         let mut file = FileFacts::in_memory(&formats::checksum(npy), &formats::sha256(npy));
+        file.form = super::input::MATRIX_FORM.to_owned();
         file.matrix = Some(super::matrix::MatrixFacts { product, solve_seconds: 0.0 });
         Ok((HeldProgram::new(Design::Model(model), file, "-".into()), graph, report))
     }
@@ -166,7 +172,7 @@ impl HeldProgram {
     pub fn hardware(&self, command: Vec<String>, options: &HardwareOptions) -> Result<Hardware<'_>, Error> {
         let mut spec = options.checked_spec("model").map_err(Error::request)?;
         spec.provenance = Some(Provenance { command, model: self.file.sha256.clone() });
-        spec.module.labels = Arc::clone(&self.file.labels);
+        spec.module.labels = self.labels_for(options, &spec).map_err(|failure| Error::request(failure.diagnostics))?;
         match &self.design {
             Design::Machine(machine) => {
                 super::machine::refuse(options).map_err(|failure| Error::request(failure.diagnostics))?;
@@ -179,17 +185,44 @@ impl HeldProgram {
         }
     }
 
-    /// Simulates the hardware.
+    /// Returns the names of the hardware of `spec`: with those of the earlier version that the options name, if any.
+    pub(super) fn labels_for(&self, options: &HardwareOptions, spec: &compile::Spec) -> Result<Arc<Labels>, Failure> {
+        let read_old = |path: &Path| {
+            let path = std::path::absolute(path).map_err(|e| Failure::io(path, "read", &e))?;
+            HeldProgram::read(&path.to_string_lossy(), &[]).map(|old| old.design)
+        };
+        self.file.labels_like(options, &self.design, spec, read_old)
+    }
+
+    /// Simulates the hardware. `progress` receives the number of simulations that have ended, and of all.
     ///
     /// # Errors
     /// The problems of the options, the samples or the tools.
-    pub fn verify(&self, simulation: &SimulationOptions, options: &HardwareOptions) -> Result<Verification, Failure> {
+    pub fn verify(
+        &self,
+        simulation: &SimulationOptions,
+        options: &HardwareOptions,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Result<Verification, Failure> {
         let problems = simulation.conflicts();
         if !problems.is_empty() {
             return Err(Failure::input(Diagnostics(problems)));
         }
         options.checked_spec("model").map_err(Failure::input)?;
-        super::verify::in_memory(simulation, options, self)
+        super::verify::in_memory(simulation, options, self, progress)
+    }
+
+    /// Returns facts about the design as `alir2hdl info --json` prints them, and warnings.
+    ///
+    /// # Errors
+    /// Options that contradict each other or that the design has no use for; if the chart cannot be written.
+    pub fn info(&self, options: &DescriptionOptions) -> Result<(String, Diagnostics), Failure> {
+        super::info::in_memory((&self.design, &self.file), options)
+    }
+
+    /// Returns the object that `alir2hdl check --json` prints about the design.
+    pub fn check(&self) -> String {
+        super::check::document(&self.name, &self.design, &self.file.form)
     }
 
     /// Writes a project folder; `command` is the command that the header comment of the RTL names.

@@ -13,6 +13,7 @@ use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
 use crate::network::port::Meaning;
+use crate::options::HardwareOptions;
 use crate::rtl::Rtl;
 use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
@@ -164,6 +165,12 @@ impl InputArgs {
         InputArgs { model: path.to_owned(), ..self.clone() }
     }
 
+    /// Returns the design of another file, read with these options and without notes.
+    pub(super) fn read_other(&self, path: &Path, global: Global) -> Result<Design, Failure> {
+        let (design, _) = self.with_path(path).read_design(Global { quiet: true, ..global })?;
+        Ok(design)
+    }
+
     fn format(&self) -> Option<Format> {
         self.reading.0.format.and_then(Form::format)
     }
@@ -312,8 +319,7 @@ impl InputArgs {
             max_division: self.limits().max_division,
         };
         let program = llvlir::read(&bytes, limits).map_err(|problem| self.wrong(problem.diagnostic()))?;
-        let form = if bytes.first() == Some(&b'L') { "LLVLIR bytes" } else { "LLVLIR text" };
-        Ok((program, format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })))
+        Ok((program, kernel_form(&bytes, is_gzip)))
     }
 
     fn lowered(&self, program: &Program) -> Result<(Model, Labels), Failure> {
@@ -340,7 +346,7 @@ impl InputArgs {
         } else if self.is_matrix(&head) {
             let (model, facts) = self.matrix(&mut summed)?;
             of_matrix = Some(facts);
-            (Design::Model(model), "a matrix in npy".into())
+            (Design::Model(model), MATRIX_FORM.into())
         } else if let Some(kind) = self.network_kind(&head) {
             let (model, layers, made) = self.network(kind, &mut summed, global)?;
             labels.layers = layers;
@@ -350,7 +356,7 @@ impl InputArgs {
         } else if self.reading.0.format.map_or_else(|| formats::is_machine(&head), |form| form == Form::Fsm) {
             let machine = formats::read_machine(&mut summed, &limits).map_err(|e| self.wrong(e))?;
             let is_gzip = summed.head.starts_with(&[0x1f, 0x8b]);
-            (Design::Machine(machine), format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" }))
+            (Design::Machine(machine), machine_form(is_gzip))
         } else {
             let (model, notes, form) =
                 formats::recognise(&mut summed, &limits, self.format()).map_err(|e| self.wrong(e))?;
@@ -369,6 +375,20 @@ impl InputArgs {
     }
 }
 
+/// The form of a matrix, for people.
+pub(super) const MATRIX_FORM: &str = "a matrix in npy";
+
+/// Returns the form of an integer kernel, for people; `bytes` are its plain ones.
+pub(super) fn kernel_form(bytes: &[u8], is_gzip: bool) -> String {
+    let form = if bytes.first() == Some(&b'L') { "LLVLIR bytes" } else { "LLVLIR text" };
+    format!("{form}, edition 0{}", if is_gzip { ", gzip" } else { "" })
+}
+
+/// Returns the form of a state machine, for people.
+pub(super) fn machine_form(is_gzip: bool) -> String {
+    format!("ALIRFSM JSON, version 4{}", if is_gzip { ", gzip" } else { "" })
+}
+
 /// The option for names of an earlier version.
 #[derive(Debug, clap::Args)]
 pub(super) struct NamesFromArgs {
@@ -378,18 +398,26 @@ pub(super) struct NamesFromArgs {
 }
 
 impl NamesFromArgs {
-    /// Returns the names of `design`, with the numbers of the earlier version; `spec` is the hardware that gets them.
+    /// Adds the option to those of the hardware.
+    pub(super) fn fill(&self, options: &mut HardwareOptions) {
+        options.names_from.clone_from(&self.names_from);
+    }
+}
+
+impl FileFacts {
+    /// Returns the names of `design` in the hardware of `spec`: with the numbers of the earlier version, if the options
+    /// name one. `read_old` reads the model of that version.
     ///
     /// # Errors
     /// Problems of the earlier file; if one of the two is a stateful design; if the hardware is shared (`--ii`).
-    pub(super) fn labels(
+    pub(super) fn labels_like(
         &self,
-        input: &InputArgs,
-        (design, file): (&Design, &FileFacts),
+        options: &HardwareOptions,
+        design: &Design,
         spec: &Spec,
-        global: Global,
+        read_old: impl FnOnce(&Path) -> Result<Design, Failure>,
     ) -> Result<Arc<Labels>, Failure> {
-        let Some(path) = &self.names_from else { return Ok(Arc::clone(&file.labels)) };
+        let Some(path) = &options.names_from else { return Ok(Arc::clone(&self.labels)) };
         let refuse = |message: String, help: &str| {
             let place = Place::Flag("--names-from".into());
             Failure::input(Diagnostic::error("E0804", place, message).with_help(help))
@@ -400,20 +428,19 @@ impl NamesFromArgs {
             let message = "signals of a design with --ii belong to shared hardware, which has no counterpart in OLD";
             return Err(refuse(message.into(), "leave out --names-from or --ii"));
         }
-        let mut labels = (*file.labels).clone();
+        let mut labels = (*self.labels).clone();
         if super::rtl_files::is_rtl(path) {
             let spec = Spec { prove: false, ..spec.clone() };
             let (old, language, _) = super::rtl_graph::read(path)?;
-            let names = file.names_in_rtl(new, spec, (&old, language))?;
+            let names = self.names_in_rtl(new, spec, (&old, language))?;
             if !super::earlier_names::number(&mut labels, new.nodes().len(), &names) {
                 let message = format!("{} has no signals that are named by operations, such as v17", path.display());
                 return Err(refuse(message, "name RTL that alir2hdl generated, or the earlier model"));
             }
             return Ok(Arc::new(labels));
         }
-        let (old, _) = input.with_path(path).read_design(Global { quiet: true, ..global })?;
-        let Design::Model(old) = &old else { return Err(stateful()) };
-        labels.number_like(old, new);
+        let Design::Model(old) = read_old(path)? else { return Err(stateful()) };
+        labels.number_like(&old, new);
         Ok(Arc::new(labels))
     }
 }

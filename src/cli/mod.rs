@@ -51,7 +51,6 @@ mod run;
 mod schema;
 mod slips;
 mod source;
-mod stage_counts;
 mod text;
 mod usage;
 mod verify;
@@ -67,6 +66,7 @@ use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, Valu
 pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, hardware_warnings, port_types};
 pub use held::HeldProgram;
 use help::Detail;
+pub use report::read as read_reports;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;

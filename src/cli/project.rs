@@ -116,6 +116,7 @@ impl Args {
         self.pipeline.fill(&mut hardware);
         self.ports.fill(&mut hardware);
         self.wrapper.fill(&mut hardware);
+        self.names_from.fill(&mut hardware);
         self.text.fill(&mut hardware);
         let flow = |flow: &FlowArg| match flow {
             FlowArg::Vivado => Flow::Vivado,
@@ -147,13 +148,14 @@ impl Args {
 /// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
+    let options = args.options();
     let design = || {
         let (design, mut file) = args.input.read_design(global)?;
-        let spec = args.options().spec(&stem);
-        file.labels = args.names_from.labels(&args.input, (&design, &file), &spec, global)?;
+        let read_old = |path: &Path| args.input.read_other(path, global);
+        file.labels = file.labels_like(&options.hardware, &design, &options.spec(&stem), read_old)?;
         Ok((design, file))
     };
-    write((&args.options(), &stem), words, design, global)
+    write((&options, &stem), words, design, global)
 }
 
 /// Returns the name that module, core and bench are derived from: that of the file, or of the folder if the file is
@@ -173,7 +175,12 @@ pub(super) fn in_memory(
     held: &HeldProgram,
 ) -> Result<ExitStatus, Failure> {
     let global = Global { quiet: true, ..Global::default() };
-    write((options, "model"), words, || Ok((held.design.clone(), held.file.clone())), global)
+    let design = || {
+        let mut file = held.file.clone();
+        file.labels = held.labels_for(&options.hardware, &options.spec("model"))?;
+        Ok((held.design.clone(), file))
+    };
+    write((options, "model"), words, design, global)
 }
 
 fn write(

@@ -141,19 +141,15 @@ fn projects(folders: &[PathBuf]) -> Vec<(String, serde_json::Value)> {
     folders.iter().filter_map(facts).collect()
 }
 
-/// Runs the sub-command.
-pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let format = match (&args.output, args) {
-        (Some(path), _) => ReportFormat::by_extension(path)?,
-        (None, Args { json: true, .. }) => ReportFormat::Json,
-        (None, Args { csv: true, .. }) => ReportFormat::Values(Separated::Commas),
-        (None, Args { markdown: true, .. }) => ReportFormat::Markdown,
-        (None, _) => ReportFormat::Text,
-    };
+/// Returns the figures of the reports in folders, and warnings about files without any.
+///
+/// # Errors
+/// If a folder cannot be read, or has no report of a known tool (`E1201`).
+pub fn read(folders: &[PathBuf]) -> Result<(Vec<BuildRow>, Diagnostics), Failure> {
     let mut rows = Vec::new();
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
-    for folder in &args.folders {
+    for folder in folders {
         let name = folder.display().to_string();
         let found = report::read(&name, folder).map_err(|e| Failure::io(folder, "read", &e))?;
         for skipped in &found.skipped {
@@ -167,10 +163,24 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         }
         rows.extend(found.rows);
     }
-    print_diagnostics(&Diagnostics(warnings), global);
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
+    Ok((rows, Diagnostics(warnings)))
+}
+
+/// Runs the sub-command.
+pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
+    let format = match (&args.output, args) {
+        (Some(path), _) => ReportFormat::by_extension(path)?,
+        (None, Args { json: true, .. }) => ReportFormat::Json,
+        (None, Args { csv: true, .. }) => ReportFormat::Values(Separated::Commas),
+        (None, Args { markdown: true, .. }) => ReportFormat::Markdown,
+        (None, _) => ReportFormat::Text,
+    };
+    let (mut rows, warnings) = read(&args.folders)?;
+    print_diagnostics(&warnings, global);
+
     if let Some(ColumnArg(column)) = args.sort {
         report::sort(&mut rows, column, args.descending);
     }

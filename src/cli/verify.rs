@@ -21,6 +21,7 @@ use crate::verify::verification::{self, VerifyRequest};
 use crate::verify::{self, Tools};
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Simulate the RTL of a model and compare every cycle
@@ -237,10 +238,11 @@ fn stated(foreign: &Foreign, options: &HardwareOptions) -> Option<Spec> {
 
 /// A design with what is known of its file, and the command line: everything that decides the result.
 ///
-/// With `prints`, the line of each simulator goes to stdout when it ends.
+/// With `prints`, the line of each simulator goes to stdout when it ends. `ended` receives the number of simulations that
+/// have ended, and of all.
 fn verified(
     (simulation, options, stem): (&SimulationOptions, &HardwareOptions, &str),
-    prints: bool,
+    (prints, ended): (bool, &(dyn Fn(usize, usize) + Sync)),
     design: impl FnOnce() -> Result<(Design, FileFacts), Failure>,
     global: Global,
 ) -> Result<Verification, Failure> {
@@ -257,7 +259,14 @@ fn verified(
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
     let progress = Progress::new(&parts, prints, global);
-    let watch = |event: Event<'_>| progress.tell(event);
+    let (all, count) = (parts.len(), AtomicUsize::new(0));
+    ended(0, all);
+    let watch = |event: Event<'_>| {
+        progress.tell(event);
+        if let Event::Ended(..) = event {
+            ended(count.fetch_add(1, Ordering::Relaxed) + 1, all);
+        }
+    };
     let request = VerifyRequest {
         own: simulation.own.files(matches!(design, Design::Machine(_))).map_err(Failure::input)?,
         count: simulation.samples as usize,
@@ -302,7 +311,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     on_interrupt(verify::end_all);
     let (simulation, options) = (args.simulation()?, args.options());
     let request = (&simulation, &options, stem(&args.input.model));
-    let found = verified(request, !args.simulation.json, || args.input.read_design(global), global)?;
+    let found = verified(request, (!args.simulation.json, &|_, _| ()), || args.input.read_design(global), global)?;
     report(found.notes(), global);
     report(&found.errors(), global);
     let text = match args.simulation.json {
@@ -328,10 +337,11 @@ pub(super) fn in_memory(
     simulation: &SimulationOptions,
     options: &HardwareOptions,
     held: &HeldProgram,
+    progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Verification, Failure> {
     let global = Global { quiet: true, ..Global::default() };
     let request = (simulation, options, "model");
-    let found = verified(request, false, || Ok((held.design.clone(), held.file.clone())), global)?;
+    let found = verified(request, (false, progress), || Ok((held.design.clone(), held.file.clone())), global)?;
     match found.verdict() {
         Outcomes::Equal | Outcomes::Different => Ok(found),
         Outcomes::Refused | Outcomes::Unwritable => Err(Failure::input(found.errors())),

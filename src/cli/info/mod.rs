@@ -11,10 +11,9 @@ mod sweep;
 use super::device;
 use super::hardware::PipelineArgs;
 use super::idle::{GivenOptions, Registers, little_is_shared, warnings};
-use super::input::{Design, InputArgs};
+use super::input::{Design, FileFacts, InputArgs};
 use super::kernel::KernelFacts;
 use super::optimise::{self, OptimiseArgs};
-use super::stage_counts::StageCounts;
 use super::text::RomStyleArg;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
@@ -24,7 +23,7 @@ use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
-use crate::options::HardwareOptions;
+use crate::options::{DescriptionOptions, HardwareOptions, StageCounts};
 use crate::passes::PassStat;
 use crate::schedule::Delay;
 use crate::view::options::check_svg;
@@ -90,21 +89,56 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// Returns the options of the hardware.
-    fn options(&self) -> HardwareOptions {
-        let mut options = HardwareOptions::default();
-        self.optimise.fill(&mut options);
-        self.pipeline.fill(&mut options);
-        self.wrapper.fill(&mut options);
-        options.valid = self.valid;
-        options.tables = self.rom_style.tables();
-        options
+    /// Returns the options.
+    fn options(&self) -> DescriptionOptions {
+        let mut hardware = HardwareOptions::default();
+        self.optimise.fill(&mut hardware);
+        self.pipeline.fill(&mut hardware);
+        self.wrapper.fill(&mut hardware);
+        hardware.valid = self.valid;
+        hardware.tables = self.rom_style.tables();
+        DescriptionOptions {
+            hardware,
+            sweep: self.sweep.clone(),
+            svg: self.svg.clone(),
+            prove: self.prove,
+            whole_values: self.whole_values,
+        }
     }
+}
 
-    /// Returns the specification of the hardware.
-    fn spec(&self) -> Spec {
-        self.options().spec("model")
+/// Description of a design.
+enum Description {
+    Program(Box<Facts>),
+    Machine(states::MachineShape),
+    /// The program at several initiation intervals.
+    Intervals(reuse::ReuseTable),
+}
+
+impl Description {
+    fn to_json(&self) -> String {
+        match self {
+            Description::Program(facts) => schema::document("alir2hdl.info/1", facts),
+            Description::Machine(shape) => schema::document("alir2hdl.info-machine/1", shape),
+            Description::Intervals(table) => table.json(),
+        }
     }
+}
+
+/// Returns the JSON object of the sub-command about a design in memory, and warnings.
+///
+/// # Errors
+/// Options that contradict each other, or that the design has no use for; if the chart cannot be written.
+pub(super) fn in_memory(
+    (design, file): (&Design, &FileFacts),
+    options: &DescriptionOptions,
+) -> Result<(String, Diagnostics), Failure> {
+    let problems = [options.problems(), options.hardware.problems()].concat();
+    if !problems.is_empty() {
+        return Err(Failure::input(Diagnostics(problems)));
+    }
+    let (found, remarks) = describe((design, file), options, "model".as_ref())?;
+    Ok((found.to_json(), remarks))
 }
 
 /// Everything that is shown.
@@ -134,6 +168,9 @@ struct Facts {
     estimate: Estimate,
     pipeline: Option<PipelineTable>,
     sweep: Option<Vec<sweep::Row>>,
+    /// Time of the proofs of the rows, if they were requested.
+    #[serde(skip)]
+    proof_seconds: Option<f64>,
 }
 
 /// One side of the module.
@@ -196,49 +233,69 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 /// Describes a file that becomes a program or is a state machine.
 fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let (design, file) = args.input.read_design(global)?;
-    let options = args.options();
-    let problems = options.wrapper_problems();
+    let (found, remarks) = describe((&design, &file), &args.options(), &args.input.model)?;
+    report(&remarks, global);
+    let text = match (&found, args.json) {
+        (_, true) => found.to_json(),
+        (Description::Program(facts), false) => facts.to_text(global.verbose, args.optimise.names_passes()),
+        (Description::Machine(shape), false) => shape.to_text(),
+        (Description::Intervals(table), false) => table.to_text(global.verbose),
+    };
+    let status = print(text.as_bytes());
+    if let Description::Program(facts) = &found
+        && let Some(seconds) = facts.proof_seconds
+    {
+        say(&format!("proofs took {} s", four_digits(seconds)), global);
+    }
+    status
+}
+
+/// Describes a design; `path` is that of its file, for the title of the chart. Also returns warnings.
+fn describe(
+    (design, file): (&Design, &FileFacts),
+    options: &DescriptionOptions,
+    path: &Path,
+) -> Result<(Description, Diagnostics), Failure> {
+    let problems = options.hardware.wrapper_problems();
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let model = match &design {
+    let asked = GivenOptions::without_output(&options.hardware);
+    let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            let shown = states::describe_machine(args, machine, file.form)?;
-            let asked = GivenOptions::without_output(&options);
-            report(&warnings(asked, &design, Registers { any: true, cuts: false, ready: false }, false), global);
-            return Ok(shown);
+            let shape = states::describe_machine(options, machine, file.form.clone())?;
+            let registers = Registers { any: true, cuts: false, ready: false };
+            return Ok((Description::Machine(shape), warnings(asked, design, registers, false)));
         }
     };
-    let spec = args.spec();
-    if let Some(intervals) = args.pipeline.ii.as_ref().map(|ii| &ii.0).filter(|ks| ks[..] != [1])
-        && let Some(printed) = estimate_intervals(args, (model, &design), spec.clone(), intervals, global)?
+    let spec = options.hardware.spec("model");
+    if let Some(intervals) = options.hardware.intervals.as_ref().filter(|ks| ks[..] != [1])
+        && let Some((table, remarks)) = estimate_intervals(options, (model, design), spec.clone(), intervals)?
     {
-        return Ok(printed);
+        return Ok((Description::Intervals(table), remarks));
     }
     let spec =
         Spec { pipeline: Pipeline { interval: None, compared: Vec::new(), budget: None, ..spec.pipeline }, ..spec };
     let optimised = compile::optimise(model, &spec)?;
     let program = &optimised.program;
-    let mut sweep = args.sweep.as_ref().map(|counts| sweep::sweep(&optimised, &spec, &counts.0)).transpose()?;
-    if let (Some(rows), true) = (&mut sweep, args.prove) {
-        let taken = sweep::prove(rows, &optimised, &spec)?;
-        say(&format!("proofs took {} s", four_digits(taken.as_secs_f64())), global);
-    }
+    let mut sweep = options.sweep.as_ref().map(|counts| sweep::sweep(&optimised, &spec, &counts.0)).transpose()?;
+    let proof_seconds = match &mut sweep {
+        Some(rows) if options.prove => Some(sweep::prove(rows, &optimised, &spec)?.as_secs_f64()),
+        _ => None,
+    };
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(PipelineTable::new(&optimised, &spec, args.whole_values)?),
+        false => Some(PipelineTable::new(&optimised, &spec, options.whole_values)?),
     };
-    if let (Some(path), Some(rows)) = (&args.svg, &sweep) {
-        write_plot(path, &args.input.model, program, &spec, rows)?;
+    if let (Some(chart), Some(rows)) = (&options.svg, &sweep) {
+        write_plot(chart, path, program, &spec, rows)?;
     }
     let cuts = sweep.is_some() || pipeline.as_ref().is_some_and(|pipeline| pipeline.latency >= 2);
     let registers = Registers { any: sweep.is_some() || pipeline.is_some(), cuts, ready: false };
-    let asked = GivenOptions::without_output(&options);
-    let mut remarks = warnings(asked, &design, registers, false);
+    let mut remarks = warnings(asked, design, registers, false);
     remarks.0.extend(pipeline.as_ref().and_then(|pipeline| pipeline.without_logic.clone()));
-    remarks.0.extend(options.assumption(&spec));
-    report(&remarks, global);
+    remarks.0.extend(options.hardware.assumption(&spec));
     let estimate = match &pipeline {
         Some(pipeline) => pipeline.estimate.clone(),
         None => optimised.estimate_combinational(&spec),
@@ -246,26 +303,21 @@ fn described(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let facts = facts(model, program, &spec, estimate);
     let passes = optimised.passes;
     let kernel = file.kernel.as_ref().map(KernelFacts::new);
-    let facts = Facts { form: file.form, kernel, passes, pipeline, sweep, ..facts };
-    let text = match args.json {
-        true => schema::document("alir2hdl.info/1", &facts),
-        false => facts.to_text(global.verbose, args.optimise.names_passes()),
-    };
-    print(text.as_bytes())
+    let facts = Facts { form: file.form.clone(), kernel, passes, pipeline, sweep, proof_seconds, ..facts };
+    Ok((Description::Program(Box::new(facts)), remarks))
 }
 
-/// Estimates each initiation interval; `None` if the program is constant, which takes no cycle.
+/// Estimates each initiation interval, with warnings; `None` if the program is constant, which takes no cycle.
 fn estimate_intervals(
-    args: &Args,
+    options: &DescriptionOptions,
     (model, design): (&Model, &Design),
     mut spec: Spec,
     intervals: &[u32],
-    global: Global,
-) -> Result<Option<ExitStatus>, Failure> {
+) -> Result<Option<(reuse::ReuseTable, Diagnostics)>, Failure> {
     // A sample every clock is what all are compared with.
     let mut others: Vec<u32> = intervals.iter().copied().filter(|&interval| interval != 1).collect();
     spec.pipeline.interval = others.first().copied();
-    if args.sweep.is_some() {
+    if options.sweep.is_some() {
         spec.every_clock("--sweep").map_err(Failure::input)?;
     }
     spec.pipeline.compared.clear();
@@ -280,13 +332,10 @@ fn estimate_intervals(
         return Ok(None);
     }
     let Some(table) = reuse::table(model, &spec, &others)? else { return Ok(None) };
-    let given = args.options();
-    let asked = GivenOptions::without_output(&given);
+    let asked = GivenOptions::without_output(&options.hardware);
     let mut said = warnings(asked, design, Registers { any: true, cuts: true, ready: true }, false);
     said.0.extend(table.least_shared().and_then(|(interval, shared, from)| little_is_shared(interval, shared, from)));
-    report(&said, global);
-    let text = if args.json { table.json() } else { table.to_text(global.verbose) };
-    print(text.as_bytes()).map(Some)
+    Ok(Some((table, said)))
 }
 
 fn write_plot(path: &Path, source: &Path, model: &Model, spec: &Spec, rows: &[sweep::Row]) -> Result<(), Failure> {
@@ -339,6 +388,7 @@ fn facts(model: &Model, optimised: &Model, spec: &Spec, estimate: Estimate) -> F
         estimate,
         pipeline: None,
         sweep: None,
+        proof_seconds: None,
     }
 }
 

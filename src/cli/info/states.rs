@@ -1,12 +1,13 @@
 //! Ports, registers, blocks and schedule of a state machine.
 
-use super::super::{ExitStatus, Failure, device, machine, print, schema};
-use super::{Args, depth, short};
+use super::super::{Failure, device, machine};
+use super::{depth, short};
 use crate::compile;
 use crate::device::Estimate;
 use crate::emit::ScheduleFacts;
 use crate::ir::machine::{Block, Machine, Signal, SignalId, SignalKind};
 use crate::num::Kif;
+use crate::options::DescriptionOptions;
 use crate::retime::RetimedPipeline;
 use crate::schedule;
 use serde::Serialize;
@@ -14,7 +15,7 @@ use std::fmt::Write;
 
 /// Everything that is shown of a state machine.
 #[derive(Serialize)]
-struct MachineShape {
+pub(super) struct MachineShape {
     /// Which form the file has.
     form: String,
     inputs: Vec<PortShape>,
@@ -64,12 +65,17 @@ struct BlockShape {
 ///
 /// # Errors
 /// If options are given that a state machine has no use for (exit code 2).
-pub(super) fn describe_machine(args: &Args, machine: &Machine, form: String) -> Result<ExitStatus, Failure> {
-    let own = [("--sweep", args.sweep.is_some()), ("--valid", args.valid), ("--whole-values", args.whole_values)];
+pub(super) fn describe_machine(
+    request: &DescriptionOptions,
+    machine: &Machine,
+    form: String,
+) -> Result<MachineShape, Failure> {
+    let options = &request.hardware;
+    let own =
+        [("--sweep", request.sweep.is_some()), ("--valid", options.valid), ("--whole-values", request.whole_values)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
-    let options = args.options();
     machine::refuse_flags(own.chain(options.given_of_pipeline()).chain(options.given_of_wrapper()))?;
-    let hardware = compile::machine(machine, &args.spec())?;
+    let hardware = compile::machine(machine, &options.spec("model"))?;
     let (netlist, optimised) = (&hardware.netlist, hardware.retimed().expect("a machine"));
     let bits_without = match optimised.pipelines.iter().any(|p| p.moved) {
         true => optimised.lower_without_retiming()?.register_bits(),
@@ -112,7 +118,7 @@ pub(super) fn describe_machine(args: &Args, machine: &Machine, form: String) -> 
             delay,
         }
     };
-    let shape = MachineShape {
+    Ok(MachineShape {
         form,
         inputs,
         outputs,
@@ -124,16 +130,11 @@ pub(super) fn describe_machine(args: &Args, machine: &Machine, form: String) -> 
         register_bits_without_retiming: bits_without,
         pipelines: optimised.pipelines.clone(),
         estimate: hardware.estimate(),
-    };
-    let text = match args.json {
-        true => schema::document("alir2hdl.info-machine/1", &shape),
-        false => shape.to_text(),
-    };
-    print(text.as_bytes())
+    })
 }
 
 impl MachineShape {
-    fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         let out = &mut text;
         let _ = writeln!(out, "{}\n", self.form);

@@ -172,6 +172,7 @@ const OPTIONS: &[NamedOption] = &[
     flag("keep_names", store!(keep_names, flag_value)),
     value("names", &[], store!(index_names, |value| choice(value, NAMES))),
     value("hierarchy", &[], store!(hierarchy, |value| choice(value, HIERARCHIES))),
+    value("names_from", &[], store!(some names_from, path)),
     value("split_above", &[], store!(split_above, unsigned::<usize>)),
     flag("prove", store!(prove, flag_value)),
 ];

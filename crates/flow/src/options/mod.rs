@@ -10,15 +10,19 @@
 //! | `ports` | names and styles of ports |
 
 mod by_name;
+mod description;
 mod device;
 mod ports;
+mod stage_counts;
 
 pub use by_name::{OptionFault, OptionValue, frequency, near, period, stages};
 pub(crate) use by_name::{
     POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned, within,
 };
+pub use description::DescriptionOptions;
 pub use device::NamedDevice;
 pub use ports::{NameOptions, PortRole, PortStyle, named_port, port_roles};
+pub use stage_counts::StageCounts;
 
 use crate::compile::{
     Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
@@ -29,6 +33,7 @@ use alir_hw::emit::axis::{AxisOptions, Flow, Packing};
 use alir_hw::emit::{self, Hierarchy};
 use alir_hw::netlist::{PortNames, Ports, ResetOptions};
 use alir_opt::schedule::{Effort, Objective};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Nanoseconds in a period of one megahertz.
@@ -53,6 +58,8 @@ pub struct HardwareOptions {
     pub level: Option<u8>,
     /// Names of the passes, in their order.
     pub passes: Option<Vec<String>>,
+    /// File with an earlier version of the design, a model or RTL, whose names of signals are kept.
+    pub names_from: Option<PathBuf>,
     /// `true` if inputs are assumed to stay in their declared intervals.
     pub assume_intervals: bool,
     /// Use of the slack in a state machine.
@@ -152,6 +159,7 @@ impl Default for HardwareOptions {
         HardwareOptions {
             level: None,
             passes: None,
+            names_from: None,
             assume_intervals: false,
             retime: None,
             stages: None,

@@ -2,7 +2,7 @@
 
 /// Numbers of stages: ascending, each once, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StageCounts(pub(super) Vec<u32>);
+pub struct StageCounts(pub Vec<u32>);
 
 /// Largest number of stages.
 const MOST_STAGES: u32 = 1000;
@@ -14,7 +14,7 @@ impl StageCounts {
     ///
     /// # Errors
     /// A message about the part that is no number or range.
-    pub(super) fn parse(text: &str) -> Result<StageCounts, String> {
+    pub fn parse(text: &str) -> Result<StageCounts, String> {
         StageCounts::parse_within(text, MOST_STAGES)
     }
 
@@ -46,7 +46,7 @@ impl StageCounts {
     ///
     /// # Errors
     /// As [`StageCounts::parse`].
-    pub(super) fn parse_up_to(text: &str) -> Result<StageCounts, String> {
+    pub fn parse_up_to(text: &str) -> Result<StageCounts, String> {
         match text.trim().parse::<u32>() {
             Ok(0) => Err("there is nothing to compare; 1 and more, or a range such as 0..6".to_owned()),
             Ok(last) => StageCounts::parse_within(&format!("1..{last}"), MOST_COMPARED),
