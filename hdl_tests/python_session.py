@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -87,10 +88,20 @@ with tempfile.TemporaryDirectory() as folder:
     assert len(model.info(sweep=True)["sweep"]) == 12 and len(model.info(sweep="0..2")["sweep"]) == 3
     assert model.info(ii=[2, 4])["schema"] == "alir2hdl.info-reuse/1"
     raises(TypeError, lambda: model.info(swep=3), "'sweep'")
-    refused = raises(InputError, lambda: model.info(sweep=3, pipeline=2), "pipeline does not go with sweep")
-    assert "--" not in refused and "--" not in raises(InputError, lambda: model.info(prove=True), "prove needs sweep")
+    for wrong in ({"sweep": 3, "pipeline": 2}, {"prove": True}, {"svg": folder / "s.svg"}):
+        assert "--" not in str(raises(InputError, lambda: model.info(**wrong), "sweep")), wrong
     raises(InputError, lambda: model.info(sweep=0), "sweep")
     raises(InputError, lambda: alir2hdl.report(folder), "no report of a known tool")
+    raises(FileNotFoundError, lambda: alir2hdl.report(folder / "nothing"), "nothing")
+    assert model.compile("systemverilog").write(folder / "sv").name == "model.sv"
+
+    # Messages name neither options of the command line nor our temporary files.
+    error = raises(InputError, lambda: Model.from_onnx(b"bogus"), "model.onnx")
+    assert error.place == "model.onnx" and error.code == "E0820", error.diagnostics
+    error = raises(InputError, lambda: alir2hdl.calibrate({"a": 1}, [[1]], 8), "no IR v2 graph")
+    assert error.place == "network.json" and "tmp" not in str(error), error.diagnostics
+    error = raises(InputError, lambda: alir2hdl.calibrate({"a": 1}, [[1]], 8, weight_bits="x"), "'weight_bits'")
+    assert "--" not in str(error) and "<" not in str(error), error
 
     # Names of an earlier version stay; the order of the operations is another one.
     names = lambda text: set(re.findall(r"\bv\d+\b", text))
@@ -165,6 +176,9 @@ sys.modules["tqdm"], sys.modules["tqdm.auto"] = types.ModuleType("tqdm"), types.
 sys.modules["tqdm.auto"].tqdm = Bar
 assert model.prove(model.emit(ii=4), progress=True) and len(Bar.made) == 1
 assert len(alir2hdl.sweep(model, pipeline=[0, 1, 2], progress=True)) == Bar.made[1].total == Bar.made[1].n == 3
+verified = model.verify(samples=20, progress=True, pipeline=1)
+assert verified.runs == [] or Bar.made[2].n == Bar.made[2].total == len(verified.runs), Bar.made[2:]
+assert model.compile().verify(samples=20, progress=True).runs == [] or len(Bar.made) == 4
 del sys.modules["tqdm"], sys.modules["tqdm.auto"]
 
 # Sweeps are records; a combination that is refused has its message.

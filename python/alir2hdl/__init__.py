@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from ._alir2hdl import Native, __version__, call, file_kind, option_names, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
-                      UnsupportedError, _spoken)
+                      NotFound, UnsupportedError, _spoken, without_folder)
 
 __all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "Hardware", "InputError", "InternalError",
            "MissingToolError", "Model", "Operation", "PortType", "Proof", "Run", "Stage", "UndecidedError", "UnsupportedError",
@@ -393,8 +393,7 @@ def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[st
         try:
             native = Native.read(os.path.join(folder, name), [option.replace("{}", folder) for option in options])
         except Error as error:
-            # The folder is ours, and gone when the message is read.
-            raise type(error)(str(error).replace(folder + os.sep, ""), error.diagnostics) from None
+            raise without_folder(error, folder) from None
     model = Model(native)
     model._made = (_of_files, (name, files, options))
     return model
@@ -415,11 +414,9 @@ def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
-        raise _NotFound(error.errno, error.strerror, path) from None
-
-
-class _NotFound(FileNotFoundError, ValueError):
-    """A FileNotFoundError; still the ValueError of earlier versions."""
+        missing = NotFound(f"{path} does not exist")
+        missing.errno, missing.strerror, missing.filename = error.errno, error.strerror, path
+        raise missing from None
 
 
 class Model:
@@ -1078,7 +1075,8 @@ class Hardware:
         """Writes the HDL source and `interface.json` into a folder, which is created. Returns the file with the source."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"{self.options['top']}.{'v' if self.language == 'verilog' else 'vhd'}"
+        ending = {"verilog": "v", "systemverilog": "sv"}.get(self.language, "vhd")
+        file = folder / f"{self.options['top']}.{ending}"
         file.write_text(self._text(self.language))
         (folder / "interface.json").write_text(json.dumps(self.interface, indent=2) + "\n")
         return file
@@ -1190,11 +1188,36 @@ def calibrate(network, samples, bits: int, weights=None, output=None, **options)
             flags.append(f"--samples={input_name}={file}" if input_name else f"--samples={file}")
         types = os.path.join(folder, "types.json")
         words = ["calibrate", "-q", os.path.join(folder, name), f"--bits={bits}", f"--output={types}"]
-        _called([*words, *(flag.replace("{}", folder) for flag in flags), *_flags(options, "calibrate")])
+        try:
+            _called([*words, *(flag.replace("{}", folder) for flag in flags), *_flags(options, "calibrate")])
+        except Error as error:
+            raise without_folder(error, folder) from None
         text = Path(types).read_text()
     if output is not None:
         Path(output).write_text(text)
     return json.loads(text)
+
+
+@contextmanager
+def _program(folder: str):
+    """A program in a folder for processes that workflows start: ALIR2HDL names it."""
+    import shlex
+    import sys
+
+    package = Path(__file__).parents[1]
+    script = Path(folder, "alir2hdl")
+    script.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(package))}${{PYTHONPATH:+:$PYTHONPATH}} '
+                      f'exec {shlex.quote(sys.executable)} -m alir2hdl "$@"\n')
+    script.chmod(0o755)
+    before = os.environ.get("ALIR2HDL")
+    os.environ["ALIR2HDL"] = str(script)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["ALIR2HDL"]
+        else:
+            os.environ["ALIR2HDL"] = before
 
 
 def explore(models, output, *, run: bool = False, shared=(), **options) -> list[dict[str, Any]]:
@@ -1231,7 +1254,8 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
             else:
                 files.append(os.fspath(model))
         flags = [f"--output={os.fspath(output)}", *(["--run"] if run else []), *_flags(options, "explore")]
-        _called(["explore", "-q", *files, *flags, *(["--", *shared] if shared else [])])
+        with _program(folder):
+            _called(["explore", "-q", *files, *flags, *(["--", *shared] if shared else [])])
     results = Path(output, "results.json")
     if not results.is_file():
         return []

@@ -1,8 +1,9 @@
 """Exceptions. Their texts name options as Python has them."""
 
 import json
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = ["Alir2hdlWarning", "Diagnostic", "Error", "InputError", "InternalError", "MissingToolError", "UndecidedError",
@@ -56,6 +57,10 @@ class InputError(Error, ValueError):
     """A model, a number or an option is wrong."""
 
 
+class NotFound(InputError, FileNotFoundError):
+    """A file does not exist."""
+
+
 class UnsupportedError(InputError):
     """A valid request that alir2hdl does not support."""
 
@@ -87,6 +92,13 @@ _WORDS = re.compile(r"\b(wrapper|reset|flow|use_dsp|rom_style) (axis|sync|async|
 
 def _spoken(text: str) -> str:
     """A message with options as Python has them: `--clock-period 5` is `clock_period=5`."""
+    # A command line that a message quotes stays one.
+    parts = re.split(r"(`alir2hdl [^`]*`)", text)
+    return "".join(part if part.startswith("`alir2hdl ") else _python(part) for part in parts)
+
+
+def _python(text: str) -> str:
+    """A part of a message without quoted command lines, with options as Python has them."""
 
     def keyword(found: re.Match[str]) -> str:
         name, value = found[1].replace("-", "_"), found[2]
@@ -96,7 +108,9 @@ def _spoken(text: str) -> str:
 
     text = re.sub(r"(?<![\w-])-O ?([0-2])\b", r"optimise=\1", _FLAG.sub(keyword, text))
     text = re.sub(r"(?<![\w-])-O\b", "optimise", text)
-    text = re.sub(r"\binput_type (s\d[\w.\[\],]*)", r'input_type="\1"', text)
+    text = re.sub(r"\binput_type (s\d(?:[\w.\[\],]*[\w\]])?)", r'input_type="\1"', text)
+    # `'weight_bits <N>'`: the command line's word for a value.
+    text = re.sub(r"'([a-z]\w*)(?: |\[=)<[^<>]*>\]?'", r"'\1'", text)
     return _WORDS.sub(r'\1="\2"', text)
 
 
@@ -122,4 +136,13 @@ def _diagnostic(problem: dict[str, Any]) -> Diagnostic:
 
 def _raised(kind: str, text: str, facts: str) -> Error:
     """The exception for problems as JSON; the extension calls this."""
-    return _CLASSES[kind](_spoken(text), tuple(map(_diagnostic, json.loads(facts))))
+    found = tuple(map(_diagnostic, json.loads(facts)))
+    is_missing = kind == "InputError" and any(one.code == "E0001" and "No such file" in one.message for one in found)
+    return (NotFound if is_missing else _CLASSES[kind])(_spoken(text), found)
+
+
+def without_folder(error: Error, folder: str) -> Error:
+    """The exception for files in a temporary folder, which does not exist when the message is read."""
+    prefix = folder + os.sep
+    found = tuple(replace(one, message=one.message.replace(prefix, ""), place=one.place.replace(prefix, "")) for one in error.diagnostics)
+    return type(error)(str(error).replace(prefix, ""), found)

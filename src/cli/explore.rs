@@ -251,10 +251,11 @@ fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process
         let message = format!("another alir2hdl explore --run is at work in {}", folder.display());
         return Err(refused("--run", message, "wait for its end"));
     }
-    let program = std::env::current_exe().unwrap_or_else(|_| "alir2hdl".into());
+    // Inside of Python the process is another program, and its caller sets the variable.
+    let program = std::env::current_exe().ok().filter(|path| path.file_stem().is_some_and(|stem| stem == "alir2hdl"));
     let start = |arguments: &[&str]| {
         let mut command = Command::new("snakemake");
-        command.current_dir(folder).env("ALIR2HDL", &program).args(arguments).stdin(Stdio::null());
+        command.current_dir(folder).envs(program.iter().map(|path| ("ALIR2HDL", path))).args(arguments).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().map_err(|e| {
             let message = format!("snakemake cannot be started: {e}");
