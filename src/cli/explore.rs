@@ -255,7 +255,8 @@ fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process
     let program = std::env::current_exe().ok().filter(|path| path.file_stem().is_some_and(|stem| stem == "alir2hdl"));
     let start = |arguments: &[&str]| {
         let mut command = Command::new("snakemake");
-        command.current_dir(folder).envs(program.iter().map(|path| ("ALIR2HDL", path))).args(arguments).stdin(Stdio::null());
+        command.current_dir(folder).envs(program.iter().map(|path| ("ALIR2HDL", path)));
+        command.args(arguments).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().map_err(|e| {
             let message = format!("snakemake cannot be started: {e}");

@@ -238,8 +238,8 @@ fn stated(foreign: &Foreign, options: &HardwareOptions) -> Option<Spec> {
 
 /// A design with what is known of its file, and the command line: everything that decides the result.
 ///
-/// With `prints`, the line of each simulator goes to stdout when it ends. `ended` receives the number of simulations that
-/// have ended, and of all.
+/// With `prints`, the line of each simulator goes to stdout when it ends. `ended` receives the number of simulations
+/// that have ended, and of all.
 fn verified(
     (simulation, options, stem): (&SimulationOptions, &HardwareOptions, &str),
     (prints, ended): (bool, &(dyn Fn(usize, usize) + Sync)),
