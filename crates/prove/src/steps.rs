@@ -264,8 +264,8 @@ fn against(
     found
 }
 
-/// Compares RTL with the last of some programs by all methods but its gates, over its gates, and by the first again; each
-/// time with more of the budget.
+/// Compares RTL with the last of some programs by all methods but its gates, over its gates, and again by the first,
+/// each time with more of the budget.
 fn by_names_or_gates(
     program: &Model,
     rtl: &Rtl,
