@@ -328,8 +328,6 @@ pub struct Text {
     pub hierarchy: Hierarchy,
     /// Nets above which each pipeline stage is a module of its own with [`Hierarchy::Auto`].
     pub split_above: usize,
-    /// `true` if SystemVerilog has assertions about ranges, valid flags and streams.
-    pub assertions: bool,
     /// Set if signals are named by the number of their operation, also where the source has names.
     pub index_names: bool,
 }
@@ -337,15 +335,7 @@ pub struct Text {
 impl Default for Text {
     fn default() -> Text {
         let emit::Options { shreg_extract, keep_names, hierarchy, split_above, .. } = emit::Options::default();
-        Text {
-            tables: LookupTables::Auto,
-            shreg_extract,
-            keep_names,
-            hierarchy,
-            split_above,
-            assertions: false,
-            index_names: false,
-        }
+        Text { tables: LookupTables::Auto, shreg_extract, keep_names, hierarchy, split_above, index_names: false }
     }
 }
 
@@ -418,14 +408,6 @@ impl Spec {
         } else if module.reset.is_some_and(|reset| !reset.data) && !module.valid {
             let help = "add --valid to have flags that it clears, or --reset-data to clear the data registers";
             problem("E0801", "--reset", "it would clear nothing: data registers stay without reset", help);
-        }
-        if self.text.assertions {
-            let what = "assertions are checked at the clock edges of a pipeline that accepts a sample every clock";
-            if self.takes_turns() {
-                problem("E0801", "--assertions", what, "leave out --assertions, or --ii");
-            } else if self.wrapper.is_none() && self.is_combinational() {
-                problem("E0801", "--assertions", what, registers);
-            }
         }
         problems.extend(self.interval_problems());
         problems.extend(self.check_names(&self.top()).err().unwrap_or_default());

@@ -142,8 +142,6 @@ pub struct HardwareOptions {
     pub shreg_extract: Option<bool>,
     /// `true` if synthesis keeps every name.
     pub keep_names: bool,
-    /// `true` if SystemVerilog has assertions.
-    pub assertions: bool,
     /// `true` if signals are named by the numbers of operations.
     pub index_names: bool,
     /// Division into modules.
@@ -201,7 +199,6 @@ impl Default for HardwareOptions {
             tables: LookupTables::default(),
             shreg_extract: None,
             keep_names: false,
-            assertions: false,
             index_names: false,
             hierarchy: Hierarchy::default(),
             split_above: emit::Options::default().split_above,
@@ -269,7 +266,6 @@ impl HardwareOptions {
                 keep_names: self.keep_names,
                 hierarchy: self.hierarchy,
                 split_above: self.split_above,
-                assertions: self.assertions,
                 index_names: self.index_names,
             },
             prove: self.prove,
@@ -433,7 +429,6 @@ impl HardwareOptions {
             ("--reset", self.reset != ResetKind::default()),
             ("--reset-data", self.reset_data),
             ("--reset-polarity", self.reset_low),
-            ("--assertions", self.assertions),
         ];
         let given = options.into_iter().filter_map(|(flag, given)| given.then_some(flag));
         given.chain(self.names.given())

@@ -172,10 +172,6 @@ impl ProjectOptions {
                 }
             }
         }
-        if self.hardware.assertions {
-            let message = "a project has Verilog-2001 and VHDL, and assertions are SystemVerilog".to_owned();
-            problems.push(refuse("--assertions", message).with_help("use generate -o FILE.sv --assertions"));
-        }
         if self.board.is_some() && !self.flows.contains(&Flow::Vivado) {
             problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
         }
