@@ -365,7 +365,7 @@ impl Spec {
             Top::Named(top) => top.clone(),
             Top::Like(stem) => {
                 let legal = names::legalise_in(stem, NameKind::Module, self.module.languages);
-                let clashes = self.check_names(&legal).is_err();
+                let clashes = self.module.options(&legal).check().is_err();
                 if clashes { format!("{legal}_top") } else { legal }
             }
         }
@@ -410,16 +410,9 @@ impl Spec {
             problem("E0801", "--reset", "it would clear nothing: data registers stay without reset", help);
         }
         problems.extend(self.interval_problems());
-        problems.extend(self.check_names(&self.top()).err().unwrap_or_default());
+        let named = netlist::Options { ready: self.takes_turns(), ..module.options(&self.top()) };
+        problems.extend(named.check().err().unwrap_or_default());
         problems
-    }
-
-    /// Checks that the names of the module `top` and of its ports can be kept.
-    fn check_names(&self, top: &str) -> Result<(), Vec<Diagnostic>> {
-        match &self.wrapper {
-            Some(wrapper) => wrapper.names.check(top, self.module.languages),
-            None => netlist::Options { ready: self.takes_turns(), ..self.module.options(top) }.check(),
-        }
     }
 
     /// Rejects an assumption of intervals together with an option or command that covers every input.
