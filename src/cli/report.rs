@@ -164,7 +164,9 @@ pub fn read(folders: &[PathBuf]) -> Result<(Vec<BuildRow>, Diagnostics), Failure
         rows.extend(found.rows);
     }
     if !problems.is_empty() {
-        return Err(Failure::input(Diagnostics(problems)));
+        // The warnings say why a folder that has files counts as one without reports.
+        warnings.append(&mut problems);
+        return Err(Failure::input(Diagnostics(warnings)));
     }
     Ok((rows, Diagnostics(warnings)))
 }
