@@ -12,6 +12,7 @@
 //! Remaining outputs are compared over the same cut, and if that fails as whole programs.
 
 mod numbering;
+mod pieces;
 mod range;
 mod rounding;
 mod samples;
@@ -329,7 +330,7 @@ mod tests {
     use super::*;
     use crate::equiv::Verdict;
     use crate::sat::Embedded;
-    use alir_core::ir::{Builder, Op, Output, draw_inputs};
+    use alir_core::ir::{Builder, Op, Output, Table, draw_inputs};
     use alir_core::num::{Code, Interval, Kif, SplitMix};
     use alir_interp::{LookupMiss, Step, golden, golden_steps};
     use alir_opt::passes::{self, Trust};
@@ -581,6 +582,52 @@ mod tests {
         }
         let same_ports = |other: &Model| (0..model.outputs().len()).all(|j| other.output_kif(j) == model.output_kif(j));
         builder.finish().ok().filter(same_ports)
+    }
+
+    /// A difference to the larger of two numbers, clipped, reads only half of a table: the other half may be another
+    /// one, as in a softmax whose exponentials are of differences to the maximum. The same with the smaller one.
+    #[test]
+    fn differences_to_the_larger_of_two_numbers_are_not_positive() {
+        let kif = |signed, width: i32| Kif { signed, int: width - i32::from(signed), frac: 0 };
+        let full = |signed, width| Interval::full(kif(signed, width));
+        let program = |second: bool, is_maximum: bool, sees_all: bool| {
+            let mut builder = Builder::new(vec![0; 3]);
+            let entries = (0..16).map(|at| if (at < 9) == is_maximum || at == 8 || !second { at } else { 0 }).collect();
+            let table = Table { entries, out: Interval::new(0, 15, 0), hash: String::new(), inp_width: 4 };
+            let table = builder.table(table);
+            let [x, y, z] = [0, 1, 2].map(|input| builder.op(Op::Input { input }, full(true, 40)));
+            let choice = |builder: &mut Builder, a, b| {
+                let cond = builder.op(Op::Sub { a, b, shift: 0 }, full(true, 41));
+                let (on_true, on_false) = if is_maximum { (b, a) } else { (a, b) };
+                builder.op(Op::Mux { cond, on_true, on_false, shift: 0 }, full(true, 40))
+            };
+            let first = choice(&mut builder, x, y);
+            let all = choice(&mut builder, first, z);
+            let of = if sees_all { x } else { builder.op(Op::Neg { x: y }, full(true, 40)) };
+            let difference = builder.op(Op::Sub { a: of, b: all, shift: 0 }, full(true, 41));
+            let mut clipped = difference;
+            for (most, value) in [(-8, -8), (8, 7)] {
+                let by = Op::AddConst { x: clipped, value: Code::from(&BigInt::from(-most)), shift: 0 };
+                let cond = builder.op(by, full(true, 43));
+                let end = builder.op(Op::Const { value: Code::from(&BigInt::from(value)) }, full(true, 5));
+                let (on_true, on_false) = if most < 0 { (end, clipped) } else { (clipped, end) };
+                let kif = full(true, if most < 0 { 42 } else { 4 });
+                clipped = builder.op(Op::Mux { cond, on_true, on_false, shift: 0 }, kif);
+            }
+            let read = Op::Lookup { x: clipped, table, base: Code::from(&BigInt::from(-8)) };
+            let out = builder.op(read, full(false, 4));
+            builder.output(Output { source: Some(out), shift: 0, neg: false });
+            builder.finish().expect("a program")
+        };
+        for is_maximum in [true, false] {
+            let found = |sees_all| {
+                let (a, b) = (program(false, is_maximum, sees_all), program(true, is_maximum, sees_all));
+                let (report, engine) = prove(&a, &b, &Request::default(), &|| Box::new(Embedded));
+                (report.verdict, engine.counts.sat)
+            };
+            assert_eq!(found(true), (Verdict::Proved, 0), "{is_maximum}");
+            assert!(matches!(found(false).0, Verdict::Differs { .. }));
+        }
     }
 
     /// Equalities that numbering alone proves: other orders, other types, shared values, constants.

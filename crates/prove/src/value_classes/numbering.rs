@@ -4,7 +4,7 @@ use super::range::{APART, Affine, Cut, Form, Range};
 use super::rounding::{Condition, FinerKey, Rounded, RoundedKey, Shape};
 use alir_core::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval, Kif};
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 use num_traits::Zero;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
@@ -14,6 +14,9 @@ use std::rc::Rc;
 const OPENED: usize = 16;
 /// Most terms in a linear form, in all forms of a program together, and in those that are added to one.
 pub(super) const TERMS: (usize, usize, usize) = (1_024, 2_000_000, 8_192);
+
+/// Choices of the larger or smaller of two numbers that are followed from one class to another at most.
+const ORDERS: usize = 4;
 
 /// Most bits of a word whose bits are looked at one by one.
 const MOST_WORD: u32 = 8;
@@ -53,6 +56,13 @@ pub(super) enum Key {
     },
     Unary(UnaryBits, u32, Kif, Kif),
     Binary(BinaryBits, u32, (u32, i32), Cut),
+}
+
+/// Which of two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extreme {
+    Minimum,
+    Maximum,
 }
 
 /// Values that are the same number for every input.
@@ -294,8 +304,28 @@ impl<'a> Numbering<'a> {
                 (Key::Relu(x, cut), range)
             }
             Op::Mux { cond, on_true, on_false, shift } => {
-                let (range, cut) = cut(range(*on_true).hull(&range(*on_false).scaled(*shift)));
+                // A condition that is always or never set chooses one operand.
+                let of = model.kif(*cond);
+                let least = Range {
+                    lo: i32::from(!of.signed).into(),
+                    hi: i32::from(!of.signed).into(),
+                    frac: 1 - i64::from(of.int),
+                };
+                let decided =
+                    range(*cond).plus(&least.negated()).and_then(|beyond| match (beyond.lo.sign(), beyond.hi.sign()) {
+                        _ if of.is_zero() => Some(false),
+                        (Sign::NoSign | Sign::Plus, _) => Some(!of.signed),
+                        (_, Sign::Minus) => Some(of.signed),
+                        _ => None,
+                    });
+                if let Some(set) = decided {
+                    let (v, shift) = if set { (*on_true, 0) } else { (*on_false, *shift) };
+                    let exact = range(v).scaled(shift);
+                    return self.sum(side, vec![(class(v), shift, false)], Some(exact), kif);
+                }
                 let cond = self.condition(class(*cond), model.kif(*cond));
+                let chosen = |v: ValueId, set: bool| self.where_chosen(class(v), range(v), &cond, set);
+                let (range, cut) = cut(chosen(*on_true, true).hull(&chosen(*on_false, false).scaled(*shift)));
                 (Key::Mux { cond, on_true: class(*on_true), on_false: (class(*on_false), *shift), cut }, range)
             }
             Op::Mul { a, b } => {
@@ -325,8 +355,83 @@ impl<'a> Numbering<'a> {
         let exact = ranges
             .split_first()
             .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
+        let exact = exact.map(|exact| match terms[..] {
+            [(a, of_a, minus_a), (b, of_b, minus_b)] if of_a == of_b && minus_a != minus_b => {
+                let zero = Range { lo: BigInt::ZERO, hi: BigInt::ZERO, frac: exact.frac };
+                let (plus, minus) = if minus_a { (b, a) } else { (a, b) };
+                if self.is_at_most(plus, minus, ORDERS) {
+                    Range { hi: exact.hi.clone().min(zero.hi), ..exact }
+                } else if self.is_at_most(minus, plus, ORDERS) {
+                    Range { lo: exact.lo.clone().max(zero.lo), ..exact }
+                } else {
+                    exact
+                }
+            }
+            _ => exact,
+        });
         terms.sort_unstable();
         self.sum(side, terms, exact, kif)
+    }
+
+    /// Returns `true` if a class is never above another one, as one of both is the larger or the smaller of several
+    /// others. Looks `most` choices far.
+    fn is_at_most(&mut self, low: u32, high: u32, most: usize) -> bool {
+        let (low, high) = (self.representative(low), self.representative(high));
+        if low == high {
+            return true;
+        }
+        if most == 0 {
+            return false;
+        }
+        let operands = |found: Option<(Extreme, [u32; 2])>, wanted| match found {
+            Some((extreme, operands)) if extreme == wanted => operands.to_vec(),
+            _ => Vec::new(),
+        };
+        let above = operands(self.extreme(high), Extreme::Maximum);
+        let below = operands(self.extreme(low), Extreme::Minimum);
+        above.into_iter().any(|operand| self.is_at_most(low, operand, most - 1))
+            || below.into_iter().any(|operand| self.is_at_most(operand, high, most - 1))
+    }
+
+    /// The two classes of which a class is the larger or the smaller one, if it is computed so.
+    fn extreme(&mut self, class: u32) -> Option<(Extreme, [u32; 2])> {
+        let (side, id) = self.classes[class as usize].def?;
+        if !matches!(self.programs[side].node(id).op, Op::Mux { shift: 0, .. }) {
+            return None;
+        }
+        let (Key::Mux { cond: Condition::Sign(form, negative), on_true, on_false: (on_false, 0), cut: Cut::None }, _) =
+            self.key(side, id)
+        else {
+            return None;
+        };
+        let (first, second) = (self.form(on_false), self.form(on_true));
+        let difference = |minus: bool| {
+            let form = Form::sum(&[(&first, 0, minus), (&second, 0, !minus)])?;
+            Some(Form { frac: 0, ..form })
+        };
+        // `on_false - on_true < 0` chooses the larger one.
+        let is = |minus| difference(minus).is_some_and(|found| found == *form);
+        match (is(false), is(true)) {
+            (true, _) => Some((if negative { Extreme::Maximum } else { Extreme::Minimum }, [on_true, on_false])),
+            (_, true) => Some((if negative { Extreme::Minimum } else { Extreme::Maximum }, [on_true, on_false])),
+            _ => None,
+        }
+    }
+
+    /// The range of a class where a condition is set, or where it is not, if the condition compares the class with a
+    /// number.
+    fn where_chosen(&self, class: u32, range: &Range, condition: &Condition, set: bool) -> Range {
+        let Condition::Sign(form, negative) = condition else { return range.clone() };
+        let Some(affine) = self.form(class).as_image_of(form) else { return range.clone() };
+        // The form is at most zero or at least zero here, the class on that side of `plus`.
+        let is_below = (set == *negative) != affine.neg;
+        let Some(plus) = affine.plus.at(range.frac.max(affine.plus.frac)) else { return range.clone() };
+        let Some(range) = range.at(plus.frac) else { return range.clone() };
+        if is_below {
+            Range { hi: range.hi.clone().min(plus.hi.max(range.lo.clone())), ..range }
+        } else {
+            Range { lo: range.lo.clone().max(plus.lo.min(range.hi.clone())), ..range }
+        }
     }
 
     /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of bits of

@@ -5,6 +5,7 @@ use super::super::equiv::{self, Report, Request, Verdict};
 use super::super::program;
 use super::super::sat::Solvers;
 use super::numbering::{Numbering, Root, Window};
+use super::pieces;
 use super::range::{Affine, Range};
 use super::samples::Shown;
 use alir_core::ir::Model;
@@ -136,6 +137,21 @@ impl<'s> Spending<'s> {
             left -= rows;
         }
         self.ends = Some(ends);
+        let bits = u64::from(a.output_kif(0).width());
+        self.counts.exhaustive += bits;
+        self.counts.tried += bits;
+        Some(true)
+    }
+
+    /// Decides interval by interval if two small programs with one input and one output are equal in its range; `None`
+    /// if that takes more than `most` ticks.
+    pub(super) fn by_pieces(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
+        let [range] = ranges else { return None };
+        let all = (i128::try_from(&range.lo).ok()?, i128::try_from(&range.hi).ok()?);
+        let (spent, found) = pieces::compare(a, b, all, self.left.min(most));
+        self.spend(spent);
+        let Some((lo, hi)) = found? else { return Some(false) };
+        self.ends = i64::try_from(lo).ok().zip(i64::try_from(hi).ok());
         let bits = u64::from(a.output_kif(0).width());
         self.counts.exhaustive += bits;
         self.counts.tried += bits;
@@ -307,7 +323,10 @@ fn are_equal(
     if spending.differ(&first, &second, &ranges) {
         return false;
     }
-    if let Some(equal) = spending.tried(&first, &second, &ranges, TRIED * lemma) {
+    if let Some(equal) = spending
+        .tried(&first, &second, &ranges, TRIED * lemma)
+        .or_else(|| spending.by_pieces(&first, &second, &ranges, TRIED * lemma))
+    {
         return equal;
     }
     if *proofs == 0 {
