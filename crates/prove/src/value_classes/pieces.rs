@@ -191,7 +191,7 @@ fn negated((lo, hi): Bounds) -> Bounds {
     (-hi, -lo)
 }
 
-/// The same with another number of fractional bits, rounded down; `None` if that takes too many bits.
+/// Returns the bounds with another number of fractional bits, rounded down; `None` if that takes too many bits.
 fn aligned((lo, hi): Bounds, from: i32, to: i32) -> Option<Bounds> {
     let up = to.checked_sub(from)?;
     match u32::try_from(up) {
@@ -206,7 +206,7 @@ fn aligned((lo, hi): Bounds, from: i32, to: i32) -> Option<Bounds> {
     }
 }
 
-/// The sum of bounds with their fractional bits, in units of a type.
+/// Returns the sum of bounds with their fractional bits, in units of a type.
 fn plus(terms: impl IntoIterator<Item = (Bounds, i32)> + Clone, kif: Kif) -> Option<Bounds> {
     let common = terms.clone().into_iter().map(|(_, frac)| frac).max()?;
     let mut sum: Bounds = (0, 0);
@@ -217,7 +217,7 @@ fn plus(terms: impl IntoIterator<Item = (Bounds, i32)> + Clone, kif: Kif) -> Opt
     aligned(sum, common, kif.frac)
 }
 
-/// All codes of a type.
+/// Bounds of the codes of a type.
 fn type_bounds(kif: Kif) -> Bounds {
     let width = kif.width();
     match (width, kif.signed) {
@@ -275,7 +275,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// What is decided is what the golden interpreter says of each input, and so are the ends.
+        /// A decision agrees with the golden interpreter on every input, and the ends are those of its outputs.
         #[test]
         fn intervals_decide_what_all_inputs_show(
             genes in proptest::collection::vec(any::<Gene>(), 1..30),
@@ -317,7 +317,7 @@ mod tests {
         }
     }
 
-    /// How many of the thresholds an input is not below: added up, or searched for by halves.
+    /// Program that counts the thresholds an input is not below: by a sum, or by a search by halves.
     fn steps(thresholds: &[i64], is_sum: bool) -> Model {
         let mut builder = Builder::new(vec![0]);
         let x = builder.op(Op::Input { input: 0 }, Interval::from_width(true, 40, 0));
