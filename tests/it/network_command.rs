@@ -194,17 +194,25 @@ fn samples_that_do_not_fit_are_refused() {
     assert!(said.contains("no IR v2 graph"), "{said}");
 }
 
+/// Also where the network has a softmax over clipped differences to a maximum, whose sums saturate nowhere.
 #[test]
 fn what_is_written_is_proved_from_the_networks_own_meaning() {
-    let folder = data("qonnx/bipolar");
-    let dir = TempDir::new().unwrap();
-    let target = dir.path().join("out.v");
-    let target = target.to_str().unwrap();
-    let (code, _, said) = run(&folder, &["model.onnx", "--pipeline", "3", "--verilog", target]);
-    assert_eq!(code, 0, "{said}");
-    let (code, out, said) = run(&folder, &["prove", "model.onnx", target]);
-    assert_eq!(code, 0, "{out}{said}");
-    assert!(out.contains("the network by its own meaning is the lowered program"), "{out}");
+    for case in ["qonnx/bipolar", "transformer/case90101", "transformer/case90909"] {
+        let folder = data(case);
+        let arguments = match folder.join("meta.json") {
+            meta if meta.exists() => texts(&json(&meta)["arguments"]),
+            _ => vec!["model.onnx".to_owned()],
+        };
+        let (source, more) = (arguments[0].as_str(), strs(&arguments[1..]));
+        let dir = TempDir::new().unwrap();
+        let target = dir.path().join("out.v");
+        let target = target.to_str().unwrap();
+        let (code, _, said) = run(&folder, &[&[source, "--pipeline", "3", "--verilog", target], &more[..]].concat());
+        assert_eq!(code, 0, "{case}: {said}");
+        let (code, out, said) = run(&folder, &[&["prove", source, target], &more[..]].concat());
+        assert_eq!(code, 0, "{case}: {out}{said}");
+        assert!(out.contains("the network by its own meaning is the lowered program"), "{case}: {out}");
+    }
 }
 
 /// A limit that no matrix meets is answered with the least that all of them meet; under that limit the program still
