@@ -306,11 +306,7 @@ impl<'a> Numbering<'a> {
             Op::Mux { cond, on_true, on_false, shift } => {
                 // A condition that is always or never set chooses one operand.
                 let of = model.kif(*cond);
-                let least = Range {
-                    lo: i32::from(!of.signed).into(),
-                    hi: i32::from(!of.signed).into(),
-                    frac: 1 - i64::from(of.int),
-                };
+                let least = number(&i32::from(!of.signed).into(), 1 - i64::from(of.int));
                 let decided =
                     range(*cond).plus(&least.negated()).and_then(|beyond| match (beyond.lo.sign(), beyond.hi.sign()) {
                         _ if of.is_zero() => Some(false),
@@ -323,7 +319,7 @@ impl<'a> Numbering<'a> {
                     let exact = range(v).scaled(shift);
                     return self.sum(side, vec![(class(v), shift, false)], Some(exact), kif);
                 }
-                let cond = self.condition(class(*cond), model.kif(*cond));
+                let cond = self.condition(class(*cond), of);
                 let chosen = |v: ValueId, set: bool| self.where_chosen(class(v), range(v), &cond, set);
                 let (range, cut) = cut(chosen(*on_true, true).hull(&chosen(*on_false, false).scaled(*shift)));
                 (Key::Mux { cond, on_true: class(*on_true), on_false: (class(*on_false), *shift), cut }, range)
@@ -357,12 +353,11 @@ impl<'a> Numbering<'a> {
             .and_then(|(first, rest)| rest.iter().try_fold(first.clone(), |sum, term| sum.plus(term)));
         let exact = exact.map(|exact| match terms[..] {
             [(a, of_a, minus_a), (b, of_b, minus_b)] if of_a == of_b && minus_a != minus_b => {
-                let zero = Range { lo: BigInt::ZERO, hi: BigInt::ZERO, frac: exact.frac };
                 let (plus, minus) = if minus_a { (b, a) } else { (a, b) };
                 if self.is_at_most(plus, minus, ORDERS) {
-                    Range { hi: exact.hi.clone().min(zero.hi), ..exact }
+                    exact.not_above(BigInt::ZERO)
                 } else if self.is_at_most(minus, plus, ORDERS) {
-                    Range { lo: exact.lo.clone().max(zero.lo), ..exact }
+                    exact.not_below(BigInt::ZERO)
                 } else {
                     exact
                 }
@@ -383,14 +378,13 @@ impl<'a> Numbering<'a> {
         if most == 0 {
             return false;
         }
-        let operands = |found: Option<(Extreme, [u32; 2])>, wanted| match found {
-            Some((extreme, operands)) if extreme == wanted => operands.to_vec(),
-            _ => Vec::new(),
-        };
-        let above = operands(self.extreme(high), Extreme::Maximum);
-        let below = operands(self.extreme(low), Extreme::Minimum);
-        above.into_iter().any(|operand| self.is_at_most(low, operand, most - 1))
-            || below.into_iter().any(|operand| self.is_at_most(operand, high, most - 1))
+        if let Some((Extreme::Maximum, operands)) = self.extreme(high)
+            && operands.into_iter().any(|operand| self.is_at_most(low, operand, most - 1))
+        {
+            return true;
+        }
+        matches!(self.extreme(low), Some((Extreme::Minimum, operands))
+            if operands.into_iter().any(|operand| self.is_at_most(operand, high, most - 1)))
     }
 
     /// The two classes of which a class is the larger or the smaller one, if it is computed so.
@@ -427,11 +421,7 @@ impl<'a> Numbering<'a> {
         let is_below = (set == *negative) != affine.neg;
         let Some(plus) = affine.plus.at(range.frac.max(affine.plus.frac)) else { return range.clone() };
         let Some(range) = range.at(plus.frac) else { return range.clone() };
-        if is_below {
-            Range { hi: range.hi.clone().min(plus.hi.max(range.lo.clone())), ..range }
-        } else {
-            Range { lo: range.lo.clone().max(plus.lo.min(range.hi.clone())), ..range }
-        }
+        if is_below { range.not_above(plus.hi) } else { range.not_below(plus.lo) }
     }
 
     /// Returns the sum of bits that equals a table of a word of bits, and its range: the operand is a word of bits of

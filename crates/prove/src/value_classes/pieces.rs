@@ -10,9 +10,20 @@ use alir_core::ir::{BinaryBits, Model, Op, UnaryBits, ValueId};
 use alir_core::num::Kif;
 
 /// Least and largest code.
-type Bounds = (i128, i128);
+pub(super) type Bounds = (i128, i128);
 
-/// Most bits of a code, and of a shift: sums and products of two fit.
+/// Result of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Comparison {
+    /// The outputs are equal for every input; their bounds.
+    Equal(Bounds),
+    /// The outputs differ for some input.
+    Different,
+    /// The programs are too wide, no step functions, or the budget is exhausted.
+    Undecided,
+}
+
+/// Most bits of a raw integer value, and of a shift: sums and products of two fit in 128 bits.
 const BITS: u32 = 62;
 /// Undecided intervals of a length that are halved at most.
 const UNDECIDED: usize = 1 << 10;
@@ -21,10 +32,9 @@ const ALL_OPEN: usize = 1 << 8;
 /// Entries of a table that are read for one interval.
 const ENTRIES: i128 = 256;
 
-/// Decides whether two programs with one input and one output are equal on an interval of the input's codes, within
-/// some ticks. Returns the ticks that it took, and if it was decided, the least and largest code of the output; `None`
-/// there if they differ.
-pub(super) fn compare(a: &Model, b: &Model, all: Bounds, ticks: u64) -> (u64, Option<Option<Bounds>>) {
+/// Compares two programs with one input and one output on an interval of the input's codes, within a budget of ticks.
+/// Also returns the ticks that this took.
+pub(super) fn compare(a: &Model, b: &Model, all: Bounds, budget: u64) -> (Comparison, u64) {
     let wide = |model: &Model| {
         model
             .ids()
@@ -33,39 +43,38 @@ pub(super) fn compare(a: &Model, b: &Model, all: Bounds, ticks: u64) -> (u64, Op
             .any(|kif| kif.width() > BITS)
     };
     if [a, b].into_iter().any(wide) {
-        return (0, None);
+        return (Comparison::Undecided, 0);
     }
     let price = (a.nodes().len() + b.nodes().len()) as u64;
     let mut spent = 0;
-    let mut ends: Option<Bounds> = None;
+    let mut ends = (i128::MAX, i128::MIN);
     let mut values = Vec::new();
     let mut open = vec![all];
     while !open.is_empty() {
         let mut halves = Vec::new();
         for (lo, hi) in &open {
             spent += price;
-            if spent > ticks {
-                return (spent, None);
+            if spent > budget {
+                return (Comparison::Undecided, spent);
             }
             let outputs = [a, b].map(|model| on((*lo, *hi), model, &mut values));
-            let [Some(first), Some(second)] = outputs else { return (spent, None) };
+            let [Some(first), Some(second)] = outputs else { return (Comparison::Undecided, spent) };
             if first.1 < second.0 || second.1 < first.0 {
-                return (spent, Some(None));
+                return (Comparison::Different, spent);
             }
             if first.0 == first.1 && first == second {
-                let (least, most) = ends.unwrap_or(first);
-                ends = Some((least.min(first.0), most.max(first.0)));
+                ends = (ends.0.min(first.0), ends.1.max(first.0));
             } else {
                 let middle = lo + (hi - lo) / 2;
                 halves.extend([(*lo, middle), (middle + 1, *hi)]);
             }
         }
         if halves.len() > UNDECIDED || (open.len() >= ALL_OPEN && halves.len() == 2 * open.len()) {
-            return (spent, None);
+            return (Comparison::Undecided, spent);
         }
         open = halves;
     }
-    (spent, Some(ends))
+    (Comparison::Equal(ends), spent)
 }
 
 /// Bounds of a program's output on an interval of its input. `values` is overwritten with those of its operations.
@@ -275,7 +284,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// A decision agrees with the golden interpreter on every input, and the ends are those of its outputs.
+        /// A verdict agrees with the reference interpreter on every input, and the bounds are those of its outputs.
         #[test]
         fn intervals_decide_what_all_inputs_show(
             genes in proptest::collection::vec(any::<Gene>(), 1..30),
@@ -297,7 +306,7 @@ mod tests {
             let (lo, hi) = type_bounds(a.input_kifs()[0]);
             let (lo, hi) = ((lo + low).min(hi), (hi - high).max((lo + low).min(hi)));
             let run = |model: &Model, code: i128| {
-                let found = golden(model, &[BigInt::from(code)], LookupMiss::Zero).expect("misses read zero");
+                let found = golden(model, &[BigInt::from(code)], LookupMiss::Zero).expect("an index outside of a table reads zero");
                 i128::try_from(&found[0]).expect("narrow")
             };
             let mut equal = true;
@@ -310,10 +319,12 @@ mod tests {
             let mut values = Vec::new();
             let bounds = on((lo, hi), &a, &mut values).expect("narrow");
             prop_assert!(bounds.0 <= ends.0 && ends.1 <= bounds.1, "{bounds:?} {ends:?}");
-            let found = compare(&a, &b, (lo, hi), u64::MAX).1;
-            // Of more inputs it may give up.
-            prop_assert!(found.is_some() || hi - lo >= ALL_OPEN as i128);
-            prop_assert!(found.is_none_or(|found| found == equal.then_some(ends)), "{found:?}, {equal}, {ends:?}");
+            let expected = if equal { Comparison::Equal(ends) } else { Comparison::Different };
+            let (found, _) = compare(&a, &b, (lo, hi), u64::MAX);
+            // More inputs than this may stay undecided.
+            if found != Comparison::Undecided || hi - lo < ALL_OPEN as i128 {
+                prop_assert_eq!(found, expected);
+            }
         }
     }
 
@@ -364,11 +375,11 @@ mod tests {
             thresholds.sort_unstable();
             let (a, b) = (steps(&thresholds, true), steps(&thresholds, false));
             let all = type_bounds(a.input_kifs()[0]);
-            let (spent, found) = compare(&a, &b, all, u64::MAX);
-            assert_eq!(found, Some(Some((0, i128::from(count)))));
+            let (found, spent) = compare(&a, &b, all, u64::MAX);
+            assert_eq!(found, Comparison::Equal((0, i128::from(count))));
             assert!(spent < 100 * count as u64 * (a.nodes().len() + b.nodes().len()) as u64, "{spent} ticks");
             thresholds[count as usize / 2] += 1;
-            assert_eq!(compare(&a, &steps(&thresholds, false), all, u64::MAX).1, Some(None));
+            assert_eq!(compare(&a, &steps(&thresholds, false), all, u64::MAX).0, Comparison::Different);
         }
     }
 
@@ -379,7 +390,7 @@ mod tests {
         let x = builder.op(Op::Input { input: 0 }, Interval::from_width(true, 40, 0));
         builder.output(Output { source: Some(x), shift: 0, neg: false });
         let model = builder.finish().expect("a program");
-        let (spent, found) = compare(&model, &model, type_bounds(model.input_kifs()[0]), u64::MAX);
-        assert_eq!((found, spent < 2_000), (None, true), "{spent} ticks");
+        let (found, spent) = compare(&model, &model, type_bounds(model.input_kifs()[0]), u64::MAX);
+        assert_eq!((found, spent < 2_000), (Comparison::Undecided, true), "{spent} ticks");
     }
 }

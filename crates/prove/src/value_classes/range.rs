@@ -74,6 +74,18 @@ impl Range {
         if lo > hi { self } else { Range { lo, hi, frac: coarse } }
     }
 
+    /// Returns the part that is not above a number in the same units; only the minimum if that part is empty.
+    pub(super) fn not_above(self, most: BigInt) -> Range {
+        let hi = self.hi.min(most).max(self.lo.clone());
+        Range { hi, ..self }
+    }
+
+    /// Returns the part that is not below a number in the same units; only the maximum if that part is empty.
+    pub(super) fn not_below(self, least: BigInt) -> Range {
+        let lo = self.lo.max(least).min(self.hi.clone());
+        Range { lo, ..self }
+    }
+
     /// In units of the smallest type that holds it.
     pub(super) fn at_kif(&self) -> Option<Range> {
         self.at(i64::from(self.kif()?.frac))

@@ -5,7 +5,7 @@ use super::super::equiv::{self, Report, Request, Verdict};
 use super::super::program;
 use super::super::sat::Solvers;
 use super::numbering::{Numbering, Root, Window};
-use super::pieces;
+use super::pieces::{self, Comparison};
 use super::range::{Affine, Range};
 use super::samples::Shown;
 use alir_core::ir::Model;
@@ -137,9 +137,7 @@ impl<'s> Spending<'s> {
             left -= rows;
         }
         self.ends = Some(ends);
-        let bits = u64::from(a.output_kif(0).width());
-        self.counts.exhaustive += bits;
-        self.counts.tried += bits;
+        self.count_exhaustive(a);
         Some(true)
     }
 
@@ -148,14 +146,24 @@ impl<'s> Spending<'s> {
     pub(super) fn by_pieces(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let [range] = ranges else { return None };
         let all = (i128::try_from(&range.lo).ok()?, i128::try_from(&range.hi).ok()?);
-        let (spent, found) = pieces::compare(a, b, all, self.left.min(most));
+        let (found, spent) = pieces::compare(a, b, all, self.left.min(most));
         self.spend(spent);
-        let Some((lo, hi)) = found? else { return Some(false) };
-        self.ends = i64::try_from(lo).ok().zip(i64::try_from(hi).ok());
-        let bits = u64::from(a.output_kif(0).width());
+        match found {
+            Comparison::Equal((lo, hi)) => {
+                self.ends = i64::try_from(lo).ok().zip(i64::try_from(hi).ok());
+                self.count_exhaustive(a);
+                Some(true)
+            }
+            Comparison::Different => Some(false),
+            Comparison::Undecided => None,
+        }
+    }
+
+    /// Counts the bits of a small program's output as decided for all inputs.
+    fn count_exhaustive(&mut self, of: &Model) {
+        let bits = u64::from(of.output_kif(0).width());
         self.counts.exhaustive += bits;
         self.counts.tried += bits;
-        Some(true)
     }
 
     /// Proves two small programs equal within `units` ticks; the second result is `true` if they are.
