@@ -590,15 +590,20 @@ mod tests {
     fn differences_to_the_larger_of_two_numbers_are_not_positive() {
         let kif = |signed, width: i32| Kif { signed, int: width - i32::from(signed), frac: 0 };
         let full = |signed, width| Interval::full(kif(signed, width));
-        let program = |second: bool, is_maximum: bool, sees_all: bool| {
+        let program = |second: bool, (is_maximum, is_signed): (bool, bool), sees_all: bool| {
             let mut builder = Builder::new(vec![0; 3]);
             let entries = (0..16).map(|at| if (at < 9) == is_maximum || at == 8 || !second { at } else { 0 }).collect();
             let table = Table { entries, out: Interval::new(0, 15, 0), hash: String::new(), inp_width: 4 };
             let table = builder.table(table);
             let [x, y, z] = [0, 1, 2].map(|input| builder.op(Op::Input { input }, full(true, 40)));
             let choice = |builder: &mut Builder, a, b| {
-                let cond = builder.op(Op::Sub { a, b, shift: 0 }, full(true, 41));
-                let (on_true, on_false) = if is_maximum { (b, a) } else { (a, b) };
+                let mut cond = builder.op(Op::Sub { a, b, shift: 0 }, full(true, 41));
+                if !is_signed {
+                    // The top bit of this unsigned sum is set where the difference is not negative.
+                    let value = Code::from(&(BigInt::from(1) << 40));
+                    cond = builder.op(Op::AddConst { x: cond, value, shift: 0 }, full(false, 41));
+                }
+                let (on_true, on_false) = if is_maximum == is_signed { (b, a) } else { (a, b) };
                 builder.op(Op::Mux { cond, on_true, on_false, shift: 0 }, full(true, 40))
             };
             let first = choice(&mut builder, x, y);
@@ -619,13 +624,13 @@ mod tests {
             builder.output(Output { source: Some(out), shift: 0, neg: false });
             builder.finish().expect("a program")
         };
-        for is_maximum in [true, false] {
+        for choice in [(true, true), (false, true), (true, false), (false, false)] {
             let found = |sees_all| {
-                let (a, b) = (program(false, is_maximum, sees_all), program(true, is_maximum, sees_all));
+                let (a, b) = (program(false, choice, sees_all), program(true, choice, sees_all));
                 let (report, engine) = prove(&a, &b, &Request::default(), &|| Box::new(Embedded));
                 (report.verdict, engine.counts.sat)
             };
-            assert_eq!(found(true), (Verdict::Proved, 0), "{is_maximum}");
+            assert_eq!(found(true), (Verdict::Proved, 0), "{choice:?}");
             assert!(matches!(found(false).0, Verdict::Differs { .. }));
         }
     }

@@ -306,7 +306,7 @@ mod tests {
             let (lo, hi) = type_bounds(a.input_kifs()[0]);
             let (lo, hi) = ((lo + low).min(hi), (hi - high).max((lo + low).min(hi)));
             let run = |model: &Model, code: i128| {
-                let found = golden(model, &[BigInt::from(code)], LookupMiss::Zero).expect("an index outside of a table reads zero");
+                let found = golden(model, &[BigInt::from(code)], LookupMiss::Zero).expect("no error for such an index");
                 i128::try_from(&found[0]).expect("narrow")
             };
             let mut equal = true;
