@@ -164,13 +164,13 @@ fn result(input: Bounds, model: &Model, values: &[Bounds], id: ValueId) -> Optio
         Op::Unary { op, x } => {
             let (from, (lo, hi)) = (model.kif(*x), value(*x));
             // Of no bits, all are ones.
-            let wanted = match (op, from.width(), from.signed) {
+            let target = match (op, from.width(), from.signed) {
                 (UnaryBits::Any, ..) | (_, 0, _) => 0,
                 (_, _, true) => -1,
                 (_, width, false) => (1 << width) - 1,
             };
             let negate = *op == UnaryBits::Any;
-            let (always, never) = ((lo, hi) == (wanted, wanted), wanted < lo || hi < wanted);
+            let (always, never) = ((lo, hi) == (target, target), target < lo || hi < target);
             Some((i128::from(if negate { never } else { always }), i128::from(if negate { !always } else { !never })))
         }
         Op::Binary { op, a, b, shift } => {
