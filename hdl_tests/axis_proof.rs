@@ -162,7 +162,8 @@ fn sim_axis_handshake_is_proved_by_induction() {
         ("else if (result_valid & m_axis_tready) beat", "else if (result_valid) beat"),
         ("assign advance = ", "assign advance = 1'b1 | "),
     ];
-    let seen = proved_kinds((0..120).map(case).filter(small), kind, &breaks);
+    // Even seeds have the names that the harness reads.
+    let seen = proved_kinds((0..240).step_by(2).map(case).filter(small), kind, &breaks);
     assert!(seen.len() >= 10, "{seen:?}");
     // And where beats go into the core as they come.
     // With one place, or a result a clock after the last beat, nothing is on its way while beats come.
@@ -176,6 +177,7 @@ fn sim_axis_handshake_is_proved_by_induction() {
         (" & advance;\n    wire get", ";\n    wire get"),
         ("assign advance = moves & ~waits;", "assign advance = moves;"),
     ];
-    let seen = proved_kinds((0..400).filter_map(beat_by_beat).filter(small).filter(several), kind, &breaks);
+    let cases = (0..800).step_by(2).filter_map(beat_by_beat).filter(small).filter(several);
+    let seen = proved_kinds(cases, kind, &breaks);
     assert!(seen.len() >= 3, "{seen:?}");
 }

@@ -40,10 +40,11 @@ fn block_designs_of_boards_connect_everything() {
     if tool("tclsh").is_none() {
         return;
     }
-    for (board, more) in [
-        ("kv260", &[] as &[&str]),
-        ("zcu102", &["--wrapper", "axis", "--axis-width", "128", "--axis-user", "0"]),
-        ("PYNQ-Z2", &["--axis-flow", "stall", "--wrapper", "axis"]),
+    for (board, more, reset) in [
+        ("kv260", &[] as &[&str], "aresetn"),
+        ("kv260", &["--port", "clk=clk,rst=rst_n,in=rx"], "rst_n"),
+        ("zcu102", &["--wrapper", "axis", "--axis-width", "128", "--axis-user", "0"], "aresetn"),
+        ("PYNQ-Z2", &["--axis-flow", "stall", "--wrapper", "axis"], "aresetn"),
     ] {
         let made = project(
             "examples/jet_mlp.json.gz",
@@ -57,8 +58,9 @@ fn block_designs_of_boards_connect_everything() {
         // Without a connection, or with a width that does not fit, the stub refuses it.
         let script = made.path().join("scripts/board.tcl");
         let text = std::fs::read_to_string(&script).expect("a script");
+        let no_reset = format!(" model/{reset}}}");
         for (right, wrong) in
-            [(" model/aresetn}", "}"), ("tdata_width ", "tdata_width 1"), ("model/m_axis dma", "dma/M_AXIS_MM2S dma")]
+            [(no_reset.as_str(), "}"), ("tdata_width ", "tdata_width 1"), ("model/m_axis dma", "dma/M_AXIS_MM2S dma")]
         {
             assert!(text.contains(right), "{right}");
             std::fs::write(&script, text.replacen(right, wrong, 1)).expect("written");

@@ -4,6 +4,7 @@
 //! those that must be there. Names of tests that take long begin with `sim_`: `.config/nextest.toml` limits how many
 //! of them run at once.
 
+mod assertions;
 mod axis;
 mod axis_proof;
 mod bench;

@@ -122,7 +122,19 @@ const KINDS: [(&str, &[&str]); 9] = [
     ("tiny_ops", &["--pipeline", "auto", "--clock-period", "4", "--ports", "split", "--valid", "--reset", "sync"]),
     ("fsm/mlp_pipeline", &["--clock-period", "4"]),
     ("lut_heavy", &["--pipeline", "2"]),
-    ("lut_heavy", &["--pipeline", "2", "--wrapper", "axis", "--axis-width", "64"]),
+    (
+        "lut_heavy",
+        &[
+            "--pipeline",
+            "2",
+            "--wrapper",
+            "axis",
+            "--axis-width",
+            "64",
+            "--port",
+            "clk=clk,rst=reset_n,in=RX,out=to_dma",
+        ],
+    ),
     ("jet_mlp", &["--pipeline", "3", "--valid"]),
     ("jet_mlp", &["--pipeline", "2", "--wrapper", "axis", "--axis-flow", "stall"]),
 ];

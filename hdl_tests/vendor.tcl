@@ -250,11 +250,29 @@ if {$tool eq "vivado"} {
             # A module's interfaces and pins are those of its file.
             set file [lindex [array names ::added *.v] 0]
             if {[file rootname [file tail $file]] ne [dict get $options -reference]} { fail "create_bd_cell: no module" }
-            set ::pins($cell) {s_axis s m_axis m aclk i aresetn i}
-            dict for {name width} $::ports {
-                if {![regexp {^(aclk|aresetn|[sm]_axis_t(data|valid|ready|last|user))$} $name]} { fail "port $name is no stream's" }
+            # Clocks and resets are those whose attributes say so (UG994); a stream is a group of ports with a common prefix.
+            set channel [open $file]
+            set text [read $channel]
+            close $channel
+            set ::pins($cell) {}
+            set controls {}
+            foreach kind {clock reset} signal {CLK RST} {
+                if {![regexp "\"xilinx.com:signal:$kind:1.0 (\\w+) $signal\"" $text -> name]} { fail "create_bd_cell: no $kind" }
+                lappend controls $name
+                lappend ::pins($cell) $name i
             }
-            dict set ::stream [dict get $::ports s_axis_tdata] 1
+            if {![regexp {"ASSOCIATED_BUSIF (\w+):(\w+), ASSOCIATED_RESET (\w+)"} $text -> input output reset]} {
+                fail "create_bd_cell: no clock of the streams"
+            }
+            if {$reset ne [lindex $controls 1]} { fail "create_bd_cell: $reset is no reset" }
+            lappend ::pins($cell) $input s $output m
+            dict for {name width} $::ports {
+                if {$name in $controls} { continue }
+                if {![regexp {^(\w+)_t(data|valid|ready|last|user)$} $name -> prefix] || $prefix ni [list $input $output]} {
+                    fail "port $name is no stream's"
+                }
+            }
+            dict set ::stream [dict get $::ports ${input}_tdata] 1
         } else {
             set core [lindex [split [dict get $options -vlnv] :] 2]
             if {![string match *:1.10 [dict get $options -vlnv]]} { fail "create_bd_cell: not the newest $core" }

@@ -133,6 +133,7 @@ class _Hardware(_Pipeline, total=False):
     output_name: str
     rom_style: str
     shreg_extract: Literal["no", "yes"]
+    assertions: bool
     keep_names: bool
     names: Literal["source", "index"]
     hierarchy: Literal["auto", "flat", "stages", "layers"]

@@ -79,6 +79,9 @@ struct OutputArgs {
     /// Write hints for `prove --witness`
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     witness: Option<PathBuf>,
+    /// Assert ranges of inputs and outputs, valid flags and stream handshakes (SystemVerilog)
+    #[arg(long, hide_short_help = true)]
+    assertions: bool,
     /// Prove each file equal to the model for every input before it is written
     #[arg(long)]
     prove: bool,
@@ -154,6 +157,13 @@ impl OutputArgs {
         if targets.is_empty() && problems.is_empty() {
             let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
             problems.push(Diagnostic::error("E0802", Place::Whole, "nothing to write").with_help(help));
+        }
+        let languages: Vec<Language> = targets.iter().filter_map(Target::language).collect();
+        let is_system = |language: &Language| *language == Language::SystemVerilog;
+        if self.assertions && problems.is_empty() && (languages.is_empty() || !languages.iter().all(is_system)) {
+            let message = "assertions are SystemVerilog, and another language is written, or none";
+            let help = "write -o FILE.sv or --systemverilog FILE, and other languages by a command of their own";
+            problems.push(Diagnostic::error("E0802", Place::Flag("--assertions".into()), message).with_help(help));
         }
         if self.namespace.is_some() && problems.is_empty() && !targets.iter().any(|target| target.form == Form::Header)
         {
@@ -417,7 +427,11 @@ impl Args {
 
     /// Returns the options of the hardware.
     fn options(&self) -> HardwareOptions {
-        let mut options = HardwareOptions { prove: self.output.prove, ..HardwareOptions::default() };
+        let mut options = HardwareOptions {
+            prove: self.output.prove,
+            assertions: self.output.assertions,
+            ..HardwareOptions::default()
+        };
         self.optimise.fill(&mut options);
         self.pipeline.fill(&mut options);
         self.ports.fill(&mut options);

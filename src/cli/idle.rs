@@ -144,8 +144,8 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
     let GivenOptions { options, generates } = asked;
     let Registers { any: registers, cuts, ready } = found.registers;
     let exists = |role: PortRole| match role {
-        PortRole::Clock => registers,
-        PortRole::Reset => options.reset != ResetKind::None,
+        PortRole::Clock => registers || options.axis,
+        PortRole::Reset => options.reset != ResetKind::None || options.axis,
         PortRole::Enable => options.enable,
         PortRole::ValidIn | PortRole::ValidOut => options.valid,
         PortRole::Ready => ready,

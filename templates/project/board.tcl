@@ -59,15 +59,15 @@ create_bd_cell -type module -reference {{ v.top }} model
 foreach {from to} [list \
     $control to_control/S00_AXI to_control/M00_AXI dma/S_AXI_LITE \
     dma/M_AXI_MM2S to_memory/S00_AXI dma/M_AXI_S2MM to_memory/S01_AXI to_memory/M00_AXI $memory \
-    dma/M_AXIS_MM2S model/s_axis model/m_axis dma/S_AXIS_S2MM] {
+    dma/M_AXIS_MM2S model/{{ v.stream_names().input }} model/{{ v.stream_names().output }} dma/S_AXIS_S2MM] {
     connect_bd_intf_net [get_bd_intf_pins $from] [get_bd_intf_pins $to]
 }
 foreach pin [concat $processor_clocks {dma/s_axi_lite_aclk dma/m_axi_mm2s_aclk dma/m_axi_s2mm_aclk to_control/aclk to_memory/aclk
-    resets/slowest_sync_clk model/aclk}] {
+    resets/slowest_sync_clk model/{{ v.stream_names().clock }}}] {
     connect_bd_net [get_bd_pins $clock] [get_bd_pins $pin]
 }
 connect_bd_net [get_bd_pins $reset] [get_bd_pins resets/ext_reset_in]
-foreach pin {dma/axi_resetn to_control/aresetn to_memory/aresetn model/aresetn} {
+foreach pin {dma/axi_resetn to_control/aresetn to_memory/aresetn model/{{ v.stream_names().reset }}} {
     connect_bd_net [get_bd_pins resets/peripheral_aresetn] [get_bd_pins $pin]
 }
 assign_bd_address

@@ -67,7 +67,7 @@ def port(dut, name):
     """A port by its name, whatever attributes cocotb's own handles have."""
     return dut[name] if hasattr(type(dut), "__getitem__") else dut._id(name, extended=False)
 
-{% if v.axis %}
+{% if let Some(names) = v.streams %}
 def packed(row, elements, stream, pad):
     """The bits of a sample; with `pad`, elements fill their slots."""
     bits = 0
@@ -80,17 +80,17 @@ def packed(row, elements, stream, pad):
 async def samples_come_out_as_the_model_says(dut):
     axis = FACTS["axis"]
     s, m = axis["s_axis"], axis["m_axis"]
-    cocotb.start_soon(Clock(dut.aclk, 10, "ns").start())
-    dut.aresetn.value = 0
-    dut.s_axis_tvalid.value = 0
-    dut.s_axis_tlast.value = 0
+    cocotb.start_soon(Clock(dut.{{ names.clock }}, 10, "ns").start())
+    dut.{{ names.reset }}.value = 0
+    dut.{{ names.input }}_tvalid.value = 0
+    dut.{{ names.input }}_tlast.value = 0
 {%- if v.axis_user > 0 %}
-    dut.s_axis_tuser.value = 0
+    dut.{{ names.input }}_tuser.value = 0
 {%- endif %}
-    dut.m_axis_tready.value = 1
+    dut.{{ names.output }}_tready.value = 1
     for _ in range(3):
-        await FallingEdge(dut.aclk)
-    dut.aresetn.value = 1
+        await FallingEdge(dut.{{ names.clock }})
+    dut.{{ names.reset }}.value = 1
     beats, expected = [], []
     inputs, outputs = samples()
     for row, results in zip(inputs, outputs):
@@ -101,13 +101,13 @@ async def samples_come_out_as_the_model_says(dut):
     sent, received = 0, []
     limit = 10 * (len(beats) + len(expected)) + 100
     while len(received) < len(expected) and limit > 0:
-        dut.s_axis_tvalid.value = int(sent < len(beats))
-        dut.s_axis_tdata.value = beats[min(sent, len(beats) - 1)]
+        dut.{{ names.input }}_tvalid.value = int(sent < len(beats))
+        dut.{{ names.input }}_tdata.value = beats[min(sent, len(beats) - 1)]
         await Timer(1, "ns")
-        taken = sent < len(beats) and int(dut.s_axis_tready.value) == 1
-        if int(dut.m_axis_tvalid.value) == 1:
-            received.append(int(dut.m_axis_tdata.value))
-        await FallingEdge(dut.aclk)
+        taken = sent < len(beats) and int(dut.{{ names.input }}_tready.value) == 1
+        if int(dut.{{ names.output }}_tvalid.value) == 1:
+            received.append(int(dut.{{ names.output }}_tdata.value))
+        await FallingEdge(dut.{{ names.clock }})
         sent += taken
         limit -= 1
     assert len(received) == len(expected), f"FAIL {len(received)} of {len(expected)} beats came out"

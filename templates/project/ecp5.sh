@@ -16,7 +16,7 @@ case "${1:-}" in
 *) echo "{{ v.nextpnr.family }}.sh: '$1' is neither nothing nor between-registers" >&2 && exit 2 ;;
 esac
 "${YOSYS:-yosys}" -q -l reports/yosys/yosys.log -s scripts/yosys.ys
-{%- if !v.axis && !v.stateful %}
+{%- if v.streams.is_none() && !v.stateful %}
 if [ -n "${MODEL:-}" ]; then
     "${ALIR2HDL:-alir2hdl}" prove "$MODEL" reports/yosys/{{ v.top }}_netlist.v --rtl rtl/{{ v.top }}.v --cells {{ v.nextpnr.family }}
 fi

@@ -37,7 +37,7 @@ foreach name [lsearch -all -inline -regexp [get_report_panel_names] {Setup Summa
     }
 }
 unload_report
-{%- if !v.axis && !v.stateful %}
+{%- if v.streams.is_none() && !v.stateful %}
 puts "netlist: quartus_eda --simulation --tool=modelsim_oem --format=verilog --output_directory=[file join $reports netlist] {{ v.top }}"
 puts "proof of the netlist: alir2hdl prove MODEL [file join $reports netlist {{ v.top }}.vo] --rtl [file join $root rtl {{ v.top }}.v] --cells intel"
 {%- endif %}

@@ -218,7 +218,7 @@ int main(int argc, char** argv) {
     top.out_ready = 0;
     for (int i = 0; i < 3 - 2 * pass; i++) {
       tick();
-      if (top.out_valid) fail("m_axis_tvalid in reset", received);
+      if (top.out_valid) fail("{{ v.names.output }}_tvalid in reset", received);
     }
     top.aresetn = 1;
     const long start = cycle;
@@ -248,9 +248,9 @@ int main(int argc, char** argv) {
       top.out_ready = ready;
       top.eval();
 {%- if v.no_path %}
-      if (ready_before != bool(top.in_ready)) fail("s_axis_tready depends on m_axis_tready within a clock", received);
+      if (ready_before != bool(top.in_ready)) fail("{{ v.names.input }}_tready depends on {{ v.names.output }}_tready within a clock", received);
 {%- endif %}
-      if (valid_before != bool(top.out_valid)) fail("m_axis_tvalid depends on m_axis_tready", received);
+      if (valid_before != bool(top.out_valid)) fail("{{ v.names.output }}_tvalid depends on {{ v.names.output }}_tready", received);
       if (waiting && !top.out_valid) fail("a beat was withdrawn", received);
       waiting = top.out_valid && !ready;
       if (top.out_valid) {

@@ -26,12 +26,12 @@ architecture simulation of {{ v.name }} is
 
 begin
     dut : entity work.{{ v.top }} port map (
-        aclk => clk, aresetn => aresetn,
-        s_axis_tdata => in_data, s_axis_tvalid => in_valid, s_axis_tready => in_ready, s_axis_tlast => in_last,
+        {{ v.names.clock }} => clk, {{ v.names.reset }} => aresetn,
+        {{ v.names.input }}_tdata => in_data, {{ v.names.input }}_tvalid => in_valid, {{ v.names.input }}_tready => in_ready, {{ v.names.input }}_tlast => in_last,
 {%- if v.user_width > 0 %}
-        s_axis_tuser => in_user, m_axis_tuser => out_user,
+        {{ v.names.input }}_tuser => in_user, {{ v.names.output }}_tuser => out_user,
 {%- endif %}
-        m_axis_tdata => out_data, m_axis_tvalid => out_valid, m_axis_tready => out_ready, m_axis_tlast => out_last
+        {{ v.names.output }}_tdata => out_data, {{ v.names.output }}_tvalid => out_valid, {{ v.names.output }}_tready => out_ready, {{ v.names.output }}_tlast => out_last
     );
 
     process
@@ -208,7 +208,7 @@ begin
                 clk <= '1';
                 wait for 1 ns;
                 if out_valid /= '0' then
-                    fail("m_axis_tvalid in reset");
+                    fail("{{ v.names.output }}_tvalid in reset");
                 end if;
                 cycle := cycle + 1;
             end loop;

@@ -3,21 +3,25 @@
 `default_nettype none
 
 module {{ v.top }} (
-    input  wire aclk,
-    input  wire aresetn,
-    input  wire {{ v.in_data }}s_axis_tdata,
-    input  wire s_axis_tvalid,
-    output wire s_axis_tready,
-    input  wire s_axis_tlast,
+    (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK",
+       X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}" *)
+    input  wire {{ v.names.clock }},
+    (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST",
+       X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
+    input  wire {{ v.names.reset }},
+    input  wire {{ v.in_data }}{{ v.names.input }}_tdata,
+    input  wire {{ v.names.input }}_tvalid,
+    output wire {{ v.names.input }}_tready,
+    input  wire {{ v.names.input }}_tlast,
 {%- if let Some(user) = v.user %}
-    input  wire {{ user }}s_axis_tuser,
+    input  wire {{ user }}{{ v.names.input }}_tuser,
 {%- endif %}
-    output wire {{ v.out_data }}m_axis_tdata,
-    output wire m_axis_tvalid,
-    input  wire m_axis_tready,
-    output wire m_axis_tlast
+    output wire {{ v.out_data }}{{ v.names.output }}_tdata,
+    output wire {{ v.names.output }}_tvalid,
+    input  wire {{ v.names.output }}_tready,
+    output wire {{ v.names.output }}_tlast
 {%- if let Some(user) = v.user %},
-    output wire {{ user }}m_axis_tuser
+    output wire {{ user }}{{ v.names.output }}_tuser
 {%- endif %}
 );
 {%- if v.stall %}
@@ -49,33 +53,33 @@ module {{ v.top }} (
 {%- endif %}
     wire first = sample_beats == {{ beats.zero }};
     wire last = sample_beats == {{ beats.last }};
-    wire waits = ~first & ~ended & ~s_axis_tvalid;
+    wire waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
 {%- if v.stall %}
     wire moves;
     assign advance = moves & ~waits;
-    assign s_axis_tready = moves & (first ? core_ready : ~ended);
-    wire goes = (s_axis_tvalid & s_axis_tready) | (ended & moves);
+    assign {{ v.names.input }}_tready = moves & (first ? core_ready : ~ended);
+    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | (ended & moves);
 {%- else %}
     assign advance = ~waits;
-    wire goes = (s_axis_tvalid & s_axis_tready) | ended;
+    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | ended;
 {%- endif %}
-    always @(posedge aclk) begin
-        if (!aresetn) begin
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) begin
             sample_beats <= {{ beats.zero }};
             ended <= 1'b0;
         end else if (goes) begin
             sample_beats <= last ? {{ beats.zero }} : sample_beats + {{ beats.one }};
-            ended <= ~last & (ended | s_axis_tlast);
+            ended <= ~last & (ended | {{ v.names.input }}_tlast);
         end
     end
 {%- if v.user.is_some() %}
-    always @(posedge aclk) begin
-        if (first) sample_user <= s_axis_tuser;
+    always @(posedge {{ v.names.clock }}) begin
+        if (first) sample_user <= {{ v.names.input }}_tuser;
     end
 {%- endif %}
-    wire {{ v.in_data }}sample = ended ? {{ v.no_data }} : s_axis_tdata;
+    wire {{ v.in_data }}sample = ended ? {{ v.no_data }} : {{ v.names.input }}_tdata;
     wire sample_valid = goes & last;
-    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | s_axis_tlast}{% else %}ended | s_axis_tlast{% endif %};
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | {{ v.names.input }}_tlast}{% else %}ended | {{ v.names.input }}_tlast{% endif %};
 {%- if !v.stall %}
     wire take = sample_valid;
 {%- endif %}
@@ -92,32 +96,32 @@ module {{ v.top }} (
     reg {{ v.flag_bits }}sample_flags;
     wire gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
 {%- endif %}
-    wire accept = s_axis_tvalid & s_axis_tready;
-    wire complete = s_axis_tlast | (sample_beats == {{ beats.counter.last }});
+    wire accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
+    wire complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
     wire take = accept & complete;
-    always @(posedge aclk) begin
+    always @(posedge {{ v.names.clock }}) begin
         if (accept) begin
-            {{ v.gathered }}_flags[0] <= s_axis_tlast;
+            {{ v.gathered }}_flags[0] <= {{ v.names.input }}_tlast;
             case (sample_beats)
 {%- for beat in beats.all %}
 {%- if loop.first %}
                 {{ beat.label }}: begin
-                    {{ beat.slice }} <= s_axis_tdata;
+                    {{ beat.slice }} <= {{ v.names.input }}_tdata;
                     {{ beats.rest.target }} <= {{ beats.rest.value }};
 {%- if v.user.is_some() %}
-                    {{ v.user_flags }} <= s_axis_tuser;
+                    {{ v.user_flags }} <= {{ v.names.input }}_tuser;
 {%- endif %}
                 end
 {%- else %}
-                {{ beat.label }}: {{ beat.slice }} <= s_axis_tdata;
+                {{ beat.label }}: {{ beat.slice }} <= {{ v.names.input }}_tdata;
 {%- endif %}
 {%- endfor %}
                 default: ;
             endcase
         end
     end
-    always @(posedge aclk) begin
-        if (!aresetn) begin
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) begin
             sample_beats <= {{ beats.counter.zero }};
             {{ v.gathered }}_valid <= 1'b0;
         end else begin
@@ -133,30 +137,30 @@ module {{ v.top }} (
 {%- if v.keeps %}
 
     // A whole sample waits for the core while the beats of the next one come
-    always @(posedge aclk) begin
+    always @(posedge {{ v.names.clock }}) begin
         if (gathered_leaves) begin
             sample <= gathered;
             sample_flags <= gathered_flags;
         end
     end
-    always @(posedge aclk) begin
-        if (!aresetn) sample_valid <= 1'b0;
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) sample_valid <= 1'b0;
         else if (gathered_leaves) sample_valid <= gathered_valid;
     end
 {%- endif %}
 {%- if v.stall %}
-    assign s_axis_tready = {{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid;
+    assign {{ v.names.input }}_tready = {{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid;
 {%- endif %}
 {%- else %}
 
     // A sample is one beat
-    wire {{ v.sample }}sample = s_axis_tdata;
-    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{s_axis_tuser, s_axis_tlast}{% else %}s_axis_tlast{% endif %};
+    wire {{ v.sample }}sample = {{ v.names.input }}_tdata;
+    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{{ "{" }}{{ v.names.input }}_tuser, {{ v.names.input }}_tlast}{% else %}{{ v.names.input }}_tlast{% endif %};
 {%- if v.stall %}
-    wire sample_valid = s_axis_tvalid;
-    assign s_axis_tready = {{ v.sample_leaves }};
+    wire sample_valid = {{ v.names.input }}_tvalid;
+    assign {{ v.names.input }}_tready = {{ v.sample_leaves }};
 {%- else %}
-    wire sample_valid = s_axis_tvalid & s_axis_tready;
+    wire sample_valid = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
     wire take = sample_valid;
 {%- endif %}
 {%- endif %}
@@ -185,15 +189,15 @@ module {{ v.top }} (
     // What travels beside the data
     reg {{ v.valid.range }}valid;
     reg {{ v.flags.range }}flags;
-    always @(posedge aclk) begin
-        if (!aresetn) valid <= {{ v.valid.zero }};
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) valid <= {{ v.valid.zero }};
         else {% if v.waits %}if (advance) {% endif %}begin
 {%- for a in v.valid.moves %}
             {{ a.target }} <= {{ a.value }};
 {%- endfor %}
         end
     end
-    always @(posedge aclk) begin
+    always @(posedge {{ v.names.clock }}) begin
         {% if v.waits %}if (advance) {% endif %}begin
 {%- for a in v.flags.moves %}
             {{ a.target }} <= {{ a.value }};
@@ -211,12 +215,12 @@ module {{ v.top }} (
     reg {{ fifo.count.range }}credits;
     wire put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     wire get;
-    assign s_axis_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
-    always @(posedge aclk) begin
+    assign {{ v.names.input }}_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
+    always @(posedge {{ v.names.clock }}) begin
         if (put) fifo[put_at] <= {{ v.outcome }};
     end
-    always @(posedge aclk) begin
-        if (!aresetn) begin
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) begin
             put_at <= {{ fifo.pointer.zero }};
             get_at <= {{ fifo.pointer.zero }};
             held <= {{ fifo.count.zero }};
@@ -237,11 +241,11 @@ module {{ v.top }} (
     // The result whose beats leave; the pipeline moves on behind it
     reg {{ v.word }}result;
     reg result_valid;
-    always @(posedge aclk) begin
+    always @(posedge {{ v.names.clock }}) begin
         if (result_free) result <= {{ v.outcome }};
     end
-    always @(posedge aclk) begin
-        if (!aresetn) result_valid <= 1'b0;
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) result_valid <= 1'b0;
         else if (result_free) result_valid <= {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     end
 {%- else %}
@@ -271,29 +275,29 @@ module {{ v.top }} (
             default: beat_data = {{ beats.zero }};
         endcase
     end
-    always @(posedge aclk) begin
-        if (!aresetn) beat <= {{ beats.counter.zero }};
-        else if (result_valid & m_axis_tready) beat <= last_beat ? {{ beats.counter.zero }} : beat + {{ beats.counter.one }};
+    always @(posedge {{ v.names.clock }}) begin
+        if (!{{ v.names.reset }}) beat <= {{ beats.counter.zero }};
+        else if (result_valid & {{ v.names.output }}_tready) beat <= last_beat ? {{ beats.counter.zero }} : beat + {{ beats.counter.one }};
     end
-    assign m_axis_tdata = beat_data;
-    assign m_axis_tlast = result[0] & last_beat;
+    assign {{ v.names.output }}_tdata = beat_data;
+    assign {{ v.names.output }}_tlast = result[0] & last_beat;
 {%- else %}
-    assign m_axis_tdata = payload;
-    assign m_axis_tlast = result[0];
+    assign {{ v.names.output }}_tdata = payload;
+    assign {{ v.names.output }}_tlast = result[0];
 {%- endif %}
 {%- if v.user.is_some() %}
-    assign m_axis_tuser = {{ v.user_part }};
+    assign {{ v.names.output }}_tuser = {{ v.user_part }};
 {%- endif %}
-    assign m_axis_tvalid = result_valid;
+    assign {{ v.names.output }}_tvalid = result_valid;
 {%- if v.stall %}
-    assign result_free = ~result_valid | (m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %});
+    assign result_free = ~result_valid | ({{ v.names.output }}_tready{% if v.out_beats.is_some() %} & last_beat{% endif %});
 {%- if v.passing.is_some() %}
     assign moves = ~{{ v.done }} | result_free;
 {%- else %}
     assign advance = {% if v.holds_result %}~{{ v.done }} | {% endif %}result_free;
 {%- endif %}
 {%- else %}
-    assign get = result_valid & m_axis_tready{% if v.out_beats.is_some() %} & last_beat{% endif %};
+    assign get = result_valid & {{ v.names.output }}_tready{% if v.out_beats.is_some() %} & last_beat{% endif %};
 {%- endif %}
 {%- if !v.unused.is_empty() %}
 

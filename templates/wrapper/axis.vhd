@@ -6,21 +6,28 @@ use ieee.numeric_std.all;
 
 entity {{ v.top }} is
     port (
-        aclk : in  std_logic;
-        aresetn : in  std_logic;
-        s_axis_tdata : in  std_logic_vector{{ v.in_data }};
-        s_axis_tvalid : in  std_logic;
-        s_axis_tready : out std_logic;
-        s_axis_tlast : in  std_logic;
+        {{ v.names.clock }} : in  std_logic;
+        {{ v.names.reset }} : in  std_logic;
+        {{ v.names.input }}_tdata : in  std_logic_vector{{ v.in_data }};
+        {{ v.names.input }}_tvalid : in  std_logic;
+        {{ v.names.input }}_tready : out std_logic;
+        {{ v.names.input }}_tlast : in  std_logic;
 {%- if let Some(user) = v.user %}
-        s_axis_tuser : in  std_logic_vector{{ user }};
-        m_axis_tuser : out std_logic_vector{{ user }};
+        {{ v.names.input }}_tuser : in  std_logic_vector{{ user }};
+        {{ v.names.output }}_tuser : out std_logic_vector{{ user }};
 {%- endif %}
-        m_axis_tdata : out std_logic_vector{{ v.out_data }};
-        m_axis_tvalid : out std_logic;
-        m_axis_tready : in  std_logic;
-        m_axis_tlast : out std_logic
+        {{ v.names.output }}_tdata : out std_logic_vector{{ v.out_data }};
+        {{ v.names.output }}_tvalid : out std_logic;
+        {{ v.names.output }}_tready : in  std_logic;
+        {{ v.names.output }}_tlast : out std_logic
     );
+    attribute X_INTERFACE_INFO : string;
+    attribute X_INTERFACE_INFO of {{ v.names.clock }} : signal is "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK";
+    attribute X_INTERFACE_INFO of {{ v.names.reset }} : signal is "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST";
+    attribute X_INTERFACE_PARAMETER : string;
+    attribute X_INTERFACE_PARAMETER of {{ v.names.clock }} : signal is
+        "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}";
+    attribute X_INTERFACE_PARAMETER of {{ v.names.reset }} : signal is "POLARITY ACTIVE_LOW";
 end entity {{ v.top }};
 
 architecture rtl of {{ v.top }} is
@@ -91,7 +98,7 @@ architecture rtl of {{ v.top }} is
     signal last_beat : std_logic;
 {%- endif %}
 begin
-    s_axis_tready <= ready;
+    {{ v.names.input }}_tready <= ready;
 {%- if v.gated && v.stall && v.passing.is_none() %}
     sample_leaves <= core_ready and advance;
 {%- endif %}
@@ -101,72 +108,72 @@ begin
     -- clocks behind it; those that a packet's early end leaves out are zero
     first <= '1' when sample_beats = 0 else '0';
     last <= '1' when sample_beats = {{ beats.last }} else '0';
-    waits <= not first and not ended and not s_axis_tvalid;
+    waits <= not first and not ended and not {{ v.names.input }}_tvalid;
 {%- if v.stall %}
     moves <= not {{ v.done }} or result_free;
     advance <= moves and not waits;
     ready <= moves and core_ready when first = '1' else moves and not ended;
-    goes <= (s_axis_tvalid and ready) or (ended and moves);
+    goes <= ({{ v.names.input }}_tvalid and ready) or (ended and moves);
 {%- else %}
     advance <= not waits;
-    goes <= (s_axis_tvalid and ready) or ended;
+    goes <= ({{ v.names.input }}_tvalid and ready) or ended;
     take <= sample_valid;
 {%- endif %}
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
             if goes = '1' then
                 if last = '1' then
                     sample_beats <= (others => '0');
                     ended <= '0';
                 else
                     sample_beats <= sample_beats + 1;
-                    ended <= ended or s_axis_tlast;
+                    ended <= ended or {{ v.names.input }}_tlast;
                 end if;
             end if;
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 sample_beats <= (others => '0');
                 ended <= '0';
             end if;
 {%- if v.user.is_some() %}
             if first = '1' then
-                sample_user <= s_axis_tuser;
+                sample_user <= {{ v.names.input }}_tuser;
             end if;
 {%- endif %}
         end if;
     end process;
-    sample <= (others => '0') when ended = '1' else s_axis_tdata;
+    sample <= (others => '0') when ended = '1' else {{ v.names.input }}_tdata;
     sample_valid <= goes and last;
-    sample_flags(0) <= ended or s_axis_tlast;
+    sample_flags(0) <= ended or {{ v.names.input }}_tlast;
 {%- if v.user.is_some() %}
     {{ v.user_flags }} <= sample_user;
 {%- endif %}
 {%- else if let Some(beats) = v.in_beats %}
 
     -- The beats of a sample; those that a packet's early end leaves out are zero
-    accept <= s_axis_tvalid and ready;
-    complete <= '1' when s_axis_tlast = '1' or sample_beats = {{ beats.counter.last }} else '0';
+    accept <= {{ v.names.input }}_tvalid and ready;
+    complete <= '1' when {{ v.names.input }}_tlast = '1' or sample_beats = {{ beats.counter.last }} else '0';
     take <= accept and complete;
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
             if accept = '1' then
-                {{ v.gathered }}_flags(0) <= s_axis_tlast;
+                {{ v.gathered }}_flags(0) <= {{ v.names.input }}_tlast;
                 case to_integer(sample_beats) is
 {%- for beat in beats.all %}
                     when {{ beat.label }} =>
-                        {{ beat.slice }} <= s_axis_tdata;
+                        {{ beat.slice }} <= {{ v.names.input }}_tdata;
 {%- if loop.first %}
                         {{ beats.rest.target }} <= {{ beats.rest.value }};
 {%- if v.user.is_some() %}
-                        {{ v.user_flags }} <= s_axis_tuser;
+                        {{ v.user_flags }} <= {{ v.names.input }}_tuser;
 {%- endif %}
 {%- endif %}
 {%- endfor %}
                     when others => null;
                 end case;
             end if;
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 sample_beats <= (others => '0');
                 {{ v.gathered }}_valid <= '0';
             else
@@ -193,15 +200,15 @@ begin
 
     -- A whole sample waits for the core while the beats of the next one come
     gathered_leaves <= {{ v.sample_leaves }} or not sample_valid;
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
             if gathered_leaves = '1' then
                 sample <= gathered;
                 sample_flags <= gathered_flags;
                 sample_valid <= gathered_valid;
             end if;
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 sample_valid <= '0';
             end if;
         end if;
@@ -213,16 +220,16 @@ begin
 {%- else %}
 
     -- A sample is one beat
-    sample <= s_axis_tdata;
-    sample_flags(0) <= s_axis_tlast;
+    sample <= {{ v.names.input }}_tdata;
+    sample_flags(0) <= {{ v.names.input }}_tlast;
 {%- if v.user.is_some() %}
-    {{ v.user_flags }} <= s_axis_tuser;
+    {{ v.user_flags }} <= {{ v.names.input }}_tuser;
 {%- endif %}
 {%- if v.stall %}
-    sample_valid <= s_axis_tvalid;
+    sample_valid <= {{ v.names.input }}_tvalid;
     ready <= {{ v.sample_leaves }};
 {%- else %}
-    sample_valid <= s_axis_tvalid and ready;
+    sample_valid <= {{ v.names.input }}_tvalid and ready;
     take <= sample_valid;
 {%- endif %}
 {%- endif %}
@@ -244,9 +251,9 @@ begin
 {%- if v.latency > 0 %}
 
     -- What travels beside the data
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
 {%- if v.waits %}
             if advance = '1' then
 {%- endif %}
@@ -259,7 +266,7 @@ begin
 {%- if v.waits %}
             end if;
 {%- endif %}
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 valid <= (others => '0');
             end if;
         end if;
@@ -278,13 +285,13 @@ begin
 {%- else %}
     ready <= core_ready when credits /= 0 else '0';
 {%- endif %}
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
             if put = '1' then
                 fifo(to_integer(put_at)) <= {{ v.outcome }};
             end if;
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 put_at <= (others => '0');
                 get_at <= (others => '0');
                 held <= (others => '0');
@@ -322,14 +329,14 @@ begin
 {%- else if v.holds_result %}
 
     -- The result whose beats leave; the pipeline moves on behind it
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
+        if rising_edge({{ v.names.clock }}) then
             if result_free = '1' then
                 result <= {{ v.outcome }};
                 result_valid <= {{ v.done }}{% if v.passing.is_some() %} and advance{% endif %};
             end if;
-            if aresetn = '0' then
+            if {{ v.names.reset }} = '0' then
                 result_valid <= '0';
             end if;
         end if;
@@ -353,12 +360,12 @@ begin
     beat_data({{ loop.index0 }}) <= {{ beat.slice }};
 {%- endfor %}
     last_beat <= '1' when beat = {{ beats.counter.last }} else '0';
-    process (aclk)
+    process ({{ v.names.clock }})
     begin
-        if rising_edge(aclk) then
-            if aresetn = '0' then
+        if rising_edge({{ v.names.clock }}) then
+            if {{ v.names.reset }} = '0' then
                 beat <= (others => '0');
-            elsif result_valid = '1' and m_axis_tready = '1' then
+            elsif result_valid = '1' and {{ v.names.output }}_tready = '1' then
                 if last_beat = '1' then
                     beat <= (others => '0');
                 else
@@ -367,22 +374,22 @@ begin
             end if;
         end if;
     end process;
-    m_axis_tdata <= beat_data(to_integer(beat));
-    m_axis_tlast <= result(0) and last_beat;
+    {{ v.names.output }}_tdata <= beat_data(to_integer(beat));
+    {{ v.names.output }}_tlast <= result(0) and last_beat;
 {%- else %}
-    m_axis_tdata <= payload;
-    m_axis_tlast <= result(0);
+    {{ v.names.output }}_tdata <= payload;
+    {{ v.names.output }}_tlast <= result(0);
 {%- endif %}
 {%- if v.user.is_some() %}
-    m_axis_tuser <= {{ v.user_part }};
+    {{ v.names.output }}_tuser <= {{ v.user_part }};
 {%- endif %}
-    m_axis_tvalid <= result_valid;
+    {{ v.names.output }}_tvalid <= result_valid;
 {%- if v.stall %}
-    result_free <= not result_valid or (m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %});
+    result_free <= not result_valid or ({{ v.names.output }}_tready{% if v.out_beats.is_some() %} and last_beat{% endif %});
 {%- if v.passing.is_none() %}
     advance <= {% if v.holds_result %}not {{ v.done }} or {% endif %}result_free;
 {%- endif %}
 {%- else %}
-    get <= result_valid and m_axis_tready{% if v.out_beats.is_some() %} and last_beat{% endif %};
+    get <= result_valid and {{ v.names.output }}_tready{% if v.out_beats.is_some() %} and last_beat{% endif %};
 {%- endif %}
 end architecture rtl;

@@ -19,7 +19,9 @@ fn ports(arguments: &[&str]) -> Vec<String> {
     let (code, text, said) = run(arguments);
     assert_eq!(code, 0, "{said}");
     let list = text.split("module dut (").nth(1).and_then(|rest| rest.split(");").next()).expect("a port list");
-    list.lines().filter_map(|line| line.split_whitespace().last()).map(|n| n.trim_end_matches(',').into()).collect()
+    let declarations =
+        list.lines().filter(|line| ["input", "output"].iter().any(|side| line.trim_start().starts_with(side)));
+    declarations.filter_map(|line| line.split_whitespace().last()).map(|n| n.trim_end_matches(',').into()).collect()
 }
 
 const CONTROLS: [&str; 6] = ["--pipeline", "2", "--valid", "--enable", "--reset", "async"];
@@ -114,12 +116,37 @@ fn a_wrapper_names_the_options_that_it_determines() {
             (&["--reset", "sync"][..], "--reset"),
             (&["--enable"], "--enable"),
             (&["--ports", "split"], "--ports"),
-            (&["--port", "clk=clock"], "--port"),
+            (&["--port", "ce=advance"], "--port ce"),
+            (&["--port-style", "plain"], "--port-style"),
         ] {
             let (code, _, stderr) = run(&[&["--wrapper", "axis", "--stages", stages], given].concat());
             assert_eq!(code, 2, "{given:?}");
             assert!(stderr.contains(&format!("E0803] at {flag}: ")) && !stderr.contains("E0801"), "{stderr}");
         }
+    }
+}
+
+/// `--port` names the wrapper's clock and reset, and its streams by their prefixes; a name that is taken is an error.
+#[test]
+fn ports_of_a_wrapper_have_the_names_that_were_given() {
+    let wrapped = |names| ports(&["--wrapper", "axis", "--pipeline", "2", "--axis-user", "0", "--port", names]);
+    let streams = |clock: [&str; 2], prefixes: [&str; 2]| {
+        let signals = ["tdata", "tvalid", "tready", "tlast"];
+        let of_streams = prefixes.iter().flat_map(|prefix| signals.map(|signal| format!("{prefix}_{signal}")));
+        clock.into_iter().map(str::to_owned).chain(of_streams).collect::<Vec<_>>()
+    };
+    assert_eq!(wrapped("clk=clk,rst=Rst_N,in=rx,out=tx"), streams(["clk", "Rst_N"], ["rx", "tx"]));
+    assert_eq!(wrapped("out=tx"), streams(["aclk", "aresetn"], ["s_axis", "tx"]));
+    for (names, flag) in [
+        ("in=rx,out=RX", "E0602] at --port out"),
+        ("clk=s_axis_tdata", "E0602] at --port clk"),
+        ("rst=result", "E0602] at --port rst"),
+        ("in=rx_", "E0601] at --port in"),
+        ("clk=wire", "E0601] at --port clk"),
+    ] {
+        let (code, text, said) = run(&["--wrapper", "axis", "--pipeline", "2", "--port", names]);
+        assert_eq!((code, text.as_str()), (2, ""), "{names}");
+        assert!(said.contains(flag), "{names}: {said}");
     }
 }
 

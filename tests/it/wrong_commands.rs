@@ -208,6 +208,10 @@ const TABLE: &str = "\
 2 E0803 m.json.gz --verilog o.v --axis-width 8
 2 E0803 m.json.gz --verilog o.v --packing dense
 2 E0803 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --valid
+2 E0802 m.json.gz --verilog o.v --pipeline 2 --assertions
+2 E0802 m.json.gz --systemverilog o.sv --vhdl o.vhd --pipeline 2 --assertions
+2 E0801 m.json.gz --systemverilog o.sv --assertions
+2 E0801 m.json.gz --systemverilog o.sv --ii 4 --assertions
 2 E0803 m.json.gz --verilog o.v --wrapper axis --pipeline 2 --axis-flow stall --axis-depth 3
 2 E0804 s.json.gz --verilog o.v --pipeline 2
 2 E0804 s.json.gz --verilog o.v --valid

@@ -28,10 +28,23 @@ const SIGNS: [&str; 5] = ["<<<", "<=", ":=", "=>", "/="];
 pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>> {
     let mut out = Vec::new();
     let mut spellings: HashMap<String, &str> = HashMap::new();
+    // Conditions open within `ifndef SYNTHESIS: what synthesis does not see is no part of the hardware.
+    let mut skipped = 0;
     for (line, whole) in (1..).zip(text.lines()) {
         let wrong = |why: &str| format!("line {line}: {why}");
         let mut rest = whole.trim_start();
         if ["`default_nettype none", "`default_nettype wire"].contains(&rest.trim_end()) && !is_vhdl {
+            continue;
+        }
+        if !is_vhdl && (skipped > 0 || rest.trim_end() == "`ifndef SYNTHESIS") {
+            match rest.split_whitespace().next() {
+                Some("`ifndef") => skipped += 1,
+                Some("`endif") => skipped -= 1,
+                Some(other) if other.starts_with('`') => {
+                    return Err(wrong("another directive within `ifndef SYNTHESIS"));
+                }
+                _ => {}
+            }
             continue;
         }
         while let Some(first) = rest.chars().next().filter(|_| !rest.starts_with(if is_vhdl { "--" } else { "//" })) {
@@ -91,6 +104,7 @@ pub(crate) fn tokens(text: &str, is_vhdl: bool) -> Result<Vec<(Token<'_>, u32)>>
             rest = rest[end..].trim_start();
         }
     }
+    ensure(skipped == 0, "`ifndef SYNTHESIS without its `endif")?;
     Ok(out)
 }
 
@@ -103,4 +117,18 @@ fn constant(size: usize, based: &str) -> Result<Vec<bool>> {
     let fits = (1..=WIDEST).contains(&size) && value.bits() <= size as u64;
     ensure(fits, "a constant that does not fit its size")?;
     Ok((0..size as u64).map(|i| value.bit(i)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tokens;
+
+    #[test]
+    fn text_that_synthesis_does_not_see_is_skipped() {
+        let words = |text| tokens(text, false).map(|all| all.len());
+        assert_eq!(words("a\n`ifndef SYNTHESIS\nb\n`ifndef X\nc\n`endif\nd\n`endif\ne f"), Ok(3));
+        assert!(words("`ifndef SYNTHESIS\na\n").is_err());
+        assert!(words("`ifndef SYNTHESIS\na\n`else\nb\n`endif\n").is_err());
+        assert_eq!(words("`endif"), words("`other"), "no directive of its own");
+    }
 }

@@ -245,6 +245,19 @@ fn hostile_vhdl_is_refused() {
     }
 }
 
+/// Declarations of an entity hold in its architectures, which may hide them; attributes of ports mean nothing here.
+#[test]
+fn declarations_of_entities_hold_in_architectures() {
+    for (hidden, want) in [("", 5), ("constant c : integer := 9;", 9)] {
+        let text = format!(
+            "{HEAD}entity m is port (y : out unsigned(7 downto 0));\nattribute x_info : string;\n\
+             attribute x_info of y : signal is \"data; end\";\nconstant c : integer := 5;\n\
+             end entity m;\narchitecture r of m is {hidden} begin y <= to_unsigned(c, 8); end architecture;\n"
+        );
+        assert_eq!(value(Language::Vhdl, &text), Some(want));
+    }
+}
+
 #[test]
 fn texts_of_other_alphabets_are_read() {
     let text = format!(

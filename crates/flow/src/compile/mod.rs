@@ -48,7 +48,7 @@ use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
 use alir_hw::device::Estimate;
 use alir_hw::emit::axis::Axis;
-use alir_hw::emit::{self, Hierarchy, Language, Sidecar, StageDelays};
+use alir_hw::emit::{self, Hierarchy, Language, Sidecar, StageDelays, assertions};
 use alir_hw::netlist::Netlist;
 use proof::Chain;
 use std::fmt;
@@ -370,9 +370,16 @@ impl<'d> Hardware<'d> {
     /// Those of `out`.
     pub fn write(&self, language: Language, out: &mut dyn io::Write) -> io::Result<()> {
         emit::write(&self.netlist, language, &self.spec.text_options(), out)?;
-        match &self.axis {
-            Some(axis) => out.write_all(axis.text(language).as_bytes()),
-            None => Ok(()),
+        if let Some(axis) = &self.axis {
+            out.write_all(axis.text(language).as_bytes())?;
+        }
+        match &*self.origin {
+            Origin::Program { scheduled, .. } if self.spec.text.assertions && language == Language::SystemVerilog => {
+                let interface = &self.netlist.interface;
+                let ranges = program::element_ranges(scheduled.source, interface);
+                out.write_all(assertions::text(interface, self.axis.as_ref(), &ranges).as_bytes())
+            }
+            _ => Ok(()),
         }
     }
 

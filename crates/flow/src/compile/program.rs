@@ -6,9 +6,11 @@ use super::{Error, bug};
 use crate::options::near;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
 use alir_core::ir::{Model, Op};
+use alir_core::num::Interval;
 use alir_hw::device::{Delays, Estimate};
+use alir_hw::emit::assertions::ElementRanges;
 use alir_hw::emit::axis::Axis;
-use alir_hw::netlist::{self, Netlist};
+use alir_hw::netlist::{self, Interface, Netlist};
 use alir_opt::passes::{self, PASSES, PassStat, Trust};
 use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};
 use std::borrow::Cow;
@@ -304,6 +306,30 @@ pub(super) fn lower(model: &Model, outcome: &Outcome, options: &netlist::Options
     let netlist = netlist::lower(model, &outcome.schedule, options);
     netlist.check().and_then(|()| netlist.check_pipeline()).map_err(|found| bug(Diagnostics(found)))?;
     Ok(netlist)
+}
+
+/// Returns the intervals of a program's elements in raw integer values, where its ports have the types of the program.
+pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRanges {
+    let mut inputs: Vec<Option<Interval>> = vec![None; interface.inputs.len()];
+    for (node, kif) in model.nodes().iter().zip(model.kifs()) {
+        let Op::Input { input } = node.op else { continue };
+        let (range, element) = (&mut inputs[input as usize], &interface.inputs[input as usize]);
+        // A reader of fewer bits says nothing about those that it does not see.
+        if *kif != element.kif() || node.interval.frac != element.fractionals {
+            continue;
+        }
+        *range = Some(match range.take() {
+            None => node.interval.clone(),
+            Some(other) => {
+                let (min, max) = (node.interval.min.clone().max(other.min), node.interval.max.clone().min(other.max));
+                // Readers that contradict each other take no value; a later reader is then as good as any.
+                if min <= max { Interval::new(min, max, other.frac) } else { node.interval.clone() }
+            }
+        });
+    }
+    let outputs = model.output_intervals().iter().zip(&interface.outputs);
+    let outputs = outputs.map(|(range, element)| (range.frac == element.fractionals).then(|| range.clone()));
+    ElementRanges { inputs, outputs: outputs.collect() }
 }
 
 /// The netlist with what it assumes of the inputs of `model` in its head.

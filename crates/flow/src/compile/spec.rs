@@ -328,6 +328,8 @@ pub struct Text {
     pub hierarchy: Hierarchy,
     /// Nets above which each pipeline stage is a module of its own with [`Hierarchy::Auto`].
     pub split_above: usize,
+    /// `true` if SystemVerilog has assertions about ranges, valid flags and streams.
+    pub assertions: bool,
     /// Set if signals are named by the number of their operation, also where the source has names.
     pub index_names: bool,
 }
@@ -335,7 +337,15 @@ pub struct Text {
 impl Default for Text {
     fn default() -> Text {
         let emit::Options { shreg_extract, keep_names, hierarchy, split_above, .. } = emit::Options::default();
-        Text { tables: LookupTables::Auto, shreg_extract, keep_names, hierarchy, split_above, index_names: false }
+        Text {
+            tables: LookupTables::Auto,
+            shreg_extract,
+            keep_names,
+            hierarchy,
+            split_above,
+            assertions: false,
+            index_names: false,
+        }
     }
 }
 
@@ -365,7 +375,7 @@ impl Spec {
             Top::Named(top) => top.clone(),
             Top::Like(stem) => {
                 let legal = names::legalise_in(stem, NameKind::Module, self.module.languages);
-                let clashes = self.module.options(&legal).check().is_err();
+                let clashes = self.check_names(&legal).is_err();
                 if clashes { format!("{legal}_top") } else { legal }
             }
         }
@@ -409,10 +419,25 @@ impl Spec {
             let help = "add --valid to have flags that it clears, or --reset-data to clear the data registers";
             problem("E0801", "--reset", "it would clear nothing: data registers stay without reset", help);
         }
+        if self.text.assertions {
+            let what = "assertions are checked at the clock edges of a pipeline that accepts a sample every clock";
+            if self.takes_turns() {
+                problem("E0801", "--assertions", what, "leave out --assertions, or --ii");
+            } else if self.wrapper.is_none() && self.is_combinational() {
+                problem("E0801", "--assertions", what, registers);
+            }
+        }
         problems.extend(self.interval_problems());
-        let named = netlist::Options { ready: self.takes_turns(), ..module.options(&self.top()) };
-        problems.extend(named.check().err().unwrap_or_default());
+        problems.extend(self.check_names(&self.top()).err().unwrap_or_default());
         problems
+    }
+
+    /// Checks that the names of the module `top` and of its ports can be kept.
+    fn check_names(&self, top: &str) -> Result<(), Vec<Diagnostic>> {
+        match &self.wrapper {
+            Some(wrapper) => wrapper.names.check(top, self.module.languages),
+            None => netlist::Options { ready: self.takes_turns(), ..self.module.options(top) }.check(),
+        }
     }
 
     /// Rejects an assumption of intervals together with an option or command that covers every input.

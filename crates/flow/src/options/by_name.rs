@@ -168,6 +168,7 @@ const OPTIONS: &[NamedOption] = &[
     value("axis_depth", &[], store!(some axis_depth, unsigned::<u32>)),
     value("rom_style", &[], store!(tables, |value| choice(value, TABLES))),
     value("shreg_extract", &[], store!(some shreg_extract, |value| choice(value, YES_NO))),
+    flag("assertions", store!(assertions, flag_value)),
     flag("keep_names", store!(keep_names, flag_value)),
     value("names", &[], store!(index_names, |value| choice(value, NAMES))),
     value("hierarchy", &[], store!(hierarchy, |value| choice(value, HIERARCHIES))),

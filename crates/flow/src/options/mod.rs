@@ -31,7 +31,7 @@ use crate::compile::{
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use alir_hw::emit::axis::{AxisOptions, Flow, Packing};
 use alir_hw::emit::{self, Hierarchy};
-use alir_hw::netlist::{Ports, ResetOptions};
+use alir_hw::netlist::{PortNames, Ports, ResetOptions};
 use alir_opt::schedule::{Effort, Objective};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -142,6 +142,8 @@ pub struct HardwareOptions {
     pub shreg_extract: Option<bool>,
     /// `true` if synthesis keeps every name.
     pub keep_names: bool,
+    /// `true` if SystemVerilog has assertions.
+    pub assertions: bool,
     /// `true` if signals are named by the numbers of operations.
     pub index_names: bool,
     /// Division into modules.
@@ -199,6 +201,7 @@ impl Default for HardwareOptions {
             tables: LookupTables::default(),
             shreg_extract: None,
             keep_names: false,
+            assertions: false,
             index_names: false,
             hierarchy: Hierarchy::default(),
             split_above: emit::Options::default().split_above,
@@ -242,7 +245,7 @@ impl HardwareOptions {
                     None => Top::Like(stem.to_owned()),
                 },
                 ports: self.ports,
-                names: self.names.names(!self.reset_low),
+                names: if self.axis { PortNames::default() } else { self.names.names(!self.reset_low) },
                 valid: self.valid,
                 enable: self.enable,
                 reset: match self.reset {
@@ -258,6 +261,7 @@ impl HardwareOptions {
                 width: self.axis_width,
                 user: self.axis_user,
                 flow: if self.axis_stall { Flow::Stall } else { Flow::Fifo(self.axis_depth) },
+                names: self.names.stream_names(),
             }),
             text: Text {
                 tables: self.tables,
@@ -265,6 +269,7 @@ impl HardwareOptions {
                 keep_names: self.keep_names,
                 hierarchy: self.hierarchy,
                 split_above: self.split_above,
+                assertions: self.assertions,
                 index_names: self.index_names,
             },
             prove: self.prove,
@@ -323,7 +328,7 @@ impl HardwareOptions {
         let given = of_reset.into_iter().filter(|(_, given)| *given && self.reset == ResetKind::None);
         let problem = |(flag, _): (&str, bool)| match self.axis {
             true => Diagnostic::error("E0803", Place::Flag(flag.into()), "incompatible with --wrapper axis")
-                .with_help("leave it out: the wrapper has the reset aresetn"),
+                .with_help("leave it out: the wrapper's reset is synchronous and active low"),
             false => Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
                 .with_help("add --reset sync or --reset async"),
         };
@@ -335,6 +340,14 @@ impl HardwareOptions {
         let refuse = |flag: &str, message: &str, help: &str| {
             vec![Diagnostic::error("E0803", Place::Flag(flag.into()), message).with_help(help)]
         };
+        if self.axis {
+            let help = "its ports are clk and rst, and the streams in and out, as in --port clk=clock,in=rx,out=tx";
+            let no_port = |flag: String| refuse(&flag, "incompatible with --wrapper axis", help);
+            let problems: Vec<Diagnostic> = self.names.not_of_streams().into_iter().flat_map(no_port).collect();
+            if !problems.is_empty() {
+                return problems;
+            }
+        }
         if self.axis && self.axis_stall && self.axis_depth.is_some() {
             return refuse("--axis-depth", "a pipeline that stalls has no FIFO", "leave one of the two out");
         }
@@ -420,6 +433,7 @@ impl HardwareOptions {
             ("--reset", self.reset != ResetKind::default()),
             ("--reset-data", self.reset_data),
             ("--reset-polarity", self.reset_low),
+            ("--assertions", self.assertions),
         ];
         let given = options.into_iter().filter_map(|(flag, given)| given.then_some(flag));
         given.chain(self.names.given())

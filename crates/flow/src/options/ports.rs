@@ -1,5 +1,6 @@
 //! Names of the ports: a style, and names by role.
 
+use alir_hw::emit::axis::AxisNames;
 use alir_hw::netlist::PortNames;
 use alir_prove::equiv::ControlNames;
 
@@ -111,6 +112,25 @@ impl NameOptions {
             Some(if flag == "--port" { format!("{flag} {}", names[0]) } else { flag.to_owned() })
         };
         PortRole::ALL.iter().filter_map(missing).collect()
+    }
+
+    /// Returns the names of an AXI4-Stream wrapper's ports; those of `in` and `out` are prefixes.
+    pub fn stream_names(&self) -> AxisNames {
+        let default = AxisNames::default();
+        let or = |role, default| self.name(role).map_or(default, |(given, _)| given.clone());
+        AxisNames {
+            clock: or(PortRole::Clock, default.clock),
+            reset: or(PortRole::Reset, default.reset),
+            input: or(PortRole::Inputs, default.input),
+            output: or(PortRole::Outputs, default.output),
+        }
+    }
+
+    /// Returns the given options that name no port of an AXI4-Stream wrapper.
+    pub fn not_of_streams(&self) -> Vec<String> {
+        let of_streams = [PortRole::Clock, PortRole::Reset, PortRole::Inputs, PortRole::Outputs];
+        let style = (self.style != PortStyle::default()).then(|| "--port-style".to_owned());
+        style.into_iter().chain(self.missing_ports(|role| of_streams.contains(&role))).collect()
     }
 
     /// Returns the names that decide which control port is which: those given, and all of a style that was given.

@@ -15,7 +15,7 @@ use crate::compile::Provenance;
 use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
 use alir_core::files::FileSet;
 use alir_hw::device::{Estimate, Surroundings};
-use alir_hw::emit::axis::Axis;
+use alir_hw::emit::axis::{Axis, AxisNames};
 use alir_hw::netlist::{Direction, Element, Interface, Netlist};
 use askama::Template;
 use serde::Serialize;
@@ -205,7 +205,8 @@ struct View<'a> {
     libero_part: &'a str,
     clock: Option<String>,
     reset: Option<(String, bool)>,
-    axis: bool,
+    /// Names of the wrapper's ports, if there is one.
+    streams: Option<&'a AxisNames>,
     period: String,
     clock_ns: f64,
     /// Part of the clock period that remains for a path from input to output.
@@ -336,8 +337,13 @@ impl View<'_> {
         (1e9 / self.clock_ns).round() as u64
     }
 
+    fn stream_names(&self) -> &AxisNames {
+        self.streams.expect("asked for a wrapper alone")
+    }
+
     fn stream_signals(&self, master: bool) -> Vec<(&'static str, String)> {
-        let side = if master { "m" } else { "s" };
+        let names = self.stream_names();
+        let prefix = if master { &names.output } else { &names.input };
         let signals = ["tdata", "tvalid", "tready", "tlast", "tuser"];
         let present = signals.into_iter().filter(|s| *s != "tuser" || self.axis_user > 0);
         let upper = |s: &str| match s {
@@ -347,7 +353,7 @@ impl View<'_> {
             "tlast" => "TLAST",
             _ => "TUSER",
         };
-        present.map(|s| (upper(s), format!("{side}_axis_{s}"))).collect()
+        present.map(|s| (upper(s), format!("{prefix}_{s}"))).collect()
     }
 }
 
@@ -533,7 +539,7 @@ fn nanoseconds(ns: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
+fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
     let interface: &Interface = &design.netlist.interface;
     let ports = ports(design);
     let (top, latency, interval) = match design.axis {
@@ -541,7 +547,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         None => (interface.top.clone(), interface.latency, interface.initiation_interval),
     };
     let (clock, reset) = match design.axis {
-        Some(_) => (Some("aclk".to_owned()), Some(("aresetn".to_owned(), false))),
+        Some(axis) => (Some(axis.names.clock.clone()), Some((axis.names.reset.clone(), false))),
         None => (interface.clock.clone(), interface.reset.clone().map(|r| (r, interface.reset_active_high))),
     };
     let pins: u32 = ports.iter().map(|p| p.hi.map_or(1, |hi| hi + 1)).sum();
@@ -554,7 +560,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'_>) -> View<'a> {
         libero_part: spec.part(Flow::Libero).0,
         clock,
         reset,
-        axis: design.axis.is_some(),
+        streams: design.axis.map(|axis| &axis.names),
         clock_ns: spec.clock_ns,
         period: nanoseconds(spec.clock_ns),
         path: nanoseconds(

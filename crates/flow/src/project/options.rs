@@ -9,7 +9,7 @@ use crate::verify::options::SampleOptions;
 use alir_core::diag::{Diagnostic, Place, four_digits};
 use alir_core::files;
 use alir_hw::device::Device;
-use alir_hw::emit::axis::{AxisOptions, Packing};
+use alir_hw::emit::axis::Packing;
 use std::path::PathBuf;
 
 /// Bits of the streams of a board where none are given: those of its memory ports.
@@ -172,6 +172,10 @@ impl ProjectOptions {
                 }
             }
         }
+        if self.hardware.assertions {
+            let message = "a project has Verilog-2001 and VHDL, and assertions are SystemVerilog".to_owned();
+            problems.push(refuse("--assertions", message).with_help("use generate -o FILE.sv --assertions"));
+        }
         if self.board.is_some() && !self.flows.contains(&Flow::Vivado) {
             problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
         }
@@ -248,6 +252,12 @@ impl ProjectOptions {
     pub fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
         let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
         let mut problems = Vec::new();
+        if !self.hardware.axis {
+            for flag in self.hardware.names.not_of_streams() {
+                let message = "a board's module has AXI4-Stream ports".to_owned();
+                problems.push(refuse(&flag, message).with_help("its ports are clk, rst, in and out"));
+            }
+        }
         if let Some(width) = streams.width.filter(|width| !DMA_STREAMS.contains(width)) {
             let message = format!("the DMA engine of a board has no streams of {width} bits");
             problems.push(refuse("--axis-width", message).with_help("8, 16, 32, 64, 128, 256, 512 or 1024"));
@@ -262,13 +272,15 @@ impl ProjectOptions {
     /// Returns the specification of the hardware: for the device that is named, otherwise for the default part of the
     /// first flow; `stem` is the default name of the module.
     pub fn spec(&self, stem: &str) -> Spec {
-        let mut spec = self.hardware.spec(stem);
+        let mut hardware = self.hardware.clone();
         if self.board.is_some() {
-            let asked = spec.wrapper.take();
-            // The DMA engine has no `tuser`.
-            let streams = asked.unwrap_or_else(|| AxisOptions { user: 0, ..AxisOptions::default() });
-            spec.wrapper = Some(AxisOptions { width: streams.width.or(Some(BOARD_STREAM)), ..streams });
+            if !hardware.axis {
+                // The DMA engine has no `tuser`.
+                (hardware.axis, hardware.axis_user) = (true, 0);
+            }
+            hardware.axis_width = hardware.axis_width.or(Some(BOARD_STREAM));
         }
+        let mut spec = hardware.spec(stem);
         let of_part = || self.parts().into_iter().find_map(|part| find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
         // A folder is for a clock, which is met unless the stages are given.

@@ -280,19 +280,12 @@ fn netlist_ports(netlist: &Netlist) -> Vec<Wanted> {
 }
 
 fn axis_ports(axis: &Axis) -> Vec<Wanted> {
-    let port = |name: String, input, width| Wanted { name, input, width };
-    let mut all = vec![port("aclk".into(), true, 1), port("aresetn".into(), true, 1)];
-    for (side, stream, forward) in [("s", &axis.input, true), ("m", &axis.output, false)] {
-        let name = |signal: &str| format!("{side}_axis_{signal}");
-        all.push(port(name("tdata"), forward, stream.data_width));
-        all.push(port(name("tvalid"), forward, 1));
-        all.push(port(name("tready"), !forward, 1));
-        all.push(port(name("tlast"), forward, 1));
-        if axis.user > 0 {
-            all.push(port(name("tuser"), forward, axis.user));
-        }
-    }
-    all
+    let wanted = |(name, direction, width): (String, Direction, Option<u32>)| Wanted {
+        name,
+        input: direction == Direction::In,
+        width: width.unwrap_or(1),
+    };
+    axis.ports().into_iter().map(wanted).collect()
 }
 
 /// The words and signs of a text, without comments and strings.

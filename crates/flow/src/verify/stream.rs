@@ -15,7 +15,7 @@ use alir_core::files::FileSet;
 use alir_core::ir::Model;
 use alir_core::num::SplitMix;
 use alir_core::num::wrap;
-use alir_hw::emit::axis::{Axis, Stream};
+use alir_hw::emit::axis::{Axis, AxisNames, Stream};
 use alir_hw::netlist::Element;
 use askama::Template;
 use num_bigint::BigInt;
@@ -143,6 +143,7 @@ impl<'a> Streams<'a> {
         View {
             name: self.name(),
             top: &axis.top,
+            names: &axis.names,
             in_width: axis.input.data_width,
             out_width: axis.output.data_width,
             user_width: axis.user,
@@ -224,6 +225,7 @@ fn pieces(axis: &Axis, beat: u32) -> Vec<Shown> {
 struct View<'a> {
     name: String,
     top: &'a str,
+    names: &'a AxisNames,
     in_width: u32,
     out_width: u32,
     user_width: u32,

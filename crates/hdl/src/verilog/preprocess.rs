@@ -100,7 +100,8 @@ pub(crate) fn preprocess_files(
     mut includes: Includes<'_>,
 ) -> Result<(String, Vec<Segment>, Vec<PathBuf>)> {
     let define = |(name, body): &(String, String)| (name.clone(), Macro { args: None, body: body.trim().to_owned() });
-    let mut macros: FxHashMap<String, Macro> = defines.iter().map(define).collect();
+    let mut macros = predefined();
+    macros.extend(defines.iter().map(define));
     let (mut out, mut expansions) = (String::new(), 0);
     for (file, text) in texts.iter().enumerate() {
         includes.begin(&out, file, 1);
@@ -125,6 +126,11 @@ pub(crate) fn preprocess_files(
     Ok((out, includes.segments, includes.paths))
 }
 
+/// Macros of every file: it is read as synthesis does.
+fn predefined() -> FxHashMap<String, Macro> {
+    FxHashMap::from_iter([("SYNTHESIS".to_owned(), Macro { args: None, body: String::new() })])
+}
+
 /// Expands macros and leaves out text that is not for us.
 pub(super) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
     let ours = ["`define", "`undef", "`ifdef", "`ifndef", "`else", "`elsif", "`endif", "`include"];
@@ -134,7 +140,7 @@ pub(super) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
     }
     let mut p = Preprocessor {
         text,
-        macros: FxHashMap::default(),
+        macros: predefined(),
         branches: Vec::new(),
         out: String::with_capacity(text.len()),
         expansions: 0,

@@ -373,6 +373,7 @@ impl<'a> Elab<'a> {
                 }
             }
         }
+        self.decls(scope, &entity.decls)?;
         let inner = self.scope(Some(scope), self.scopes[scope].path.clone());
         let mut assigned = assigned::assigned_names(&architecture.body);
         assigned::aliases(&architecture.decls, &mut assigned);

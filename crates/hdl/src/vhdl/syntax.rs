@@ -441,9 +441,10 @@ impl Parser<'_> {
         let shown = self.text.get(shown_at..shown_at + name.len()).unwrap_or(&name).to_owned();
         self.expect("is")?;
         let (generics, ports) = self.header()?;
+        let decls = self.decls()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Entity { name, shown, generics, ports, uses, at })
+        Ok(Entity { name, shown, generics, ports, decls, uses, at })
     }
 
     /// Generics and ports of an entity or component.
@@ -545,7 +546,15 @@ impl Parser<'_> {
                         self.expect("end")?;
                         self.skip_to_semicolon();
                         let uses = Vec::new();
-                        out.push(Decl::Component(Entity { shown: name.clone(), name, generics, ports, uses, at }));
+                        out.push(Decl::Component(Entity {
+                            shown: name.clone(),
+                            name,
+                            generics,
+                            ports,
+                            decls: Vec::new(),
+                            uses,
+                            at,
+                        }));
                         continue;
                     }
                     _ => return Ok(out),

@@ -9,6 +9,7 @@
 //! spelt; the templates (`templates/`) hold the shape of the file. A large module is split by pipeline stage, see
 //! [`Options::split_above`].
 
+pub mod assertions;
 mod attributes;
 pub mod axis;
 mod context;

@@ -45,5 +45,6 @@ pub use keywords::{Languages, NameKind};
 pub use lower::lower;
 pub use machine::{AtPorts, lower_machine, lower_reused};
 pub use options::{Adders, BlockRegisters, Fabric, Multipliers, Options, PortNames, Ports, ResetOptions};
+pub(crate) use options::{TOP, check_names, taken_name};
 pub use options::{check_machine_top, why_not};
 pub use uses::{uses, uses_with, uses_with_blocks};

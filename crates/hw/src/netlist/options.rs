@@ -255,7 +255,7 @@ impl Default for Options {
 }
 
 /// Term for the module name in messages.
-const TOP: &str = "module";
+pub(crate) const TOP: &str = "module";
 
 /// Where a name comes from.
 fn flag(what: &str) -> Place {
@@ -317,6 +317,11 @@ fn taken(name: &str, what: &str, other: &str, place: Place) -> Diagnostic {
     Diagnostic::error("E0602", place, message).with_help("names must differ, and VHDL ignores case")
 }
 
+/// Error of a role's name that belongs to something else too.
+pub(crate) fn taken_name(name: &str, role: &str, other: &str) -> Diagnostic {
+    taken(name, role, other, flag(role))
+}
+
 /// Rules for legal names, for messages.
 const RULES: &str = "names start with a letter, hold letters, digits and single underscores, end in no underscore, \
                      and are no reserved word";
@@ -360,22 +365,35 @@ impl Options {
     pub fn check(&self) -> Result<(), Vec<Diagnostic>> {
         let chosen = self.chosen();
         let default = Options { names: PortNames::default(), ..self.clone() }.chosen();
-        let mut problems = Vec::new();
-        for (i, (what, name)) in chosen.iter().enumerate() {
-            let place = flag(what);
-            if !names::is_legal_in(name, kind_of(what), self.languages) {
-                problems.push(illegal(name, what, place, self.languages));
-            } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
-                // The option is that of the name that was given; the other has its default.
-                let is_default = |what: &str| default.iter().any(|(own, n)| *own == what && n == name);
-                match is_default(what) && !is_default(other) {
-                    true => problems.push(taken(name, other, what, flag(other))),
-                    false => problems.push(taken(name, what, other, place)),
-                }
+        check_names(&chosen, &default, self.languages)
+    }
+}
+
+/// Checks that chosen names, each with its role, are legal and unique. `default` has the names of the roles where none
+/// was given.
+///
+/// # Errors
+/// One diagnostic for each name that cannot be kept.
+pub(crate) fn check_names(
+    chosen: &[(&'static str, String)],
+    default: &[(&'static str, String)],
+    languages: Languages,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    for (i, (what, name)) in chosen.iter().enumerate() {
+        let place = flag(what);
+        if !names::is_legal_in(name, kind_of(what), languages) {
+            problems.push(illegal(name, what, place, languages));
+        } else if let Some((other, _)) = chosen[..i].iter().find(|(_, n)| n.eq_ignore_ascii_case(name)) {
+            // The option is that of the name that was given; the other has its default.
+            let is_default = |what: &str| default.iter().any(|(own, n)| *own == what && n == name);
+            match is_default(what) && !is_default(other) {
+                true => problems.push(taken(name, other, what, flag(other))),
+                false => problems.push(taken(name, what, other, place)),
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 #[cfg(test)]

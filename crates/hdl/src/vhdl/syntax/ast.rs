@@ -279,6 +279,7 @@ pub(in crate::vhdl) struct Entity {
     pub(in crate::vhdl) shown: String,
     pub(in crate::vhdl) generics: Vec<Object>,
     pub(in crate::vhdl) ports: Vec<Object>,
+    pub(in crate::vhdl) decls: Vec<Decl>,
     pub(in crate::vhdl) uses: Vec<Use>,
     pub(in crate::vhdl) at: u32,
 }

@@ -22,7 +22,7 @@ mod vhdl;
 mod view;
 
 use super::Language;
-use crate::netlist::{Direction, Element, Interface};
+use crate::netlist::{self, Direction, Element, Interface, Languages};
 use alir_core::diag::{Diagnostic, Place};
 use serde::Serialize;
 
@@ -48,8 +48,115 @@ pub enum Flow {
     Stall,
 }
 
+/// Names of the wrapper's ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AxisNames {
+    /// The clock.
+    pub clock: String,
+    /// The reset, active low.
+    pub reset: String,
+    /// Prefix of `_tdata`, `_tvalid`, ... in the names of the input stream.
+    pub input: String,
+    /// Prefix of `_tdata`, `_tvalid`, ... in the names of the output stream.
+    pub output: String,
+}
+
+impl Default for AxisNames {
+    fn default() -> Self {
+        let [clock, reset, input, output] = ["aclk", "aresetn", "s_axis", "m_axis"].map(str::to_owned);
+        AxisNames { clock, reset, input, output }
+    }
+}
+
+impl AxisNames {
+    /// Names of the wrapper's signals, types and labels, which a clock or a reset cannot have; those of streams differ
+    /// by their suffix.
+    const INTERNAL: &[&str] = &[
+        "accept",
+        "advance",
+        "beat",
+        "beat_data",
+        "beats",
+        "complete",
+        "core_in",
+        "core_out",
+        "core_ready",
+        "credits",
+        "ended",
+        "entered",
+        "fifo",
+        "first",
+        "flags",
+        "gathered",
+        "gathered_flags",
+        "gathered_leaves",
+        "gathered_valid",
+        "get",
+        "get_at",
+        "goes",
+        "held",
+        "last",
+        "last_beat",
+        "moves",
+        "payload",
+        "put",
+        "put_at",
+        "ready",
+        "result",
+        "result_data",
+        "result_free",
+        "result_valid",
+        "rtl",
+        "sample",
+        "sample_beats",
+        "sample_flags",
+        "sample_leaves",
+        "sample_user",
+        "sample_valid",
+        "take",
+        "u_core",
+        "unused_bits",
+        "valid",
+        "waits",
+        "word",
+        "words",
+    ];
+
+    /// Every name with its role, the module's first.
+    fn chosen(&self, top: &str) -> Vec<(&'static str, String)> {
+        let stream = |role, prefix: &str| STREAM_SIGNALS.map(|signal| (role, format!("{prefix}_{signal}")));
+        let mut all = vec![
+            (netlist::TOP, top.to_owned()),
+            ("clock port", self.clock.clone()),
+            ("reset port", self.reset.clone()),
+        ];
+        all.extend(stream("input port", &self.input));
+        all.extend(stream("output port", &self.output));
+        all
+    }
+
+    /// Checks that the names of a wrapper called `top` are legal in these languages, unique, and no signal's.
+    ///
+    /// # Errors
+    /// One diagnostic for each option whose name cannot be kept.
+    pub fn check(&self, top: &str, languages: Languages) -> Result<(), Vec<Diagnostic>> {
+        let default = AxisNames::default().chosen(top);
+        let mut problems = netlist::check_names(&self.chosen(top), &default, languages).err().unwrap_or_default();
+        problems.dedup_by(|a, b| a.place == b.place);
+        for (role, name) in [("clock port", &self.clock), ("reset port", &self.reset)] {
+            if Self::INTERNAL.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                problems.push(netlist::taken_name(name, role, "wrapper's own signal"));
+            }
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+/// Signals of a stream, in the order of their declaration.
+const STREAM_SIGNALS: [&str; 5] = ["tdata", "tvalid", "tready", "tlast", "tuser"];
+
 /// Choices for [`Axis::new`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisOptions {
     /// Layout of the elements on `tdata`.
     pub packing: Packing,
@@ -59,11 +166,14 @@ pub struct AxisOptions {
     pub user: u32,
     /// Reaction to a slow reader.
     pub flow: Flow,
+    /// Names of the ports.
+    pub names: AxisNames,
 }
 
 impl Default for AxisOptions {
     fn default() -> Self {
-        AxisOptions { packing: Packing::Auto, width: None, user: 1, flow: Flow::Fifo(None) }
+        let names = AxisNames::default();
+        AxisOptions { packing: Packing::Auto, width: None, user: 1, flow: Flow::Fifo(None), names }
     }
 }
 
@@ -157,6 +267,8 @@ pub struct Axis {
     pub user: u32,
     /// Places of the FIFO; nothing where the pipeline stalls.
     pub depth: Option<u32>,
+    /// Names of the ports.
+    pub names: AxisNames,
 }
 
 impl Axis {
@@ -188,6 +300,7 @@ impl Axis {
             output: Stream::new("outputs", &widths(&core.outputs), options)?,
             user: options.user,
             depth,
+            names: options.names.clone(),
         };
         let depth = if options.flow == Flow::Fifo(None) { Some(axis.full_rate_depth()) } else { depth };
         Ok(Axis { depth, ..axis })
@@ -300,11 +413,12 @@ impl Axis {
 
     /// Ports of the wrapper in the order of their declaration: name, direction, and width if it is a vector.
     pub fn ports(&self) -> Vec<(String, Direction, Option<u32>)> {
-        let mut ports = vec![("aclk".to_owned(), Direction::In, None), ("aresetn".to_owned(), Direction::In, None)];
-        for (side, stream, forward) in [("s", &self.input, Direction::In), ("m", &self.output, Direction::Out)] {
+        let names = &self.names;
+        let mut ports = vec![(names.clock.clone(), Direction::In, None), (names.reset.clone(), Direction::In, None)];
+        let sides = [(&names.input, &self.input, Direction::In), (&names.output, &self.output, Direction::Out)];
+        for (prefix, stream, forward) in sides {
             let back = if forward == Direction::In { Direction::Out } else { Direction::In };
-            let mut add =
-                |signal: &str, direction, width| ports.push((format!("{side}_axis_{signal}"), direction, width));
+            let mut add = |signal: &str, direction, width| ports.push((format!("{prefix}_{signal}"), direction, width));
             add("tdata", forward, Some(stream.data_width));
             add("tvalid", forward, None);
             add("tready", back, None);
@@ -318,16 +432,18 @@ impl Axis {
 
     /// Elements of the inputs and outputs on `tdata`: the transfer and the bit where each begins, and its type.
     pub fn elements(&self) -> (Vec<Element>, Vec<Element>) {
-        let on = |port: &str, stream: &Stream, elements: &[Element]| {
+        let on = |prefix: &str, stream: &Stream, elements: &[Element]| {
+            let port = format!("{prefix}_tdata");
             let place = |(element, slot): (&Element, &Slot)| Element {
-                port: if element.width > 0 { port.to_owned() } else { String::new() },
+                port: if element.width > 0 { port.clone() } else { String::new() },
                 lsb: slot.lsb % stream.data_width,
                 beat: slot.lsb / stream.data_width,
                 ..element.clone()
             };
             elements.iter().zip(&stream.slots).map(place).collect()
         };
-        (on("s_axis_tdata", &self.input, &self.core.inputs), on("m_axis_tdata", &self.output, &self.core.outputs))
+        let names = &self.names;
+        (on(&names.input, &self.input, &self.core.inputs), on(&names.output, &self.output, &self.core.outputs))
     }
 
     /// Returns the RTL of the wrapper, which follows that of the core.
@@ -438,10 +554,10 @@ impl Axis {
         lines.push(match (self.depth, self.passes_beats()) {
             (Some(depth), false) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
             (Some(depth), true) => format!("results wait in a FIFO of {depth} samples"),
-            (None, _) => "the pipeline waits while m_axis_tready is low".to_owned(),
+            (None, _) => format!("the pipeline waits while {}_tready is low", self.names.output),
         });
-        lines.extend(side("s_axis", &self.input, &self.core.inputs));
-        lines.extend(side("m_axis", &self.output, &self.core.outputs));
+        lines.extend(side(&self.names.input, &self.input, &self.core.inputs));
+        lines.extend(side(&self.names.output, &self.output, &self.core.outputs));
         lines
     }
 }
@@ -526,6 +642,52 @@ mod tests {
         assert!(flag(AxisOptions { width: Some(12), ..AxisOptions::default() }).contains("--axis-width"));
         assert!(flag(AxisOptions { flow: Flow::Fifo(Some(0)), ..AxisOptions::default() }).contains("--axis-depth"));
         assert!(flag(AxisOptions { user: 5000, ..AxisOptions::default() }).contains("--axis-user"));
+    }
+
+    /// Declarations of the templates, in any configuration, are in the list of names that a clock cannot have.
+    #[test]
+    fn a_clock_has_no_name_of_a_signal() {
+        let verilog = include_str!("../../../../../templates/wrapper/axis.v");
+        let vhdl = include_str!("../../../../../templates/wrapper/axis.vhd");
+        let words = ["wire", "reg", "signal", "type", "subtype"];
+        let mut declared = Vec::new();
+        for line in verilog.lines().chain(vhdl.lines()).map(str::trim_start) {
+            let Some(rest) = words.iter().find_map(|word| line.strip_prefix(word)?.strip_prefix(' ')) else { continue };
+            let plain = rest.replace("{% if v.stall %}", "").replace("{% endif %}", "");
+            let own = plain.split([';', '=', ':', '[']).next().unwrap_or_default();
+            let own = own.split(" is ").next().and_then(|own| own.rsplit("}}").next()).unwrap_or_default();
+            declared.extend(own.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
+        }
+        assert!(declared.len() > 60, "{declared:?}");
+        for name in &declared {
+            let names = AxisNames { reset: name.to_uppercase(), ..AxisNames::default() };
+            let problems = names.check("m", Languages::BOTH).unwrap_err();
+            assert_eq!(problems[0].place, Place::Flag("--port rst".into()), "{name}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_ports_differ_and_are_legal() {
+        let check = |clock: &str, input: &str, output: &str| {
+            let [clock, input, output] = [clock, input, output].map(str::to_owned);
+            let names = AxisNames { clock, input, output, ..AxisNames::default() };
+            let problems = names.check("m", Languages::BOTH).err().unwrap_or_default();
+            problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(check("clk", "rx", "tx"), [""; 0]);
+        for (clock, input, output, flag) in [
+            ("aclk", "rx", "RX", "--port out"),
+            ("aclk", "rx_", "tx", "--port in"),
+            ("rx_tready", "rx", "tx", "--port in"),
+            ("m_axis_tuser", "rx", "m_axis", "--port clk"),
+            ("ARESETN", "rx", "tx", "--port clk"),
+            ("m", "rx", "tx", "--port clk"),
+            ("signal", "rx", "tx", "--port clk"),
+            ("sample", "rx", "tx", "--port clk"),
+        ] {
+            let problems = check(clock, input, output);
+            assert!(problems.len() == 1 && problems[0].contains(flag), "{clock} {input} {output}: {problems:?}");
+        }
     }
 
     #[test]

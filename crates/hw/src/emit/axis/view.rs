@@ -1,7 +1,7 @@
 //! The wrapper as the templates see it, as far as it is the same in both languages; a [`Dialect`] spells the rest.
 
 use super::super::shared;
-use super::{Axis, counter_width};
+use super::{Axis, AxisNames, counter_width};
 
 /// Syntax of a language for the parts of the wrapper.
 pub(super) trait Dialect {
@@ -123,6 +123,7 @@ pub(super) struct View<'a> {
     pub(super) about: Vec<String>,
     pub(super) top: &'a str,
     pub(super) core: &'a str,
+    pub(super) names: &'a AxisNames,
     /// Bounds of `tuser`.
     pub(super) user: Option<String>,
     pub(super) in_data: String,
@@ -178,7 +179,7 @@ pub(super) struct View<'a> {
     /// `tuser` in a result.
     pub(super) user_part: String,
     /// Signals without readers.
-    pub(super) unused: Vec<&'static str>,
+    pub(super) unused: Vec<&'a str>,
 }
 
 impl<'a> View<'a> {
@@ -202,7 +203,7 @@ impl<'a> View<'a> {
             ),
         });
         let ports = [
-            (axis.core.clock.as_deref(), "aclk"),
+            (axis.core.clock.as_deref(), axis.names.clock.as_str()),
             (axis.core.enable.as_deref(), "advance"),
             (axis.core.ready.as_deref(), "core_ready"),
             (axis.input_port(), "core_in"),
@@ -233,6 +234,7 @@ impl<'a> View<'a> {
             about: axis.about(),
             top: &axis.top,
             core: &axis.core.top,
+            names: &axis.names,
             user: (axis.user > 0).then(|| D::range(axis.user)),
             in_data: D::range(input.data_width),
             out_data: D::range(output.data_width),
@@ -304,12 +306,12 @@ fn out_assignments<D: Dialect>(axis: &Axis) -> Vec<Assignment> {
 }
 
 /// Returns the signals with unused bits.
-fn unused(axis: &Axis) -> Vec<&'static str> {
+fn unused(axis: &Axis) -> Vec<&str> {
     let mut unused = if axis.has_unread_input() { vec!["sample"] } else { Vec::new() };
     if axis.depth.is_none() && axis.core.latency == 0 && axis.input.beats == 1 && axis.output.beats == 1 {
-        unused.push("aresetn");
+        unused.push(&axis.names.reset);
         if axis.core.clock.is_none() {
-            unused.push("aclk");
+            unused.push(&axis.names.clock);
         }
     }
     unused
