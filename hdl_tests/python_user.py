@@ -145,7 +145,7 @@ stub = Path(alir2hdl.__file__).with_suffix(".pyi").read_text()
 typed = set(re.findall(r"^    (\w+): ", stub.split("class _Pipeline")[1].split("class Model")[0], re.M))
 program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl.__main__ as m; m.main()"]
 said = "".join(subprocess.run([*program, *of, "--help"], capture_output=True, text=True, check=True).stdout
-               for of in ([], ["project"], ["view"], ["info"]))
+               for of in (["generate"], ["project"], ["view"], ["info"]))
 options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", said, re.M)}
 own = {"verilog", "systemverilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "timings", "output", "format", "help", "version",
        "error_format", "color", "json", "quiet", "verbose"}

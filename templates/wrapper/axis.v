@@ -3,11 +3,11 @@
 `default_nettype none
 
 module {{ v.top }} (
-    (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK",
-       X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}" *)
+    (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK" *)
+    (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}" *)
     input  wire {{ v.names.clock }},
-    (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST",
-       X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
+    (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST" *)
+    (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
     input  wire {{ v.names.reset }},
     input  wire {{ v.in_data }}{{ v.names.input }}_tdata,
     input  wire {{ v.names.input }}_tvalid,

@@ -28,6 +28,8 @@ impl<'a> Reader<'_, 'a> {
             Ok((is_input, is_vector, name, if is_vector { r.vector(kind)? } else { 1 }, signed))
         };
         let ports = if self.eat("port") { self.within("(", |r| r.list(";", port), ") ;")? } else { Vec::new() };
+        // Attributes of ports say nothing about values.
+        while self.eat("attribute") && self.skip(";") {}
         self.expect(&format!("end entity {entity} ; architecture rtl of {entity} is"))?;
         Ok(Module { name: entity, ports, names, body: self.at, ..Module::default() })
     }
