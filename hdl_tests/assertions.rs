@@ -5,6 +5,7 @@ use alir2hdl::compile::{self, Spec, Stages, Top};
 use alir2hdl::emit::Language;
 use alir2hdl::emit::axis::AxisOptions;
 use alir2hdl::ir::{Builder, Model, Op, Output};
+use alir2hdl::netlist::ResetOptions;
 use alir2hdl::num::Interval;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output as Ran};
@@ -18,14 +19,14 @@ fn negation() -> Model {
 }
 
 fn text(spec: impl FnOnce(&mut Spec)) -> String {
-    let mut wanted = Spec::default();
-    wanted.pipeline.stages = Some(Stages::Exactly(2));
-    wanted.module.top = Top::Named("dut".into());
-    wanted.text.assertions = true;
-    wanted.optimisation.assume_intervals = true;
-    spec(&mut wanted);
+    let mut options = Spec::default();
+    options.pipeline.stages = Some(Stages::Exactly(2));
+    options.module.top = Top::Named("dut".into());
+    options.text.assertions = true;
+    options.optimisation.assume_intervals = true;
+    spec(&mut options);
     let model = negation();
-    let hardware = compile::model(&model, &wanted).expect("hardware");
+    let hardware = compile::model(&model, &options).expect("hardware");
     hardware.text(Language::SystemVerilog)
 }
 
@@ -73,12 +74,40 @@ fn sim_assertions_about_ranges_and_flags_fire() {
         assert!(!ran.status.success() && said.contains("input 0, which is -3 to 9"), "{value}: {said}");
     }
     // A flag that comes a clock too early.
-    let late = text.replacen("== flags[2])", "== (flags[1] | flags[2]))", 1);
-    assert_ne!(late, text);
+    let early = text.replacen("== flags[2])", "== (flags[1] | flags[2]))", 1);
+    assert_ne!(early, text);
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let Some(program) = simulation(dir.path(), &late, statements) else { return };
+    let Some(program) = simulation(dir.path(), &early, statements) else { return };
     let (ran, said) = run(&program, 0, 0);
     assert!(!ran.status.success() && said.contains("valid_out is not valid_in of 2 clocks before"), "{said}");
+}
+
+/// With a reset, active low, and a clock enable: inputs are not checked during the reset, nor while the
+/// enable is low; outputs are checked once the pipeline is filled.
+#[test]
+fn sim_assertions_keep_to_resets_and_enables() {
+    let text = text(|spec| {
+        spec.module.valid = true;
+        spec.module.enable = true;
+        spec.module.reset = Some(ResetOptions { asynchronous: false, active_high: false, data: true });
+        spec.pipeline.stages = Some(Stages::Exactly(1));
+    });
+    let statements = "for (int k = 0; k < 20; k++) { top.rst = k > 3; top.ce = k % 2; top.valid_in = 1; \
+                      top.model_inp = (top.rst && top.ce ? value : 15 + fault) & 31; clock(top.clk); }";
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let Some(program) = simulation(dir.path(), &text, statements) else { return };
+    for (value, message) in [(9, ""), (-3, ""), (10, "input 0, which is -3 to 9")] {
+        let (ran, said) = run(&program, value, 0);
+        assert!(ran.status.success() == message.is_empty() && said.contains(message), "{value}: {said}");
+        assert!(!message.is_empty() || said.is_empty(), "{value}: {said}");
+    }
+    // An output out of range.
+    let narrow = text.replacen("output_0 <= 5'sd3", "output_0 <= 5'sd2", 1);
+    assert_ne!(narrow, text);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let Some(program) = simulation(dir.path(), &narrow, statements) else { return };
+    let (ran, said) = run(&program, -3, 0);
+    assert!(!ran.status.success() && said.contains("output 0, which is -9 to 3, is 3"), "{said}");
 }
 
 #[test]

@@ -33,24 +33,24 @@ module {{ v.name }} (
         if ({{ v.enable }}) flags <= {{ v.next_flags() }};
 {%- endif %}
     end
-    valid_follows: assert property (@(posedge clock) disable iff ({{ v.in_reset }})
-        {{ v.is_filled }} |-> valid_out == flags[{{ latency }}])
+    valid_follows: assert property (@(posedge clock) disable iff ({{ v.in_reset() }})
+        {{ v.is_filled() }} |-> valid_out == flags[{{ latency }}])
         else $error("valid_out is not valid_in of {{ latency }} clocks before");
 {%- endif %}
 {%- for stream in v.streams %}
 
-    // {{ stream.port }}: what waits stays
+    // {{ stream.port }}: waiting data stay unchanged
     logic {{ stream.side }}_waits;
     logic [{{ stream.hi }}:0] {{ stream.side }}_last;
     initial {{ stream.side }}_waits = 1'b0;
     always @(posedge clock) begin
-        {{ stream.side }}_waits <= !({{ v.in_reset }}) && {{ stream.side }}_valid && !{{ stream.side }}_ready;
+        {{ stream.side }}_waits <= !({{ v.in_reset() }}) && {{ stream.side }}_valid && !{{ stream.side }}_ready;
         {{ stream.side }}_last <= {{ stream.payload }};
     end
-    {{ stream.side }}_valid_stays: assert property (@(posedge clock) disable iff ({{ v.in_reset }})
+    {{ stream.side }}_valid_stays: assert property (@(posedge clock) disable iff ({{ v.in_reset() }})
         {{ stream.side }}_waits |-> {{ stream.side }}_valid)
         else $error("{{ stream.port }}_tvalid falls before {{ stream.port }}_tready");
-    {{ stream.side }}_data_stay: assert property (@(posedge clock) disable iff ({{ v.in_reset }})
+    {{ stream.side }}_data_stay: assert property (@(posedge clock) disable iff ({{ v.in_reset() }})
         {{ stream.side }}_waits |-> {{ stream.payload }} == {{ stream.side }}_last)
         else $error("{{ stream.port }}: data change before {{ stream.port }}_tready");
 {%- endfor %}
@@ -58,7 +58,7 @@ module {{ v.name }} (
 
     // Ranges of raw integer values
 {%- for range in v.ranges %}
-    {{ range.port }}_range: assert property (@(posedge clock) disable iff ({{ v.in_reset }})
+    {{ range.port }}_range: assert property (@(posedge clock) disable iff ({{ v.in_reset() }})
         {{ range.when }} |-> {{ range.condition }})
         else $error("{{ range.text }} is %0d", {{ range.port }});
 {%- endfor %}

@@ -314,7 +314,7 @@ pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRan
     for (node, kif) in model.nodes().iter().zip(model.kifs()) {
         let Op::Input { input } = node.op else { continue };
         let (range, element) = (&mut inputs[input as usize], &interface.inputs[input as usize]);
-        // A reader of fewer bits says nothing about those that it does not see.
+        // An operation that reads fewer bits does not bound the whole element.
         if *kif != element.kif() || node.interval.frac != element.fractionals {
             continue;
         }
@@ -322,7 +322,7 @@ pub(super) fn element_ranges(model: &Model, interface: &Interface) -> ElementRan
             None => node.interval.clone(),
             Some(other) => {
                 let (min, max) = (node.interval.min.clone().max(other.min), node.interval.max.clone().min(other.max));
-                // Readers that contradict each other take no value; a later reader is then as good as any.
+                // Disjoint intervals admit no value; the later one is then asserted alone.
                 if min <= max { Interval::new(min, max, other.frac) } else { node.interval.clone() }
             }
         });

@@ -18,7 +18,7 @@ pub struct ElementRanges {
 }
 
 /// Returns the module of the assertions and its `bind`, which follow the module; empty if nothing can be asserted.
-/// Of a wrapper whose samples take several beats, the ranges are left out.
+/// Elements of a stream whose samples take several beats have no range assertions.
 pub fn text(interface: &Interface, axis: Option<&Axis>, ranges: &ElementRanges) -> String {
     let view = match axis {
         Some(axis) => View::from_wrapper(axis, ranges),
@@ -40,16 +40,13 @@ struct View {
     top: String,
     name: String,
     ports: Vec<Port>,
-    /// Clocks after which outputs are those of inputs, if that is counted.
+    /// Latency in clocks until outputs depend on inputs; `None` for a combinational core or a wrapper.
     filled: Option<u32>,
-    /// That they have passed.
-    is_filled: String,
-    /// That the reset acts, if there is one.
+    /// Condition under which the reset is active; `None` without a reset.
     reset: Option<&'static str>,
-    /// Events at which counters and flags change.
+    /// Event control of the processes of counters and flags.
     events: &'static str,
-    /// That the reset acts; never, if there is none.
-    in_reset: &'static str,
+    /// Condition under which the registers load.
     enable: &'static str,
     valid_latency: Option<u32>,
     streams: Vec<StreamView>,
@@ -76,9 +73,9 @@ impl Port {
 
 /// A stream of a wrapper.
 struct StreamView {
-    /// Name of its ports here.
+    /// Prefix of its ports in the module of the assertions.
     side: &'static str,
-    /// Prefix of its ports.
+    /// Prefix of its ports in the wrapper.
     port: String,
     hi: u32,
     payload: String,
@@ -100,10 +97,8 @@ impl View {
             name: format!("{top}_assertions"),
             ports: Vec::new(),
             filled: None,
-            is_filled: "1'b1".to_owned(),
             reset: None,
             events: "posedge clock",
-            in_reset: "1'b0",
             enable: "1'b1",
             valid_latency: None,
             streams: Vec::new(),
@@ -117,8 +112,7 @@ impl View {
         view.ports.push(Port::bit("clock", clock));
         if let Some(reset) = &interface.reset {
             view.ports.push(Port::bit("reset", reset));
-            view.in_reset = if interface.reset_active_high { "reset" } else { "!reset" };
-            view.reset = Some(view.in_reset);
+            view.reset = Some(if interface.reset_active_high { "reset" } else { "!reset" });
             view.events = match (interface.reset_async, interface.reset_active_high) {
                 (false, _) => view.events,
                 (true, true) => "posedge clock or posedge reset",
@@ -129,14 +123,11 @@ impl View {
             view.ports.push(Port::bit("enable", enable));
             view.enable = "enable";
         }
-        if interface.latency > 0 {
-            view.filled = Some(interface.latency);
-            view.is_filled = format!("clocks == {}", interface.latency);
-        }
-        let (mut inputs, mut outputs) = (view.enable.to_owned(), view.is_filled.clone());
+        view.filled = (interface.latency > 0).then_some(interface.latency);
+        let (mut inputs, mut outputs) = (view.enable.to_owned(), view.is_filled());
         if let Some((valid_in, valid_out)) = &interface.valid {
             view.ports.extend([Port::bit("valid_in", valid_in), Port::bit("valid_out", valid_out)]);
-            view.valid_latency = (interface.latency > 0).then_some(interface.latency);
+            view.valid_latency = view.filled;
             inputs += " && valid_in";
             outputs += " && valid_out";
         }
@@ -151,7 +142,7 @@ impl View {
         let mut view = View::new(&axis.top);
         let names = &axis.names;
         view.ports.extend([Port::bit("clock", &names.clock), Port::bit("reset", &names.reset)]);
-        (view.reset, view.in_reset) = (Some("!reset"), "!reset");
+        view.reset = Some("!reset");
         let sides = [("input", &names.input, &axis.input), ("output", &names.output, &axis.output)];
         for (side, port, stream) in sides {
             let mut payload = format!("{side}_end, {side}_data");
@@ -208,6 +199,16 @@ impl View {
                 port,
             });
         }
+    }
+
+    /// Condition under which outputs depend on inputs.
+    fn is_filled(&self) -> String {
+        self.filled.map_or_else(|| "1'b1".to_owned(), |latency| format!("clocks == {latency}"))
+    }
+
+    /// Condition under which the reset is active; constant 0 without a reset.
+    fn in_reset(&self) -> &'static str {
+        self.reset.unwrap_or("1'b0")
     }
 
     /// Flags of the next clock.
