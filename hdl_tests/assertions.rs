@@ -82,32 +82,41 @@ fn sim_assertions_about_ranges_and_flags_fire() {
     assert!(!ran.status.success() && said.contains("valid_out is not valid_in of 2 clocks before"), "{said}");
 }
 
-/// With a reset, active low, and a clock enable: inputs are not checked during the reset, nor while the
+/// With a reset, synchronous or not, and a clock enable: inputs are not checked during the reset, nor while the
 /// enable is low; outputs are checked once the pipeline is filled.
 #[test]
 fn sim_assertions_keep_to_resets_and_enables() {
+    for (asynchronous, active_high) in [(false, false), (false, true), (true, false), (true, true)] {
+        assertions_keep_to_reset(ResetOptions { asynchronous, active_high, data: true });
+    }
+}
+
+fn assertions_keep_to_reset(reset: ResetOptions) {
     let text = text(|spec| {
         spec.module.valid = true;
         spec.module.enable = true;
-        spec.module.reset = Some(ResetOptions { asynchronous: false, active_high: false, data: true });
+        spec.module.reset = Some(reset);
         spec.pipeline.stages = Some(Stages::Exactly(1));
     });
-    let statements = "for (int k = 0; k < 20; k++) { top.rst = k > 3; top.ce = k % 2; top.valid_in = 1; \
-                      top.model_inp = (top.rst && top.ce ? value : 15 + fault) & 31; clock(top.clk); }";
+    let off = i32::from(reset.active_high);
+    let statements = format!(
+        "for (int k = 0; k < 20; k++) {{ top.rst = (k > 3) ^ {off}; top.ce = k % 2; top.valid_in = 1; \
+         top.model_inp = (k > 3 && top.ce ? value : 15 + fault) & 31; clock(top.clk); }}"
+    );
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let Some(program) = simulation(dir.path(), &text, statements) else { return };
+    let Some(program) = simulation(dir.path(), &text, &statements) else { return };
     for (value, message) in [(9, ""), (-3, ""), (10, "input 0, which is -3 to 9")] {
         let (ran, said) = run(&program, value, 0);
-        assert!(ran.status.success() == message.is_empty() && said.contains(message), "{value}: {said}");
-        assert!(!message.is_empty() || said.is_empty(), "{value}: {said}");
+        assert!(ran.status.success() == message.is_empty() && said.contains(message), "{reset:?} {value}: {said}");
+        assert!(!message.is_empty() || said.is_empty(), "{reset:?} {value}: {said}");
     }
     // An output out of range.
     let narrow = text.replacen("output_0 <= 5'sd3", "output_0 <= 5'sd2", 1);
     assert_ne!(narrow, text);
     let dir = tempfile::tempdir().expect("a temporary folder");
-    let Some(program) = simulation(dir.path(), &narrow, statements) else { return };
+    let Some(program) = simulation(dir.path(), &narrow, &statements) else { return };
     let (ran, said) = run(&program, -3, 0);
-    assert!(!ran.status.success() && said.contains("output 0, which is -9 to 3, is 3"), "{said}");
+    assert!(!ran.status.success() && said.contains("output 0, which is -9 to 3, is 3"), "{reset:?}: {said}");
 }
 
 #[test]

@@ -7,6 +7,19 @@ module {{ v.name }} (
     input wire logic {{ port.data_type }}{{ port.name }}{% if !loop.last %},{% endif %}
 {%- endfor %}
 );
+{%- if let Some(reset) = v.reset %}
+{%- if v.events == "posedge clock" %}
+    wire logic in_reset = {{ reset }};
+{%- else %}
+    // A register, as Verilator warns of a reset that is read both synchronously and asynchronously
+    logic in_reset;
+    initial in_reset = 1'b0;
+    always @({{ v.events }}) begin
+        if ({{ reset }}) in_reset <= 1'b1;
+        else in_reset <= 1'b0;
+    end
+{%- endif %}
+{%- endif %}
 {%- if let Some(filled) = v.filled %}
     // Clocks since the start{% if v.reset.is_some() %} or the reset{% endif %}, until the pipeline is filled
     int unsigned clocks;
@@ -44,7 +57,7 @@ module {{ v.name }} (
     logic [{{ stream.hi }}:0] {{ stream.side }}_last;
     initial {{ stream.side }}_waits = 1'b0;
     always @(posedge clock) begin
-        {{ stream.side }}_waits <= !({{ v.in_reset() }}) && {{ stream.side }}_valid && !{{ stream.side }}_ready;
+        {{ stream.side }}_waits <= !{{ v.in_reset() }} && {{ stream.side }}_valid && !{{ stream.side }}_ready;
         {{ stream.side }}_last <= {{ stream.payload }};
     end
     {{ stream.side }}_valid_stays: assert property (@(posedge clock) disable iff ({{ v.in_reset() }})

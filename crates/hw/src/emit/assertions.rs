@@ -208,7 +208,7 @@ impl View {
 
     /// Condition under which the reset is active; constant 0 without a reset.
     fn in_reset(&self) -> &'static str {
-        self.reset.unwrap_or("1'b0")
+        if self.reset.is_some() { "in_reset" } else { "1'b0" }
     }
 
     /// Flags of the next clock.
