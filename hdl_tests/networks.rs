@@ -176,7 +176,7 @@ fn nightly_decoders_are_simulated_and_proved() {
         };
         run(alir2hdl(&[], &[level, "--pipeline", stages, "--verilog", "net.v", "--quiet"]));
         let proof = run(alir2hdl(&["prove"], &["net.v"]));
-        assert!(proof.contains("proved: ") && proof.contains("own meaning"), "{sizes:?}: {proof}");
+        assert!(proof.contains("proved: ") && proof.contains("has the semantics of the network"), "{sizes:?}: {proof}");
         for simulator in simulators.iter().filter(|name| tool(name).is_some()) {
             let more = ["--input", "inputs.npy", level, "--pipeline", stages, "--sim", simulator];
             let said = run(alir2hdl(&["verify"], &more));

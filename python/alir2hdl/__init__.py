@@ -504,7 +504,7 @@ class Model:
         network, quant, weight_map: files, or dicts with what these would hold. weights: a dict from names to arrays, or a file (or
         several, or a folder) of safetensors, npz or npy. options: `nodes`, `output_buffer` (a name, or several), `max_adders`,
         `max_table_bits`, `tokens` and `position_offset` (transformers). `predict` takes and gives real numbers; a proof begins with the
-        network's own meaning.
+        semantics of the network.
         """
         files, flags = _weights(weights)
         files["network.json"] = _content(network, "IR v2")
@@ -523,7 +523,7 @@ class Model:
         model: a file, the bytes of one, a loaded onnx.ModelProto, or qonnx's ModelWrapper. input_type: that of the input port, as `s16.10` or
         `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. quant: types of the intermediate values
         of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
-        begins with the network's own meaning.
+        begins with the semantics of the network.
         """
         files, flags = [("model.onnx", _content(model, "ONNX"))], _reading({"input_type": input_type, **options})
         if quant is not None:

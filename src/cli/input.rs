@@ -350,6 +350,7 @@ impl InputArgs {
         } else if let Some(kind) = self.network_kind(&head) {
             let (model, layers, made) = self.network(kind, &mut summed, global)?;
             labels.layers = layers;
+            labels.has_layered_names = true;
             let form = made.form.clone();
             network = Some(Arc::new(made));
             (Design::Model(model), form)

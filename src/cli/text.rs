@@ -25,7 +25,7 @@ pub(super) struct TextArgs {
     /// Ask synthesis to keep every name, at the price of area
     #[arg(long, hide_short_help = true)]
     pub(super) keep_names: bool,
-    /// Name signals by the source's names (kernels have them), or by the numbers of operations
+    /// Name signals by the source (variables of kernels, layers of networks), or by numbers of operations alone
     #[arg(
         long,
         value_enum,

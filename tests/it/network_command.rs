@@ -1,5 +1,5 @@
 //! Networks at the command line: every broken input is refused with its place and reason, `info` lists what is there,
-//! `calibrate` chooses types, and what is written is proved from the network's own meaning.
+//! `calibrate` chooses types, and what is written is proved from the semantics of the network.
 
 use crate::common::run;
 use serde_json::Value;
@@ -196,8 +196,9 @@ fn samples_that_do_not_fit_are_refused() {
 
 /// Also where the network has a softmax over clipped differences to a maximum, whose sums saturate nowhere.
 #[test]
-fn what_is_written_is_proved_from_the_networks_own_meaning() {
-    for case in ["qonnx/bipolar", "transformer/case90101", "transformer/case90909"] {
+fn what_is_written_is_proved_from_the_semantics_of_the_network() {
+    let cases = ["qonnx/bipolar", "transformer/case90101", "transformer/case90909"];
+    for (case, names) in cases.into_iter().flat_map(|case| [(case, "source"), (case, "index")]) {
         let folder = data(case);
         let arguments = match folder.join("meta.json") {
             meta if meta.exists() => texts(&json(&meta)["arguments"]),
@@ -207,11 +208,29 @@ fn what_is_written_is_proved_from_the_networks_own_meaning() {
         let dir = TempDir::new().unwrap();
         let target = dir.path().join("out.v");
         let target = target.to_str().unwrap();
-        let (code, _, said) = run(&folder, &[&[source, "--pipeline", "3", "--verilog", target], &more[..]].concat());
+        let words = [source, "--pipeline", "3", "--verilog", target, "--names", names];
+        let (code, _, said) = run(&folder, &[&words, &more[..]].concat());
         assert_eq!(code, 0, "{case}: {said}");
+        // Operations are named with the layers that the headings state, or without any.
+        let text = std::fs::read_to_string(target).unwrap();
+        let inputs = ["wire [", "inputs_v0 = "].map(|words| text.contains(words));
+        assert_eq!(inputs, [true, names == "source"], "{case} {names}");
+        // An earlier file keeps its names.
+        let again = dir.path().join("again.v");
+        let words =
+            [source, "--pipeline", "3", "-o", again.to_str().unwrap(), "--names-from", target, "--names", names];
+        let (code, _, said) = run(&folder, &[&words, &more[..]].concat());
+        assert_eq!(code, 0, "{case}: {said}");
+        let body =
+            |text: &str| text.lines().filter(|line| !line.starts_with("// command")).collect::<Vec<_>>().join("\n");
+        assert_eq!(
+            body(&std::fs::read_to_string(&again).unwrap()).replace("module again", "module out"),
+            body(&text).replace("// out:", "// again:"),
+            "{case} {names}"
+        );
         let (code, out, said) = run(&folder, &[&["prove", source, target], &more[..]].concat());
         assert_eq!(code, 0, "{case}: {out}{said}");
-        assert!(out.contains("the network by its own meaning is the lowered program"), "{case}: {out}");
+        assert!(out.contains("the lowered program has the semantics of the network"), "{case}: {out}");
     }
 }
 

@@ -7,12 +7,13 @@
 //!
 //! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`:
 //! symbolic execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit;
-//! `source`: places and messages.
+//! `source`: places and messages; `names`: operations in names of signals.
 
 #![forbid(unsafe_code)]
 
 mod design;
 mod loops;
+mod names;
 pub mod netlist;
 mod paths;
 pub mod project;
@@ -22,6 +23,7 @@ pub mod verilog;
 pub mod vhdl;
 
 pub use design::*;
+pub use names::operation_in_name;
 
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::FxHashMap;

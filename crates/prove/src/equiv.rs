@@ -27,7 +27,7 @@ use super::unroll::depth;
 use super::{bit_level, netlist, phases, rounds};
 use alir_core::ir::{Model, ValueId};
 use alir_core::num::{Kif, wrap};
-use alir_hdl::{Rtl, SignalId};
+use alir_hdl::{Rtl, SignalId, operation_in_name};
 use alir_interp::{LookupMiss, Step, golden_steps, operation, output_code};
 use alir2hdl_check::clocks::{self as checker, Rhythm};
 use num_bigint::BigInt;
@@ -495,24 +495,18 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut En
     Comparison { found, matched, inputs, others }
 }
 
-/// The model operation that a signal's name speaks of: `v17`, `v17_s2`, and the like inside instances.
+/// The model operation that a signal's name states: `v17`, `fc1_v17_s2`, and the like inside instances.
 pub(super) fn operation_of(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
-    let name = rtl.signal(signal).name.rsplit('.').next()?;
-    let rest = name.strip_prefix('v').or_else(|| name.strip_prefix('V'))?;
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, tail) = rest.split_at(digits);
+    let (index, tail) = operation_in_name(&rtl.signal(signal).name)?;
     let stage = tail.strip_prefix("_s").or_else(|| tail.strip_prefix("_S"));
     let whole = tail.is_empty() || stage.is_some_and(|s| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit()));
-    let index: u32 = number.parse().ok()?;
     (whole && (index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 
 /// The model operation that the name of an auxiliary signal begins with, such as `v17_2` or `v17_a`: it may show bits
 /// of it, or its negative.
 pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Option<ValueId> {
-    let name = rtl.signal(signal).name.rsplit('.').next()?;
-    let rest = name.strip_prefix('v').or_else(|| name.strip_prefix('V'))?;
-    let index: u32 = rest.split('_').next()?.parse().ok()?;
+    let (index, _) = operation_in_name(&rtl.signal(signal).name)?;
     ((index as usize) < model.nodes().len()).then_some(ValueId(index))
 }
 

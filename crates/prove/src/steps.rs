@@ -16,7 +16,7 @@ use super::progress::traced;
 use super::sat::Solvers;
 use super::{blast, phases, value_classes};
 use alir_core::ir::Model;
-use alir_hdl::Rtl;
+use alir_hdl::{Rtl, operation_in_name};
 use alir_interp::{LookupMiss, golden};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -66,14 +66,16 @@ impl Steps {
     /// optimisation.
     fn renamed(&self, rtl: &Rtl) -> Rtl {
         rtl.renamed(|name| {
+            let Some((_, suffix)) = operation_in_name(name) else { return format!("other_{name}") };
             let lower = name.to_ascii_lowercase();
+            let start = lower[..lower.len() - suffix.len()].rfind(['_', '.']).map_or(0, |at| at + 1);
             let mut end = lower.len();
             loop {
-                if let Some(number) = self.names.get(&lower[..end]) {
+                if let Some(number) = self.names.get(&lower[start..end]) {
                     return format!("v{number}{}", &name[end..]);
                 }
-                match lower[..end].rfind('_') {
-                    Some(before) => end = before,
+                match lower[start..end].rfind('_') {
+                    Some(before) => end = start + before,
                     None => return format!("other_{name}"),
                 }
             }

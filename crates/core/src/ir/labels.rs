@@ -16,6 +16,8 @@ pub struct Labels {
     pub numbers: Vec<u32>,
     /// The nodes of a network that the operations were made for, by [`super::Node::origin`].
     pub layers: Layers,
+    /// `true` if the names of operations begin with the name of their layer.
+    pub has_layered_names: bool,
 }
 
 impl Labels {

@@ -279,7 +279,7 @@ pub fn add_lowering(
         Verdict::Proved => {
             let bits = &found.bits;
             report.notes.push(format!(
-                "the {kind} by its own meaning is the lowered program: bits by structure {}, affine forms {}, all \
+                "the lowered program has the semantics of the {kind}: bits by structure {}, affine forms {}, all \
                  assignments {}, SAT {}, sweeping {}",
                 bits.structural, bits.affine, bits.exhaustive, bits.sat, bits.swept
             ));

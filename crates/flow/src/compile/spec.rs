@@ -471,7 +471,10 @@ impl Spec {
     /// Returns the names that signals and elements have from the source.
     pub(super) fn labels(&self) -> Arc<Labels> {
         match self.text.index_names {
-            true => Arc::new(Labels { values: Vec::new(), ..(*self.module.labels).clone() }),
+            true => {
+                let labels = (*self.module.labels).clone();
+                Arc::new(Labels { values: Vec::new(), has_layered_names: false, ..labels })
+            }
             false => Arc::clone(&self.module.labels),
         }
     }

@@ -4,8 +4,7 @@
 use super::sim::process::{Invocation, log_tail, run_apart};
 use super::{Deadline, MISSING_TOOL, SimError, Tools};
 use alir_core::diag::{Diagnostic, Place, printable};
-use alir_hdl::Language;
-use alir_hdl::Rtl;
+use alir_hdl::{Language, Rtl, operation_in_name};
 use alir_prove::aiger;
 use alir_prove::circuit::{self, CircuitModule, CircuitPort};
 use std::fmt::Write;
@@ -78,9 +77,7 @@ fn head(text: &str, language: Language) -> Vec<String> {
 
 /// The place of an operation's signal in the order of operations: `v17_s2` of `top.part.v17_s2`.
 fn rank(name: &str) -> Option<u64> {
-    let last = name.rsplit('.').next()?.strip_prefix('v')?;
-    let digits = last.len() - last.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    last[..digits].parse().ok()
+    operation_in_name(name).map(|(number, _)| number.into())
 }
 
 /// Name and ports of the module that `portlist` told of.

@@ -5,8 +5,8 @@
 
 use super::builder::{Origin, Owner};
 use super::cell::{Element, Interface, Netlist};
-use super::names::{Scheme, Stems, push_letters, unique};
-use alir_core::ir::{Labels, Model, Op, ValueId};
+use super::names::{Scheme, Stems, layer_prefix, push_letters, unique};
+use alir_core::ir::{Labels, Layers, Model, Op, ValueId};
 use alir_core::num::{Code, Interval, Kif, push_decimal};
 use alir_opt::schedule::Schedule;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,6 +32,9 @@ pub(super) struct Describer<'a> {
     labels: FxHashMap<u32, String>,
     /// Numbers of the operations in names, by where they stem from; empty: their own.
     numbers: Vec<u32>,
+    layers: Layers,
+    /// Beginning of the names of operations of each layer; empty without layers.
+    layer_prefixes: Vec<String>,
 }
 
 impl<'a> Describer<'a> {
@@ -47,6 +50,8 @@ impl<'a> Describer<'a> {
             taken: taken.into_iter().map(str::to_owned).collect(),
             labels: FxHashMap::default(),
             numbers: Vec::new(),
+            layers: Layers::default(),
+            layer_prefixes: Vec::new(),
         }
     }
 
@@ -65,7 +70,10 @@ impl<'a> Describer<'a> {
                 Err(stem) => format!("v{}_{stem}", labels.numbers.get(*origin as usize).unwrap_or(origin)),
             });
         }
-        Describer { labels: named, numbers: labels.numbers.clone(), ..Describer::new(model, taken) }
+        let layers = if labels.has_layered_names { labels.layers.clone() } else { Layers::default() };
+        let layer_prefixes = layers.names().iter().map(|name| layer_prefix(name, &taken)).collect();
+        let numbers = labels.numbers.clone();
+        Describer { labels: named, numbers, layers, layer_prefixes, ..Describer::new(model, taken) }
     }
 
     /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
@@ -81,6 +89,11 @@ impl<'a> Describer<'a> {
     /// The text pool.
     pub(super) fn into_text(self) -> String {
         self.text
+    }
+
+    /// The operation of the source that this one stems from.
+    fn origin(&self, id: ValueId) -> u32 {
+        self.origins.get(id.index()).copied().unwrap_or(id.0)
     }
 
     /// The text written since `start`, as the netlist refers to it.
@@ -118,7 +131,18 @@ impl<'a> Describer<'a> {
 
     /// An operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
-        let origin = self.origins.get(id.index()).copied().unwrap_or(id.0);
+        let origin = self.origin(id);
+        if !self.labels.contains_key(&origin)
+            && let Some(layer) = self.layers.layer(origin as usize)
+        {
+            self.text.push_str(&self.layer_prefixes[layer]);
+        }
+        self.push_short(id);
+    }
+
+    /// An operation's name without its layer, for remarks.
+    fn push_short(&mut self, id: ValueId) {
+        let origin = self.origin(id);
         match self.labels.get(&origin) {
             Some(label) => self.text.push_str(label),
             None => {
@@ -131,6 +155,11 @@ impl<'a> Describer<'a> {
             self.text.push('_');
             push_decimal(&mut self.text, count);
         }
+    }
+
+    /// Lines for the head of the file.
+    pub(super) fn header(&self, schedule: &Schedule, interface: &Interface) -> Vec<String> {
+        header(self.model, schedule, interface, !self.layer_prefixes.is_empty())
     }
 
     /// Name of the net that a control port drives.
@@ -251,28 +280,28 @@ impl<'a> Describer<'a> {
         match &node.op {
             Op::Input { input } => push_decimal(&mut self.text, (*input).into()),
             Op::Const { value } => self.push_real(value, node.interval.frac),
-            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_value(*x),
+            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_short(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
             Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
             Op::Sub { a, b, shift } => self.push_two(*a, " - ", *b, *shift),
             Op::Mul { a, b } => self.push_two(*a, " * ", *b, 0),
             Op::Binary { op: _, a, b, shift } => self.push_two(*a, ", ", *b, *shift),
             Op::AddConst { x, value, shift } => {
-                self.push_value(*x);
+                self.push_short(*x);
                 self.text.push_str(if value.is_negative() { " - " } else { " + " });
                 let magnitude = if value.is_negative() { value.negated() } else { value.clone() };
                 self.push_real(&magnitude, *shift);
             }
             Op::Mux { cond, on_true, on_false, shift } => {
                 self.text.push_str("if top bit of ");
-                self.push_value(*cond);
+                self.push_short(*cond);
                 self.text.push_str(" then ");
-                self.push_value(*on_true);
+                self.push_short(*on_true);
                 self.text.push_str(" else ");
                 self.push_scaled(*on_false, *shift);
             }
             Op::Lookup { x, table, base: _ } => {
-                self.push_value(*x);
+                self.push_short(*x);
                 self.text.push_str(" in table ");
                 push_decimal(&mut self.text, table.0.into());
             }
@@ -309,13 +338,13 @@ impl<'a> Describer<'a> {
     }
 
     fn push_two(&mut self, a: ValueId, operator: &str, b: ValueId, shift: i32) {
-        self.push_value(a);
+        self.push_short(a);
         self.text.push_str(operator);
         self.push_scaled(b, shift);
     }
 
     fn push_scaled(&mut self, x: ValueId, shift: i32) {
-        self.push_value(x);
+        self.push_short(x);
         if shift != 0 {
             self.text.push_str("*2^");
             self.push_signed(shift.into());
@@ -469,8 +498,7 @@ pub fn stems_in(netlist: &Netlist, model: &Model, labels: &Labels) -> Vec<String
     (0..model.nodes().len() as u32).map(stem).collect()
 }
 
-/// Lines for the head of the file.
-pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) -> Vec<String> {
+fn header(model: &Model, schedule: &Schedule, interface: &Interface, has_layers: bool) -> Vec<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let mut lines = vec![format!(
         "{}: {}, {}, {}, {}",
@@ -499,10 +527,9 @@ pub(super) fn header(model: &Model, schedule: &Schedule, interface: &Interface) 
         };
         lines.push(format!("{stages}{inputs}{outputs}"));
     }
-    lines.push(match interface.latency {
-        0 => "names: NAME_a, NAME_b, ... compute parts of NAME".into(),
-        _ => "names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K".into(),
-    });
+    let layers = if has_layers { "LAYER_vN is operation N, vN in remarks; " } else { "" };
+    let registers = if interface.latency > 0 { "; NAME_sK is NAME in the registers after stage K" } else { "" };
+    lines.push(format!("names: {layers}NAME_a, NAME_b, ... compute parts of NAME{registers}"));
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
     lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
     lines

@@ -125,6 +125,28 @@ impl Scheme {
     }
 }
 
+/// Characters of a layer's name in the names of its signals, which would be hard to read with whole paths.
+const LAYER_CHARACTERS: usize = 20;
+
+/// Returns the beginning of the names of a layer's operations, such as `fc1_`; empty if names with it could be among
+/// `taken`.
+///
+/// Of a path it is the end, which differs from that of other layers. A number before the name and a kind after it are
+/// left out.
+pub(super) fn layer_prefix(layer: &str, taken: &[&str]) -> String {
+    let kind = layer.split_once(" (").filter(|(_, kind)| !kind.contains(' '));
+    let name = kind.map_or(layer, |(name, _)| name);
+    let unnumbered = name.trim_start_matches(|c: char| c.is_ascii_digit() || ". ".contains(c));
+    let legal = legalise(if unnumbered.is_empty() { name } else { unnumbered });
+    let words = legal.match_indices('_').map(|(at, _)| &legal[at + 1..]);
+    let starts = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let short = std::iter::once(&*legal).chain(words).filter(starts).find(|name| name.len() <= LAYER_CHARACTERS);
+    let legal = short.unwrap_or_else(|| legal[..legal.len().min(LAYER_CHARACTERS)].trim_end_matches('_'));
+    // `v3_v12` would begin like a part of `v3`.
+    let prefix = if Scheme::is_free("", std::iter::once(legal)) { format!("{legal}_") } else { format!("l_{legal}_") };
+    if Scheme::is_free(&prefix, taken.iter().copied()) { prefix } else { String::new() }
+}
+
 /// Names from a source as beginnings of names of nets: a net is called like its stem, or that, an underscore and more.
 ///
 /// No stem is another one followed by an underscore and more, so that names differ whatever follows.
@@ -206,6 +228,23 @@ mod tests {
         assert_eq!(Scheme::avoiding(["model_inp", "value1", "invalid"].into_iter()).prefix(), "");
         assert_eq!(Scheme::avoiding(["V3"].into_iter()).prefix(), "n_");
         assert_eq!(Scheme::avoiding(["v3", "n_rom0"].into_iter()).prefix(), "n1_");
+    }
+
+    #[test]
+    fn layers_give_short_prefixes() {
+        for (layer, prefix) in [
+            ("fc1 (Gemm)", "fc1_"),
+            ("inputs", "inputs_"),
+            ("12. mlp_up (layer 3)", "mlp_up_layer_3_"),
+            ("/model/encoder/layers.0/fc1/MatMul (MatMul)", "layers_0_fc1_MatMul_"),
+            ("v3 (Add)", "l_v3_"),
+            ("3 (Add)", "m3_"),
+            ("a_name_without_short_wordswhicharelongerthantwenty", "a_name_without_short_"),
+            ("signal", "signal_m_"),
+        ] {
+            assert_eq!(layer_prefix(layer, &["clk", "model_inp"]), prefix, "{layer}");
+        }
+        assert_eq!(layer_prefix("fc1", &["fc1_v3"]), "");
     }
 
     #[test]

@@ -454,7 +454,7 @@ impl Assembly<'_> {
             valid: valid.map(|(a, b)| (name(a), name(b))),
             ..Interface::plain(top, inputs, outputs)
         };
-        let header = super::describe::header(model, schedule, &interface);
+        let header = self.describer.header(schedule, &interface);
         Netlist {
             nets: self.body.nets,
             pieces: self.body.pool.into_pieces(),
