@@ -298,6 +298,19 @@ fn sim_makefile_of_a_project_writes_waves_when_asked() {
     }
 }
 
+#[test]
+fn sim_testbenches_of_projects_are_quiet_in_lint() {
+    if tool("verilator").is_none() {
+        return;
+    }
+    for project in projects() {
+        let top = project.top();
+        let (design, bench_top) = (format!("rtl/{top}.v"), format!("tb_{top}"));
+        let quiet = ["--lint-only", "--timing", "-Wall", "-Wno-DECLFILENAME", "--top-module", &bench_top];
+        works("verilator", project.path(), &[&quiet[..], &["tb/bench.v", &design]].concat());
+    }
+}
+
 /// Where the vectors are is said by a parameter too, for simulators that start somewhere else (Vivado's does).
 #[test]
 fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {

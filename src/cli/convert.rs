@@ -227,11 +227,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
 fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
     let write = |out: &mut dyn Write| formats::write_named(args.output(), out, write);
     let mut batch = Batch::default();
-    let staged = match args.output().as_os_str() == "-" {
-        true => batch.add_stdout(write),
-        false => batch.add_with(args.output(), write),
-    };
-    staged.map_err(|e| Failure::io(args.output(), "write", &e))?;
+    batch.add_with(args.output(), write).map_err(|e| Failure::io(args.output(), "write", &e))?;
     super::commit(batch)?;
     Ok(ExitStatus::Ok)
 }

@@ -19,7 +19,7 @@ use crate::interp::{cpp_header, cpp_machine, cpp_namespace};
 use crate::netlist::Languages;
 use crate::options::HardwareOptions;
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -246,7 +246,7 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
 /// writing a small model.
 const LONG: usize = 10_000;
 
-/// Runs the main job; `words` is what the text says of it.
+/// Runs `generate`; `words` is what the text says of it.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
@@ -319,32 +319,32 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 let text = made(k).proved_text(language, &listener)?;
                 proofs.push(proved(target, &design, first.axis.is_some(), begun.elapsed().as_secs_f64()));
                 proved_files[k] = true;
-                stage(&mut batch, target, |out| out.write_all(text.as_bytes()))
+                batch.add_with(&target.path, |out| out.write_all(text.as_bytes()))
             }
-            Form::Text(language) if design.operations() > LONG => stage(&mut batch, target, |out| {
+            Form::Text(language) if design.operations() > LONG => batch.add_with(&target.path, |out| {
                 // An assignment for each net, in VHDL a declaration too.
                 let nets = made(k).netlist.nets().len();
                 let lines = if language == Language::Vhdl { 2 * nets } else { nets };
                 made(k).write(language, &mut Lines::new(out, &target.path.display().to_string(), lines, global))
             }),
-            Form::Text(language) => stage(&mut batch, target, |out| made(k).write(language, out)),
+            Form::Text(language) => batch.add_with(&target.path, |out| made(k).write(language, out)),
             Form::Header => {
                 if let (None, (_, Some(change))) = (&args.output.namespace, cpp_namespace::from_stem(&stems[k])) {
                     say(&change, global);
                 }
                 let header = args.header(&design, &stems[k], &file.checksum);
-                stage(&mut batch, target, |out| out.write_all(header.as_bytes()))
+                batch.add_with(&target.path, |out| out.write_all(header.as_bytes()))
             }
             Form::Witness => {
                 let known = made(k).witness()?;
-                stage(&mut batch, target, |out| {
+                batch.add_with(&target.path, |out| {
                     formats::write_named(&target.path, out, |out| witness::write(&known, out))
                 })
             }
             Form::Interface => {
                 let network = interface_of_network(&file, &design);
                 let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);
-                stage(&mut batch, target, |out| out.write_all(sidecar.to_json().as_bytes()))
+                batch.add_with(&target.path, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
         };
         staged.map_err(|e| unwritable(target, &e))?;
@@ -484,14 +484,6 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
         stem = stem.strip_suffix(extension).unwrap_or(stem);
     }
     stem.to_owned()
-}
-
-fn stage(
-    batch: &mut Batch,
-    target: &Target<'_>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    if target.is_stdout() { batch.add_stdout(write) } else { batch.add_with(&target.path, write) }
 }
 
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {

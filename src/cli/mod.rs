@@ -195,7 +195,7 @@ struct Cli {
     command: Option<Command>,
 }
 
-/// The main job's options: they are there if a model is.
+/// The options of `generate`: they are there if a model is.
 #[derive(Debug)]
 struct MainJob(Option<Box<emit::Args>>);
 
@@ -487,7 +487,7 @@ pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
     }
 }
 
-/// Returns the names and aliases of the options of the main job (an empty name) or of a sub-command, as they are typed,
+/// Returns the names and aliases of the options of `generate` (an empty name) or of a sub-command, as they are typed,
 /// without the dashes.
 pub fn option_names(sub_command: &str) -> Vec<String> {
     let mut whole = command();

@@ -48,8 +48,20 @@ impl NetlistArgs {
     /// # Errors
     /// If one was given (exit code 2).
     pub(super) fn refuse(&self) -> Result<(), Failure> {
+        self.refuse_with("a netlist, and the file is none: it instantiates no cells of a library")
+    }
+
+    /// Refuses the options for a stateful design.
+    ///
+    /// # Errors
+    /// If one was given (exit code 2).
+    pub(super) fn refuse_stateful(&self) -> Result<(), Failure> {
+        self.refuse_with("a netlist, and netlists of stateful designs are not proved")
+    }
+
+    fn refuse_with(&self, purpose: &str) -> Result<(), Failure> {
         let Some(flag) = self.given() else { return Ok(()) };
-        let message = format!("{flag} is for a netlist, and the file is none: it instantiates no cells of a library");
+        let message = format!("{flag} is for {purpose}");
         let help = "leave it out; RTL is proved without";
         Err(Failure::input(Diagnostic::error("E0804", Place::Flag(flag.into()), message).with_help(help)))
     }

@@ -87,7 +87,8 @@ struct Given {
 /// lives.
 ///
 /// # Errors
-/// `E0003` where a result would replace what is read, `E0802` where two results share a file (exit code 2).
+/// `E0003` where a result would replace what is read, `E0802` where two results share a file, or one shares stdout
+/// with the document of `--json` (exit code 2).
 pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
     let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
     let in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
@@ -118,6 +119,12 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
             let message = format!("{} goes to {shown} too", flag(other.id));
             problems.push(Diagnostic::error("E0802", place(), message).with_help("give each result a file of its own"));
         }
+    }
+    let json = matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
+    if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.path.as_os_str() == "-") {
+        let (flag, message) = (flag(&command(), name, result.id), "the JSON document goes to stdout too");
+        problems
+            .push(Diagnostic::error("E0802", Place::Flag(flag), message).with_help("name a file, or leave out --json"));
     }
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));

@@ -117,11 +117,9 @@ impl Outputs {
         }
         let copy = |from: &Path, out: &mut dyn io::Write| io::copy(&mut File::open(from)?, out).map(|_| ());
         let mut batch = Batch::default();
-        if path.as_os_str() == "-" {
-            batch.add_stdout(|out| copy(&files[0].1, out)).map_err(failed)?;
-        } else if has_extension(&path, "npz") {
+        if has_extension(&path, "npz") {
             batch.add_with(&path, |out| write_npz(out, &files)).map_err(failed)?;
-        } else if ["npy", "csv", "txt"].iter().any(|e| has_extension(&path, e)) {
+        } else if path.as_os_str() == "-" || ["npy", "csv", "txt"].iter().any(|e| has_extension(&path, e)) {
             batch.add_with(&path, |out| copy(&files[0].1, out)).map_err(failed)?;
         } else {
             std::fs::create_dir_all(&path).map_err(failed)?;

@@ -227,7 +227,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
-            args.netlist.refuse()?;
+            args.netlist.refuse_stateful()?;
             machine::refuse_flags(
                 args.via.map(|_| "--via").into_iter().chain(args.witness.iter().map(|_| "--witness")),
             )?;
@@ -295,7 +295,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        let made = args.sources().and_then(|(content, source)| {
+        let lowered = file.source(&model).is_some();
+        let sources = if lowered { Err(certificate::LOWERED.to_owned()) } else { args.sources() };
+        let made = sources.and_then(|(content, source)| {
             let sources = (content.as_slice(), source.as_str());
             certificate::record_program(&model, sources, args.top.as_deref(), || proof.programs(), &proof.report)
         });

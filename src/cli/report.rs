@@ -194,6 +194,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let status = match args.output {
         Some(_) => ExitStatus::Ok,
+        None if args.html.as_deref() == Some(Path::new("-")) => ExitStatus::Ok,
         None => print(format.content(args, &rows).as_bytes())?,
     };
     if !args.check {

@@ -277,7 +277,7 @@ impl Typed<'_> {
         let first = invalid.split(", ").next().unwrap_or_default();
         match first.trim_start_matches('<').strip_prefix("--") {
             Some(rest) if self.model() != "MODEL" || self.sub.is_none() => {
-                let long = rest.split([' ', '=']).next().unwrap_or(rest);
+                let long = rest.split([' ', '=', '[']).next().unwrap_or(rest);
                 let arg = self.command.get_arguments().find(|arg| names_arg(arg, long));
                 match arg.and_then(|arg| example(long, arg)) {
                     Some(example) => format!("add --{long} {example}"),

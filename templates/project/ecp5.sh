@@ -2,12 +2,19 @@
 # Synthesis, placement and routing of {{ v.top }} for {{ v.yosys_part }} with yosys and nextpnr. YOSYS, NEXTPNR, {% if v.nextpnr.is_ecp5() %}ECPPACK{% else %}ICEPACK{% endif %}, NEXTPNR_FLAGS (more options)
 # and SEED may be set.
 #   sh scripts/{{ v.nextpnr.family }}.sh                      the block as it is: paths from and to its ports have no clock, and are in no figure
+{%- if v.streams.is_none() && !v.stateful %}
 #   MODEL=FILE sh scripts/{{ v.nextpnr.family }}.sh           the netlist is proved equal to the model, too (docs/netlist-proof.md); ALIR2HDL names the program
+{%- endif %}
 #   sh scripts/{{ v.nextpnr.family }}.sh between-registers    for figures: a register at each port, so that every path has a clock; no bitstream
 set -eu
 case "${MODEL:-}" in
+{%- if v.streams.is_none() && !v.stateful %}
 '' | /*) ;;
 *) MODEL="$PWD/$MODEL" ;;
+{%- else %}
+'') ;;
+*) echo "{{ v.nextpnr.family }}.sh: MODEL is set, and netlists of {% if v.stateful %}stateful designs{% else %}AXI4-Stream wrappers{% endif %} are not proved" >&2 && exit 2 ;;
+{%- endif %}
 esac
 cd "$(dirname "$0")/.."
 mkdir -p reports/yosys

@@ -26,7 +26,7 @@ module {{ v.name }};
     reg broken;
     integer again, entering, leaving, k;
     integer in_file, out_file, fields, pass, cycle, start, received, mismatches, idle, in_pace, out_pace;
-    // Verilator sees no use in an argument of $random or $fscanf.
+    // For Verilator nothing uses an argument of $random or $fscanf.
     // verilator lint_off UNUSED
     integer seed;
     // verilator lint_on UNUSED

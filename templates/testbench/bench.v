@@ -11,14 +11,20 @@ module {{ name }}_{{ lane.index }};
     parameter COMPARED = {{ lane.compared }};
 
     reg clk;
+    // An asynchronous reset is among its bits.
+    // verilator lint_off SYNCASYNCNET
     reg [{{ lane.stimulus_hi }}:0] stimulus;
+    // verilator lint_on SYNCASYNCNET
     reg [{{ lane.stimulus_hi }}:0] next;
     wire [{{ lane.response_hi }}:0] actual;
     reg [{{ lane.response_hi }}:0] expected;
 {%- if lane.masked %}
     reg [{{ lane.response_hi }}:0] defined;
 {%- endif %}
+    // Not all benches compare data and a valid flag.
+    // verilator lint_off UNUSED
     reg [2:0] flags;
+    // verilator lint_on UNUSED
     reg [31:0] entered, wanted;
     reg [8 * 1024 - 1:0] folder;
     reg [8 * 3 - 1:0] last;

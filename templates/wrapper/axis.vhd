@@ -14,12 +14,12 @@ entity {{ v.top }} is
         {{ v.names.input }}_tlast : in  std_logic;
 {%- if let Some(user) = v.user %}
         {{ v.names.input }}_tuser : in  std_logic_vector{{ user }};
-        {{ v.names.output }}_tuser : out std_logic_vector{{ user }};
 {%- endif %}
         {{ v.names.output }}_tdata : out std_logic_vector{{ v.out_data }};
         {{ v.names.output }}_tvalid : out std_logic;
         {{ v.names.output }}_tready : in  std_logic;
-        {{ v.names.output }}_tlast : out std_logic
+        {{ v.names.output }}_tlast : out std_logic{% if let Some(user) = v.user %};
+        {{ v.names.output }}_tuser : out std_logic_vector{{ user }}{% endif %}
     );
     attribute X_INTERFACE_INFO : string;
     attribute X_INTERFACE_INFO of {{ v.names.clock }} : signal is "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK";

@@ -86,6 +86,10 @@ const TABLE: &str = "\
 2 E0002 m.json.gz --verilog o.v --hierarchy tree
 2 E0801 m.json.gz --verilog o.v --hierarchy stages
 2 E0801 m.json.gz --verilog o.v --hierarchy layers --pipeline 2
+2 E0802 m.json.gz --verilog - --json
+2 E0802 m.json.gz --cpp - --json
+2 E0802 m.json.gz -o o.v --witness - --json
+2 E0802 info m.json.gz --sweep 2 --svg -
 2 E0002 m.json.gz --verilog o.v --use-dsp perhaps
 2 E0002 diff m.json.gz
 2 E0002 diff m.json.gz m.json.gz --samples 0

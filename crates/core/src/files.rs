@@ -90,7 +90,7 @@ enum Staged {
 }
 
 impl Batch {
-    /// Writes `contents` to a temporary neighbour of `path`.
+    /// Writes `contents` to a temporary neighbour of `path`; `-` is standard output.
     ///
     /// # Errors
     /// If the neighbour cannot be made or written.
@@ -103,11 +103,14 @@ impl Batch {
     /// # Errors
     /// If the neighbour cannot be made or written.
     pub fn add_with(&mut self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        check_free(path)?;
-        if path == Path::new("/dev/stdout") {
-            // It may be redirected into a file at some position, which a rename would take no notice of.
-            return self.add_stdout(write);
+        // `/dev/stdout` may be redirected into a file at some position, which a rename would take no notice of.
+        if path == Path::new("-") || path == Path::new("/dev/stdout") {
+            let mut held = tempfile::tempfile()?;
+            write(&mut held)?;
+            self.staged.push(Staged::Stdout(held));
+            return Ok(());
         }
+        check_free(path)?;
         // The target of a link, so that the link stays.
         let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match std::fs::metadata(&target) {
@@ -130,17 +133,6 @@ impl Batch {
         Ok(())
     }
 
-    /// Keeps what `write` streams for standard output.
-    ///
-    /// # Errors
-    /// If there is no place for temporary files.
-    pub fn add_stdout(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let mut held = tempfile::tempfile()?;
-        write(&mut held)?;
-        self.staged.push(Staged::Stdout(held));
-        Ok(())
-    }
-
     /// Renames all of them into place.
     ///
     /// # Errors
@@ -153,7 +145,9 @@ impl Batch {
     ///
     /// # Errors
     /// The path whose rename or copy failed, `-` for standard output, and why; those done before it stay.
-    pub fn commit_each(self) -> Result<(), (PathBuf, io::Error)> {
+    pub fn commit_each(mut self) -> Result<(), (PathBuf, io::Error)> {
+        // What may fail comes before anything is replaced.
+        self.staged.sort_by_key(|staged| !matches!(staged, Staged::Held(..)));
         for staged in self.staged {
             match staged {
                 Staged::Neighbour(file, path, _unfinished) => {

@@ -44,7 +44,7 @@ Examples:
   alir2hdl info machine.json.gz                    ports, registers, blocks
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
-optimised program, as the main job with the same options makes it; with --wrapper they are those of the core in it. \
+optimised program, as `generate` with the same options makes it; with --wrapper they are those of the core in it. \
 -v shows all: what each pass did, every stage's longest path.")]
 pub(super) struct Args {
     #[command(flatten)]

@@ -224,8 +224,8 @@ impl Spec {
             None => Ok(()),
             Some(_) => {
                 let message =
-                    format!("{asked} shows hardware that takes a sample every clock; --ii is not known there yet");
-                let help = "leave it out; the main job, `verify` and `prove` take it";
+                    format!("{asked} is for hardware that takes a sample every clock, and --ii for shared hardware");
+                let help = "leave one of the two out; `info --ii 1,2,4` compares intervals";
                 Err(Diagnostic::error("E0816", Place::Flag("--ii".into()), message).with_help(help).into())
             }
         }

@@ -106,9 +106,9 @@ impl<'a> FolderSpec<'a> {
         }
         let what = if estimate.ff > 0 { "clock period" } else { "path" };
         let (period, missing) = (nanoseconds(estimate.period_ns), estimate.period_ns - self.clock_ns);
-        let missing = if missing > 0.0005 { format!(", {} ns too long", nanoseconds(missing)) } else { String::new() };
-        let default = if self.is_default_clock { "; no clock was requested" } else { "" };
-        format!("; estimated {what} {period} ns on {}{missing}{default}", estimate.device)
+        let than = if self.is_default_clock { "longer than the default clock period" } else { "too long" };
+        let missing = if missing > 0.0005 { format!(", {} ns {than}", nanoseconds(missing)) } else { String::new() };
+        format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
     }
 
     /// The part of a flow, and its device.

@@ -31,6 +31,9 @@ pub struct Recording {
     pub files: Files,
 }
 
+/// Reason that there are no files for the checker of a kernel or a network, which it does not read.
+pub const LOWERED: &str = "it reads ALIR, and the model is none; prove the file that `alir2hdl convert` writes of it";
+
 /// Adds the files for the checker; returns the note for the report, which states the reason if there are none.
 pub fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
     match recording {

@@ -197,8 +197,10 @@ pub fn design(
             equiv::check_ports(model, &file.rtl, &request).map_err(|reason| in_source(other_ports(&reason)))?;
             let hints = Hints::from_header(model, &file.rtl);
             let mut proof = program(model, &file.rtl, hints, request, &solvers);
+            let lowered = source.is_some();
             lowering(model, source, &mut proof.report, &solvers).map_err(ProofFault::Bug)?;
             if options.certificate {
+                let sources = if lowered { Err(certificate::LOWERED.to_owned()) } else { sources };
                 let made = sources.and_then(|sources| {
                     certificate::record_program(
                         model,

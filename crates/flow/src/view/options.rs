@@ -28,13 +28,17 @@ fn ending(path: &Path) -> String {
 /// Checks the name of a picture.
 ///
 /// # Errors
-/// `E0802` if its extension is that of another kind of file.
+/// `E0802` if its extension is that of another kind of file, or it is standard output.
 pub fn check_svg(path: &Path) -> Result<(), Diagnostic> {
-    if matches!(ending(path).as_str(), "svg" | "") {
+    let is_stdout = path.as_os_str() == "-";
+    if matches!(ending(path).as_str(), "svg" | "") && !is_stdout {
         return Ok(());
     }
-    let message = format!("the ending of {} is not that of an SVG picture", path.display());
-    Err(Diagnostic::error("E0802", Place::Flag("--svg".into()), message).with_help("end it in .svg"))
+    let (message, help) = match is_stdout {
+        true => ("stdout has the report of this command".to_owned(), "name a file that ends in .svg"),
+        false => (format!("the ending of {} is not that of an SVG picture", path.display()), "end it in .svg"),
+    };
+    Err(Diagnostic::error("E0802", Place::Flag("--svg".into()), message).with_help(help))
 }
 
 impl Default for PageOptions {
