@@ -4,7 +4,8 @@
     benches/netlist/simulate.py FAMILY RTL NETLIST [--share /usr/share/yosys] [--top dut] [--inputs CODES]... [--samples N]
 
 The RTL is one that alir2hdl wrote: its header comment states the elements of the ports. Both get the same random inputs, enables and
-resets. Where an output bit of the RTL is known, the netlist's has to be equal. The last line is `equal`, `differs` (a bit with the
+resets. Where an output bit of the RTL is known, the netlist's has to be equal; with a valid flag, data outputs in the enabled clocks of a
+result only: where the flag is 1, and in the rest of the initiation interval. The last line is `equal`, `differs` (a bit with the
 opposite value) or `unknown` (an undefined bit); the exit code is 0, 1 or 3.
 """
 
@@ -33,6 +34,8 @@ class Interface:
     def __init__(self, text, top):
         self.ports = re.findall(r"^\s*(input|output)\s+(?:wire|reg)?\s*(?:signed\s*)?(?:\[(\d+):0\])?\s*(\w+)", text.split(f"module {top} ")[1].split(");")[0], re.M)
         self.ports = [(direction, int(high or 0) + 1, name) for direction, high, name in self.ports]
+        interval = re.search(r"^// latency .*initiation interval (\d+)", text, re.M)
+        self.interval = int(interval[1]) if interval else 1
         self.data = [(width, name) for direction, width, name in self.ports if direction == "input" and name not in CONTROLS]
         self.elements = []
         for name, high, low in re.findall(r"^//\s+(?:\S+): (\w+)\[(\d+)(?::(\d+))?\], [su]", text, re.M):
@@ -84,10 +87,13 @@ def testbench(interface, top, vectors, is_clocked):
     for module, prefix in (("rtl_" + top, "rtl_"), (top, "net_")):
         ports = ", ".join(f".{name}({name if direction == 'input' else prefix + name})" for direction, _, name in interface.ports)
         lines.append(f"{module} u_{prefix} ({ports});")
-    lines.append("task check; begin")
+    gated = "valid_out" in names
+    lines.append("integer age; task check; begin")
     for direction, width, name in interface.ports:
         if direction == "output":
             a, b = f"rtl_{name}", f"net_{name}"
+            if gated and name not in ("valid_out", "ready"):
+                lines.append(f"if (rtl_valid_out === 1'b1 || age < {interface.interval}) begin")
             lines.append(f"""known = known + ((^{a}) !== 1'bx);
 if (((({a} ^ {b}) & ~({a} ^ {a})) | 0) !== 0 && {a} !== {b}) begin : c_{name} integer k;
   for (k = 0; k < {width}; k = k + 1) if ({a}[k] !== 1'bx && {a}[k] !== {b}[k]) begin
@@ -95,8 +101,10 @@ if (((({a} ^ {b}) & ~({a} ^ {a})) | 0) !== 0 && {a} !== {b}) begin : c_{name} in
     else begin if (bad < 20) $display("bit %0d of {name} at vector %0d %0t: rtl %b netlist %b", k, i, $time, {a}[k], {b}[k]); bad = bad + 1; end
   end
 end""")
+            if gated and name not in ("valid_out", "ready"):
+                lines.append("end")
     lines.append("end endtask")
-    lines.append('initial begin bad = 0; unknown = 0; known = 0; $readmemh("vectors.hex", vectors); v = vectors[0];')
+    lines.append('initial begin age = 1000000; bad = 0; unknown = 0; known = 0; $readmemh("vectors.hex", vectors); v = vectors[0];')
     if is_clocked:
         lines.append("clk = 0;" + (" ce = 1;" if "ce" in names else "") + (" valid_in = 1;" if "valid_in" in names else "") + (f" {reset} = {active};" if reset else ""))
     lines.append(f"for (i = 0; i < {len(vectors)}; i = i + 1) begin v = vectors[i];")
@@ -107,7 +115,11 @@ end""")
         for name in ("ce", "valid_in"):
             if name in names:
                 lines.append(f"{name} = i < 8 || i > {len(vectors) - 160} || $urandom % 4 != 0;")
-        lines.append("#4; if (i > 4) check; #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
+        enabled = "ce" if "ce" in names else "1"
+        counts = f"if ({reset} == {active}) age = 1000000; else " if reset else ""
+        if gated:
+            counts += f"if ({enabled}) age = rtl_valid_out === 1'b1 ? 1 : age + 1;"
+        lines.append(f"#4; if (i > 4) check; {counts if gated else ''} #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
     else:
         lines.append("#10 check;")
     lines.append('end $display("checks with known outputs %0d", known); $display("opposite bits %0d, unknown bits %0d", bad, unknown); if (bad) $display("differs"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')
@@ -140,7 +152,7 @@ def prepare(folder, family, rtl, top, share, inputs=(), samples=400, seed=1):
 
 def simulate(folder, files, netlist, share, family, limit=300):
     """Compiles and runs; returns the last line and all lines."""
-    command = ["iverilog", "-g2012", "-o", "sim", "-s", "tb", *(f"-I{pathlib.Path(share) / pathlib.Path(m).parent}" for m in MODELS[family]), *map(str, files), str(netlist)]
+    command = ["iverilog", "-g2012", "-DNO_ICE40_DEFAULT_ASSIGNMENTS", "-o", "sim", "-s", "tb", *(f"-I{pathlib.Path(share) / pathlib.Path(m).parent}" for m in MODELS[family]), *map(str, files), str(netlist)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
     if done.returncode:
         return "not compiled", done.stderr

@@ -89,9 +89,10 @@ impl HeldProgram {
             (file.kernel, file.labels) = (Some(program), Arc::new(labels));
             Design::Model(model)
         } else {
-            let (model, _, form) = formats::recognise(bytes, &limits, None)?;
-            file.form = form;
-            Design::Model(model)
+            let read = formats::recognise(bytes, &limits, None)?;
+            file.form = read.form;
+            file.labels = Arc::new(Labels { layers: read.layers, ..Labels::default() });
+            Design::Model(read.model)
         };
         Ok(HeldProgram::new(design, file, name))
     }

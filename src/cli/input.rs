@@ -359,10 +359,10 @@ impl InputArgs {
             let is_gzip = summed.head.starts_with(&[0x1f, 0x8b]);
             (Design::Machine(machine), machine_form(is_gzip))
         } else {
-            let (model, notes, form) =
-                formats::recognise(&mut summed, &limits, self.format()).map_err(|e| self.wrong(e))?;
-            report(&notes.in_file(&self.model), global);
-            (Design::Model(model), form)
+            let read = formats::recognise(&mut summed, &limits, self.format()).map_err(|e| self.wrong(e))?;
+            report(&read.notes.in_file(&self.model), global);
+            labels.layers = read.layers;
+            (Design::Model(read.model), read.form)
         };
         // What the file is comes first: an option may be fine for the file that was meant.
         if of_matrix.is_none() && network.is_none() {

@@ -102,9 +102,7 @@ fn write(
     let (design, file) = design()?;
     let request = PageRequest { page: page_options, options, name };
     let shown = match &design {
-        Design::Model(model) => {
-            request.model_page(model, file.network.as_ref().map(|_| &file.labels.layers), global)?
-        }
+        Design::Model(model) => request.model_page(model, &file.labels.layers, global)?,
         Design::Machine(machine) => request.machine_page(machine)?,
     };
     let PageContent { drawing, facts, registers, chart, remarks } = shown;
@@ -173,7 +171,7 @@ impl PageRequest<'_> {
         self.options.spec(&format!("{legal}_top"))
     }
 
-    fn model_page(&self, model: &Model, layers: Option<&Layers>, global: Global) -> Result<PageContent, Failure> {
+    fn model_page(&self, model: &Model, layers: &Layers, global: Global) -> Result<PageContent, Failure> {
         let spec = self.spec();
         let hardware = compile::model(model, &spec)?;
         if let Some(reused) = hardware.reused() {

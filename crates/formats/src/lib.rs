@@ -22,7 +22,7 @@ pub use fsm::{begins_json, head, is_machine, look_ahead, machine_json, read_mach
 
 use alir::Frame;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, utf16};
-use alir_core::ir::{Limits, Model, ValueId};
+use alir_core::ir::{Layers, Limits, Model, ValueId};
 use bytecode::Header;
 use decode::Era;
 use json::Json;
@@ -178,33 +178,40 @@ pub fn write_named(
 /// # Errors
 /// Every problem of the file.
 pub fn read(reader: impl Read, limits: &Limits, format: Option<Format>) -> Result<(Model, Diagnostics), Diagnostics> {
-    recognise(reader, limits, format).map(|(model, notes, _)| (model, notes))
+    recognise(reader, limits, format).map(|read| (read.model, read.notes))
 }
 
-/// [`read`], which also says what form the file has, for people: `ALIR JSON, version 4, gzip`.
+/// A model file that was read.
+pub struct Recognised {
+    /// The program.
+    pub model: Model,
+    /// Notes about what the file does unusually.
+    pub notes: Diagnostics,
+    /// Form of the file, for people: `ALIR JSON, version 4, gzip`.
+    pub form: String,
+    /// The stages of a pipeline; none of other files.
+    pub layers: Layers,
+}
+
+/// Like [`read`], with more about the file.
 ///
 /// # Errors
 /// As [`read`].
-pub fn recognise(
-    reader: impl Read,
-    limits: &Limits,
-    format: Option<Format>,
-) -> Result<(Model, Diagnostics, String), Diagnostics> {
-    let mut form = String::new();
+pub fn recognise(reader: impl Read, limits: &Limits, format: Option<Format>) -> Result<Recognised, Diagnostics> {
+    let (mut form, mut layers) = (String::new(), Layers::default());
     let mut is_gzip = false;
-    let (model, notes) = read_into(reader, limits, format, &mut form, &mut is_gzip)?;
+    let (model, notes) = read_into(reader, limits, format, (&mut form, &mut is_gzip, &mut layers))?;
     if is_gzip {
         form.push_str(", gzip");
     }
-    Ok((model, notes, form))
+    Ok(Recognised { model, notes, form, layers })
 }
 
 fn read_into(
     reader: impl Read,
     limits: &Limits,
     format: Option<Format>,
-    form: &mut String,
-    is_gzip: &mut bool,
+    (form, is_gzip, layers): (&mut String, &mut bool, &mut Layers),
 ) -> Result<(Model, Diagnostics), Diagnostics> {
     let fatal = |stop: Box<Diagnostic>| Diagnostics::from(*stop);
     let mut source = Source::new(reader, limits.max_bytes).map_err(fatal)?;
@@ -247,7 +254,7 @@ fn read_into(
     });
     match frame {
         Some(frame) => {
-            let (model, mut notes) = alir::read(json, limits, frame, form)?;
+            let (model, mut notes) = alir::read(json, limits, frame, form, layers)?;
             // The note is about a file whose version nothing states.
             if is_stated {
                 notes.0.retain(|note| note.code != "N0103");

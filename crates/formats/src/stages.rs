@@ -1,15 +1,16 @@
 //! Pipelines as one program: the stages of a `Pipeline` file, one after the other.
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_core::ir::{Builder, Limits, Model, Node, Op, Output, Table, TableId, ValueId};
+use alir_core::ir::{Builder, Layers, Limits, Model, Node, Op, Output, Table, TableId, ValueId};
 use alir_core::num::{Code, Interval};
 
 /// The program that feeds the outputs of each stage to the inputs of the next. An input of a later stage becomes a
-/// quantise of the output that it reads, scaled as output and input say; a negated output is negated first.
+/// quantise of the output that it reads, scaled as output and input say; a negated output is negated first. `layers`
+/// receives the stages.
 ///
 /// # Errors
 /// `E0143` if a stage has not as many inputs as the stage before has outputs; what the model's checks say.
-pub(super) fn join(stages: Vec<Model>, limits: &Limits) -> Result<Model, Diagnostics> {
+pub(super) fn join(stages: Vec<Model>, limits: &Limits, layers: &mut Layers) -> Result<Model, Diagnostics> {
     for (k, pair) in stages.windows(2).enumerate() {
         let (outputs, inputs) = (pair[0].outputs().len(), pair[1].n_inputs());
         if outputs != inputs {
@@ -27,8 +28,10 @@ pub(super) fn join(stages: Vec<Model>, limits: &Limits) -> Result<Model, Diagnos
     let Some(second) = stages.next() else { return Ok(first) };
 
     let mut joined = Joined::new(&first, limits);
-    for stage in std::iter::once(second).chain(stages) {
+    layers.note(&title(1), joined.builder.nodes().len());
+    for (stage, number) in std::iter::once(second).chain(stages).zip(2..) {
         joined.append(&stage);
+        layers.note(&title(number), joined.builder.nodes().len());
     }
     let Joined { mut builder, outputs, .. } = joined;
     for out in outputs {
@@ -41,6 +44,11 @@ pub(super) fn join(stages: Vec<Model>, limits: &Limits) -> Result<Model, Diagnos
         };
         Diagnostics(problems.iter().map(problem).collect())
     })
+}
+
+/// Name of a stage of the file, as a layer of the program.
+fn title(number: usize) -> String {
+    format!("model stage {number}")
 }
 
 struct Joined {

@@ -1,8 +1,7 @@
 //! The drawing of a program: a column a stage, or a clock.
 
 use super::drawing::{Column, Declarations, Drawing, Node, Observed};
-use alir_core::ir::Layers;
-use alir_core::ir::{Model, ValueId};
+use alir_core::ir::{Layers, Model, ValueId};
 use alir_hw::reuse::serial::{self, Graph};
 use alir_hw::reuse::{self, Placement, Plan};
 use alir_interp::samples::{Port, Values};
@@ -31,8 +30,8 @@ pub struct ScheduledModel<'a> {
     pub rtl: &'a str,
     /// Unit of the delays.
     pub unit: &'static str,
-    /// Which layer of a network each operation of the program that was read was made for.
-    pub layers: Option<&'a Layers>,
+    /// Layers of the network, or stages of the file, of the operations of the program that was read.
+    pub layers: &'a Layers,
 }
 
 /// Returns the names that the generated RTL has for the operations, after `prefix`.
@@ -106,10 +105,8 @@ impl Drawing {
         // Columns before the first stage have no path.
         let without = (last as usize + 1).saturating_sub(pipeline.view.stages.len());
         let mut nodes = nodes(model, "", 0, pipeline.delay, &declared, |id| pipeline.stage[id.index()]);
-        if let Some(layers) = pipeline.layers {
-            for (node, drawn) in model.nodes().iter().zip(&mut nodes) {
-                drawn.layer = layers.layer(node.origin as usize);
-            }
+        for (node, drawn) in model.nodes().iter().zip(&mut nodes) {
+            drawn.layer = pipeline.layers.layer(node.origin as usize);
         }
         Drawing {
             nodes,
@@ -117,7 +114,7 @@ impl Drawing {
             has_registers: pipeline.stages > 0,
             has_loops: false,
             unit: pipeline.unit,
-            layers: pipeline.layers.map_or_else(Vec::new, |layers| layers.names().to_vec()),
+            layers: pipeline.layers.names().to_vec(),
             origin: "the inputs",
             paths: std::iter::repeat_n(Vec::new(), without).chain(paths).collect(),
             outputs: outputs.collect(),
@@ -127,13 +124,7 @@ impl Drawing {
 
     /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
     /// computed. What it is made of says which copy of which group computes it.
-    pub fn from_plan(
-        model: &Model,
-        plan: &Plan,
-        delay: &dyn Delay,
-        unit: &'static str,
-        layers: Option<&Layers>,
-    ) -> Drawing {
+    pub fn from_plan(model: &Model, plan: &Plan, delay: &dyn Delay, unit: &'static str, layers: &Layers) -> Drawing {
         let placed = reuse::placements(model, plan);
         let mut clocks: Vec<u32> = placed.iter().flatten().map(Placement::clock).collect();
         clocks.sort_unstable();
@@ -144,7 +135,7 @@ impl Drawing {
         let declared = Declarations::new("");
         let mut nodes = nodes(model, "", 0, delay, &declared, column);
         for ((node, drawn), placed) in model.nodes().iter().zip(&mut nodes).zip(&placed) {
-            drawn.layer = layers.and_then(|layers| layers.layer(node.origin as usize));
+            drawn.layer = layers.layer(node.origin as usize);
             match placed {
                 Some(Placement::Copy { group, instance, copy, clock }) => {
                     let alone = plan.groups[*group].instances.len() == 1;
@@ -168,7 +159,7 @@ impl Drawing {
         (graph, plan): (&Graph, &serial::Plan),
         delay: &dyn Delay,
         unit: &'static str,
-        layers: Option<&Layers>,
+        layers: &Layers,
     ) -> Drawing {
         // Wires are placed next to their operands; inputs, constants and wires that depend on them alone before the
         // first cycle.
@@ -192,7 +183,7 @@ impl Drawing {
         let place = |clock: u32| clocks.partition_point(|&c| c < clock) as u32 + u32::from(clock > 0);
         let mut nodes = nodes(model, "", 0, delay, &declared, |id| place(begins[id.index()]));
         for ((node, drawn), shown) in model.nodes().iter().zip(&mut nodes).zip(&shown) {
-            drawn.layer = layers.and_then(|layers| layers.layer(node.origin as usize));
+            drawn.layer = layers.layer(node.origin as usize);
             if let Some([first, last]) = shown {
                 drawn.meaning.push_str(&format!("; its bits are shown in clocks {first} to {last}"));
             }
@@ -207,7 +198,7 @@ impl Drawing {
         clocks: &[u32],
         interval: u32,
         unit: &'static str,
-        layers: Option<&Layers>,
+        layers: &Layers,
     ) -> Drawing {
         let named = |clock: &u32| Column {
             title: format!("clock {clock}, phase {}", clock % interval),
@@ -224,7 +215,7 @@ impl Drawing {
             has_registers: true,
             has_loops: false,
             unit,
-            layers: layers.map_or_else(Vec::new, |layers| layers.names().to_vec()),
+            layers: layers.names().to_vec(),
             origin: "the inputs",
             outputs: outputs.collect(),
             observed: None,

@@ -8,7 +8,7 @@ use super::super::stages;
 use super::super::upgrade::Negations;
 use super::number::{BadInterval, BadNumber, Dyadic, interval, parse_f64, parse_i64};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_core::ir::{Builder, Limits, Model, Op, Output, Part, Problem, Site, Table, ValueId};
+use alir_core::ir::{Builder, Layers, Limits, Model, Op, Output, Part, Problem, Site, Table, ValueId};
 use alir_core::num::{Code, Interval};
 use std::io::Read;
 
@@ -25,7 +25,7 @@ pub(in super::super) enum Frame {
 }
 
 /// Reads the one JSON value of a file as a model. Notes are returned with the model; `form` becomes what the
-/// file is called.
+/// file is called, `layers` receives the stages of a pipeline.
 ///
 /// # Errors
 /// Every problem found, up to [`Limits::max_problems`].
@@ -34,6 +34,7 @@ pub(in super::super) fn read<R: Read>(
     limits: &Limits,
     frame: Frame,
     form: &mut String,
+    layers: &mut Layers,
 ) -> Result<(Model, Diagnostics), Diagnostics> {
     let mut reader = Reader::new(json, limits, frame);
     let outcome = match frame {
@@ -41,7 +42,7 @@ pub(in super::super) fn read<R: Read>(
         Frame::Bare(_) => reader.bare(),
     };
     *form = reader.form();
-    reader.conclude(outcome)
+    reader.conclude(outcome, layers)
 }
 
 /// Reads values and collects what is wrong with them.
@@ -771,7 +772,7 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     /// Everything was read, or could not be: check it as a whole.
-    fn conclude(mut self, outcome: Result<(), Stop>) -> Result<(Model, Diagnostics), Diagnostics> {
+    fn conclude(mut self, outcome: Result<(), Stop>, layers: &mut Layers) -> Result<(Model, Diagnostics), Diagnostics> {
         let header = self.header_problems();
         if !header.is_empty() {
             // In a layout that we do not know every other message would be a guess.
@@ -784,7 +785,7 @@ impl<'l, R: Read> Reader<'l, R> {
         let stages = self.stages.as_ref().map_or(0, Vec::len);
         let model = match self.stages.take() {
             None => self.judged().map_err(|stop| Diagnostics::from(*stop))?,
-            Some(stages) if self.problems.is_empty() => Some(stages::join(stages, self.limits)?),
+            Some(stages) if self.problems.is_empty() => Some(stages::join(stages, self.limits, layers)?),
             Some(_) => None,
         };
         match model {
