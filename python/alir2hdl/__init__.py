@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._alir2hdl import Native, __version__, call, file_kind, option_names, report as _report
+from ._alir2hdl import Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
                       NotFound, UnsupportedError, _spoken, without_folder)
 
@@ -288,31 +288,9 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _flags(options: dict[str, Any], command: str) -> list[str]:
-    """Options of a command as words: `input_type="s8.2"` is `--input-type=s8.2`; TypeError for an unknown one."""
-    known = _known(command)
-    flags = []
-    for name, value in options.items():
-        if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, sorted(known), 1)
-            raise TypeError(f"unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        flag = f"-O{value}" if name == "optimise" else "--" + name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True or name == "optimise":
-            flags.append(flag)
-        elif isinstance(value, (list, tuple)):
-            flags.append(f"{flag}={','.join(str(one) for one in value)}")
-        else:
-            flags.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    return flags
-
-
-@lru_cache(maxsize=None)
-def _known(command: str) -> frozenset[str]:
-    return frozenset(option_names(command)) | {"optimise"}
+def _hashable(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Options as a key of a cache."""
+    return tuple((name, tuple(value) if isinstance(value, (list, set)) else value) for name, value in options.items())
 
 
 def _described(mismatch: dict[str, Any]) -> str:
@@ -361,41 +339,53 @@ def _content(source, suffix: str) -> bytes:
     raise InputError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
 
 
-def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
-    """Files of weights, and the options that name them: those that are given, or one with the arrays of a dict."""
+def _weights(weights) -> tuple[dict[str, bytes], dict[str, tuple[str, ...]]]:
+    """Files of weights, and the option that names them: those that are given, or one with the arrays of a dict."""
     if weights is None:
-        return {}, []
+        return {}, {}
     if isinstance(weights, dict):
         import numpy as np
 
         held = io.BytesIO()
         np.savez(held, **{name: np.asarray(array) for name, array in weights.items()})
-        return {"weights.npz": held.getvalue()}, ["--weights={}/weights.npz"]
+        return {"weights.npz": held.getvalue()}, {"weights": ("weights.npz",)}
     many = [weights] if isinstance(weights, (str, os.PathLike)) else list(weights)
-    files, flags = {}, []
+    files, names = {}, []
     for at, path in enumerate(map(Path, many)):
         inside = sorted(path.glob("*.npy")) if path.is_dir() else [path]
         # A folder without arrays stays one: the reader says what is missing.
         files |= {f"weights{at}/{file.name}": file.read_bytes() for file in inside} or {f"weights{at}/": b""}
-        flags.append(f"--weights={{}}/weights{at}" + ("" if path.is_dir() else f"/{path.name}"))
-    return files, flags
+        names.append(f"weights{at}" + ("" if path.is_dir() else f"/{path.name}"))
+    return files, {"weights": tuple(names)}
+
+
+def _write_files(folder: str, files) -> None:
+    """Writes pairs of names and contents into a folder; a name that ends in `/` is a folder."""
+    for file, content in files:
+        path = Path(folder, file)
+        (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not file.endswith("/"):
+            path.write_bytes(content)
+
+
+def _inside(folder: str, paths) -> dict[str, list[str]]:
+    """Options whose values are names of files in a folder, with their paths."""
+    return {option: [os.path.join(folder, name) for name in names] for option, names in paths}
 
 
 @lru_cache(maxsize=8)
-def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[str, ...]) -> "Model":
-    """The model that some files make, with options about reading in which `{}` stands for their folder."""
+def _of_files(name: str, files: tuple[tuple[str, bytes], ...], paths: tuple[tuple[str, Any], ...],
+              options: tuple[tuple[str, Any], ...]) -> "Model":
+    """The model that some files make, with options about reading; `paths` are those whose values are names of these files."""
     with _folder() as folder:
-        for file, content in files:
-            path = Path(folder, file)
-            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-            if not file.endswith("/"):
-                path.write_bytes(content)
+        _write_files(folder, files)
+        given = {name: files if name == "weights" else files[0] for name, files in _inside(folder, paths).items()}
         try:
-            native = Native.read(os.path.join(folder, name), [option.replace("{}", folder) for option in options])
+            native = Native.read(os.path.join(folder, name), {**dict(options), **given})
         except Error as error:
             raise without_folder(error, folder) from None
     model = Model(native)
-    model._made = (_of_files, (name, files, options))
+    model._made = (_of_files, (name, files, paths, options))
     return model
 
 
@@ -403,11 +393,6 @@ def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[st
 def _unpickled(data: bytes, file: str) -> "Model":
     """A model that another process sent. Tasks of one model come by the thousand, and a model never changes: it is read once."""
     return Model(Native.from_bytes(data, file))
-
-
-def _reading(options: dict[str, Any]) -> list[str]:
-    """Options about reading as the command line has them."""
-    return _flags(options, "info")
 
 
 def _read(path: str) -> bytes:
@@ -473,7 +458,7 @@ class Model:
             return cls.from_onnx(data, options.pop("input_type", None), quant, **options)
         if kind == "matrix" or options:
             name = os.path.basename(path)
-            return _of_files(name, ((name, data),), tuple(_reading(options)))
+            return _of_files(name, ((name, data),), (), _hashable(options))
         return cls(Native.from_bytes(data, path))
 
     @classmethod
@@ -506,15 +491,13 @@ class Model:
         `max_table_bits`, `tokens` and `position_offset` (transformers). `predict` takes and gives real numbers; a proof begins with the
         semantics of the network.
         """
-        files, flags = _weights(weights)
+        files, paths = _weights(weights)
         files["network.json"] = _content(network, "IR v2")
         for name, source in (("quant", quant), ("weight_map", weight_map)):
             if source is not None:
                 files[f"{name}.json"] = _content(source, "JSON")
-                flags.append(f"--{name.replace('_', '-')}={{}}/{name}.json")
-        buffers = options.pop("output_buffer", None) or []
-        flags += [f"--output-buffer={name}" for name in ([buffers] if isinstance(buffers, str) else buffers)]
-        return _of_files("network.json", tuple(files.items()), tuple(flags + _reading(options)))
+                paths[name] = (f"{name}.json",)
+        return _of_files("network.json", tuple(files.items()), tuple(paths.items()), _hashable(options))
 
     @classmethod
     def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
@@ -525,11 +508,11 @@ class Model:
         of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
         begins with the semantics of the network.
         """
-        files, flags = [("model.onnx", _content(model, "ONNX"))], _reading({"input_type": input_type, **options})
+        files = [("model.onnx", _content(model, "ONNX"))]
         if quant is not None:
             files.append(("quant.json", _content(quant, "JSON")))
-            flags.append("--quant={}/quant.json")
-        return _of_files("model.onnx", tuple(files), tuple(flags))
+        paths = () if quant is None else (("quant", ("quant.json",)),)
+        return _of_files("model.onnx", tuple(files), paths, _hashable({"input_type": input_type, **options}))
 
     @classmethod
     def from_matrix(cls, matrix, input_type, latency: float | None = None, budget: int = 0) -> "Model":
@@ -650,8 +633,7 @@ class Model:
             data = self._native.alir()
             Path(path).write_bytes(gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
             return Path(path)
-        with _folder() as folder:
-            _called(["convert", "-q", self._saved(folder), f"--output={os.path.abspath(path)}", *_flags(options, "convert")])
+        self._native.save(os.path.abspath(path), options)
         return Path(path)
 
     def __reduce__(self):
@@ -1139,13 +1121,6 @@ def _warn(problems: list[dict[str, Any]], stacklevel: int) -> None:
             warnings.warn(f"{_spoken(problem['message'])} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
 
 
-def _called(words: list[str]) -> tuple[int, bytes]:
-    """The exit code and the output of a command; its warnings become Python's."""
-    status, output, said = call(["alir2hdl", *words])
-    _warn(json.loads(said), 5)
-    return status, output
-
-
 def calibrate(network, samples, bits: int, weights=None, output=None, **options) -> dict[str, Any]:
     """Chooses fixed-point types for a network of floating-point numbers from samples, as `alir2hdl calibrate`.
 
@@ -1173,26 +1148,19 @@ def calibrate(network, samples, bits: int, weights=None, output=None, **options)
 
     content = _content(network, "network")
     with _folder() as folder:
-        files, flags = _weights(weights)
+        files, paths = _weights(weights)
         name = "model.onnx" if file_kind(content[:1 << 16], "-") == "onnx" else "network.json"
-        files[name] = content
-        for file, data in files.items():
-            path = Path(folder, file)
-            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-            if not file.endswith("/"):
-                path.write_bytes(data)
+        _write_files(folder, [*files.items(), (name, content)])
+        found = []
         many = samples if isinstance(samples, dict) else {"": samples}
         for at, (input_name, array) in enumerate(many.items()):
             file = os.path.join(folder, f"samples{at}.npy")
             np.save(file, np.asarray(array))
-            flags.append(f"--samples={input_name}={file}" if input_name else f"--samples={file}")
-        types = os.path.join(folder, "types.json")
-        words = ["calibrate", "-q", os.path.join(folder, name), f"--bits={bits}", f"--output={types}"]
+            found.append((input_name or None, file))
         try:
-            _called([*words, *(flag.replace("{}", folder) for flag in flags), *_flags(options, "calibrate")])
+            text = _calibrate(os.path.join(folder, name), _inside(folder, paths.items()), found, {"bits": bits, **options})
         except Error as error:
             raise without_folder(error, folder) from None
-        text = Path(types).read_text()
     if output is not None:
         Path(output).write_text(text)
     return json.loads(text)
@@ -1253,14 +1221,12 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
                 os.replace(file, files[-1])
             else:
                 files.append(os.fspath(model))
-        flags = [f"--output={os.fspath(output)}", *(["--run"] if run else []), *_flags(options, "explore")]
         with _program(folder):
-            _called(["explore", "-q", *files, *flags, *(["--", *shared] if shared else [])])
+            _explore(files, os.fspath(output), list(shared), {"run": run, **options})
     results = Path(output, "results.json")
-    if not results.is_file():
+    if not run:
         return []
-    found = json.loads(results.read_text())
-    return found if isinstance(found, list) else next(value for value in found.values() if isinstance(value, list))
+    return json.loads(results.read_text())["variants"]
 
 
 def report(*folders) -> Any:
