@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from ._alir2hdl import Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
-                      NotFound, UnsupportedError, _spoken, without_folder)
+                      NotFound, UnsupportedError, _spoken, reworded, without_folder)
 
 __all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "Hardware", "InputError", "InternalError",
            "MissingToolError", "Model", "Operation", "PortType", "Proof", "Run", "Stage", "UndecidedError", "UnsupportedError",
@@ -317,8 +317,17 @@ def _npy(array) -> bytes:
     """The bytes of an npy file; a matrix of any order of axes."""
     import numpy as np
 
+    try:
+        matrix = np.asarray(array)
+    except ValueError as error:
+        raise InputError(f"matrix: {error}; a matrix has rows of one length") from None
+    if matrix.dtype.kind not in "biufO":
+        raise InputError(f"matrix: an array of {matrix.dtype} holds no weights; they are integers or finite floats")
     held = io.BytesIO()
-    np.save(held, np.asarray(array), allow_pickle=False)
+    try:
+        np.save(held, matrix, allow_pickle=False)
+    except ValueError:
+        raise InputError("matrix: an array of Python objects holds no weights; convert it with astype(float)") from None
     return held.getvalue()
 
 
@@ -402,6 +411,15 @@ def _read(path: str) -> bytes:
         missing = NotFound(f"{path} does not exist")
         missing.errno, missing.strerror, missing.filename = error.errno, error.strerror, path
         raise missing from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; name a file in it") from None
+
+
+def _language(language) -> str:
+    """A language, as the extension takes it."""
+    if not isinstance(language, str):
+        raise TypeError(f"language={language!r} is no language: 'verilog', 'systemverilog' or 'vhdl'")
+    return language
 
 
 class Model:
@@ -464,6 +482,8 @@ class Model:
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
         """Reads a program, a state machine or an integer kernel from memory."""
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"from_bytes takes the content of a file, as bytes or str, not {type(data).__name__}; Model.load takes a path")
         return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data), "-"))
 
     @classmethod
@@ -783,7 +803,7 @@ class Model:
         >>> "module dut (" in Model.from_matrix([[1]], "s8.2").emit(top="dut")
         True
         """
-        return self._native.emit(language, _options({"top": "model", **hardware}))
+        return self._native.emit(_language(language), _options({"top": "model", **hardware}))
 
     def interface(self, **hardware) -> dict[str, Any]:
         """Ports, types, latency and register bits: what --interface writes."""
@@ -839,8 +859,11 @@ class Model:
         with _folder() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
-            with _bar("verify", progress) as bar:
-                report = self._native.verify(options, bar.update_to if bar else None)
+            try:
+                with _bar("verify", progress) as bar:
+                    report = self._native.verify(options, bar.update_to if bar else None)
+            except Error as error:
+                raise without_folder(error, folder) from None
         runs = []
         for run in json.loads(report)["simulations"] if report is not None else []:
             first = _described(run["mismatches"][0]) if run["mismatches"] else None
@@ -854,7 +877,10 @@ class Model:
         with _folder() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
-            self._native.project(os.fspath(output), _options({"top": "model", **options}))
+            try:
+                self._native.project(os.fspath(output), _options({"top": "model", **options}))
+            except Error as error:
+                raise without_folder(error, folder) from None
         return Path(output)
 
     def view(self, output, **options) -> Path:
@@ -906,12 +932,14 @@ class Model:
         >>> model.prove(model.emit(pipeline=1)).verdict
         'proved'
         """
+        if not isinstance(source, (str, os.PathLike)):
+            raise TypeError(f"source is HDL source or the path of a file, not {type(source).__name__}")
         if isinstance(source, os.PathLike) or isinstance(source, str) and source.strip() and "\n" not in source.strip():
             path = Path(source)
             if isinstance(source, os.PathLike) or path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl") or path.is_file():
                 language = language or ("vhdl" if path.suffix.lower() in (".vhd", ".vhdl") else "verilog")
                 source = _read(os.fspath(source)).decode(errors="replace")
-        language = language or "verilog"
+        language = _language(language or "verilog")
         folder = None if certificate is None else os.fspath(certificate)
         given = {"top": top, "latency": latency, "sat_steps": sat_steps, **options}
         start = time.perf_counter()
@@ -1014,7 +1042,7 @@ class Hardware:
     summary: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        text, facts = self.model._native.compile(self.language, _options(self.options))
+        text, facts = self.model._native.compile(_language(self.language), _options(self.options))
         self._texts[self.language] = text
         found = json.loads(facts)
         _warn(found["warnings"], 5)
@@ -1210,6 +1238,10 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
         A record for each variant, as `pandas.DataFrame` takes them; empty without `run`.
     """
     many = list(models) if isinstance(models, (list, tuple)) else [models]
+    if not many:
+        raise InputError("models is empty: give a Model, the path of a file, or a list of them")
+    if isinstance(shared, str):
+        raise TypeError(f"shared={shared!r} is no list of words; one is ['-O2', '--use-dsp=no']")
     with _folder() as folder:
         files = []
         for at, model in enumerate(many):
@@ -1231,6 +1263,8 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
 
 def report(*folders) -> Any:
     """Figures of FPGA tools' reports in folders or files: what `alir2hdl report --json` prints."""
+    if not folders:
+        raise TypeError("report takes at least one folder or file")
     found, warnings = _report([os.fspath(folder) for folder in folders])
     _warn(json.loads(warnings), 3)
     return json.loads(found)
@@ -1265,6 +1299,8 @@ def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any
     """
     import itertools
 
+    if not isinstance(model, Model):
+        raise TypeError(f"model is a Model, not {type(model).__name__}; Model.load reads a file")
     names = [name for name, values in axes.items() if isinstance(values, (list, tuple, range))]
     fixed = {name: value for name, value in axes.items() if name not in names}
     combinations = list(itertools.product(*(axes[name] for name in names)))
@@ -1308,8 +1344,17 @@ def cmvm(matrix, input_types, latency: float | None = None, budget: int = 0) -> 
     that is possible where it is less. budget: work that a search for fewer adder bits may take, in units of about a
     millisecond. What comes out was compared with the matrix.
     """
-    types = [input_types] if isinstance(input_types, str) else list(input_types)
-    return _of_matrix(_npy(matrix), tuple(types), latency, budget)
+    types = [input_types] if isinstance(input_types, str) else list(input_types) if hasattr(input_types, "__iter__") else [input_types]
+    if not all(isinstance(one, str) for one in types):
+        raise TypeError(f"{input_types!r} is no type of inputs; one is 's8.5', a list has one for each input")
+    if latency is not None and not hasattr(latency, "__float__"):
+        raise TypeError(f"latency={latency!r} is no number")
+    if not hasattr(budget, "__index__") or not 0 <= budget < 2**64:
+        raise InputError(f"budget={budget!r} is no number from 0 up")
+    try:
+        return _of_matrix(_npy(matrix), tuple(types), latency, budget)
+    except Error as error:
+        raise reworded(reworded(error, "cmvm_latency", "latency"), "--cmvm-latency", "latency") from None
 
 
 @lru_cache(maxsize=8)

@@ -209,8 +209,15 @@ fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
 fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
     let mut found = Vec::new();
     for (name, value) in options.iter() {
-        if let Some(value) = option_value(&value)? {
-            found.push((name.extract()?, value));
+        let name: String = name.extract()?;
+        let invalid = |_| match value.repr() {
+            Ok(shown) => PyTypeError::new_err(format!(
+                "{shown} is no value for {name}: a word, a number, a truth value, or a list"
+            )),
+            Err(error) => error,
+        };
+        if let Some(value) = option_value(&value).map_err(invalid)? {
+            found.push((name, value));
         }
     }
     Ok(found)
@@ -609,7 +616,9 @@ impl Native {
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
         let mut proof = ProofOptions::default();
-        set_all(&keywords(options)?, ProofOptions::NAMES.iter().copied(), |name, value| proof.set(name, value))?;
+        // Python's own arguments are near names too.
+        let known = ProofOptions::NAMES.iter().copied().chain(["certificate", "progress"]);
+        set_all(&keywords(options)?, known, |name, value| proof.set(name, value))?;
         let own = self.bytes.clone();
         let counter = Arc::new(ProgressCounter::default());
         let written = Arc::clone(&counter);
