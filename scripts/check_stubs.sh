@@ -18,4 +18,12 @@ printf '{"extraPaths": ["%s"], "include": ["session.py"], "typeCheckingMode": "s
 # A checker that accepts everything would accept the calls above too.
 found=$("$bin/mypy" --strict --python-executable "$python" hdl_tests/typed/wrong.py | grep -c ': error:' || true)
 [ "$found" = 2 ] || { echo "mypy reports $found of 2 wrong calls in hdl_tests/typed/wrong.py"; exit 1; }
-PYTHONPATH="$package" "$bin/stubtest" alir2hdl
+# hls4ml and alkaid have no stubs of their own; the private modules of the back end patch them.
+cat > "$config/mypy.ini" <<'EOF'
+[mypy]
+[mypy-hls4ml.*,alkaid.*]
+ignore_missing_imports = True
+[mypy-alir2hdl.hls4ml._adaptations]
+ignore_errors = True
+EOF
+PYTHONPATH="$package" "$bin/stubtest" --mypy-config-file "$config/mypy.ini" alir2hdl
