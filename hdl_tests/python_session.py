@@ -3,6 +3,7 @@
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,7 +101,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert error.place == "model.onnx" and error.code == "E0820", error.diagnostics
     error = raises(InputError, lambda: alir2hdl.calibrate({"a": 1}, [[1]], 8), "no IR v2 graph")
     assert error.place == "network.json" and "tmp" not in str(error), error.diagnostics
-    error = raises(InputError, lambda: alir2hdl.calibrate({"a": 1}, [[1]], 8, weight_bits="x"), "'weight_bits'")
+    error = raises(InputError, lambda: alir2hdl.calibrate({"a": 1}, [[1]], 8, weight_bits="x"), "weight_bits")
     assert "--" not in str(error) and "<" not in str(error), error
 
     # Names of an earlier version stay; the order of the operations is another one.
@@ -119,6 +120,16 @@ with tempfile.TemporaryDirectory() as folder:
     raises(FileNotFoundError, lambda: model.prove(folder / "nothing.v"), "nothing.v")
     raises(InputError, lambda: Model.load(saved, weights="w.npz"), "weights")
     raises(TypeError, lambda: Model.load(saved, input_typ="s8.2"), "input_type")
+    raises(TypeError, lambda: Model.load(saved, pipeline=3), "'pipeline'")
+    raises(InputError, lambda: Model.load(saved, max_width=0), "max_width")
+    raises(InputError, lambda: Model.load(folder / "w.npy", input_type="9.5"), "input_type")
+    raises(InputError, lambda: Model.load(saved, input_type="s9.5"), "input_type is about networks")
+    raises(TypeError, lambda: model.save(folder / "x.json", too="alir3"), "did you mean 'to'?")
+    raises(InputError, lambda: model.save(folder / "x.json", to="alir5"), "did you mean alir")
+    error = raises(InputError, lambda: model.save(folder / "x.sv"), "add to=alir4")
+    assert not (folder / "x.sv").exists(), error
+    raises(InputError, lambda: model.save(folder / "x.json", pipeline=2), "a program has no registers")
+    assert model.save(folder / "x.aag", pipeline=2).read_bytes().startswith(b"aag ")
     onnx = sorted((cases / "qonnx").rglob("*.onnx"))
     assert onnx
     raises(InputError, lambda: Model.load(cases / "float_matmul.onnx"), 'input_type="s16.10')
@@ -131,9 +142,21 @@ example = Path(sys.argv[3]) / "quantised_network"
 kinds = alir2hdl.calibrate(example / "net.json", np.load(example / "samples.npy"), 4, weights=example / "weights.safetensors")
 assert kinds["format"] and kinds["buffers"], kinds
 raises(TypeError, lambda: alir2hdl.calibrate(example / "net.json", [[1]], 8, weight_bit=4), "'weight_bits'")
+raises(InputError, lambda: alir2hdl.calibrate(example / "net.json", [[1]], 99), "bits", "a number from 2 to 16")
+raises(InputError, lambda: alir2hdl.calibrate(example / "net.json", {"nothing": [[1]]}, 8, weights=example / "weights.safetensors"),
+       "nothing is none of the inputs")
 with tempfile.TemporaryDirectory() as folder:
     assert alir2hdl.explore(model, Path(folder) / "night", pipeline="1..2") == []
     assert (Path(folder) / "night" / "Snakefile").is_file()
+    raises(TypeError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipelin=3), "did you mean 'pipeline'?")
+    raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipeline="3..1x"), "pipeline")
+    raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", jobs=2), "add run")
+    assert not (Path(folder) / "x").exists()
+    # The workflow runs with the package's own program.
+    os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    if shutil.which("snakemake"):
+        rows = alir2hdl.explore([model, model.save(Path(folder) / "second.json")], Path(folder) / "run", pipeline=[1, 2], objective="registers", run=True)
+        assert len(rows) == 4 and all(row["status"] == "done" for row in rows), rows
 
 # The graph, the types and one sample through it.
 assert [str(kif) for kif in model.input_types] == ["s8.2", "s8.2"] and model.output_types[0].width >= 8
@@ -249,5 +272,21 @@ for slow in (lambda: big.prove(text, gates_only=True), lambda: big.verify(sample
     else:
         print("ended before the signal", file=sys.stderr)
         time.sleep(max(0.0, 0.7 - (time.monotonic() - start)))
+
+# Ctrl-C ends an exploration and the workflow that it started.
+if shutil.which("snakemake"):
+    with tempfile.TemporaryDirectory() as folder:
+        night = Path(folder) / "night"
+        threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            alir2hdl.explore(big, night, pipeline="1..60", run=True)
+        except KeyboardInterrupt:
+            running = [child for child in Path("/proc").glob("[0-9]*/cwd") if child.exists() and child.resolve() == night.resolve()]
+            deadline = time.monotonic() + 60
+            while any(child.exists() for child in running):
+                assert time.monotonic() < deadline, running
+                time.sleep(0.05)
+        else:
+            raise AssertionError("60 variants ended before the signal")
 
 print("SESSION", alir2hdl.__version__)

@@ -142,7 +142,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 # The stubs know every option that the program has, and no other.
 stub = Path(alir2hdl.__file__).with_suffix(".pyi").read_text()
-typed = set(re.findall(r"^    (\w+): ", stub.split("class _Pipeline")[1].split("class Model")[0], re.M))
+typed = set(re.findall(r"^    (\w+): ", stub.split("class _Pipeline")[1].split("class _Reading")[0], re.M))
 program = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; import alir2hdl.__main__ as m; m.main()"]
 said = "".join(subprocess.run([*program, *of, "--help"], capture_output=True, text=True, check=True).stdout
                for of in (["generate"], ["project"], ["view"], ["info"]))
@@ -150,11 +150,15 @@ options = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-
 own = {"verilog", "systemverilog", "vhdl", "interface", "cpp", "namespace", "prove", "witness", "timings", "output", "format", "help", "version",
        "error_format", "color", "json", "quiet", "verbose"}
 # How networks and matrices are read: a Model has been read.
-own |= {"weights", "quant", "weight_map", "nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget", "tokens", "position_offset"}
+files = {"weights", "quant", "weight_map"}
+reading = {"nodes", "output_buffer", "input_type", "cmvm_latency", "cmvm_budget", "tokens", "position_offset"}
+own |= files | reading
 limits = {option for option in options if option.startswith("max_")} - typed
 # Names of version 0.2 are still taken, and no longer listed.
 former = {"part", *(f"{role}_name" for role in ("clk", "rst", "ce", "valid_in", "valid_out", "ready", "input", "output"))}
 assert typed - {"optimise", "prove"} - former == options - own - limits, typed ^ (options - own - limits)
+read = set(re.findall(r"^    (\w+): ", stub.split("class _Reading")[1].split("class _Save")[0], re.M))
+assert read == reading | limits | {"format"}, read ^ (reading | limits | {"format"})
 
 # Verdicts cannot be misread, errors are exceptions with facts, options are Python's.
 assert model.prove(text) and not model.prove(broken)

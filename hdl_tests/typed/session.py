@@ -20,3 +20,7 @@ for kif in model.input_types:
     print(kif.width, str(kif))
 edges = model.graph()
 print(Model.load("net.json", weights={"w": np.zeros(3)}, quant={"a": 1}).n_inputs, edges[0][1])
+saved: Path = model.save("model.dais", to="dais1")
+Model.load(saved, format="bytecode", max_width=64)
+types = alir2hdl.calibrate("net.json", {"x": np.zeros((3, 2))}, 8, weight_bits=6)
+print(types["format"], alir2hdl.explore([model, saved], "night", pipeline="1..4", objective=["delay", "registers"], flow="yosys", run=True))

@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._alir2hdl import Native, __version__, call, file_kind, option_names, report as _report
+from ._alir2hdl import Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
-                      NotFound, UnsupportedError, _spoken, without_folder)
+                      NotFound, UnsupportedError, _spoken, reworded, without_folder)
 
 __all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "Hardware", "InputError", "InternalError",
            "MissingToolError", "Model", "Operation", "PortType", "Proof", "Run", "Stage", "UndecidedError", "UnsupportedError",
@@ -288,31 +288,9 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _flags(options: dict[str, Any], command: str) -> list[str]:
-    """Options of a command as words: `input_type="s8.2"` is `--input-type=s8.2`; TypeError for an unknown one."""
-    known = _known(command)
-    flags = []
-    for name, value in options.items():
-        if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, sorted(known), 1)
-            raise TypeError(f"unexpected keyword argument {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        flag = f"-O{value}" if name == "optimise" else "--" + name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True or name == "optimise":
-            flags.append(flag)
-        elif isinstance(value, (list, tuple)):
-            flags.append(f"{flag}={','.join(str(one) for one in value)}")
-        else:
-            flags.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    return flags
-
-
-@lru_cache(maxsize=None)
-def _known(command: str) -> frozenset[str]:
-    return frozenset(option_names(command)) | {"optimise"}
+def _hashable(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Options as a key of a cache."""
+    return tuple((name, tuple(value) if isinstance(value, (list, set)) else value) for name, value in options.items())
 
 
 def _described(mismatch: dict[str, Any]) -> str:
@@ -339,8 +317,17 @@ def _npy(array) -> bytes:
     """The bytes of an npy file; a matrix of any order of axes."""
     import numpy as np
 
+    try:
+        matrix = np.asarray(array)
+    except ValueError as error:
+        raise InputError(f"matrix: {error}; a matrix has rows of one length") from None
+    if matrix.dtype.kind not in "biufO":
+        raise InputError(f"matrix: an array of {matrix.dtype} holds no weights; they are integers or finite floats")
     held = io.BytesIO()
-    np.save(held, np.asarray(array), allow_pickle=False)
+    try:
+        np.save(held, matrix, allow_pickle=False)
+    except ValueError:
+        raise InputError("matrix: an array of Python objects holds no weights; convert it with astype(float)") from None
     return held.getvalue()
 
 
@@ -361,41 +348,53 @@ def _content(source, suffix: str) -> bytes:
     raise InputError(f"{type(source).__name__} is no {suffix} file, nor what one holds")
 
 
-def _weights(weights) -> tuple[dict[str, bytes], list[str]]:
-    """Files of weights, and the options that name them: those that are given, or one with the arrays of a dict."""
+def _weights(weights) -> tuple[dict[str, bytes], dict[str, tuple[str, ...]]]:
+    """Files of weights, and the option that names them: those that are given, or one with the arrays of a dict."""
     if weights is None:
-        return {}, []
+        return {}, {}
     if isinstance(weights, dict):
         import numpy as np
 
         held = io.BytesIO()
         np.savez(held, **{name: np.asarray(array) for name, array in weights.items()})
-        return {"weights.npz": held.getvalue()}, ["--weights={}/weights.npz"]
+        return {"weights.npz": held.getvalue()}, {"weights": ("weights.npz",)}
     many = [weights] if isinstance(weights, (str, os.PathLike)) else list(weights)
-    files, flags = {}, []
+    files, names = {}, []
     for at, path in enumerate(map(Path, many)):
         inside = sorted(path.glob("*.npy")) if path.is_dir() else [path]
         # A folder without arrays stays one: the reader says what is missing.
         files |= {f"weights{at}/{file.name}": file.read_bytes() for file in inside} or {f"weights{at}/": b""}
-        flags.append(f"--weights={{}}/weights{at}" + ("" if path.is_dir() else f"/{path.name}"))
-    return files, flags
+        names.append(f"weights{at}" + ("" if path.is_dir() else f"/{path.name}"))
+    return files, {"weights": tuple(names)}
+
+
+def _write_files(folder: str, files) -> None:
+    """Writes pairs of names and contents into a folder; a name that ends in `/` is a folder."""
+    for file, content in files:
+        path = Path(folder, file)
+        (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not file.endswith("/"):
+            path.write_bytes(content)
+
+
+def _inside(folder: str, paths) -> dict[str, list[str]]:
+    """Options whose values are names of files in a folder, with their paths."""
+    return {option: [os.path.join(folder, name) for name in names] for option, names in paths}
 
 
 @lru_cache(maxsize=8)
-def _of_files(name: str, files: tuple[tuple[str, bytes], ...], options: tuple[str, ...]) -> "Model":
-    """The model that some files make, with options about reading in which `{}` stands for their folder."""
+def _of_files(name: str, files: tuple[tuple[str, bytes], ...], paths: tuple[tuple[str, Any], ...],
+              options: tuple[tuple[str, Any], ...]) -> "Model":
+    """The model that some files make, with options about reading; `paths` are those whose values are names of these files."""
     with _folder() as folder:
-        for file, content in files:
-            path = Path(folder, file)
-            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-            if not file.endswith("/"):
-                path.write_bytes(content)
+        _write_files(folder, files)
+        given = {name: files if name == "weights" else files[0] for name, files in _inside(folder, paths).items()}
         try:
-            native = Native.read(os.path.join(folder, name), [option.replace("{}", folder) for option in options])
+            native = Native.read(os.path.join(folder, name), {**dict(options), **given})
         except Error as error:
             raise without_folder(error, folder) from None
     model = Model(native)
-    model._made = (_of_files, (name, files, options))
+    model._made = (_of_files, (name, files, paths, options))
     return model
 
 
@@ -405,11 +404,6 @@ def _unpickled(data: bytes, file: str) -> "Model":
     return Model(Native.from_bytes(data, file))
 
 
-def _reading(options: dict[str, Any]) -> list[str]:
-    """Options about reading as the command line has them."""
-    return _flags(options, "info")
-
-
 def _read(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
@@ -417,6 +411,15 @@ def _read(path: str) -> bytes:
         missing = NotFound(f"{path} does not exist")
         missing.errno, missing.strerror, missing.filename = error.errno, error.strerror, path
         raise missing from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; name a file in it") from None
+
+
+def _language(language) -> str:
+    """A language, as the extension takes it."""
+    if not isinstance(language, str):
+        raise TypeError(f"language={language!r} is no language: 'verilog', 'systemverilog' or 'vhdl'")
+    return language
 
 
 class Model:
@@ -473,12 +476,14 @@ class Model:
             return cls.from_onnx(data, options.pop("input_type", None), quant, **options)
         if kind == "matrix" or options:
             name = os.path.basename(path)
-            return _of_files(name, ((name, data),), tuple(_reading(options)))
+            return _of_files(name, ((name, data),), (), _hashable(options))
         return cls(Native.from_bytes(data, path))
 
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
         """Reads a program, a state machine or an integer kernel from memory."""
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"from_bytes takes the content of a file, as bytes or str, not {type(data).__name__}; Model.load takes a path")
         return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data), "-"))
 
     @classmethod
@@ -506,15 +511,13 @@ class Model:
         `max_table_bits`, `tokens` and `position_offset` (transformers). `predict` takes and gives real numbers; a proof begins with the
         semantics of the network.
         """
-        files, flags = _weights(weights)
+        files, paths = _weights(weights)
         files["network.json"] = _content(network, "IR v2")
         for name, source in (("quant", quant), ("weight_map", weight_map)):
             if source is not None:
                 files[f"{name}.json"] = _content(source, "JSON")
-                flags.append(f"--{name.replace('_', '-')}={{}}/{name}.json")
-        buffers = options.pop("output_buffer", None) or []
-        flags += [f"--output-buffer={name}" for name in ([buffers] if isinstance(buffers, str) else buffers)]
-        return _of_files("network.json", tuple(files.items()), tuple(flags + _reading(options)))
+                paths[name] = (f"{name}.json",)
+        return _of_files("network.json", tuple(files.items()), tuple(paths.items()), _hashable(options))
 
     @classmethod
     def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
@@ -525,11 +528,11 @@ class Model:
         of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
         begins with the semantics of the network.
         """
-        files, flags = [("model.onnx", _content(model, "ONNX"))], _reading({"input_type": input_type, **options})
+        files = [("model.onnx", _content(model, "ONNX"))]
         if quant is not None:
             files.append(("quant.json", _content(quant, "JSON")))
-            flags.append("--quant={}/quant.json")
-        return _of_files("model.onnx", tuple(files), tuple(flags))
+        paths = () if quant is None else (("quant", ("quant.json",)),)
+        return _of_files("model.onnx", tuple(files), paths, _hashable({"input_type": input_type, **options}))
 
     @classmethod
     def from_matrix(cls, matrix, input_type, latency: float | None = None, budget: int = 0) -> "Model":
@@ -650,8 +653,7 @@ class Model:
             data = self._native.alir()
             Path(path).write_bytes(gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
             return Path(path)
-        with _folder() as folder:
-            _called(["convert", "-q", self._saved(folder), f"--output={os.path.abspath(path)}", *_flags(options, "convert")])
+        self._native.save(os.path.abspath(path), options)
         return Path(path)
 
     def __reduce__(self):
@@ -801,7 +803,7 @@ class Model:
         >>> "module dut (" in Model.from_matrix([[1]], "s8.2").emit(top="dut")
         True
         """
-        return self._native.emit(language, _options({"top": "model", **hardware}))
+        return self._native.emit(_language(language), _options({"top": "model", **hardware}))
 
     def interface(self, **hardware) -> dict[str, Any]:
         """Ports, types, latency and register bits: what --interface writes."""
@@ -857,8 +859,11 @@ class Model:
         with _folder() as folder:
             options["input"] = _samples(input, folder, "input.npy")
             options["expect"] = _samples(expect, folder, "expect.npy")
-            with _bar("verify", progress) as bar:
-                report = self._native.verify(options, bar.update_to if bar else None)
+            try:
+                with _bar("verify", progress) as bar:
+                    report = self._native.verify(options, bar.update_to if bar else None)
+            except Error as error:
+                raise without_folder(error, folder) from None
         runs = []
         for run in json.loads(report)["simulations"] if report is not None else []:
             first = _described(run["mismatches"][0]) if run["mismatches"] else None
@@ -872,7 +877,10 @@ class Model:
         with _folder() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
-            self._native.project(os.fspath(output), _options({"top": "model", **options}))
+            try:
+                self._native.project(os.fspath(output), _options({"top": "model", **options}))
+            except Error as error:
+                raise without_folder(error, folder) from None
         return Path(output)
 
     def view(self, output, **options) -> Path:
@@ -924,12 +932,14 @@ class Model:
         >>> model.prove(model.emit(pipeline=1)).verdict
         'proved'
         """
+        if not isinstance(source, (str, os.PathLike)):
+            raise TypeError(f"source is HDL source or the path of a file, not {type(source).__name__}")
         if isinstance(source, os.PathLike) or isinstance(source, str) and source.strip() and "\n" not in source.strip():
             path = Path(source)
             if isinstance(source, os.PathLike) or path.suffix.lower() in (".v", ".sv", ".vh", ".vhd", ".vhdl") or path.is_file():
                 language = language or ("vhdl" if path.suffix.lower() in (".vhd", ".vhdl") else "verilog")
                 source = _read(os.fspath(source)).decode(errors="replace")
-        language = language or "verilog"
+        language = _language(language or "verilog")
         folder = None if certificate is None else os.fspath(certificate)
         given = {"top": top, "latency": latency, "sat_steps": sat_steps, **options}
         start = time.perf_counter()
@@ -1032,7 +1042,7 @@ class Hardware:
     summary: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        text, facts = self.model._native.compile(self.language, _options(self.options))
+        text, facts = self.model._native.compile(_language(self.language), _options(self.options))
         self._texts[self.language] = text
         found = json.loads(facts)
         _warn(found["warnings"], 5)
@@ -1139,13 +1149,6 @@ def _warn(problems: list[dict[str, Any]], stacklevel: int) -> None:
             warnings.warn(f"{_spoken(problem['message'])} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
 
 
-def _called(words: list[str]) -> tuple[int, bytes]:
-    """The exit code and the output of a command; its warnings become Python's."""
-    status, output, said = call(["alir2hdl", *words])
-    _warn(json.loads(said), 5)
-    return status, output
-
-
 def calibrate(network, samples, bits: int, weights=None, output=None, **options) -> dict[str, Any]:
     """Chooses fixed-point types for a network of floating-point numbers from samples, as `alir2hdl calibrate`.
 
@@ -1173,26 +1176,19 @@ def calibrate(network, samples, bits: int, weights=None, output=None, **options)
 
     content = _content(network, "network")
     with _folder() as folder:
-        files, flags = _weights(weights)
+        files, paths = _weights(weights)
         name = "model.onnx" if file_kind(content[:1 << 16], "-") == "onnx" else "network.json"
-        files[name] = content
-        for file, data in files.items():
-            path = Path(folder, file)
-            (path if file.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
-            if not file.endswith("/"):
-                path.write_bytes(data)
+        _write_files(folder, [*files.items(), (name, content)])
+        found = []
         many = samples if isinstance(samples, dict) else {"": samples}
         for at, (input_name, array) in enumerate(many.items()):
             file = os.path.join(folder, f"samples{at}.npy")
             np.save(file, np.asarray(array))
-            flags.append(f"--samples={input_name}={file}" if input_name else f"--samples={file}")
-        types = os.path.join(folder, "types.json")
-        words = ["calibrate", "-q", os.path.join(folder, name), f"--bits={bits}", f"--output={types}"]
+            found.append((input_name or None, file))
         try:
-            _called([*words, *(flag.replace("{}", folder) for flag in flags), *_flags(options, "calibrate")])
+            text = _calibrate(os.path.join(folder, name), _inside(folder, paths.items()), found, {"bits": bits, **options})
         except Error as error:
             raise without_folder(error, folder) from None
-        text = Path(types).read_text()
     if output is not None:
         Path(output).write_text(text)
     return json.loads(text)
@@ -1242,6 +1238,10 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
         A record for each variant, as `pandas.DataFrame` takes them; empty without `run`.
     """
     many = list(models) if isinstance(models, (list, tuple)) else [models]
+    if not many:
+        raise InputError("models is empty: give a Model, the path of a file, or a list of them")
+    if isinstance(shared, str):
+        raise TypeError(f"shared={shared!r} is no list of words; one is ['-O2', '--use-dsp=no']")
     with _folder() as folder:
         files = []
         for at, model in enumerate(many):
@@ -1253,18 +1253,18 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
                 os.replace(file, files[-1])
             else:
                 files.append(os.fspath(model))
-        flags = [f"--output={os.fspath(output)}", *(["--run"] if run else []), *_flags(options, "explore")]
         with _program(folder):
-            _called(["explore", "-q", *files, *flags, *(["--", *shared] if shared else [])])
+            _explore(files, os.fspath(output), list(shared), {"run": run, **options})
     results = Path(output, "results.json")
-    if not results.is_file():
+    if not run:
         return []
-    found = json.loads(results.read_text())
-    return found if isinstance(found, list) else next(value for value in found.values() if isinstance(value, list))
+    return json.loads(results.read_text())["variants"]
 
 
 def report(*folders) -> Any:
     """Figures of FPGA tools' reports in folders or files: what `alir2hdl report --json` prints."""
+    if not folders:
+        raise TypeError("report takes at least one folder or file")
     found, warnings = _report([os.fspath(folder) for folder in folders])
     _warn(json.loads(warnings), 3)
     return json.loads(found)
@@ -1299,6 +1299,8 @@ def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any
     """
     import itertools
 
+    if not isinstance(model, Model):
+        raise TypeError(f"model is a Model, not {type(model).__name__}; Model.load reads a file")
     names = [name for name, values in axes.items() if isinstance(values, (list, tuple, range))]
     fixed = {name: value for name, value in axes.items() if name not in names}
     combinations = list(itertools.product(*(axes[name] for name in names)))
@@ -1342,8 +1344,17 @@ def cmvm(matrix, input_types, latency: float | None = None, budget: int = 0) -> 
     that is possible where it is less. budget: work that a search for fewer adder bits may take, in units of about a
     millisecond. What comes out was compared with the matrix.
     """
-    types = [input_types] if isinstance(input_types, str) else list(input_types)
-    return _of_matrix(_npy(matrix), tuple(types), latency, budget)
+    types = [input_types] if isinstance(input_types, str) else list(input_types) if hasattr(input_types, "__iter__") else [input_types]
+    if not all(isinstance(one, str) for one in types):
+        raise TypeError(f"{input_types!r} is no type of inputs; one is 's8.5', a list has one for each input")
+    if latency is not None and not hasattr(latency, "__float__"):
+        raise TypeError(f"latency={latency!r} is no number")
+    if not hasattr(budget, "__index__") or not 0 <= budget < 2**64:
+        raise InputError(f"budget={budget!r} is no number from 0 up")
+    try:
+        return _of_matrix(_npy(matrix), tuple(types), latency, budget)
+    except Error as error:
+        raise reworded(reworded(error, "cmvm_latency", "latency"), "--cmvm-latency", "latency") from None
 
 
 @lru_cache(maxsize=8)

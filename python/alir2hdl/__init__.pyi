@@ -173,6 +173,57 @@ class _View(_Pipeline, total=False):
     input: str | PathLike[str]
     max_samples: int
 
+class _Reading(TypedDict, total=False):
+    format: Literal["alir-json", "dais-json", "dais2-json", "words", "words3", "bytecode", "fsm", "llvlir"] | None
+    nodes: str | None
+    output_buffer: str | Sequence[str] | None
+    tokens: int | None
+    position_offset: int | None
+    max_adders: int | None
+    max_table_bits: int | None
+    cmvm_latency: float | None
+    cmvm_budget: int | None
+    max_bytes: int | None
+    max_ops: int | None
+    max_table_entries: int | None
+    max_shift: int | None
+    max_width: int | None
+    max_division: int | None
+    max_problems: int | None
+
+class _Load(_Reading, total=False):
+    input_type: str | None
+
+class _Save(TypedDict, total=False):
+    to: (
+        Literal[
+            "alir2", "alir3", "alir4", "bytecode2", "bytecode4", "dais1", "llvlir", "llvlirs", "aig", "aag", "aignet"
+        ]
+        | None
+    )
+    pipeline: int | None
+    stages: int | None
+
+class _Files(_Load, total=False):
+    quant: str | PathLike[str] | None
+    weight_map: str | PathLike[str] | None
+
+class _Calibrate(_Files, total=False):
+    weight_bits: int | None
+    svg: str | PathLike[str] | None
+
+_Objective = Literal["delay", "balanced", "registers"]
+
+class _Explore(_Files, total=False):
+    pipeline: int | str | Sequence[int] | None
+    stages: int | str | Sequence[int] | None
+    objective: _Objective | Sequence[_Objective] | None
+    device: str | None
+    part: str | None
+    flow: Literal["yosys", "vivado", "quartus"] | None
+    jobs: int | None
+    weights: str | PathLike[str] | Sequence[str | PathLike[str]] | None
+
 class Model:
     def __init__(self, native: Any) -> None: ...
     @classmethod
@@ -183,7 +234,7 @@ class Model:
         weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
         weight_map: str | PathLike[str] | bytes | dict[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[_Load],
     ) -> Model: ...
     @classmethod
     def from_bytes(cls, data: bytes | str) -> Model: ...
@@ -196,7 +247,7 @@ class Model:
         weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
         weight_map: str | PathLike[str] | bytes | dict[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[_Load],
     ) -> Model: ...
     @classmethod
     def from_onnx(
@@ -204,7 +255,7 @@ class Model:
         model: Any,
         input_type: str | None = None,
         quant: str | PathLike[str] | bytes | dict[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[_Reading],
     ) -> Model: ...
     @classmethod
     def from_matrix(
@@ -226,7 +277,7 @@ class Model:
     def operations(self) -> list[Operation]: ...
     def graph(self) -> list[tuple[int | str, int | str]]: ...
     def trace(self, x: ArrayLike, *, codes: bool = False) -> list[dict[str, Any]]: ...
-    def save(self, path: str | PathLike[str], **options: Any) -> Path: ...
+    def save(self, path: str | PathLike[str], **options: Unpack[_Save]) -> Path: ...
     @overload
     def predict(
         self,
@@ -341,7 +392,7 @@ def calibrate(
     bits: int,
     weights: dict[str, ArrayLike] | str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     output: str | PathLike[str] | None = None,
-    **options: Any,
+    **options: Unpack[_Calibrate],
 ) -> dict[str, Any]: ...
 def explore(
     models: Model | str | PathLike[str] | Sequence[Model | str | PathLike[str]],
@@ -349,7 +400,7 @@ def explore(
     *,
     run: bool = False,
     shared: Sequence[str] = (),
-    **options: Any,
+    **options: Unpack[_Explore],
 ) -> list[dict[str, Any]]: ...
 
 @dataclass(frozen=True)

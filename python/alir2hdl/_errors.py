@@ -141,8 +141,17 @@ def _raised(kind: str, text: str, facts: str) -> Error:
     return (NotFound if is_missing else _CLASSES[kind])(_spoken(text), found)
 
 
+def reworded(error: Error, old: str, new: str) -> Error:
+    """The exception with another word in its texts."""
+
+    def word(text: str) -> str:
+        return text.replace(old, new)
+
+    found = tuple(replace(one, message=word(one.message), place=word(one.place), help=None if one.help is None else word(one.help))
+                  for one in error.diagnostics)
+    return type(error)(word(str(error)), found)
+
+
 def without_folder(error: Error, folder: str) -> Error:
     """The exception for files in a temporary folder, which does not exist when the message is read."""
-    prefix = folder + os.sep
-    found = tuple(replace(one, message=one.message.replace(prefix, ""), place=one.place.replace(prefix, "")) for one in error.diagnostics)
-    return type(error)(str(error).replace(prefix, ""), found)
+    return reworded(error, folder + os.sep, "")

@@ -2,7 +2,10 @@
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
 use alir2hdl::cli::machine_run::{self, MachineRunRequest};
-use alir2hdl::cli::{self, ExitStatus, HeldProgram};
+use alir2hdl::cli::{
+    self, CalibrationOptions, ConversionOptions, ExitStatus, ExplorationOptions, HeldProgram, ReadingOptions,
+    SampleFile,
+};
 use alir2hdl::cmvm;
 use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::{Diagnostic, Diagnostics, Place};
@@ -206,26 +209,33 @@ fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
 fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
     let mut found = Vec::new();
     for (name, value) in options.iter() {
-        if let Some(value) = option_value(&value)? {
-            found.push((name.extract()?, value));
+        let name: String = name.extract()?;
+        let invalid = |_| match value.repr() {
+            Ok(shown) => PyTypeError::new_err(format!(
+                "{shown} is no value for {name}: a word, a number, a truth value, or a list"
+            )),
+            Err(error) => error,
+        };
+        if let Some(value) = option_value(&value).map_err(invalid)? {
+            found.push((name, value));
         }
     }
     Ok(found)
 }
 
-/// Sets options by name. `own` are the names that `set` accepts in addition to those of the hardware.
+/// Sets options by name. `known` are the names that `set` accepts.
 ///
 /// # Errors
 /// TypeError for an unknown name, with the nearest one; InputError for an invalid value.
 fn set_all(
     keywords: &[Keyword],
-    own: &'static [&'static str],
+    known: impl Iterator<Item = &'static str> + Clone,
     mut set: impl FnMut(&str, &OptionValue) -> Result<(), OptionFault>,
 ) -> PyResult<()> {
     for (name, value) in keywords {
         set(name, value).map_err(|fault| match fault {
             OptionFault::Value(problem) => refused(problem),
-            OptionFault::Unknown(_) => unknown(name, HardwareOptions::names().chain(own.iter().copied())),
+            OptionFault::Unknown(_) => unknown(name, known.clone()),
         })?;
     }
     Ok(())
@@ -237,10 +247,22 @@ fn unknown(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> PyE
     PyTypeError::new_err(format!("unexpected keyword argument '{name}'{nearest}"))
 }
 
+/// Names of the options of the hardware, and further ones.
+fn with_hardware(own: &'static [&'static str]) -> impl Iterator<Item = &'static str> + Clone {
+    HardwareOptions::names().chain(own.iter().copied())
+}
+
+/// Options about reading alone.
+fn reading_options(options: &Bound<'_, PyDict>) -> PyResult<ReadingOptions> {
+    let mut reading = ReadingOptions::default();
+    set_all(&keywords(options)?, ReadingOptions::NAMES.iter().copied(), |name, value| reading.set(name, value))?;
+    Ok(reading)
+}
+
 /// Options of the hardware alone.
 fn hardware_options(keywords: &[Keyword]) -> PyResult<HardwareOptions> {
     let mut options = HardwareOptions::default();
-    set_all(keywords, &[], |name, value| options.set(name, value))?;
+    set_all(keywords, with_hardware(&[]), |name, value| options.set(name, value))?;
     Ok(options)
 }
 
@@ -331,10 +353,11 @@ type Adders = (Vec<(u32, u32, i32, bool)>, Vec<Option<(u32, i32, bool)>>, u64, f
 
 #[pymethods]
 impl Native {
-    /// A file of any kind, with the program's options about reading.
+    /// A file of any kind, with the options about reading.
     #[staticmethod]
-    fn read(py: Python<'_>, path: &str, options: Vec<String>) -> PyResult<Native> {
-        let held = py.detach(|| HeldProgram::read(path, &options)).map_err(failed)?;
+    fn read(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Native> {
+        let reading = reading_options(options)?;
+        let held = interruptible(py, move || HeldProgram::read(&path, reading).map_err(failed))?;
         Ok(Native { held: Arc::new(held), bytes: Vec::new() })
     }
 
@@ -441,6 +464,20 @@ impl Native {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Writes a file in another format.
+    fn save(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
+        let mut conversion = ConversionOptions::default();
+        let known = ConversionOptions::NAMES.iter().copied();
+        set_all(&keywords(options)?, known, |name, value| conversion.set(name, value))?;
+        let held = Arc::clone(&self.held);
+        interruptible(py, move || held.convert(&output, &conversion).map_err(failed))
+    }
+
+    /// The design as a C++ header.
+    fn cpp_header(&self, namespace: &str) -> PyResult<String> {
+        self.held.cpp_header(namespace).map_err(refused)
+    }
+
     /// True for a state machine.
     fn is_machine(&self) -> bool {
         self.held.machine().is_some()
@@ -494,7 +531,9 @@ impl Native {
     /// Facts about the design, and warnings, both as JSON.
     fn info(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
         let mut description = DescriptionOptions::default();
-        set_all(&keywords(options)?, DescriptionOptions::NAMES, |name, value| description.set(name, value))?;
+        set_all(&keywords(options)?, with_hardware(DescriptionOptions::NAMES), |name, value| {
+            description.set(name, value)
+        })?;
         let held = Arc::clone(&self.held);
         interruptible(py, move || {
             let (facts, warnings) = held.info(&description).map_err(failed)?;
@@ -516,9 +555,11 @@ impl Native {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
         let (mut simulation, mut options_of_hardware) = (SimulationOptions::default(), HardwareOptions::default());
-        set_all(&keywords(options)?, SimulationOptions::NAMES, |name, value| match simulation.set(name, value) {
-            Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
-            done => done,
+        set_all(&keywords(options)?, with_hardware(SimulationOptions::NAMES), |name, value| {
+            match simulation.set(name, value) {
+                Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
+                done => done,
+            }
         })?;
         let held = Arc::clone(&self.held);
         let standing = Arc::new(Mutex::new((0, 0)));
@@ -545,7 +586,7 @@ impl Native {
     fn project(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
         let keywords = keywords(options)?;
         let mut project = ProjectOptions { output, ..ProjectOptions::default() };
-        set_all(&keywords, ProjectOptions::NAMES, |name, value| project.set(name, value))?;
+        set_all(&keywords, with_hardware(ProjectOptions::NAMES), |name, value| project.set(name, value))?;
         let (held, command) = (Arc::clone(&self.held), command("Model.project", &keywords));
         interruptible(py, move || held.project(command, &project).map_err(failed))
     }
@@ -554,7 +595,7 @@ impl Native {
     fn view(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
         let mut page = PageOptions { output: Some(output), ..PageOptions::default() };
         let mut options_of_hardware = HardwareOptions::default();
-        set_all(&keywords(options)?, PageOptions::NAMES, |name, value| match page.set(name, value) {
+        set_all(&keywords(options)?, with_hardware(PageOptions::NAMES), |name, value| match page.set(name, value) {
             Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
             done => done,
         })?;
@@ -575,12 +616,9 @@ impl Native {
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
         let mut proof = ProofOptions::default();
-        for (name, value) in keywords(options)? {
-            proof.set(&name, &value).map_err(|fault| match fault {
-                OptionFault::Value(problem) => refused(problem),
-                OptionFault::Unknown(_) => unknown(&name, ProofOptions::NAMES.iter().copied()),
-            })?;
-        }
+        // Python's own arguments are near names too.
+        let known = ProofOptions::NAMES.iter().copied().chain(["certificate", "progress"]);
+        set_all(&keywords(options)?, known, |name, value| proof.set(name, value))?;
         let own = self.bytes.clone();
         let counter = Arc::new(ProgressCounter::default());
         let written = Arc::clone(&counter);
@@ -670,15 +708,43 @@ fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
-/// Runs a command inside of this process. `words`: its name and its arguments. Returns the exit code, the content of
-/// stdout, and warnings and notes as JSON.
+/// Types for the network in a file, as JSON.
 #[pyfunction]
-fn call(py: Python<'_>, words: Vec<OsString>) -> PyResult<(u8, Vec<u8>, String)> {
+fn calibrate(
+    py: Python<'_>,
+    network: PathBuf,
+    reading: &Bound<'_, PyDict>,
+    samples: Vec<SampleFile>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<String> {
+    let mut calibration = CalibrationOptions::default();
+    let known = CalibrationOptions::NAMES.iter().chain(ReadingOptions::NAMES).copied();
+    let mut reading_of_keywords = reading_options(reading)?;
+    set_all(&keywords(options)?, known, |name, value| match calibration.set(name, value) {
+        Err(OptionFault::Unknown(_)) => reading_of_keywords.set(name, value),
+        done => done,
+    })?;
     interruptible(py, move || {
-        let done = cli::captured(words).map_err(failed)?;
-        let said = serde_json::to_string(&done.diagnostics).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok((done.status, done.output, said))
+        cli::calibrate_network(&network, reading_of_keywords, &samples, &calibration).map_err(failed)
     })
+}
+
+/// Writes the workflow of an exploration, and runs it if the options request it.
+#[pyfunction]
+fn explore(
+    py: Python<'_>,
+    models: Vec<PathBuf>,
+    output: PathBuf,
+    shared: Vec<String>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<()> {
+    let (mut exploration, mut reading) = (ExplorationOptions::default(), ReadingOptions::default());
+    let known = ExplorationOptions::NAMES.iter().chain(ReadingOptions::NAMES).copied();
+    set_all(&keywords(options)?, known, |name, value| match exploration.set(name, value) {
+        Err(OptionFault::Unknown(_)) => reading.set(name, value),
+        done => done,
+    })?;
+    interruptible(py, move || cli::explore(&models, &reading, &output, &exploration, &shared).map_err(failed))
 }
 
 /// Figures of FPGA tools' reports in folders, and warnings, both as JSON.
@@ -691,15 +757,6 @@ fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     })
 }
 
-/// Names of the options of a sub-command, with underscores; of an empty name those of the hardware.
-#[pyfunction]
-fn option_names(sub_command: &str) -> Vec<String> {
-    match sub_command {
-        "" => HardwareOptions::names().map(str::to_owned).collect(),
-        name => cli::option_names(name).into_iter().map(|name| name.replace('-', "_")).collect(),
-    }
-}
-
 /// Kind of a file: `design`, `graph`, `onnx` or `matrix`.
 #[pyfunction]
 fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
@@ -709,9 +766,9 @@ fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
 #[pymodule]
 fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(calibrate, module)?)?;
+    module.add_function(wrap_pyfunction!(explore, module)?)?;
     module.add_function(wrap_pyfunction!(file_kind, module)?)?;
-    module.add_function(wrap_pyfunction!(option_names, module)?)?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
     module.add_function(wrap_pyfunction!(report, module)?)?;
     module.add_class::<Native>()

@@ -2,7 +2,7 @@
 //! floating-point form.
 
 use super::info::plot;
-use super::input::InputArgs;
+use super::input::{InputArgs, ReadingOptions};
 use super::paths::listed;
 use super::source::{self, Kind};
 use super::{ExitStatus, Failure, Global, print, schema};
@@ -12,6 +12,7 @@ use crate::interp::samples::array::{Array, Numbers};
 use crate::network::graph::BoundNetwork;
 use crate::network::graph::calibrate::{self, Bits, BufferError, Calibration, MAX_BITS};
 use crate::network::graph::read_file;
+use crate::options::{OptionFault, OptionValue, invalid, path, within};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -38,22 +39,51 @@ pub(super) struct Args {
     /// Read samples of an input from this npy file; NAME=x.npy where there are several inputs
     #[arg(long = "samples", value_name = "[NAME=]FILE", required = true)]
     sample_files: Vec<PathBuf>,
+    #[command(flatten)]
+    options: CalibrationOptions,
+    /// Write the quantisation file
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Numbers of bits, and the chart of the result.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct CalibrationOptions {
     /// Give every buffer this many bits
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
     bits: u32,
     /// Give weights this many bits [default: as --bits]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=MAX_BITS as i64))]
     weight_bits: Option<u32>,
-    /// Write the quantisation file
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
     /// Draw the signal-to-noise ratio of every buffer into this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Print the report as JSON
-    #[arg(long)]
-    json: bool,
 }
+
+impl CalibrationOptions {
+    /// Names of the options.
+    pub const NAMES: &'static [&'static str] = &["bits", "weight_bits", "svg"];
+
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "bits" => within(value, 2..=MAX_BITS).map(|bits| self.bits = bits),
+            "weight_bits" => within(value, 2..=MAX_BITS).map(|bits| self.weight_bits = Some(bits)),
+            "svg" => path(value).map(|file| self.svg = Some(file)),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+}
+
+/// Samples of an input: its name, if one is given, and their file.
+pub type SampleFile = (Option<String>, PathBuf);
 
 fn wrong(place: &str, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2010", Place::Path(place.into()), message.into())
@@ -61,34 +91,63 @@ fn wrong(place: &str, message: impl Into<String>) -> Diagnostic {
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let bytes = read_file(&args.input.model).map_err(Failure::input)?;
-    let name = source::shown(&args.input.model);
-    if Kind::detect_file(&bytes, &args.input.model) != Some(Kind::Graph) {
+    let words = args.sample_files.iter().flat_map(|file| listed(file, names_samples));
+    let file = |word: PathBuf| match word.to_string_lossy().split_once('=') {
+        Some((name, path)) => (Some(name.to_owned()), PathBuf::from(path)),
+        None => (None, word),
+    };
+    let files: Vec<SampleFile> = words.map(file).collect();
+    let (found, count, mut batch) = calibrated(&args.input, &files, &args.options)?;
+    batch.add(&args.output, found.file.as_bytes()).map_err(|e| Failure::io(&args.output, "write", &e))?;
+    super::commit(batch)?;
+    match (args.json, global.quiet) {
+        (true, _) => print(as_json(&found, count).as_bytes()),
+        (false, false) => print(table(&found, count).as_bytes()),
+        (false, true) => Ok(ExitStatus::Ok),
+    }
+}
+
+/// Chooses types for a network. Returns the quantisation file.
+///
+/// # Errors
+/// The problems of the network, the samples or the options; if the chart cannot be written.
+pub fn calibrate_network(
+    network: &Path,
+    reading: ReadingOptions,
+    samples: &[SampleFile],
+    options: &CalibrationOptions,
+) -> Result<String, Failure> {
+    let (found, _, batch) = calibrated(&InputArgs::new(network, reading), samples, options)?;
+    super::commit(batch)?;
+    Ok(found.file)
+}
+
+/// Returns the types, the number of samples, and the chart as a file to be written.
+fn calibrated(
+    input: &InputArgs,
+    files: &[SampleFile],
+    options: &CalibrationOptions,
+) -> Result<(Calibration, usize, Batch), Failure> {
+    let bytes = read_file(&input.model).map_err(Failure::input)?;
+    let name = source::shown(&input.model);
+    if Kind::detect_file(&bytes, &input.model) != Some(Kind::Graph) {
         let message = "this is no IR v2 graph, and only those are calibrated";
         let help = "QONNX files and programs have the types of all their values in them";
         return Err(Failure::input(wrong(&name, message).with_help(help)));
     }
-    let (structure, golden, nodes) = args.input.sources().floating(&bytes, &name)?;
-    let files: Vec<PathBuf> = args.sample_files.iter().flat_map(|file| listed(file, names_samples)).collect();
-    let samples = samples(&files, golden.program())?;
-    let bits = Bits { activations: args.bits, weights: args.weight_bits.unwrap_or(args.bits) };
+    let (structure, golden, nodes) = input.sources().floating(&bytes, &name)?;
+    let samples = samples(files, golden.program())?;
+    let bits = Bits { activations: options.bits, weights: options.weight_bits.unwrap_or(options.bits) };
     let found = calibrate::calibrate(&structure.graph, golden.program(), &samples, bits, nodes.as_ref())
         .map_err(|what| Failure::input(wrong(&name, what)))?;
     let mut batch = Batch::default();
-    let mut add = |path: &Path, bytes: &[u8]| batch.add(path, bytes).map_err(|e| Failure::io(path, "write", &e));
-    add(&args.output, found.file.as_bytes())?;
-    if let Some(path) = &args.svg {
+    if let Some(path) = &options.svg {
         // Not the path: the picture is the same wherever the file lies.
-        let title =
-            args.input.model.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
-        add(path, picture(&title, &found.report).as_bytes())?;
+        let title = input.model.file_name().map_or_else(|| name.clone(), |file| file.to_string_lossy().into_owned());
+        let chart = picture(&title, &found.report);
+        batch.add(path, chart.as_bytes()).map_err(|e| Failure::io(path, "write", &e))?;
     }
-    super::commit(batch)?;
-    match (args.json, global.quiet) {
-        (true, _) => print(as_json(&found, samples.len()).as_bytes()),
-        (false, false) => print(table(&found, samples.len()).as_bytes()),
-        (false, true) => Ok(ExitStatus::Ok),
-    }
+    Ok((found, samples.len(), batch))
 }
 
 /// Returns `true` if a word is `NAME=FILE` or a file that exists.
@@ -98,28 +157,28 @@ fn names_samples(word: &Path) -> bool {
 }
 
 /// The samples of all inputs side by side.
-fn samples(files: &[PathBuf], program: &BoundNetwork) -> Result<Vec<Vec<f64>>, Failure> {
+fn samples(files: &[SampleFile], program: &BoundNetwork) -> Result<Vec<Vec<f64>>, Failure> {
     let names: Vec<&str> = program.inputs.iter().map(|input| program.names[input.slot].name.as_str()).collect();
     let mut found: Vec<Option<(usize, Vec<f64>)>> = vec![None; names.len()];
-    for file in files {
-        let text = file.to_string_lossy();
-        let given = text.split_once('=').map(|(name, path)| (name.to_owned(), PathBuf::from(path)));
-        let (index, path) = match given {
+    for (name, path) in files {
+        let shown = source::shown(path);
+        let index = match name {
             // `0:input`, or `input` where that is one instance only.
-            Some((name, path)) => {
+            Some(name) => {
                 let bare = |full: &str| full.split_once(':').map_or(full.to_owned(), |(_, bare)| bare.to_owned());
-                let exact = names.iter().position(|known| *known == name);
-                let mut alike = (0..names.len()).filter(|&k| bare(names[k]) == name);
+                let exact = names.iter().position(|known| known == name);
+                let mut alike = (0..names.len()).filter(|&k| bare(names[k]) == *name);
                 let only = alike.next().filter(|_| alike.next().is_none());
-                (exact.or(only).ok_or_else(|| unknown(&name, &names))?, path)
+                exact.or(only).ok_or_else(|| unknown(name, &names))?
             }
-            None if names.len() == 1 => (0, file.clone()),
-            None => return Err(unknown(&text, &names)),
+            None if names.len() == 1 => 0,
+            None => return Err(unknown(&shown, &names)),
         };
         if found[index].is_some() {
-            return Err(Failure::input(wrong(&text, format!("the input {} has samples already", names[index]))));
+            let message = format!("the input {} has samples already", names[index]);
+            return Err(Failure::input(wrong(name.as_ref().unwrap_or(&shown), message)));
         }
-        found[index] = Some(rows(&path, program.inputs[index].elements)?);
+        found[index] = Some(rows(path, program.inputs[index].elements)?);
     }
     let missing =
         |k: usize| Failure::input(wrong(names[k], "the input has no samples").with_help("add --samples NAME=x.npy"));

@@ -1,7 +1,7 @@
 //! `alir2hdl convert`: a model file in another version or form.
 
 use super::graphs::{self, Form};
-use super::input::InputArgs;
+use super::input::{InputArgs, variant};
 use super::{ExitStatus, Failure, Global, say};
 use crate::diag::{Diagnostic, Place};
 use crate::files::Batch;
@@ -9,6 +9,7 @@ use crate::formats::{self, Target};
 use crate::ir::Model;
 use crate::llvlir::raise::raise;
 use crate::llvlir::{self, Program, bytes, text};
+use crate::options::{OptionFault, OptionValue, invalid, within};
 use crate::prove::aignet::GateFlag;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -47,15 +48,22 @@ pub(super) struct Args {
         hide_short_help = true
     )]
     output_file: Option<PathBuf>,
+    #[command(flatten)]
+    written: ConversionOptions,
+    /// Read gates of an Aignet array whose register flag is set as exclusive ors
+    #[arg(long)]
+    aignet_xor: bool,
+}
+
+/// Format of the output.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ConversionOptions {
     /// Write this form, whatever the name of OUT says
     #[arg(long, value_enum, value_name = "FORM")]
     to: Option<To>,
     /// Add this many registers after each output bit of a gate graph
     #[arg(long, visible_alias = "stages", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]
     pipeline: Option<u32>,
-    /// Read gates of an Aignet array whose register flag is set as exclusive ors
-    #[arg(long)]
-    aignet_xor: bool,
 }
 
 /// Output formats.
@@ -97,15 +105,33 @@ impl Args {
     fn output(&self) -> &Path {
         self.output.as_deref().or(self.output_file.as_deref()).unwrap_or(Path::new("-"))
     }
+}
 
-    /// Returns `true` if the output's name has this extension, `.gz` aside.
-    fn ends_in(&self, extension: &str) -> bool {
-        let name = self.output().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        Path::new(name).extension().is_some_and(|e| e == extension)
+/// Returns `true` if the output's name has this extension, `.gz` aside.
+fn ends_in(output: &Path, extension: &str) -> bool {
+    let name = output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    Path::new(name).extension().is_some_and(|e| e == extension)
+}
+
+impl ConversionOptions {
+    /// Names of the options.
+    pub const NAMES: &'static [&'static str] = &["to", "pipeline", "stages"];
+
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "to" => variant(value).map(|form| self.to = Some(form)),
+            "pipeline" | "stages" => within(value, 0..=65_536).map(|count| self.pipeline = Some(count)),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
     }
 
-    fn goal(&self) -> Result<Goal, Failure> {
+    fn goal(&self, output: &Path) -> Result<Goal, Failure> {
         Ok(match self.to {
             Some(To::Alir2) => Goal::Program(Target::Alir2),
             Some(To::Alir3) => Goal::Program(Target::Alir3),
@@ -118,11 +144,11 @@ impl Args {
             Some(To::Aig) => Goal::Gates(Form::Aig),
             Some(To::Aag) => Goal::Gates(Form::Aag),
             Some(To::Aignet) => Goal::Gates(Form::Aignet),
-            None => match Form::from_file_name(self.output()) {
+            None => match Form::from_file_name(output) {
                 Some(form) => Goal::Gates(form),
-                None if self.ends_in("llvlir") => Goal::Kernel(false),
-                None if self.ends_in("llvlirs") => Goal::Kernel(true),
-                None => Goal::Program(self.target_of_name()?),
+                None if ends_in(output, "llvlir") => Goal::Kernel(false),
+                None if ends_in(output, "llvlirs") => Goal::Kernel(true),
+                None => Goal::Program(target_of_name(output)?),
             },
         })
     }
@@ -140,34 +166,35 @@ impl Args {
             Goal::Gates(_) if from_gates && self.pipeline.is_some() => {
                 refuse("--pipeline", "registers are put behind a model's outputs, not behind those of gates")
             }
-            _ if self.aignet_xor && Form::from_file_name(&self.input.model) != Some(Form::Aignet) => {
-                refuse("--aignet-xor", "it is about reading an .aignet file, and this is none")
-            }
             _ => Ok(()),
         }
     }
+}
 
-    /// Returns the format by the output's name: JSON for none and `.json`; `.gz` aside.
-    fn target_of_name(&self) -> Result<Target, Failure> {
-        if self.output().as_os_str() == "-" {
-            return Ok(Target::Alir4);
-        }
-        let name = self.output().file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        let help = match Path::new(name).extension().and_then(OsStr::to_str) {
-            None | Some("json") => return Ok(Target::Alir4),
-            Some("bin") => "add --to bytecode2, --to bytecode4 or --to dais1",
-            Some("v" | "sv") => "alir2hdl MODEL --verilog FILE writes Verilog; here add --to, or end the name in .json",
-            Some("vhd" | "vhdl") => "alir2hdl MODEL --vhdl FILE writes VHDL; here add --to, or end the name in .json",
-            Some(_) => {
-                "add --to (alir4, bytecode4, aig, ...), or end the name in .json, .json.gz, .llvlir, .llvlirs, \
-                 .aig, .aag or .aignet"
-            }
-        };
-        let message = "the ending of the output's name belongs to no format";
-        let place = Place::Flag("--to".into());
-        Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)))
+/// Returns the format by the output's name: JSON for none and `.json`; `.gz` aside.
+fn target_of_name(output: &Path) -> Result<Target, Failure> {
+    if output.as_os_str() == "-" {
+        return Ok(Target::Alir4);
     }
+    let name = output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let help = match Path::new(name).extension().and_then(OsStr::to_str) {
+        None | Some("json") => return Ok(Target::Alir4),
+        Some("bin") => "add --to=bytecode2, --to=bytecode4 or --to=dais1",
+        Some("v" | "sv") => {
+            "`alir2hdl MODEL --verilog FILE` writes Verilog; here add --to=alir4, or end the name in .json"
+        }
+        Some("vhd" | "vhdl") => {
+            "`alir2hdl MODEL --vhdl FILE` writes VHDL; here add --to=alir4, or end the name in .json"
+        }
+        Some(_) => {
+            "add --to=alir4 (or bytecode4, aig, ...), or end the name in .json, .json.gz, .llvlir, .llvlirs, .aig, \
+             .aag or .aignet"
+        }
+    };
+    let message = "the ending of the output's name belongs to no format";
+    let place = Place::Flag("--to".into());
+    Err(Failure::input(Diagnostic::error("E1106", place, message).with_help(help)))
 }
 
 /// A program of integers as a kernel; says where its numbers are read otherwise.
@@ -194,40 +221,73 @@ fn kernel_from_model(model: &Model, global: Global) -> Result<Program, Failure> 
 
 /// Runs the sub-command.
 pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
-    let goal = args.goal()?;
+    let goal = args.written.goal(args.output())?;
     let from = Form::from_file_name(&args.input.model);
-    args.check(&goal, from.is_some())?;
+    args.written.check(&goal, from.is_some())?;
+    if args.aignet_xor && from != Some(Form::Aignet) {
+        let message = "it is about reading an .aignet file, and this is none";
+        return Err(graphs::refused("--aignet-xor", message.to_owned()));
+    }
     match goal {
-        Goal::Program(target) => {
-            let model = args.input.read(global)?;
-            let prepared = formats::prepare(&model, target).map_err(Failure::input)?;
-            stage(args, |out| prepared.write(out))
-        }
+        Goal::Program(target) => stage_program(args.output(), &args.input.read(global)?, target),
         Goal::Kernel(as_text) => {
             let program = match args.input.read_kernel()? {
                 Some(program) => program,
                 None => kernel_from_model(&args.input.read(global)?, global)?,
             };
-            let bytes = if as_text { text::write(&program).into_bytes() } else { bytes::write(&program) };
-            stage(args, |out| out.write_all(&bytes))
+            stage_kernel(args.output(), &program, as_text)
         }
         Goal::Gates(form) => {
             let flag = if args.aignet_xor { GateFlag::Xor } else { GateFlag::Refuse };
             let graph = match from {
                 Some(from) => graphs::read(&args.input.model, from, flag)?,
-                None => graphs::model_graph(&args.input.read(global)?, args.pipeline.unwrap_or(0))?,
+                None => graphs::model_graph(&args.input.read(global)?, args.written.pipeline.unwrap_or(0))?,
             };
             let bytes = form.write(&graph)?;
-            stage(args, |out| out.write_all(&bytes))
+            stage(args.output(), |out| out.write_all(&bytes))
         }
     }
 }
 
+/// Writes a program in memory, or the kernel that it was lowered from, to a file.
+///
+/// # Errors
+/// Options that contradict each other; a program that the format cannot represent; if the file cannot be written.
+pub(super) fn in_memory(
+    (model, kernel): (&Model, Option<&Program>),
+    output: &Path,
+    options: &ConversionOptions,
+) -> Result<(), Failure> {
+    let goal = options.goal(output)?;
+    options.check(&goal, false)?;
+    let quiet = Global { quiet: true, ..Global::default() };
+    match (goal, kernel) {
+        (Goal::Program(target), _) => stage_program(output, model, target),
+        (Goal::Kernel(as_text), Some(program)) => stage_kernel(output, program, as_text),
+        (Goal::Kernel(as_text), None) => stage_kernel(output, &kernel_from_model(model, quiet)?, as_text),
+        (Goal::Gates(form), _) => {
+            let bytes = form.write(&graphs::model_graph(model, options.pipeline.unwrap_or(0))?)?;
+            stage(output, |out| out.write_all(&bytes))
+        }
+    }
+    .map(|_| ())
+}
+
+fn stage_program(output: &Path, model: &Model, target: Target) -> Result<ExitStatus, Failure> {
+    let prepared = formats::prepare(model, target).map_err(Failure::input)?;
+    stage(output, |out| prepared.write(out))
+}
+
+fn stage_kernel(output: &Path, program: &Program, as_text: bool) -> Result<ExitStatus, Failure> {
+    let bytes = if as_text { text::write(program).into_bytes() } else { bytes::write(program) };
+    stage(output, |out| out.write_all(&bytes))
+}
+
 /// Writes the output where it goes, packed if its name says so.
-fn stage(args: &Args, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
-    let write = |out: &mut dyn Write| formats::write_named(args.output(), out, write);
+fn stage(output: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<ExitStatus, Failure> {
+    let write = |out: &mut dyn Write| formats::write_named(output, out, write);
     let mut batch = Batch::default();
-    batch.add_with(args.output(), write).map_err(|e| Failure::io(args.output(), "write", &e))?;
+    batch.add_with(output, write).map_err(|e| Failure::io(output, "write", &e))?;
     super::commit(batch)?;
     Ok(ExitStatus::Ok)
 }

@@ -332,7 +332,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 if let (None, (_, Some(change))) = (&args.output.namespace, cpp_namespace::from_stem(&stems[k])) {
                     say(&change, global);
                 }
-                let header = args.header(&design, &stems[k], &file.checksum);
+                let header = header(&design, &args.namespace(&stems[k]), &file.checksum);
                 batch.add_with(&target.path, |out| out.write_all(header.as_bytes()))
             }
             Form::Witness => {
@@ -400,26 +400,25 @@ fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> 
     format!("proved: {file} is equal to {what}{inside} ({} s)", four_digits(seconds))
 }
 
-impl Args {
-    /// The program or stateful design as read, as a C++ header.
-    fn header(&self, design: &Design, stem: &str, checksum: &str) -> String {
-        let namespace = self.namespace(stem);
-        let written = format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION"));
-        match design {
-            Design::Model(model) => {
-                let (n, n_in, n_out) = (model.nodes().len(), model.n_inputs(), model.outputs().len());
-                let (n, n_in, n_out) = (counted(n, "operation"), counted(n_in, "input"), counted(n_out, "output"));
-                let head = [format!("{namespace}: {n}, {n_in}, {n_out}"), written];
-                cpp_header(model, &namespace, &head)
-            }
-            Design::Machine(machine) => {
-                let (blocks, bits) = (machine.blocks().len(), machine.register_bits());
-                let head = [format!("{namespace}: a state machine, {blocks} blocks, {bits} register bits"), written];
-                cpp_machine(machine, &namespace, &head)
-            }
+/// Returns the program or stateful design as read, as a C++ header.
+pub(super) fn header(design: &Design, namespace: &str, checksum: &str) -> String {
+    let written = format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION"));
+    match design {
+        Design::Model(model) => {
+            let (n, n_in, n_out) = (model.nodes().len(), model.n_inputs(), model.outputs().len());
+            let (n, n_in, n_out) = (counted(n, "operation"), counted(n_in, "input"), counted(n_out, "output"));
+            let head = [format!("{namespace}: {n}, {n_in}, {n_out}"), written];
+            cpp_header(model, namespace, &head)
+        }
+        Design::Machine(machine) => {
+            let (blocks, bits) = (machine.blocks().len(), machine.register_bits());
+            let head = [format!("{namespace}: a state machine, {blocks} blocks, {bits} register bits"), written];
+            cpp_machine(machine, namespace, &head)
         }
     }
+}
 
+impl Args {
     /// Returns the namespace of the C++ header: the option's, otherwise a safe one near the name of the file.
     fn namespace(&self, stem: &str) -> String {
         self.output.namespace.clone().unwrap_or_else(|| cpp_namespace::from_stem(stem).0)

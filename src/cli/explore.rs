@@ -2,7 +2,7 @@
 
 use super::hardware::ObjectiveArg;
 use super::info::{plot, scatter};
-use super::input::{AtTheEnd, Design, InputArgs};
+use super::input::{AtTheEnd, Design, InputArgs, ReadingOptions, variant};
 
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
 use crate::diag::{Diagnostic, Place};
@@ -10,8 +10,8 @@ use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
-use crate::options::{NamedDevice, StageCounts};
-use crate::verify::MISSING_TOOL;
+use crate::options::{NamedDevice, OptionFault, OptionValue, StageCounts, flag_value, invalid, text, texts, within};
+use crate::verify::{MISSING_TOOL, RunningTool};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
@@ -45,6 +45,22 @@ pub(super) struct Args {
     /// Write the workflow into this folder: new, or of an earlier run
     #[arg(short, long, value_name = "DIR", required_unless_present = "collect")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    variants: ExplorationOptions,
+    /// Only gather the results of an earlier run in this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "output", "run"])]
+    collect: Option<PathBuf>,
+    /// Print the results as one JSON object, as in results.json
+    #[arg(long)]
+    json: bool,
+    /// Options of `project` that all variants share
+    #[arg(last = true, value_name = "OPTIONS")]
+    options: Vec<String>,
+}
+
+/// Variants of an exploration, and the jobs that build them.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ExplorationOptions {
     /// Try these numbers of stages: 1..12, 2,4,8, or both
     #[arg(
         long,
@@ -76,15 +92,19 @@ pub(super) struct Args {
     /// Run this many jobs at a time [default: the number of processors]
     #[arg(long, value_name = "N", requires = "run", value_parser = clap::value_parser!(u32).range(1..=4096))]
     jobs: Option<u32>,
-    /// Only gather the results of an earlier run in this folder
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["model", "output", "run"])]
-    collect: Option<PathBuf>,
-    /// Print the results as one JSON object, as in results.json
-    #[arg(long)]
-    json: bool,
-    /// Options of `project` that all variants share
-    #[arg(last = true, value_name = "OPTIONS")]
-    options: Vec<String>,
+}
+
+impl Default for ExplorationOptions {
+    fn default() -> ExplorationOptions {
+        ExplorationOptions {
+            pipeline: StageCounts((1..=8).collect()),
+            objective: vec![ObjectiveArg::Delay],
+            device: None,
+            flow: None,
+            run: false,
+            jobs: None,
+        }
+    }
 }
 
 /// The flows that synthesise.
@@ -111,7 +131,32 @@ impl FlowArg {
 /// Variants at most.
 const MOST_VARIANTS: usize = 100_000;
 
-impl Args {
+impl ExplorationOptions {
+    /// Names of the options.
+    pub const NAMES: &'static [&'static str] =
+        &["pipeline", "stages", "objective", "device", "part", "flow", "run", "jobs"];
+
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "pipeline" | "stages" => StageCounts::parse(&value.to_string()).map(|counts| self.pipeline = counts),
+            "objective" => texts(value)
+                .and_then(|words| words.into_iter().map(|word| variant(&OptionValue::Text(word))).collect())
+                .map(|objectives| self.objective = objectives),
+            "device" | "part" => {
+                text(value).and_then(|name| NamedDevice::parse(&name)).map(|device| self.device = Some(device))
+            }
+            "flow" => variant(value).map(|flow| self.flow = Some(flow)),
+            "run" => flag_value(value).map(|run| self.run = run),
+            "jobs" => within(value, 1..=4096).map(|count| self.jobs = Some(count)),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+
     /// Returns the options in which variants differ. A further hardware option is one more entry.
     fn axes(&self) -> Vec<VariedOption> {
         let stages = self.pipeline.0.iter().map(u32::to_string).collect();
@@ -125,10 +170,10 @@ impl Args {
         ]
     }
 
-    /// The options of `project` that all variants share.
-    fn shared(&self) -> Vec<String> {
+    /// Returns the options of `project` that all variants share; `words` are further ones.
+    fn shared(&self, words: &[String]) -> Vec<String> {
         let device = self.device.iter().map(|device| format!("--device={}", device.text));
-        device.chain(self.options.iter().cloned()).collect()
+        device.chain(words.iter().cloned()).collect()
     }
 }
 
@@ -137,12 +182,46 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some(folder) = &args.collect {
         return finished(&collect(folder)?, folder, args.json, global);
     }
-    if args.json && !args.run {
+    if args.json && !args.variants.run {
         return Err(refused("--json", "there are no results yet".to_owned(), "add --run, or use --collect DIR later"));
     }
     let folder = args.output.as_deref().expect("the parser wants it");
+    let inputs: Vec<InputArgs> = args.models.iter().map(|path| InputArgs::with_limits(path, &args.reading)).collect();
+    match explored(&inputs, folder, &args.variants, &args.options, global)? {
+        Some(results) => finished(&results, folder, args.json, global),
+        None => Ok(ExitStatus::Ok),
+    }
+}
+
+/// Writes the workflow into a folder and runs it if the options request it; `shared` are words of `project` that all
+/// variants share. Notes are not printed.
+///
+/// # Errors
+/// The problems of the models or the options; if Snakemake is missing or ended early.
+pub fn explore(
+    models: &[PathBuf],
+    reading: &ReadingOptions,
+    folder: &Path,
+    options: &ExplorationOptions,
+    shared: &[String],
+) -> Result<(), Failure> {
+    let inputs: Vec<InputArgs> = models.iter().map(|path| InputArgs::new(path, reading.clone())).collect();
+    explored(&inputs, folder, options, shared, Global { quiet: true, ..Global::default() }).map(|_| ())
+}
+
+/// Writes the workflow. Returns its results if it ran.
+fn explored(
+    inputs: &[InputArgs],
+    folder: &Path,
+    options: &ExplorationOptions,
+    shared: &[String],
+    global: Global,
+) -> Result<Option<Results>, Failure> {
+    if options.jobs.is_some() && !options.run {
+        return Err(refused("--jobs", "there are no jobs without a run".to_owned(), "add --run"));
+    }
     check_folder(folder)?;
-    let plan = plan(args, global)?;
+    let plan = plan(inputs, options, shared, global)?;
     let count = plan.variants().len();
     if count > MOST_VARIANTS {
         let message = format!("{count} variants, more than {MOST_VARIANTS}");
@@ -150,12 +229,12 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     check_options(&plan)?;
     changed(plan.files(), folder).write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
-    if !args.run {
+    if !options.run {
         let shown = folder.display();
         say(&format!("{shown}: {count} variants; cd {shown} && snakemake --cores all, or --run here"), global);
-        return Ok(ExitStatus::Ok);
+        return Ok(None);
     }
-    let ended = snakemake(args.jobs, folder, global)?;
+    let ended = snakemake(options.jobs, folder, global)?;
     let results = collect(folder)?;
     let (_, failed, open) = results.counts();
     // Killed, or at an end before it tried everything.
@@ -164,7 +243,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let error = Diagnostic::error("E1202", Place::Flag("--run".into()), message);
         return Err(Failure::external_tool(error.with_help("the same command goes on where this run ended")));
     }
-    finished(&results, folder, args.json, global)
+    Ok(Some(results))
 }
 
 fn refused(flag: &str, message: String, help: &str) -> Failure {
@@ -184,10 +263,15 @@ fn check_folder(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Reads the models: every one of them is checked before anything is written.
-fn plan(args: &Args, global: Global) -> Result<Exploration, Failure> {
+fn plan(
+    inputs: &[InputArgs],
+    options: &ExplorationOptions,
+    shared: &[String],
+    global: Global,
+) -> Result<Exploration, Failure> {
     let mut sources: Vec<ExploredModel> = Vec::new();
-    for path in &args.models {
-        let input = InputArgs::with_limits(path, &args.reading);
+    for input in inputs {
+        let path = input.path();
         let (design, facts) = input.read_design(global)?;
         let Design::Model(model) = design else {
             let message = "a state machine has registers of its own and no pipeline to explore";
@@ -212,8 +296,8 @@ fn plan(args: &Args, global: Global) -> Result<Exploration, Failure> {
         };
         sources.push(ExploredModel { name, ending, bytes });
     }
-    let flow = args.flow.map(FlowArg::name);
-    Ok(Exploration { sources, axes: args.axes(), options: args.shared(), flow, program: program()? })
+    let flow = options.flow.map(FlowArg::name);
+    Ok(Exploration { sources, axes: options.axes(), options: options.shared(shared), flow, program: program()? })
 }
 
 /// Version and checksum of this program.
@@ -269,6 +353,8 @@ fn snakemake(jobs: Option<u32>, folder: &Path, global: Global) -> Result<process
     }
     let jobs = jobs.map_or_else(|| "all".to_owned(), |jobs| jobs.to_string());
     let mut child = start(&["--cores", &jobs, "--keep-going", "--rerun-incomplete", "--nocolor"])?;
+    // An interrupt of a Python session reaches this process alone.
+    let _running = RunningTool::new(&child);
     let bar = match global.quiet {
         true => ProgressBar::hidden(),
         false => ProgressBar::new(0),

@@ -1,7 +1,8 @@
 //! Designs in memory for library callers: read from memory or from files, with the facts about their source.
 
-use super::input::{Design, FileFacts};
-use super::{Command, Failure, Global, machine_run, parsed};
+use super::convert::ConversionOptions;
+use super::input::{Design, FileFacts, InputArgs, ReadingOptions};
+use super::{Failure, Global, machine_run};
 use crate::cmvm;
 use crate::compile::{self, Error, Hardware, Provenance};
 use crate::diag::{Diagnostic, Diagnostics, Place};
@@ -10,7 +11,7 @@ use crate::formats::{self, Target};
 use crate::interp::arrays::{ArrayEngine, ArrayFault, ArrayRun, CodeType, Numbers, Results};
 use crate::interp::batch::{SampleFault, codes_of_row};
 use crate::interp::samples::{Values, input_ports};
-use crate::interp::{FaultKind, LookupMiss, Plan, PlanOptions, Runner, Step, golden_steps};
+use crate::interp::{FaultKind, LookupMiss, Plan, PlanOptions, Runner, Step, cpp_namespace, golden_steps};
 use crate::ir::machine::Machine;
 use crate::ir::{Labels, Limits, Model};
 use crate::llvlir::{self, golden};
@@ -97,18 +98,14 @@ impl HeldProgram {
         Ok(HeldProgram::new(design, file, name))
     }
 
-    /// Reads a file of any kind, with options about reading as they are typed (`--weights=w.npz`,
-    /// `--input-type=s8.5`); notes are not printed.
+    /// Reads a file of any kind; notes are not printed.
     ///
     /// # Errors
     /// The problems of the options or the files.
-    pub fn read(path: &str, options: &[String]) -> Result<HeldProgram, Failure> {
-        // `--` would end the options: the path comes first, and begins with a folder.
-        let words = ["alir2hdl", "info", path].map(str::to_owned).into_iter().chain(options.iter().cloned());
-        let (cli, _) = parsed(&words.collect::<Vec<_>>()).map_err(Failure::input)?;
-        let Some(Command::Info(args)) = cli.command else { unreachable!("the words name the sub-command") };
-        let (design, file) = args.input.read_design(Global { quiet: true, ..Global::default() })?;
-        Ok(HeldProgram::new(design, file, path.to_owned()))
+    pub fn read(path: &Path, options: ReadingOptions) -> Result<HeldProgram, Failure> {
+        let input = InputArgs::new(path, options);
+        let (design, file) = input.read_design(Global { quiet: true, ..Global::default() })?;
+        Ok(HeldProgram::new(design, file, path.display().to_string()))
     }
 
     /// The product with a matrix, from the bytes of an npy file and the type of each input (or of all, if there is
@@ -188,10 +185,7 @@ impl HeldProgram {
 
     /// Returns the names of the hardware of `spec`: with those of the earlier version that the options name, if any.
     pub(super) fn labels_for(&self, options: &HardwareOptions, spec: &compile::Spec) -> Result<Arc<Labels>, Failure> {
-        let read_old = |path: &Path| {
-            let path = std::path::absolute(path).map_err(|e| Failure::io(path, "read", &e))?;
-            HeldProgram::read(&path.to_string_lossy(), &[]).map(|old| old.design)
-        };
+        let read_old = |path: &Path| HeldProgram::read(path, ReadingOptions::default()).map(|old| old.design);
         self.file.labels_like(options, &self.design, spec, read_old)
     }
 
@@ -219,6 +213,29 @@ impl HeldProgram {
     /// Options that contradict each other or that the design has no use for; if the chart cannot be written.
     pub fn info(&self, options: &DescriptionOptions) -> Result<(String, Diagnostics), Failure> {
         super::info::in_memory((&self.design, &self.file), options)
+    }
+
+    /// Writes the program to a file, in another format or as gates. State machines are written by [`Self::to_alir`].
+    ///
+    /// # Errors
+    /// A state machine; options that contradict each other; a program that the format cannot represent; if the file
+    /// cannot be written.
+    pub fn convert(&self, output: &Path, options: &ConversionOptions) -> Result<(), Failure> {
+        let Design::Model(model) = &self.design else {
+            let message = "state machines are written as ALIRFSM JSON only";
+            return Err(Failure::input(Diagnostic::error("E0804", Place::Whole, message)));
+        };
+        super::convert::in_memory((model, self.file.kernel.as_ref()), output, options)
+    }
+
+    /// Returns the design as a C++ header.
+    ///
+    /// # Errors
+    /// An invalid namespace.
+    pub fn cpp_header(&self, namespace: &str) -> Result<String, Diagnostic> {
+        let wrong = |what: String| Diagnostic::error("E0002", Place::Flag("--namespace".into()), what);
+        let namespace = cpp_namespace::parse(namespace).map_err(wrong)?;
+        Ok(super::emit::header(&self.design, &namespace, &self.file.checksum))
     }
 
     /// Returns the object that `alir2hdl check --json` prints about the design.

@@ -13,8 +13,9 @@ use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
 use crate::network::port::Meaning;
-use crate::options::HardwareOptions;
+use crate::options::{HardwareOptions, OptionFault, OptionValue, choice, invalid, unsigned, within};
 use crate::rtl::Rtl;
+use clap::ValueEnum;
 use clap::builder::{Resettable, StyledStr};
 use flate2::Crc;
 use sha2::{Digest, Sha256};
@@ -32,13 +33,13 @@ pub(super) struct InputArgs {
     reading: AtTheEnd,
 }
 
-/// [`ReadingArgs`], which [`with_reading_options`] appends to all other options, because few users need them.
+/// [`ReadingOptions`], which [`with_reading_options`] appends to all other options, because few users need them.
 #[derive(Clone, Debug)]
-pub(super) struct AtTheEnd(ReadingArgs);
+pub(super) struct AtTheEnd(ReadingOptions);
 
 impl clap::FromArgMatches for AtTheEnd {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<AtTheEnd, clap::Error> {
-        ReadingArgs::from_arg_matches(matches).map(AtTheEnd)
+        ReadingOptions::from_arg_matches(matches).map(AtTheEnd)
     }
 
     fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
@@ -64,13 +65,13 @@ pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
     // A doc comment of the options would replace that of the command.
     let of = |text: Option<&StyledStr>| Resettable::from(text.cloned());
     let (about, long) = (of(command.get_about()), of(command.get_long_about()));
-    <ReadingArgs as clap::Args>::augment_args(command).about(about).long_about(long)
+    <ReadingOptions as clap::Args>::augment_args(command).about(about).long_about(long)
 }
 
 /// Options for reading the file.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Reading")]
-struct ReadingArgs {
+pub struct ReadingOptions {
     /// Read the file as this form, whatever its content shows
     #[arg(long, value_enum, value_name = "FORM", hide_short_help = true)]
     format: Option<Form>,
@@ -80,6 +81,57 @@ struct ReadingArgs {
     matrix: MatrixArgs,
     #[command(flatten)]
     limits: LimitArgs,
+}
+
+impl ReadingOptions {
+    /// Names of the options.
+    pub const NAMES: &'static [&'static str] = &[
+        "format",
+        "weights",
+        "quant",
+        "weight_map",
+        "nodes",
+        "output_buffer",
+        "tokens",
+        "position_offset",
+        "input_type",
+        "max_adders",
+        "max_table_bits",
+        "cmvm_latency",
+        "cmvm_budget",
+        "max_bytes",
+        "max_ops",
+        "max_table_entries",
+        "max_shift",
+        "max_width",
+        "max_division",
+        "max_problems",
+    ];
+
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        if name == "format" {
+            self.format = Some(variant(value).map_err(|expected| invalid(name, value, expected))?);
+            return Ok(());
+        }
+        for set in [self.sources.set(name, value), self.matrix.set(name, value), self.limits.set(name, value)] {
+            if !matches!(set, Err(OptionFault::Unknown(_))) {
+                return set;
+            }
+        }
+        Err(OptionFault::Unknown(None))
+    }
+}
+
+/// Returns the variant of an option's type that a word names.
+pub(super) fn variant<T: ValueEnum + Copy>(value: &OptionValue) -> Result<T, String> {
+    let named = |&variant: &T| Some((variant.to_possible_value()?, variant));
+    let known: Vec<_> = T::value_variants().iter().filter_map(named).collect();
+    let known: Vec<(&str, T)> = known.iter().map(|(name, variant)| (name.get_name(), *variant)).collect();
+    choice(value, &known)
 }
 
 /// The forms of model files.
@@ -123,28 +175,28 @@ impl Form {
 #[command(next_help_heading = "Limits of a model")]
 struct LimitArgs {
     /// Bytes of the file, decompressed
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_bytes, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_bytes, hide_short_help = true)]
     max_bytes: u64,
     /// Operations
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_ops, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_ops, hide_short_help = true)]
     max_ops: u64,
     /// Entries of all look-up tables
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_table_entries, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_table_entries, hide_short_help = true)]
     max_table_entries: u64,
     /// Shift, and fractional bits
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_shift, hide_short_help = true,
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_shift, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     max_shift: u32,
     /// Bits of a value
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_width, hide_short_help = true,
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_width, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     max_width: u32,
     /// Bits of a division in an integer kernel
-    #[arg(long, value_name = "N", default_value_t = llvlir::Limits::default().max_division, hide_short_help = true,
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_division, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1024))]
     max_division: u32,
     /// Problems that are shown
-    #[arg(long, value_name = "N", default_value_t = Limits::default().max_problems as u32, hide_short_help = true,
+    #[arg(long, value_name = "N", default_value_t = LimitArgs::default().max_problems, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_problems: u32,
 }
@@ -153,6 +205,11 @@ impl InputArgs {
     /// Where the model is.
     pub(super) fn path(&self) -> &Path {
         &self.model
+    }
+
+    /// Arguments for a file with options by name.
+    pub(super) fn new(path: &Path, reading: ReadingOptions) -> InputArgs {
+        InputArgs { model: path.to_owned(), reading: AtTheEnd(reading) }
     }
 
     /// About a file, by options that were given apart from it.
@@ -562,7 +619,40 @@ impl<R: Read> Read for Summed<R> {
     }
 }
 
+impl Default for LimitArgs {
+    fn default() -> LimitArgs {
+        let limits = Limits::default();
+        LimitArgs {
+            max_bytes: limits.max_bytes,
+            max_ops: limits.max_ops,
+            max_table_entries: limits.max_table_entries,
+            max_shift: limits.max_shift,
+            max_width: limits.max_width,
+            max_division: llvlir::Limits::default().max_division,
+            max_problems: limits.max_problems as u32,
+        }
+    }
+}
+
 impl LimitArgs {
+    /// Sets a limit by its name.
+    ///
+    /// # Errors
+    /// If no limit has that name; if the value is invalid.
+    fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "max_bytes" => unsigned(value).map(|bytes| self.max_bytes = bytes),
+            "max_ops" => unsigned(value).map(|operations| self.max_ops = operations),
+            "max_table_entries" => unsigned(value).map(|entries| self.max_table_entries = entries),
+            "max_shift" => within(value, 0..=1 << 24).map(|shift| self.max_shift = shift),
+            "max_width" => within(value, 1..=1 << 24).map(|bits| self.max_width = bits),
+            "max_division" => within(value, 1..=1024).map(|bits| self.max_division = bits),
+            "max_problems" => within(value, 1..=1_000_000).map(|count| self.max_problems = count),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+
     fn limits(self) -> Limits {
         Limits {
             max_bytes: self.max_bytes,

@@ -9,11 +9,12 @@ use crate::network::exact::Rational;
 use crate::network::matrix::{self, Product};
 use crate::network::port::{Encoder, Meaning as _};
 use crate::network::quantise::{Overflow, Quantiser, Round};
+use crate::options::{OptionFault, OptionValue, invalid, real, unsigned};
 use num_bigint::BigInt;
 use std::io::Read;
 
 /// Options for the solver of constant matrices.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Networks and matrices")]
 pub(super) struct MatrixArgs {
     /// Bound the path through the adders of each matrix
@@ -25,6 +26,19 @@ pub(super) struct MatrixArgs {
 }
 
 impl MatrixArgs {
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub(super) fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let result = match name {
+            "cmvm_latency" => real(value).map(|latency| self.cmvm_latency = Some(latency)),
+            "cmvm_budget" => unsigned(value).map(|budget| self.cmvm_budget = budget),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+
     /// Returns the constraints on the solver.
     ///
     /// # Errors

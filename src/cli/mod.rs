@@ -62,13 +62,16 @@ use crate::compile;
 use crate::diag::{Diagnostic, Diagnostics, Place, Severity};
 use crate::files::Batch;
 use crate::options::near;
+pub use calibrate::{CalibrationOptions, SampleFile, calibrate_network};
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+pub use convert::ConversionOptions;
+pub use explore::{ExplorationOptions, explore};
 pub use facts::{HardwareFacts, PortElement, StageFacts, file_kind, hardware_facts, hardware_warnings, port_types};
 pub use held::HeldProgram;
 use help::Detail;
+pub use input::ReadingOptions;
 pub use report::read as read_reports;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -446,59 +449,9 @@ fn unparsed(words: &[OsString]) -> Global {
     Global { error_format: if json { ErrorFormat::Json } else { ErrorFormat::Text }, color, ..Global::default() }
 }
 
-/// The result of a command that ran inside of another process.
-#[derive(Clone, Debug, Default)]
-pub struct Captured {
-    /// Exit code that the program would have.
-    pub status: u8,
-    /// Content of stdout.
-    pub output: Vec<u8>,
-    /// Warnings, notes and errors that did not end the command.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
 thread_local! {
     /// Options of the command line that were typed by another name: their own one, and the one that was typed.
     static TYPED: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
-    /// Output of the command that this thread runs, if it is not for the terminal.
-    static CAPTURED: RefCell<Option<Captured>> = const { RefCell::new(None) };
-}
-
-/// Runs the program inside of a process that does other things: nothing is printed, and signals stay the caller's.
-/// `words`: the program's name and its arguments.
-///
-/// # Errors
-/// Returns the failure of the command.
-pub fn captured(words: Vec<OsString>) -> Result<Captured, Failure> {
-    let named = |name: &str| words.iter().any(|word| word == name);
-    let mut command = command_for(named, Detail::All);
-    let words = paths::arranged(words.clone(), &command).map_err(Failure::input)?;
-    let matches = command.try_get_matches_from_mut(&words);
-    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (cli, matches) = parsed.map_err(|error| Failure::input(usage::diagnose(&error, &words, &command)))?;
-    let _protected = paths::check(&matches, self::command)?;
-    let words = provenance::command(&matches, &command);
-    CAPTURED.set(Some(Captured::default()));
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(cli, words)));
-    let kept = CAPTURED.take().unwrap_or_default();
-    match outcome {
-        Ok(outcome) => Ok(Captured { status: outcome? as u8, ..kept }),
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
-}
-
-/// Returns the names and aliases of the options of `generate` (an empty name) or of a sub-command, as they are typed,
-/// without the dashes.
-pub fn option_names(sub_command: &str) -> Vec<String> {
-    let mut whole = command();
-    whole.build();
-    let sub = if sub_command.is_empty() { Some(&whole) } else { whole.find_subcommand(sub_command) };
-    let names = |command: &clap::Command| {
-        let names = command.get_arguments().filter_map(clap::Arg::get_long_and_visible_aliases);
-        let hidden = command.get_arguments().filter_map(clap::Arg::get_all_aliases);
-        names.chain(hidden).flatten().map(ToOwned::to_owned).collect::<BTreeSet<_>>().into_iter().collect()
-    };
-    sub.map(names).unwrap_or_default()
 }
 
 /// Prints what the parser gives instead of a parsed command line: help, version, or what is wrong with it.
@@ -573,14 +526,6 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
         }
         diagnostic
     };
-    if CAPTURED
-        .with_borrow_mut(|captured| {
-            captured.as_mut().map(|kept| kept.diagnostics.extend(diagnostics.0.iter().map(with_remedy)))
-        })
-        .is_some()
-    {
-        return;
-    }
     let mut shown: Vec<_> = diagnostics
         .0
         .iter()
@@ -654,10 +599,6 @@ fn on_interrupt(last: impl Fn() + Send + 'static) {
         crate::files::delete_unfinished();
         std::process::exit(130);
     };
-    // A command inside of another process leaves signals to it.
-    if CAPTURED.with_borrow(Option::is_some) {
-        return;
-    }
     // Without a handler the signal ends the process as well; only temporary files would stay.
     let _ = ctrlc::set_handler(end);
 }
@@ -703,10 +644,6 @@ fn commit(batch: Batch) -> Result<(), Failure> {
 
 /// Writes a result to stdout. A reader that has gone away (`| head`) is not an error.
 pub fn print(text: &[u8]) -> Result<ExitStatus, Failure> {
-    if CAPTURED.with_borrow_mut(|captured| captured.as_mut().map(|kept| kept.output.extend_from_slice(text))).is_some()
-    {
-        return Ok(ExitStatus::Ok);
-    }
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::io("stdout".as_ref(), "write", &e)),
@@ -717,6 +654,45 @@ pub fn print(text: &[u8]) -> Result<ExitStatus, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_by_name_are_those_of_the_parser() {
+        use crate::options::{OptionFault, OptionValue};
+        type Setter<'s> = &'s dyn Fn(&str) -> Result<(), OptionFault>;
+        let given = OptionValue::List(Vec::new());
+        fn parsed_names<T: clap::Args>() -> Vec<String> {
+            let mut command = T::augment_args(clap::Command::new("options"));
+            command.build();
+            let names = command.get_arguments().filter_map(|arg| Some((arg.get_long()?, arg.get_all_aliases())));
+            let mut names: Vec<String> = names
+                .flat_map(|(name, aliases)| std::iter::once(name).chain(aliases.unwrap_or_default()))
+                .filter(|name| *name != "help")
+                .map(|name| name.replace('-', "_"))
+                .collect();
+            names.sort();
+            names
+        }
+        let check = |mut known: Vec<&str>, parsed: Vec<String>, set: Setter<'_>| {
+            known.sort_unstable();
+            assert_eq!(known, parsed);
+            assert_eq!(set("no_option"), Err(OptionFault::Unknown(None)));
+            for name in known {
+                assert!(!matches!(set(name), Err(OptionFault::Unknown(_))), "{name}");
+            }
+        };
+        check(ReadingOptions::NAMES.to_vec(), parsed_names::<ReadingOptions>(), &|name| {
+            ReadingOptions::default().set(name, &given)
+        });
+        check(ConversionOptions::NAMES.to_vec(), parsed_names::<ConversionOptions>(), &|name| {
+            ConversionOptions::default().set(name, &given)
+        });
+        check(CalibrationOptions::NAMES.to_vec(), parsed_names::<CalibrationOptions>(), &|name| {
+            CalibrationOptions::default().set(name, &given)
+        });
+        check(ExplorationOptions::NAMES.to_vec(), parsed_names::<ExplorationOptions>(), &|name| {
+            ExplorationOptions::default().set(name, &given)
+        });
+    }
 
     #[test]
     fn what_few_need_comes_last_and_no_line_is_broken_twice() {

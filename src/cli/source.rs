@@ -16,6 +16,7 @@ use crate::network::json::Value;
 use crate::network::onnx;
 use crate::network::port::Meaning;
 use crate::network::quantise::Quantiser;
+use crate::options::{OptionFault, OptionValue, invalid, path, paths, text, texts, unsigned, within};
 use std::path::{Path, PathBuf};
 
 /// Options about networks.
@@ -48,12 +49,29 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "TYPE", value_parser = Quantiser::parse)]
     input_type: Option<Quantiser>,
     /// Refuse networks with more expected adders
-    #[arg(long, value_name = "N", default_value_t = graph::Options::default().max_adders, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = SourceArgs::default().max_adders, hide_short_help = true)]
     max_adders: u64,
     /// Refuse tables with more input bits
-    #[arg(long, value_name = "N", default_value_t = 16, hide_short_help = true,
+    #[arg(long, value_name = "N", default_value_t = SourceArgs::default().max_table_bits, hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=24))]
     max_table_bits: u32,
+}
+
+impl Default for SourceArgs {
+    fn default() -> SourceArgs {
+        SourceArgs {
+            weights: Vec::new(),
+            quant: None,
+            weight_map: None,
+            nodes: None,
+            output_buffer: Vec::new(),
+            tokens: None,
+            position_offset: None,
+            input_type: None,
+            max_adders: graph::Options::default().max_adders,
+            max_table_bits: 16,
+        }
+    }
 }
 
 /// Format of a file whose contents are lowered to a program.
@@ -121,6 +139,36 @@ fn shows_graph(text: &[u8]) -> bool {
 }
 
 impl SourceArgs {
+    /// Sets an option by its name.
+    ///
+    /// # Errors
+    /// If no option has that name; if the value is invalid.
+    pub(super) fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
+        let at_most = |most: u64| match unsigned(value) {
+            Ok(number) if number <= most => Ok(number),
+            _ => Err(format!("a number up to {most}")),
+        };
+        let result = match name {
+            "weights" => paths(value).map(|files| self.weights = files),
+            "quant" => path(value).map(|file| self.quant = Some(file)),
+            "weight_map" => path(value).map(|file| self.weight_map = Some(file)),
+            "nodes" => text(value).map(|selection| self.nodes = Some(selection)),
+            "output_buffer" => texts(value).map(|names| self.output_buffer = names),
+            "tokens" => match at_most(graph::MAX_TOKENS) {
+                Ok(0) => Err("a number of tokens from 1 up".to_owned()),
+                number => number.map(|number| self.tokens = Some(number)),
+            },
+            "position_offset" => at_most(graph::MAX_OFFSET).map(|number| self.position_offset = Some(number)),
+            "input_type" => {
+                text(value).and_then(|name| Quantiser::parse(&name)).map(|quantiser| self.input_type = Some(quantiser))
+            }
+            "max_adders" => unsigned(value).map(|number| self.max_adders = number),
+            "max_table_bits" => within(value, 1..=24).map(|bits| self.max_table_bits = bits),
+            _ => return Err(OptionFault::Unknown(None)),
+        };
+        result.map_err(|expected| invalid(name, value, expected))
+    }
+
     fn graph_options(&self) -> graph::Options {
         graph::Options {
             weights: self.weights.iter().flat_map(|path| listed(path, Path::exists)).collect(),

@@ -78,7 +78,7 @@ def _backend_class():
 
         def compile(self, model) -> str:
             """Builds the emulator, a shared library by g++; gives its path."""
-            from .. import _called
+            from .. import Model
             from ..alkaid import _tool
 
             folder, name = Path(model.config.get_output_dir()), model.config.get_project_name()
@@ -91,7 +91,7 @@ def _backend_class():
             if model.config.trace_output:
                 # trace() works in this folder of hls4ml's projects.
                 (folder / "firmware").mkdir(exist_ok=True)
-            _called([str(folder / source), "--cpp", str(folder / "program.hpp"), "--namespace", "program", "--quiet"])
+            (folder / "program.hpp").write_text(Model.load(folder / source)._native.cpp_header("program"))
             (folder / "program.cpp").write_text(_emulator(model, traced, name))
             # A process that has loaded a library gets that one again from the same path, whatever it holds now.
             content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()

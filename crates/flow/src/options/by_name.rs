@@ -223,7 +223,11 @@ const TABLES: &[(&str, LookupTables)] = &[
 const NAMES: &[(&str, bool)] = &[("source", false), ("index", true)];
 const YES_NO: &[(&str, bool)] = &[("no", false), ("yes", true)];
 
-pub(crate) fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<T, String> {
+/// Returns the choice that a word names.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<T, String> {
     let word = value.to_string();
     let names = || known.iter().map(|(name, _)| *name);
     let found = known.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice);
@@ -233,54 +237,78 @@ pub(crate) fn choice<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Resul
     })
 }
 
-/// Several choices: a list, or one word with commas.
-pub(crate) fn choices<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<Vec<T>, String> {
+/// Returns several choices, from a list or from one word with commas.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn choices<T: Copy>(value: &OptionValue, known: &[(&str, T)]) -> Result<Vec<T>, String> {
     texts(value)?.into_iter().map(|word| choice(&OptionValue::Text(word), known)).collect()
 }
 
-/// The fault of an invalid value.
-pub(crate) fn invalid(name: &str, value: &OptionValue, expected: String) -> OptionFault {
+/// Builds the fault of an invalid value. `expected` is the form of valid ones.
+pub fn invalid(name: &str, value: &OptionValue, expected: String) -> OptionFault {
     let shown = if name == "optimise" { "-O".to_owned() } else { format!("--{}", name.replace('_', "-")) };
     let message = format!("{:?} is no value for {shown}", value.to_string());
     OptionFault::Value(Diagnostic::error("E0002", Place::Flag(shown), message).with_help(expected))
 }
 
-/// The path of a file.
-pub(crate) fn path(value: &OptionValue) -> Result<PathBuf, String> {
+/// Returns the path of a file.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn path(value: &OptionValue) -> Result<PathBuf, String> {
     text(value).map(PathBuf::from).map_err(|_| "the path of a file".to_owned())
 }
 
-/// Paths of files: a list, or one.
-pub(crate) fn paths(value: &OptionValue) -> Result<Vec<PathBuf>, String> {
+/// Returns the paths of files, from a list or from one path.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn paths(value: &OptionValue) -> Result<Vec<PathBuf>, String> {
     match value {
         OptionValue::List(values) => values.iter().map(path).collect(),
         one => path(one).map(|file| vec![file]),
     }
 }
 
-pub(crate) fn flag_value(value: &OptionValue) -> Result<bool, String> {
+/// Returns `true` or `false`.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn flag_value(value: &OptionValue) -> Result<bool, String> {
     match value {
         OptionValue::Flag(flag) => Ok(*flag),
         _ => Err("true or false".to_owned()),
     }
 }
 
-pub(crate) fn text(value: &OptionValue) -> Result<String, String> {
+/// Returns a word.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn text(value: &OptionValue) -> Result<String, String> {
     match value {
         OptionValue::Text(text) => Ok(text.clone()),
         _ => Err("a word".to_owned()),
     }
 }
 
-/// Several words: a list, or one word with commas.
-pub(crate) fn texts(value: &OptionValue) -> Result<Vec<String>, String> {
+/// Returns several words, from a list or from one word with commas.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn texts(value: &OptionValue) -> Result<Vec<String>, String> {
     match value {
         OptionValue::List(values) => values.iter().map(text).collect(),
         _ => Ok(text(value)?.split(',').map(str::to_owned).collect()),
     }
 }
 
-pub(crate) fn unsigned<T: TryFrom<u64>>(value: &OptionValue) -> Result<T, String> {
+/// Returns a number from 0 up.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn unsigned<T: TryFrom<u64>>(value: &OptionValue) -> Result<T, String> {
     let number = match value {
         OptionValue::Integer(number) => u64::try_from(*number).ok(),
         OptionValue::Text(text) => text.parse().ok(),
@@ -290,16 +318,22 @@ pub(crate) fn unsigned<T: TryFrom<u64>>(value: &OptionValue) -> Result<T, String
 }
 
 /// Returns a number within a range.
-pub(crate) fn within(value: &OptionValue, range: RangeInclusive<u32>) -> Result<u32, String> {
-    let number = unsigned(value)?;
-    match range.contains(&number) {
-        true => Ok(number),
-        false if *range.end() == u32::MAX => Err(format!("a number from {} up", range.start())),
-        false => Err(format!("a number from {} to {}", range.start(), range.end())),
-    }
+///
+/// # Errors
+/// Returns the expected form.
+pub fn within(value: &OptionValue, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let number = unsigned(value).ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| match *range.end() {
+        u32::MAX => format!("a number from {} up", range.start()),
+        most => format!("a number from {} to {most}", range.start()),
+    })
 }
 
-fn real(value: &OptionValue) -> Result<f64, String> {
+/// Returns a real number.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn real(value: &OptionValue) -> Result<f64, String> {
     let number = match value {
         OptionValue::Integer(number) => Some(*number as f64),
         OptionValue::Real(number) => Some(*number),

@@ -15,10 +15,11 @@ mod device;
 mod ports;
 mod stage_counts;
 
-pub use by_name::{OptionFault, OptionValue, frequency, near, period, stages};
-pub(crate) use by_name::{
-    POLARITIES, PORT_STYLES, choice, choices, flag_value, invalid, path, paths, text, texts, unsigned, within,
+pub use by_name::{
+    OptionFault, OptionValue, choice, choices, flag_value, frequency, invalid, near, path, paths, period, real, stages,
+    text, texts, unsigned, within,
 };
+pub(crate) use by_name::{POLARITIES, PORT_STYLES};
 pub use description::DescriptionOptions;
 pub use device::NamedDevice;
 pub use ports::{NameOptions, PortRole, PortStyle, named_port, port_roles};

@@ -36,7 +36,9 @@ pub use cycles::{Bits, Cycle, Cycles, Field, Layout};
 pub use locate::{DifferingSignal, first_difference};
 pub use machine::{MachineRun, machine_stimulus};
 pub use run::{BenchCheck, Check, Finding, Origin};
-pub use sim::{Deadline, Ghdl, Icarus, Job, MISSING_TOOL, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all};
+pub use sim::{
+    Deadline, Ghdl, Icarus, Job, MISSING_TOOL, RunningTool, SIMULATORS, SimError, Simulator, Tools, Verilator, end_all,
+};
 pub use stream::{Beat, Streams};
 pub use vectors::{Rows, Vectors};
 pub use watch::share_read;

@@ -11,7 +11,7 @@ mod verilator;
 
 pub use ghdl::Ghdl;
 pub use iverilog::Icarus;
-pub use process::end_all;
+pub use process::{RunningTool, end_all};
 pub use tools::Tools;
 pub use verilator::Verilator;
 

@@ -111,13 +111,27 @@ pub fn end_all() {
     running().iter().for_each(|id| end_tree(*id));
 }
 
+/// A tool that [`end_all`] ends as long as this value exists.
+pub struct RunningTool(u32);
+
+impl RunningTool {
+    /// Records a process.
+    pub fn new(child: &Child) -> RunningTool {
+        running().insert(child.id());
+        RunningTool(child.id())
+    }
+}
+
+impl Drop for RunningTool {
+    fn drop(&mut self) {
+        running().remove(&self.0);
+    }
+}
+
 /// Waits for the end of a process, or brings it about.
 fn wait(child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
-    let id = child.id();
-    running().insert(id);
-    let status = wait_until(child, deadline);
-    running().remove(&id);
-    status
+    let _running = RunningTool::new(&child);
+    wait_until(child, deadline)
 }
 
 fn wait_until(mut child: Child, deadline: Deadline) -> Result<ExitStatus, SimError> {
