@@ -1327,17 +1327,51 @@ fn tile(node: &Node) -> Result<Resolved, String> {
     resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
 }
 
-/// A change of type that changes no value: to float and double, and of whole constants to integers.
+/// A change of type: to float and double, which rounds constants, and of constants that an integer type has.
 fn cast(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
     let to = node.integer("to", 0)?;
-    let whole = node.operand(0)?.known.is_some_and(|known| known.integers().is_some());
-    let is_integer = matches!(to, 2..=7 | 12 | 13);
-    if !(matches!(to, 1 | 11) || (is_integer && whole)) {
-        let name = super::tensor::type_name(i32::try_from(to).unwrap_or(0));
+    let known = node.operand(0)?.known;
+    let name = || super::tensor::type_name(i32::try_from(to).unwrap_or(0));
+    let (is_signed, bits) = match to {
+        1 | 11 => {
+            let Some(known) = known else { return move_all(node, node.shape(0)?.to_vec()) };
+            let rounded = |value: &Rational| {
+                let double = value.to_f64();
+                let is_exact = to == 11 || Rational::from_f64(double).as_ref() == Some(value);
+                let nearest = if to == 1 { f64::from(double as f32) } else { double };
+                // Of what is no double, two roundings may differ from one.
+                let nearest = Rational::from_f64(nearest).filter(|_| is_exact);
+                nearest.ok_or_else(|| format!("the constant {value} is rounded twice or has no {}", name()))
+            };
+            let values = known.values.iter().map(rounded).collect::<Result<Vec<_>, _>>()?;
+            let value = Tensor { shape: known.shape.clone(), values };
+            return Ok(Resolved {
+                shape: value.shape.clone(),
+                inputs: Vec::new(),
+                products: 0,
+                result: Outcome::Value(value),
+            });
+        }
+        2 => (false, 8),
+        3 => (true, 8),
+        4 => (false, 16),
+        5 => (true, 16),
+        6 => (true, 32),
+        7 => (true, 64),
+        12 => (false, 32),
+        13 => (false, 64),
+        _ => (true, 0),
+    };
+    let Some(known) = known.filter(|known| bits > 0 && known.values.iter().all(Rational::is_integer)) else {
         return Err(format!(
-            "a change to {name} may round; FLOAT and DOUBLE are supported, integers of whole constants"
+            "a change to {} may round; FLOAT and DOUBLE are supported, integers of whole constants",
+            name()
         ));
+    };
+    let (least, largest) = codes_of(bits, is_signed, false);
+    if let Some(value) = known.values.iter().map(Rational::numerator).find(|value| *value < least || *value > largest) {
+        return Err(format!("the constant {value} is beyond {}, which has {least} to {largest}", name()));
     }
     move_all(node, node.shape(0)?.to_vec())
 }

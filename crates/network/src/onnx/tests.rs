@@ -597,6 +597,38 @@ fn parts_and_copies_are_elements_of_the_input() {
     assert_eq!(tiled.unwrap(), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
     let rounded = computed(&[1, 2], |m| m.then("Cast", &[], vec![integer("to", 10)]));
     assert!(rounded.unwrap_err().contains("(Cast): a change to FLOAT16 may round"));
+    let added = |value: i64, to: &[i64]| {
+        computed(&[1, 2], |m| {
+            let mut constant = m.whole(&[value]);
+            for to in to {
+                constant = m.node("Cast", &[&constant], vec![integer("to", *to)]);
+            }
+            m.then("Add", &[&constant], vec![]);
+        })
+    };
+    // Types of ONNX with their least and largest integers.
+    for (to, least, largest) in [
+        (2, 0, 255),
+        (3, -128, 127),
+        (4, 0, 65_535),
+        (5, -32_768, 32_767),
+        (6, -2_147_483_648, 2_147_483_647),
+        (12, 0, 4_294_967_295),
+    ] {
+        for value in [least, largest] {
+            assert_eq!(added(value, &[to]).unwrap(), [value as f64, value as f64 + 1.0], "{to}");
+        }
+        for value in [least - 1, largest + 1] {
+            let refused = added(value, &[to]).unwrap_err();
+            assert!(refused.contains(&format!("(Cast): the constant {value} is beyond ")), "{refused}");
+        }
+    }
+    assert!(added(-1, &[13]).is_err());
+    // FLOAT rounds to 24 bits, half to even; DOUBLE does not.
+    assert_eq!(added(16_777_217, &[1]).unwrap()[0], 16_777_216.0);
+    assert_eq!(added(16_777_219, &[11, 1, 7]).unwrap()[0], 16_777_220.0);
+    assert_eq!(added(16_777_217, &[11]).unwrap()[0], 16_777_217.0);
+    assert!(added((1 << 53) + 1, &[1]).unwrap_err().contains("(Cast): the constant 9007199254740993"));
     let open = computed(&[1, 4], |m| {
         let shape = m.whole(&[-1, -1]);
         m.then("Reshape", &[&shape], vec![]);
