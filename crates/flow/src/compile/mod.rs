@@ -238,7 +238,7 @@ impl Seconds {
 fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagnostic> {
     let (missing, help) = match hierarchy {
         Hierarchy::Layers if netlist.layer_names().is_empty() => (
-            "no part of the hardware belongs to a layer: networks and pipelines of several stages have layers, without --ii",
+            "nothing belongs to a layer: networks and pipelines of several stages have layers, without --ii",
             "leave it out, or use --hierarchy stages",
         ),
         Hierarchy::Stages if !netlist.interface.has_stages() => {
