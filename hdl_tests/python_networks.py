@@ -109,8 +109,8 @@ refused(lambda: alir2hdl.cmvm(W, "s8.0", latency=1), "least")
 refused(lambda: alir2hdl.cmvm(W, "s8"), "s8")
 refused(lambda: alir2hdl.cmvm(W, ["s8.0"] * 3), "3 types for 8 inputs")
 refused(lambda: alir2hdl.cmvm(W[0], "s8.0"), "matrix")
-refused(lambda: alir2hdl.cmvm(W * 1j, "s8.0"), "c16")
-refused(lambda: alir2hdl.cmvm(np.array([[1, None]]), "s8.0"), "Object")
+refused(lambda: alir2hdl.cmvm(W * 1j, "s8.0"), "complex128")
+refused(lambda: alir2hdl.cmvm(np.array([[1, None]]), "s8.0"), "Python objects")
 refused(lambda: alir2hdl.cmvm(np.full((2, 2), np.nan), "s8.0"), "NaN")
 
 # A type for each input, with its own rounding.
