@@ -18,7 +18,7 @@ printf '{"extraPaths": ["%s"], "include": ["session.py"], "typeCheckingMode": "s
 # A checker that accepts everything would accept the calls above too.
 found=$("$bin/mypy" --strict --python-executable "$python" hdl_tests/typed/wrong.py | grep -c ': error:' || true)
 [ "$found" = 2 ] || { echo "mypy reports $found of 2 wrong calls in hdl_tests/typed/wrong.py"; exit 1; }
-# hls4ml and alkaid have no stubs of their own; the private modules of the back end patch them.
+# hls4ml and alkaid come without stubs; the private modules of the back end patch them.
 cat > "$config/mypy.ini" <<'EOF'
 [mypy]
 [mypy-hls4ml.*,alkaid.*]

@@ -87,22 +87,20 @@ def testbench(interface, top, vectors, is_clocked):
     for module, prefix in (("rtl_" + top, "rtl_"), (top, "net_")):
         ports = ", ".join(f".{name}({name if direction == 'input' else prefix + name})" for direction, _, name in interface.ports)
         lines.append(f"{module} u_{prefix} ({ports});")
+    # Data outputs are compared while a result is valid; `age` counts the enabled clocks since its flag.
     gated = "valid_out" in names
     lines.append("integer age; task check; begin")
     for direction, width, name in interface.ports:
         if direction == "output":
             a, b = f"rtl_{name}", f"net_{name}"
-            if gated and name not in ("valid_out", "ready"):
-                lines.append(f"if (rtl_valid_out === 1'b1 || age < {interface.interval}) begin")
-            lines.append(f"""known = known + ((^{a}) !== 1'bx);
+            is_result = "1" if not gated or name in ("valid_out", "ready") else f"rtl_valid_out === 1'b1 || age < {interface.interval}"
+            lines.append(f"""if ({is_result}) begin known = known + ((^{a}) !== 1'bx);
 if (((({a} ^ {b}) & ~({a} ^ {a})) | 0) !== 0 && {a} !== {b}) begin : c_{name} integer k;
   for (k = 0; k < {width}; k = k + 1) if ({a}[k] !== 1'bx && {a}[k] !== {b}[k]) begin
     if ({b}[k] === 1'bx || {b}[k] === 1'bz) begin if (unknown < 5) $display("unknown bit %0d of {name} at vector %0d %0t", k, i, $time); unknown = unknown + 1; end
     else begin if (bad < 20) $display("bit %0d of {name} at vector %0d %0t: rtl %b netlist %b", k, i, $time, {a}[k], {b}[k]); bad = bad + 1; end
   end
-end""")
-            if gated and name not in ("valid_out", "ready"):
-                lines.append("end")
+end end""")
     lines.append("end endtask")
     lines.append('initial begin age = 1000000; bad = 0; unknown = 0; known = 0; $readmemh("vectors.hex", vectors); v = vectors[0];')
     if is_clocked:
@@ -116,10 +114,10 @@ end""")
             if name in names:
                 lines.append(f"{name} = i < 8 || i > {len(vectors) - 160} || $urandom % 4 != 0;")
         enabled = "ce" if "ce" in names else "1"
-        counts = f"if ({reset} == {active}) age = 1000000; else " if reset else ""
-        if gated:
-            counts += f"if ({enabled}) age = rtl_valid_out === 1'b1 ? 1 : age + 1;"
-        lines.append(f"#4; if (i > 4) check; {counts if gated else ''} #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
+        counts = f"if ({enabled}) age = rtl_valid_out === 1'b1 ? 1 : age + 1;" if gated else ""
+        if gated and reset:
+            counts = f"if ({reset} == {active}) age = 1000000; else {counts}"
+        lines.append(f"#4; if (i > 4) check; {counts} #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
     else:
         lines.append("#10 check;")
     lines.append('end $display("checks with known outputs %0d", known); $display("opposite bits %0d, unknown bits %0d", bad, unknown); if (bad) $display("differs"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')

@@ -416,7 +416,7 @@ def _read(path: str) -> bytes:
 
 
 def _language(language) -> str:
-    """A language, as the extension takes it."""
+    """Returns a language of HDL; TypeError for what is no text."""
     if not isinstance(language, str):
         raise TypeError(f"language={language!r} is no language: 'verilog', 'systemverilog' or 'vhdl'")
     return language

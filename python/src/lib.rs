@@ -11,7 +11,7 @@ use alir2hdl::compile::{self, ErrorKind, Hardware};
 use alir2hdl::diag::{Diagnostic, Diagnostics, Place};
 use alir2hdl::interp::arrays::{ArrayFault, ArrayRun, CodeType, Numbers, Results};
 use alir2hdl::interp::batch::SampleFault;
-use alir2hdl::options::{DescriptionOptions, HardwareOptions, OptionFault, OptionValue, near};
+use alir2hdl::options::{DescriptionOptions, HardwareOptions, OptionFault, OptionValue, near, or_next};
 use alir2hdl::project::options::ProjectOptions;
 use alir2hdl::prove::ProgressCounter;
 use alir2hdl::prove::options::ProofOptions;
@@ -556,10 +556,7 @@ impl Native {
     ) -> PyResult<Option<String>> {
         let (mut simulation, mut options_of_hardware) = (SimulationOptions::default(), HardwareOptions::default());
         set_all(&keywords(options)?, with_hardware(SimulationOptions::NAMES), |name, value| {
-            match simulation.set(name, value) {
-                Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
-                done => done,
-            }
+            or_next(simulation.set(name, value), || options_of_hardware.set(name, value))
         })?;
         let held = Arc::clone(&self.held);
         let standing = Arc::new(Mutex::new((0, 0)));
@@ -595,9 +592,8 @@ impl Native {
     fn view(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
         let mut page = PageOptions { output: Some(output), ..PageOptions::default() };
         let mut options_of_hardware = HardwareOptions::default();
-        set_all(&keywords(options)?, with_hardware(PageOptions::NAMES), |name, value| match page.set(name, value) {
-            Err(OptionFault::Unknown(_)) => options_of_hardware.set(name, value),
-            done => done,
+        set_all(&keywords(options)?, with_hardware(PageOptions::NAMES), |name, value| {
+            or_next(page.set(name, value), || options_of_hardware.set(name, value))
         })?;
         let held = Arc::clone(&self.held);
         interruptible(py, move || held.view(&page, &options_of_hardware).map_err(failed))
@@ -616,7 +612,7 @@ impl Native {
     ) -> PyResult<String> {
         let (language, held) = (language(language_name)?, Arc::clone(&self.held));
         let mut proof = ProofOptions::default();
-        // Python's own arguments are near names too.
+        // Arguments that exist in Python only are candidates for the nearest name, too.
         let known = ProofOptions::NAMES.iter().copied().chain(["certificate", "progress"]);
         set_all(&keywords(options)?, known, |name, value| proof.set(name, value))?;
         let own = self.bytes.clone();
@@ -720,9 +716,8 @@ fn calibrate(
     let mut calibration = CalibrationOptions::default();
     let known = CalibrationOptions::NAMES.iter().chain(ReadingOptions::NAMES).copied();
     let mut reading_of_keywords = reading_options(reading)?;
-    set_all(&keywords(options)?, known, |name, value| match calibration.set(name, value) {
-        Err(OptionFault::Unknown(_)) => reading_of_keywords.set(name, value),
-        done => done,
+    set_all(&keywords(options)?, known, |name, value| {
+        or_next(calibration.set(name, value), || reading_of_keywords.set(name, value))
     })?;
     interruptible(py, move || {
         cli::calibrate_network(&network, reading_of_keywords, &samples, &calibration).map_err(failed)
@@ -740,9 +735,8 @@ fn explore(
 ) -> PyResult<()> {
     let (mut exploration, mut reading) = (ExplorationOptions::default(), ReadingOptions::default());
     let known = ExplorationOptions::NAMES.iter().chain(ReadingOptions::NAMES).copied();
-    set_all(&keywords(options)?, known, |name, value| match exploration.set(name, value) {
-        Err(OptionFault::Unknown(_)) => reading.set(name, value),
-        done => done,
+    set_all(&keywords(options)?, known, |name, value| {
+        or_next(exploration.set(name, value), || reading.set(name, value))
     })?;
     interruptible(py, move || cli::explore(&models, &reading, &output, &exploration, &shared).map_err(failed))
 }

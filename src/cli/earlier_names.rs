@@ -51,9 +51,9 @@ pub(super) fn renumbered(rtl: &Rtl, operations: usize, names: &NameAlignment) ->
     let inserted = numbers_of(&names.new).into_iter();
     let inserted = inserted.filter(|&new| labels.numbers.get(new as usize).is_some_and(|number| !old.contains(number)));
     let place: HashMap<u32, usize> = labels.numbers.iter().enumerate().map(|(at, number)| (*number, at)).collect();
-    let rename = |name: &str| match number_of(name) {
-        Some((number, _)) => match place.get(&number) {
-            Some(at) => format!("v{at}{}", operation_in_name(name).map_or("", |(_, suffix)| suffix)),
+    let rename = |name: &str| match operation_in_name(name) {
+        Some((number, suffix)) => match place.get(&number) {
+            Some(at) => format!("v{at}{suffix}"),
             None => format!("removed_{name}"),
         },
         None => name.to_owned(),

@@ -13,7 +13,7 @@ use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
 use crate::network::port::Meaning;
-use crate::options::{HardwareOptions, OptionFault, OptionValue, choice, invalid, unsigned, within};
+use crate::options::{HardwareOptions, OptionFault, OptionValue, choice, invalid, or_next, unsigned, within};
 use crate::rtl::Rtl;
 use clap::ValueEnum;
 use clap::builder::{Resettable, StyledStr};
@@ -117,12 +117,8 @@ impl ReadingOptions {
             self.format = Some(variant(value).map_err(|expected| invalid(name, value, expected))?);
             return Ok(());
         }
-        for set in [self.sources.set(name, value), self.matrix.set(name, value), self.limits.set(name, value)] {
-            if !matches!(set, Err(OptionFault::Unknown(_))) {
-                return set;
-            }
-        }
-        Err(OptionFault::Unknown(None))
+        let set = or_next(self.sources.set(name, value), || self.matrix.set(name, value));
+        or_next(set, || self.limits.set(name, value))
     }
 }
 

@@ -1,14 +1,15 @@
+{% let proves = v.streams.is_none() && !v.stateful -%}
 #!/bin/sh
 # Synthesis, placement and routing of {{ v.top }} for {{ v.yosys_part }} with yosys and nextpnr. YOSYS, NEXTPNR, {% if v.nextpnr.is_ecp5() %}ECPPACK{% else %}ICEPACK{% endif %}, NEXTPNR_FLAGS (more options)
 # and SEED may be set.
 #   sh scripts/{{ v.nextpnr.family }}.sh                      the block as it is: paths from and to its ports have no clock, and are in no figure
-{%- if v.streams.is_none() && !v.stateful %}
+{%- if proves %}
 #   MODEL=FILE sh scripts/{{ v.nextpnr.family }}.sh           the netlist is proved equal to the model, too (docs/netlist-proof.md); ALIR2HDL names the program
 {%- endif %}
 #   sh scripts/{{ v.nextpnr.family }}.sh between-registers    for figures: a register at each port, so that every path has a clock; no bitstream
 set -eu
 case "${MODEL:-}" in
-{%- if v.streams.is_none() && !v.stateful %}
+{%- if proves %}
 '' | /*) ;;
 *) MODEL="$PWD/$MODEL" ;;
 {%- else %}
@@ -23,7 +24,7 @@ case "${1:-}" in
 *) echo "{{ v.nextpnr.family }}.sh: '$1' is neither nothing nor between-registers" >&2 && exit 2 ;;
 esac
 "${YOSYS:-yosys}" -q -l reports/yosys/yosys.log -s scripts/yosys.ys
-{%- if v.streams.is_none() && !v.stateful %}
+{%- if proves %}
 if [ -n "${MODEL:-}" ]; then
     "${ALIR2HDL:-alir2hdl}" prove "$MODEL" reports/yosys/{{ v.top }}_netlist.v --rtl rtl/{{ v.top }}.v --cells {{ v.nextpnr.family }}
 fi

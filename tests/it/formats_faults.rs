@@ -58,6 +58,14 @@ fn pipelines() {
     let pipeline = |stages: &[String]| format!("[[{}]]", stages.join(","));
     assert_eq!(notes(&pipeline(&[stage(2, ""), stage(2, "")])), ["N0104"]);
     assert_eq!(notes(&pipeline(&[stage(2, "")])), [""; 0]);
+    let layers = |stages: &[String]| {
+        let read = formats::recognise(pipeline(stages).as_bytes(), &Limits::default(), None).expect("a pipeline");
+        let by_operation: Vec<_> = (0..read.model.nodes().len()).map(|op| read.layers.layer(op)).collect();
+        (read.layers.names().to_vec(), by_operation)
+    };
+    let names = ["model stage 1", "model stage 2"].map(str::to_owned).to_vec();
+    assert_eq!(layers(&[stage(1, ""), stage(1, "")]), (names, vec![Some(0), Some(1)]));
+    assert_eq!(layers(&[stage(1, "")]), (Vec::new(), vec![None]));
     refused(pipeline(&[stage(2, ""), stage(3, "")]), None, "E0143", "3 inputs, but the stage before has 2 outputs");
     refused(format!("[[{}],[{}]]", stage(1, ""), stage(1, "")), None, "E0125", "2 elements around the stages");
     let bad = ",[0,-1,12,0,[-8,7,1],0,0]";

@@ -213,8 +213,7 @@ fn what_is_written_is_proved_from_the_semantics_of_the_network() {
         assert_eq!(code, 0, "{case}: {said}");
         // Operations are named with the layers that the headings state, or without any.
         let text = std::fs::read_to_string(target).unwrap();
-        let inputs = ["wire [", "inputs_v0 = "].map(|words| text.contains(words));
-        assert_eq!(inputs, [true, names == "source"], "{case} {names}");
+        assert_eq!(text.contains("inputs_v0 = "), names == "source", "{case} {names}");
         // An earlier file keeps its names.
         let again = dir.path().join("again.v");
         let words =

@@ -66,16 +66,15 @@ impl Steps {
     /// optimisation.
     fn renamed(&self, rtl: &Rtl) -> Rtl {
         rtl.renamed(|name| {
-            let Some((_, suffix)) = operation_in_name(name) else { return format!("other_{name}") };
-            let lower = name.to_ascii_lowercase();
-            let start = lower[..lower.len() - suffix.len()].rfind(['_', '.']).map_or(0, |at| at + 1);
-            let mut end = lower.len();
+            let Some((operation, suffix)) = operation_in_name(name) else { return format!("other_{name}") };
+            let stated = format!("v{operation}{}", suffix.to_ascii_lowercase());
+            let mut end = stated.len();
             loop {
-                if let Some(number) = self.names.get(&lower[start..end]) {
-                    return format!("v{number}{}", &name[end..]);
+                if let Some(number) = self.names.get(&stated[..end]) {
+                    return format!("v{number}{}", &stated[end..]);
                 }
-                match lower[start..end].rfind('_') {
-                    Some(before) => end = start + before,
+                match stated[..end].rfind('_') {
+                    Some(before) => end = before,
                     None => return format!("other_{name}"),
                 }
             }

@@ -53,6 +53,20 @@ pub enum OptionFault {
     Value(Diagnostic),
 }
 
+/// Returns the result of `set`, or that of `next` if no option has the name.
+///
+/// # Errors
+/// The fault of the last of them.
+pub fn or_next(
+    set: Result<(), OptionFault>,
+    next: impl FnOnce() -> Result<(), OptionFault>,
+) -> Result<(), OptionFault> {
+    match set {
+        Err(OptionFault::Unknown(_)) => next(),
+        done => done,
+    }
+}
+
 type Setter = fn(&mut HardwareOptions, &OptionValue) -> Result<(), String>;
 
 /// An option: its name with underscores, aliases, and the function that stores its value.

@@ -315,13 +315,13 @@ impl ProjectOptions {
         if !self.hardware.devices.is_empty() || self.board.is_some() {
             return None;
         }
-        let mut unique: Vec<&str> = Vec::new();
+        let mut parts: Vec<&str> = Vec::new();
         for part in self.flows.iter().map(|flow| default_part(*flow)) {
-            if !unique.contains(&part) {
-                unique.push(part);
+            if !parts.contains(&part) {
+                parts.push(part);
             }
         }
-        let message = format!("no device is named: the folder is for {}", unique.join(", "));
+        let message = format!("no device is named: the folder is for {}", parts.join(", "));
         let help = "--device NAME takes another part or family; `alir2hdl devices` lists them";
         Some(Diagnostic::note("N0803", Place::Flag("--device".into()), message).with_help(help))
     }

@@ -1327,53 +1327,20 @@ fn tile(node: &Node) -> Result<Resolved, String> {
     resolved(shape, vec![0], move |_| Ok(Kernel::Move(elements)))
 }
 
-/// A change of type: to float and double, which rounds constants, and of constants that an integer type has.
+/// A change of type: of constants as [`Tensor::cast`], of other values to float and double, which changes none.
 fn cast(node: &Node) -> Result<Resolved, String> {
     node.count(1, 1)?;
-    let to = node.integer("to", 0)?;
-    let known = node.operand(0)?.known;
-    let name = || super::tensor::type_name(i32::try_from(to).unwrap_or(0));
-    let (is_signed, bits) = match to {
-        1 | 11 => {
-            let Some(known) = known else { return move_all(node, node.shape(0)?.to_vec()) };
-            let rounded = |value: &Rational| {
-                let double = value.to_f64();
-                let is_exact = to == 11 || Rational::from_f64(double).as_ref() == Some(value);
-                let nearest = if to == 1 { f64::from(double as f32) } else { double };
-                // Of what is no double, two roundings may differ from one.
-                let nearest = Rational::from_f64(nearest).filter(|_| is_exact);
-                nearest.ok_or_else(|| format!("the constant {value} is rounded twice or has no {}", name()))
-            };
-            let values = known.values.iter().map(rounded).collect::<Result<Vec<_>, _>>()?;
-            let value = Tensor { shape: known.shape.clone(), values };
-            return Ok(Resolved {
-                shape: value.shape.clone(),
-                inputs: Vec::new(),
-                products: 0,
-                result: Outcome::Value(value),
-            });
-        }
-        2 => (false, 8),
-        3 => (true, 8),
-        4 => (false, 16),
-        5 => (true, 16),
-        6 => (true, 32),
-        7 => (true, 64),
-        12 => (false, 32),
-        13 => (false, 64),
-        _ => (true, 0),
-    };
-    let Some(known) = known.filter(|known| bits > 0 && known.values.iter().all(Rational::is_integer)) else {
-        return Err(format!(
-            "a change to {} may round; FLOAT and DOUBLE are supported, integers of whole constants",
-            name()
-        ));
-    };
-    let (least, largest) = codes_of(bits, is_signed, false);
-    if let Some(value) = known.values.iter().map(Rational::numerator).find(|value| *value < least || *value > largest) {
-        return Err(format!("the constant {value} is beyond {}, which has {least} to {largest}", name()));
+    let to = i32::try_from(node.integer("to", 0)?).unwrap_or(0);
+    match node.operand(0)?.known {
+        Some(known) => constant(known.cast(to)?),
+        None if super::tensor::is_float(to) => move_all(node, node.shape(0)?.to_vec()),
+        None => Err(super::tensor::may_round(to)),
     }
-    move_all(node, node.shape(0)?.to_vec())
+}
+
+/// A node whose result is known.
+fn constant(value: Tensor) -> Result<Resolved, String> {
+    Ok(Resolved { shape: value.shape.clone(), inputs: Vec::new(), products: 0, result: Outcome::Value(value) })
 }
 
 fn shape(node: &Node) -> Result<Resolved, String> {
@@ -1386,6 +1353,5 @@ fn shape(node: &Node) -> Result<Resolved, String> {
     };
     let (start, end) = (bound("start", 0)?, bound("end", rank)?);
     let sizes = x[start..end.max(start)].iter().map(|&s| s as i64);
-    let value = Tensor::from_integers(sizes);
-    Ok(Resolved { shape: value.shape.clone(), inputs: Vec::new(), products: 0, result: Outcome::Value(value) })
+    constant(Tensor::from_integers(sizes))
 }

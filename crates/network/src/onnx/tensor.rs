@@ -38,6 +38,33 @@ impl Tensor {
         let whole = |value: &Rational| value.is_integer().then(|| i64::try_from(value.numerator()).ok()).flatten();
         self.values.iter().map(whole).collect()
     }
+
+    /// Returns the tensor in another data type: rounded to float and double, unchanged in integer types that have the
+    /// numbers.
+    ///
+    /// # Errors
+    /// The reason that the type is not supported, or the number that it does not have.
+    pub(super) fn cast(&self, code: i32) -> Result<Tensor, String> {
+        let kind = DataType::from_code(code);
+        let cast = |value: &Rational| match kind {
+            Some(DataType::Double) => finite_or_mask(value.to_f64()).ok_or_else(|| beyond(value, code)),
+            Some(DataType::Float) => {
+                let double = value.to_f64();
+                // A number between two doubles would be rounded twice.
+                let exact = finite_or_mask(double).filter(|exact| exact == value);
+                exact.and_then(|_| finite_or_mask((double as f32).into())).ok_or_else(|| beyond(value, code))
+            }
+            Some(DataType::Integer { signed, bytes }) if value.is_integer() => {
+                let bits = 8 * bytes as u64 - u64::from(signed);
+                let (number, end) = (value.numerator(), BigInt::from(1) << bits);
+                let least = if signed { -&end } else { BigInt::ZERO };
+                if (least..end).contains(&number) { Ok(value.clone()) } else { Err(beyond(value, code)) }
+            }
+            _ => Err(may_round(code)),
+        };
+        let values = self.values.iter().map(cast).collect::<Result<_, _>>()?;
+        Ok(Tensor { shape: self.shape.clone(), values })
+    }
 }
 
 /// Number of elements of a shape, if within [`MAX_ELEMENTS`].
@@ -126,6 +153,22 @@ fn numbers(proto: &TensorProto, count: usize) -> Result<Vec<Rational>, String> {
         }
         DataType::Integer { .. } => Ok(proto.int32_data.iter().map(|&v| i64::from(v).into()).collect()),
     }
+}
+
+/// Returns `true` for the codes of float and double.
+pub(super) fn is_float(code: i32) -> bool {
+    matches!(DataType::from_code(code), Some(DataType::Float | DataType::Double))
+}
+
+/// Reason against a change to a data type that may change values.
+pub(super) fn may_round(code: i32) -> String {
+    let name = type_name(code);
+    format!("a change to {name} may round; FLOAT and DOUBLE are supported, integers of whole constants")
+}
+
+/// Reason against a change of a constant that the data type does not have.
+fn beyond(value: &Rational, code: i32) -> String {
+    format!("the constant {value} is beyond {}", type_name(code))
 }
 
 /// Types of elements that we read.
@@ -258,4 +301,20 @@ pub(super) fn type_name(code: i32) -> String {
         "FLOAT4E2M1",
     ];
     usize::try_from(code).ok().and_then(|k| NAMES.get(k)).map_or_else(|| code.to_string(), |name| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number for minus infinity in a mask stays it, whatever rounds.
+    #[test]
+    fn masks_are_cast_to_masks() {
+        let mask = Tensor { shape: vec![1], values: vec![finite_or_mask(f64::NEG_INFINITY).unwrap()] };
+        for code in [1, 11] {
+            let cast = mask.cast(code).unwrap();
+            assert!(cast.has_infinity() && cast.values == mask.values, "{code}");
+        }
+        assert!(mask.cast(6).unwrap_err().contains("INT32"));
+    }
 }
