@@ -188,7 +188,7 @@ fn target_of_name(output: &Path) -> Result<Target, Failure> {
             "`alir2hdl MODEL --vhdl FILE` writes VHDL; here add --to=alir4, or end the name in .json"
         }
         Some(_) => {
-            "add --to=alir4 (or bytecode4, aig, ...), or end the name in .json, .json.gz, .llvlir, .llvlirs, .aig, \
+            "add --to (alir4, bytecode4, aig, ...), or end the name in .json, .json.gz, .llvlir, .llvlirs, .aig, \
              .aag or .aignet"
         }
     };
