@@ -39,11 +39,9 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        let made = args.sources().and_then(|(content, source)| {
-            certificate::record_machine(design, (&content, &source), args.top.as_deref(), &rtl.head, &report)
-        });
-        let mut files = certificate::graphs_of_machine(design, &rtl, &engine);
-        report.notes.push(certificate::note(made, &mut files));
+        let sources = args.sources();
+        let sources = sources.as_ref().map(|(content, source)| (&content[..], &source[..])).map_err(String::clone);
+        let files = certificate::for_machine(design, &rtl, sources, args.top.as_deref(), (&mut report, &engine));
         write_certificate(dir, files, ("alir2hdl.prove-machine/1", &report), &mut batch)?;
     }
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;

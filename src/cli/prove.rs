@@ -295,14 +295,10 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     }
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
-        let lowered = file.source(&model).is_some();
-        let sources = if lowered { Err(certificate::LOWERED.to_owned()) } else { args.sources() };
-        let made = sources.and_then(|(content, source)| {
-            let sources = (content.as_slice(), source.as_str());
-            certificate::record_program(&model, sources, args.top.as_deref(), || proof.programs(), &proof.report)
-        });
-        let mut files = certificate::graphs_of_program(&model, &rtl, &proof);
-        proof.report.notes.push(certificate::note(made, &mut files));
+        let is_lowered = file.source(&model).is_some();
+        let sources = args.sources();
+        let sources = sources.as_ref().map(|(content, source)| (&content[..], &source[..])).map_err(String::clone);
+        let files = certificate::for_program(&model, &rtl, is_lowered, sources, args.top.as_deref(), &mut proof);
         write_certificate(dir, files, ("alir2hdl.prove/1", &proof.report), &mut batch)?;
     }
     let ProgramProof { report, request, .. } = proof;

@@ -11,11 +11,13 @@ use super::bit_level::{self, ModelGates};
 use super::certify::Shared;
 use super::engine::{Engine, GATE, Limits};
 use super::equiv::{Report, Verdict};
+use super::linear_forms::RuleSet;
 use super::netlist;
 use super::port_roles::PortRoles;
+use super::progress::traced;
 use super::proved::Proved;
 use super::text_gates;
-use super::word_level::{self, Rules};
+use super::word_level;
 use alir_core::ir::{Model, Op};
 use alir_hdl::Rtl;
 use std::cell::RefCell;
@@ -48,7 +50,7 @@ type Pair<'a> = (&'a Model, &'a Rtl, &'a PortRoles);
 struct Rounds<'a, 'e> {
     pair: Pair<'a>,
     depths: (u32, u32),
-    rules: Vec<Rules>,
+    rules: Vec<RuleSet>,
     /// `true` if the model multiplies variables.
     multiplies: bool,
     /// The model's gates, once they were made.
@@ -60,7 +62,7 @@ struct Rounds<'a, 'e> {
 
 /// Compares outputs, and the valid flag if there is one; the verdict is in the report.
 pub(super) fn compare(pair: Pair<'_>, depths: (u32, u32), methods: Methods<'_>, report: &mut Report, e: &mut Engine) {
-    let rules = if methods.gates_only { Vec::new() } else { Rules::choose(pair.0, methods.all_rules) };
+    let rules = if methods.gates_only { Vec::new() } else { word_level::choose_rules(pair.0, methods.all_rules) };
     let multiplies = pair.0.nodes().iter().any(|n| matches!(n.op, Op::Mul { .. }));
     let mut schedule = Rounds { pair, depths, rules, multiplies, gates: None, proved: Proved::default(), report, e };
     if let Some(progress) = &schedule.e.progress {
@@ -97,9 +99,10 @@ impl Rounds<'_, '_> {
             let limits = Limits { sat_steps: if postponed { 0 } else { self.e.limits.sat_steps }, ..self.e.limits };
             for rules in self.rules.clone() {
                 let effort = word_level::FormEffort { cap, limits, asks_gates: round >= WITHOUT_SAT };
-                let method =
-                    word_level::compare(self.pair, self.depths, rules, &effort, &mut self.proved, self.report, self.e);
-                if method || self.is_complete() {
+                let decided = self.traced(&format!("forms with {rules:?} rules"), |s| {
+                    word_level::compare(s.pair, s.depths, rules, &effort, &mut s.proved, s.report, s.e)
+                });
+                if decided {
                     return true;
                 }
             }
@@ -153,10 +156,20 @@ impl Rounds<'_, '_> {
             }
             self.gates = Some(ModelGates::new(self.pair.0, self.e));
         }
-        let Some(gates) = &self.gates else { return false };
+        let Some(gates) = self.gates.take() else { return false };
         let effort = bit_level::GateEffort { cap, limits };
-        let method = bit_level::compare(self.pair, gates, self.depths, &effort, &mut self.proved, self.report, self.e);
-        method || self.is_complete()
+        let method = if limits.sat_steps == 0 { "equal gates" } else { "gates with search" };
+        let decided = self
+            .traced(method, |s| bit_level::compare(s.pair, &gates, s.depths, &effort, &mut s.proved, s.report, s.e));
+        self.gates = Some(gates);
+        decided
+    }
+
+    /// Runs a method, which returns `true` if it refuted; returns `true` if the proof is decided.
+    fn traced(&mut self, method: &str, run: impl FnOnce(&mut Self) -> bool) -> bool {
+        let before = self.e.spent;
+        let result = |found: &(bool, u64)| *found;
+        traced(method, result, || (run(self) || self.is_complete(), self.e.spent - before)).0
     }
 
     fn is_complete(&self) -> bool {

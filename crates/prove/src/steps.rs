@@ -246,27 +246,8 @@ fn within(budget: &Budget, part: &Request) -> u64 {
     part.work.unwrap_or(u64::MAX).min(budget.left)
 }
 
-/// Compares RTL with the last of some programs, over whose gates a first part of the budget did not prove it: by all
-/// other methods, with signals named after its values, unless that is `found` already; then over its gates.
-fn against(
-    program: &Model,
-    rtl: &Rtl,
-    steps: &Steps,
-    OverLast { gates, found, .. }: OverLast,
-    part: &Request,
-    solver: Solvers<'_>,
-    budget: &mut Budget,
-) -> (Report, Engine) {
-    let found = found.unwrap_or_else(|| by_last_program(program, rtl, steps, part, solver, budget));
-    if matches!(found.0.verdict, Verdict::Unknown { .. }) {
-        let over = over(gates.as_ref(), u64::MAX, (program, rtl), part, solver, budget);
-        return over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found);
-    }
-    found
-}
-
-/// Compares RTL with the last of some programs by all methods but its gates, over its gates, and again by the first,
-/// each time with more of the budget.
+/// Compares RTL with the last of some programs, by all other methods and over its gates in turn: first with a small
+/// budget, then with all that remains.
 fn by_names_or_gates(
     program: &Model,
     rtl: &Rtl,
@@ -276,16 +257,17 @@ fn by_names_or_gates(
     budget: &mut Budget,
 ) -> (Report, Engine) {
     let is_open = |found: &(Report, Engine)| matches!(found.0.verdict, Verdict::Unknown { .. });
-    let first = amount(BY_NAMES, program).min(within(budget, part));
-    let found = by_last_program(program, rtl, steps, &Request { work: Some(first), ..part.clone() }, solver, budget);
-    if !is_open(&found) {
-        return found;
-    }
-    let over = over(gates.as_ref(), amount(OVER_AGAIN, program), (program, rtl), part, solver, budget);
-    match over.filter(|found| found.0.verdict == Verdict::Proved) {
-        Some(proved) => proved,
-        None => by_last_program(program, rtl, steps, part, solver, budget),
-    }
+    let mut compare = |names: u64, most: u64| {
+        let first = Request { work: Some(names.min(within(budget, part))), ..part.clone() };
+        let found = by_last_program(program, rtl, steps, &first, solver, budget);
+        if !is_open(&found) {
+            return found;
+        }
+        let over = over(gates.as_ref(), most, (program, rtl), part, solver, budget);
+        over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found)
+    };
+    let found = compare(amount(BY_NAMES, program), amount(OVER_AGAIN, program));
+    if is_open(&found) { compare(u64::MAX, u64::MAX) } else { found }
 }
 
 /// Compares RTL with the last of some programs by all methods but its gates, with signals named after its values.
@@ -465,10 +447,8 @@ fn by_steps(
         return Some(found);
     }
     let known = over_last.chain.take();
-    let (mut report, mut engine) = match over_last.found {
-        Some(found) if !matches!(found.0.verdict, Verdict::Unknown { .. }) => found,
-        found => against(last, rtl, steps, OverLast { found, ..over_last }, part, solver, budget),
-    };
+    let (mut report, mut engine) =
+        over_last.found.unwrap_or_else(|| by_last_program(last, rtl, steps, part, solver, budget));
     match &mut report.verdict {
         Verdict::Proved => {}
         // The RTL differs from the last program: from the model as well, if the model confirms it.

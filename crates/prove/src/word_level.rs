@@ -902,56 +902,20 @@ fn roundings(model: &Model) -> FxHashMap<ValueId, Vec<i128>> {
     found
 }
 
-/// Which rules forms are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rules {
-    /// Sums, signs and floors.
-    Basic,
-    /// As [`Rules::Basic`], with the rows of multipliers.
-    Rows,
-    /// Few rules, where signals are also compared with runs of bits of the model's values, and with all of these
-    /// values. Some sums are seen to be equal only while they keep their own form.
-    Pieces,
-    /// As [`Rules::Pieces`], with the rows of multipliers.
-    RowPieces,
-    /// Few rules, runs of bits, and a name for every operation: each is compared by its own operands.
-    Local,
-    /// All rules, where tables' names are numbers like any other.
-    Bits,
-    /// All rules.
-    All,
-}
-
-impl Rules {
-    /// The sets that a model is compared with, in order.
-    pub(super) fn choose(model: &Model, all_rules: bool) -> Vec<Rules> {
-        let has = |wanted: fn(&Op) -> bool| model.nodes().iter().any(|n| wanted(&n.op));
-        let (multiplies, looks_up) =
-            (has(|op| matches!(op, Op::Mul { .. })), has(|op| matches!(op, Op::Lookup { .. })));
-        // Where each row of a multiplier has a name, the rows cannot be added up: rule sets with names come later,
-        // unless products are few.
-        let products = model.nodes().iter().filter(|n| matches!(n.op, Op::Mul { .. })).count();
-        let few = if multiplies && products * FEW_PRODUCTS < model.nodes().len() {
-            [Rules::Local, Rules::Rows, Rules::RowPieces]
-        } else if multiplies {
-            [Rules::Rows, Rules::Local, Rules::RowPieces]
-        } else {
-            [Rules::Local, Rules::Basic, Rules::Pieces]
-        };
-        let by_bits = (multiplies && looks_up).then_some(Rules::Bits);
-        let few = (!all_rules).then_some(few).into_iter().flatten();
-        few.chain(by_bits).chain([Rules::All]).collect()
-    }
-
-    fn terms(self) -> LinearForms {
-        match self {
-            Rules::Basic | Rules::Pieces => LinearForms::new(),
-            Rules::Rows | Rules::RowPieces => LinearForms::with(RuleSet::Rows),
-            Rules::Local => LinearForms::with(RuleSet::Local),
-            Rules::Bits => LinearForms::with(RuleSet::Bits),
-            Rules::All => LinearForms::with(RuleSet::All),
-        }
-    }
+/// Returns the sets of rules that a model's forms are compared with, in order.
+pub(super) fn choose_rules(model: &Model, all_rules: bool) -> Vec<RuleSet> {
+    let count = |wanted: fn(&Op) -> bool| model.nodes().iter().filter(|n| wanted(&n.op)).count();
+    let (products, lookups) = (count(|op| matches!(op, Op::Mul { .. })), count(|op| matches!(op, Op::Lookup { .. })));
+    // Where each row of a multiplier has a name, the rows cannot be added up: rule sets with names come later, unless
+    // products are few.
+    let few: &[RuleSet] = match products {
+        _ if all_rules => &[],
+        0 => &[RuleSet::Local],
+        _ if products * FEW_PRODUCTS < model.nodes().len() => &[RuleSet::Local, RuleSet::Rows],
+        _ => &[RuleSet::Rows, RuleSet::Local],
+    };
+    let by_bits = (products > 0 && lookups > 0).then_some(RuleSet::Bits);
+    few.iter().copied().chain(by_bits).chain([RuleSet::All]).collect()
 }
 
 /// Limits of a comparison by forms.
@@ -968,7 +932,7 @@ pub(super) struct FormEffort {
 pub(super) fn compare(
     (model, rtl, ports): (&Model, &Rtl, &PortRoles),
     (latency, structure): (u32, u32),
-    rules: Rules,
+    rules: RuleSet,
     effort: &FormEffort,
     proved: &mut Proved,
     report: &mut Report,
@@ -976,7 +940,7 @@ pub(super) fn compare(
 ) -> bool {
     let kept = e.set_aside(effort.cap);
     let saved = std::mem::replace(&mut e.limits, effort.limits);
-    let mut terms = rules.terms();
+    let mut terms = LinearForms::with(rules);
     // Three quarters for forms where no gates of outputs are asked about, else half.
     let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
     terms.set_most(most);
@@ -994,7 +958,7 @@ pub(super) fn compare(
                 ports,
                 latency,
                 controls: ControlValues::running(ports),
-                bits: Bits::new(rules == Rules::All),
+                bits: Bits::new(rules == RuleSet::All),
                 samples: None,
                 columns: None,
                 apart: most,
@@ -1005,7 +969,7 @@ pub(super) fn compare(
                 others: FxHashMap::default(),
                 beside: FxHashMap::default(),
                 proved,
-                in_pieces: !matches!(rules, Rules::Basic | Rules::Rows),
+                in_pieces: rules != RuleSet::Rows,
                 roundings: roundings(model),
                 unmatched: Vec::new(),
                 not_seen: FxHashSet::default(),

@@ -24,18 +24,50 @@ use alir2hdl_check::text::Text;
 pub type Files = Vec<(String, Vec<u8>)>;
 
 /// Files for the checker, and the note about the outputs that it can check.
-pub struct Recording {
+struct Recording {
     /// Note for the report.
-    pub note: String,
+    note: String,
     /// The files.
-    pub files: Files,
+    files: Files,
 }
 
 /// Reason that there are no files for the checker of a kernel or a network, which it does not read.
-pub const LOWERED: &str = "it reads ALIR, and the model is none; prove the file that `alir2hdl convert` writes of it";
+const LOWERED: &str = "it reads ALIR, and the model is none; prove the file that `alir2hdl convert` writes of it";
+
+/// Returns the certificate of a proof about a program, and adds a note to the report. `sources` are the bytes of the
+/// design's file and the RTL, or the reason that they are not available.
+pub fn for_program(
+    model: &Model,
+    rtl: &Rtl,
+    is_lowered: bool,
+    sources: Result<(&[u8], &str), String>,
+    top: Option<&str>,
+    proof: &mut ProgramProof<'_>,
+) -> Files {
+    let mut files = graphs_of_program(model, rtl, proof);
+    let sources = if is_lowered { Err(LOWERED.to_owned()) } else { sources };
+    let recording = sources.and_then(|sources| record_program(model, sources, top, || proof.programs(), &proof.report));
+    proof.report.notes.push(note(recording, &mut files));
+    files
+}
+
+/// Returns the certificate of a proof about a state machine, and adds a note to the report; `sources` as for
+/// [`for_program`].
+pub fn for_machine(
+    design: &Machine,
+    rtl: &Rtl,
+    sources: Result<(&[u8], &str), String>,
+    top: Option<&str>,
+    (report, engine): (&mut MachineReport, &Engine),
+) -> Files {
+    let mut files = graphs_of_machine(design, rtl, engine);
+    let recording = sources.and_then(|sources| record_machine(design, sources, top, &rtl.head, report));
+    report.notes.push(note(recording, &mut files));
+    files
+}
 
 /// Adds the files for the checker; returns the note for the report, which states the reason if there are none.
-pub fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
+fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
     match recording {
         Ok(recording) => {
             files.extend(recording.files);
@@ -84,7 +116,7 @@ fn note_of(shown: &[bool], what: &str) -> String {
 ///
 /// # Errors
 /// The reason that there are none.
-pub fn record_machine(
+fn record_machine(
     machine: &Machine,
     (content, source): (&[u8], &str),
     top: Option<&str>,
@@ -117,7 +149,7 @@ pub fn record_machine(
 ///
 /// # Errors
 /// The reason that there are none.
-pub fn record_program(
+fn record_program(
     model: &Model,
     (content, source): (&[u8], &str),
     top: Option<&str>,
@@ -192,7 +224,7 @@ trying all
 ";
 
 /// Returns the graphs of a proof about a program, the questions that went to the SAT solver, and the README.
-pub fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> Files {
+fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> Files {
     let latency = proof.report.latency;
     let mut graphs = vec![("model.aig", equiv::model_graph(model, latency))];
     graphs.extend(equiv::miter(model, rtl, &proof.request.names, latency).map(|graph| ("statement.aig", graph)));
@@ -201,7 +233,7 @@ pub fn graphs_of_program(model: &Model, rtl: &Rtl, proof: &ProgramProof<'_>) -> 
 
 /// Returns the product of a state machine and its RTL, a graph with registers whose output is never 1 from power-on;
 /// the questions that went to the SAT solver, and the README.
-pub fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
+fn graphs_of_machine(design: &Machine, rtl: &Rtl, engine: &Engine) -> Files {
     let product = machine::product(design, rtl, Box::new(Embedded)).ok();
     graphs_and_questions(product.map(|graph| ("product.aig", graph)).into_iter().collect(), engine)
 }

@@ -189,6 +189,7 @@ pub fn design(
     let solvers = options.embedded_solvers();
     let sources = content.zip(file.source.as_deref());
     let sources = sources.ok_or_else(|| "the design or the RTL is no file".to_owned());
+    let top = options.top.as_deref();
     let mut files = certificate::Files::new();
     match design {
         ProvedDesign::Program(model, source) => {
@@ -197,21 +198,9 @@ pub fn design(
             equiv::check_ports(model, &file.rtl, &request).map_err(|reason| in_source(other_ports(&reason)))?;
             let hints = Hints::from_header(model, &file.rtl);
             let mut proof = program(model, &file.rtl, hints, request, &solvers);
-            let lowered = source.is_some();
             lowering(model, source, &mut proof.report, &solvers).map_err(ProofFault::Bug)?;
             if options.certificate {
-                let sources = if lowered { Err(certificate::LOWERED.to_owned()) } else { sources };
-                let made = sources.and_then(|sources| {
-                    certificate::record_program(
-                        model,
-                        sources,
-                        options.top.as_deref(),
-                        || proof.programs(),
-                        &proof.report,
-                    )
-                });
-                proof.report.notes.push(certificate::note(made, &mut files));
-                files.extend(certificate::graphs_of_program(model, &file.rtl, &proof));
+                files = certificate::for_program(model, &file.rtl, source.is_some(), sources, top, &mut proof);
             }
             Ok(DesignProof { report: DesignReport::Program(Box::new(proof.report)), certificate: files })
         }
@@ -221,11 +210,7 @@ pub fn design(
             let request = MachineRequest { progress, ..options.machine_request() };
             let (mut report, engine) = state_machine(design, &file.rtl, &request, &solvers);
             if options.certificate {
-                let made = sources.and_then(|sources| {
-                    certificate::record_machine(design, sources, options.top.as_deref(), &file.rtl.head, &report)
-                });
-                report.notes.push(certificate::note(made, &mut files));
-                files.extend(certificate::graphs_of_machine(design, &file.rtl, &engine));
+                files = certificate::for_machine(design, &file.rtl, sources, top, (&mut report, &engine));
             }
             Ok(DesignProof { report: DesignReport::Machine(Box::new(report)), certificate: files })
         }

@@ -40,11 +40,9 @@ pub type OrOverflow<T> = Result<T, Overflow>;
 /// more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleSet {
-    /// Sums, signs and floors.
+    /// Sums, signs and floors. The lowest bit of a number is an atom of its own, as it is where rows of a multiplier
+    /// are selected.
     #[default]
-    Basic,
-    /// [`RuleSet::Basic`], and the lowest bit of a number is an atom of its own, as it is where rows of a multiplier
-    /// are selected. A number that is rounded by its lowest bit is better left whole.
     Rows,
     /// Every operation has a name, sums too: each is compared by its own operands, whatever these are made of.
     Local,
@@ -64,7 +62,7 @@ impl RuleSet {
 
     /// Returns `true` if the lowest bit of a number is an atom of its own.
     fn has_rows(self) -> bool {
-        matches!(self, RuleSet::Rows | RuleSet::Bits | RuleSet::All)
+        self != RuleSet::Local
     }
 }
 
@@ -252,11 +250,6 @@ pub fn power(n: u32) -> OrOverflow<i128> {
 }
 
 impl LinearForms {
-    /// Nothing yet.
-    pub fn new() -> LinearForms {
-        LinearForms::default()
-    }
-
     /// No forms yet; the rules that forms are made by.
     pub fn with(rules: RuleSet) -> LinearForms {
         LinearForms { rules, ..LinearForms::default() }

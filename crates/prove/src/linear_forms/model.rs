@@ -299,7 +299,7 @@ mod tests {
         let both = seeds.start > 0;
         let mut said = 0;
         for seed in seeds {
-            for terms in [LinearForms::new(), LinearForms::with(RuleSet::All), LinearForms::with(RuleSet::Local)] {
+            for terms in [LinearForms::default(), LinearForms::with(RuleSet::All), LinearForms::with(RuleSet::Local)] {
                 if both || terms.rules() == RuleSet::Local || seed.is_multiple_of(2) != terms.rules().has_names() {
                     said += usize::from(agrees_with_golden(&alir_testing::random::model(seed), seed, terms));
                 }
@@ -308,7 +308,7 @@ mod tests {
         // Rounding after a ReLU is a form of rounding before it.
         for seed in 0..300 {
             let model = alir_testing::random::rounded::program(seed);
-            for rules in [RuleSet::Basic, RuleSet::All, RuleSet::Local] {
+            for rules in [RuleSet::Rows, RuleSet::All, RuleSet::Local] {
                 assert!(agrees_with_golden(&model, seed, LinearForms::with(rules)), "seed {seed}");
             }
         }

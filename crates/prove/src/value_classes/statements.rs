@@ -3,6 +3,7 @@
 use super::super::engine::{Counts, Question};
 use super::super::equiv::{self, Report, Request, Verdict};
 use super::super::program;
+use super::super::progress::traced;
 use super::super::sat::Solvers;
 use super::numbering::{Numbering, Root, Window};
 use super::pieces::{self, Comparison};
@@ -166,11 +167,19 @@ impl<'s> Spending<'s> {
         self.counts.tried += bits;
     }
 
+    /// Runs a method that decides a lemma.
+    fn traced(&mut self, method: &str, run: impl FnOnce(&mut Self) -> Option<bool>) -> Option<bool> {
+        let before = self.spent;
+        let result = |&(equal, spent): &(Option<bool>, u64)| (equal == Some(true), spent);
+        traced(method, result, || (run(self), self.spent - before)).0
+    }
+
     /// Proves two small programs equal within `units` ticks; the second result is `true` if they are.
     pub(super) fn equal(&mut self, a: &Model, b: &Model, units: u64) -> (Report, bool) {
         self.spend(MAKING * (a.nodes().len() + b.nodes().len()) as u64);
         let request = Request { work: Some(units.min(self.left)), progress: None, ..self.request.clone() };
-        let (report, mut e) = equiv::prove(a, &program::rtl(b, a), &request, (self.solver)());
+        let (report, mut e) =
+            traced("lemma as RTL", equiv::decision, || equiv::prove(a, &program::rtl(b, a), &request, (self.solver)()));
         self.spend(e.spent);
         let equal = report.verdict == Verdict::Proved;
         if equal {
@@ -332,8 +341,8 @@ fn are_equal(
         return false;
     }
     if let Some(equal) = spending
-        .tried(&first, &second, &ranges, TRIED * lemma)
-        .or_else(|| spending.by_pieces(&first, &second, &ranges, TRIED * lemma))
+        .traced("lemma for all inputs", |s| s.tried(&first, &second, &ranges, TRIED * lemma))
+        .or_else(|| spending.traced("lemma by intervals", |s| s.by_pieces(&first, &second, &ranges, TRIED * lemma)))
     {
         return equal;
     }
