@@ -36,11 +36,11 @@ __all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "
 
 @dataclass(frozen=True)
 class Run:
-    """What one simulator found."""
+    """Result of one simulator."""
 
     simulator: str
     language: str
-    #: Clocks in which an output was not what the model says.
+    #: Cycles in which an output differs from the model.
     wrong: int
     #: The first of them in words, or None.
     first: str | None
@@ -54,7 +54,7 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether at least one simulator ran and none found a difference."""
+        """True if at least one simulator ran and none found a difference."""
         return bool(self.runs) and all(run.wrong == 0 for run in self.runs)
 
     def __bool__(self) -> bool:
@@ -76,7 +76,7 @@ class Proof:
 
     #: `proved`, `differs` or `unknown`.
     verdict: str
-    #: Everything that `alir2hdl prove --json` says.
+    #: Output of `alir2hdl prove --json`.
     report: dict[str, Any] = field(repr=False)
     #: Time that the proof took.
     seconds: float | None = field(default=None, compare=False)
@@ -210,7 +210,7 @@ class Estimate:
 
     #: The device.
     device: str
-    #: Look-up tables.
+    #: LUTs.
     lut: int
     #: Flip-flops.
     ff: int
@@ -431,12 +431,12 @@ class Model:
     `axis_width=64`, `rom_style="block"`, `keep_names=True`, `names_from="old.json"`, `use_dsp="no"` and so on (`alir2hdl --help`; the stubs list them).
     Differences: `top` is "model" unless given; `optimise=0..2` is -O; a reset without `valid` resets the data.
 
-    What a file or an option does wrong is a ValueError with the program's own message.
+    An invalid file or option raises ValueError with the program's message.
     """
 
     def __init__(self, native: Native) -> None:
         self._native = native
-        #: How another process makes the same one; None: from its bytes.
+        #: Recipe that rebuilds it when unpickled; None: from its bytes.
         self._made = None
 
     @classmethod
@@ -488,7 +488,7 @@ class Model:
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
-        """Takes over an alkaid (or da4ml) program: any object whose `save(path)` writes such a file, or the pair of inputs and
+        """Converts an alkaid (or da4ml) program: any object whose `save(path)` writes such a file, or the pair of inputs and
         outputs of a traced computation (`comb_trace(inputs, outputs)` of alkaid is called then)."""
         if isinstance(comb, tuple) and len(comb) == 2:
             from alkaid.trace import trace
@@ -504,7 +504,7 @@ class Model:
 
     @classmethod
     def from_network(cls, network, weights=None, quant=None, weight_map=None, **options) -> "Model":
-        """The model that an IR v2 graph becomes.
+        """Compiles an IR v2 graph to a model.
 
         network, quant, weight_map: files, or dicts with what these would hold. weights: a dict from names to arrays, or a file (or
         several, or a folder) of safetensors, npz or npy. options: `nodes`, `output_buffer` (a name, or several), `max_adders`,
@@ -521,7 +521,7 @@ class Model:
 
     @classmethod
     def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
-        """The model that a QONNX network becomes.
+        """Compiles a QONNX network to a model.
 
         model: a file, the bytes of one, a loaded onnx.ModelProto, or qonnx's ModelWrapper. input_type: that of the input port, as `s16.10` or
         `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. quant: types of the intermediate values
@@ -1019,7 +1019,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Hardware:
-    """Compiled hardware of a model. Nothing changes after it was made."""
+    """Compiled hardware of a model. Immutable."""
 
     model: Model = field(repr=False)
     #: `verilog` or `vhdl`: the language that was compiled first.

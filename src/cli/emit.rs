@@ -52,7 +52,7 @@ pub(super) struct Args {
     optimise: OptimiseArgs,
 }
 
-/// What is written where.
+/// Output options.
 #[derive(Debug, clap::Args)]
 struct OutputArgs {
     /// Write this file: .v, .sv, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
@@ -177,7 +177,7 @@ impl OutputArgs {
 }
 
 impl Form {
-    /// The form that the ending of a result's name says.
+    /// Returns the format of a file extension.
     ///
     /// # Errors
     /// If it says none, or the name is that of a folder.
@@ -242,11 +242,11 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     targets.iter().filter_map(warning).collect()
 }
 
-/// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as
-/// writing a small model.
+/// Operations above which Ctrl-C is handled while writing; for small models that costs as much as the
+/// writing.
 const LONG: usize = 10_000;
 
-/// Runs `generate`; `words` is what the text says of it.
+/// Runs `generate`; `words` go into the header comment.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
@@ -453,7 +453,7 @@ pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Itera
     if all == none || is_machine { Languages::BOTH } else { all }
 }
 
-/// The hardware of each target; nothing where it is that of the first.
+/// Returns the hardware of each target; `None` if the first's.
 ///
 /// Without `--top` a module is called like its file. Files of one name, and the interface, share the hardware.
 fn others<'d>(

@@ -1,4 +1,4 @@
-//! `alir2hdl prove`: the file on disk is the model, for every input.
+//! `alir2hdl prove`: proves RTL equal to a model.
 
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, FileFacts, InputArgs};
@@ -109,7 +109,7 @@ pub(super) struct Args {
     reset_polarity: Option<PolarityArg>,
 }
 
-/// A reader that is not ours.
+/// External front end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Via {
     Yosys,
@@ -390,7 +390,7 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
     failure
 }
 
-/// Refuses a file that is not for every input.
+/// Rejects RTL that assumes input ranges.
 fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
     RtlFile::check(source).map_err(|problem| in_file(problem, path))
 }

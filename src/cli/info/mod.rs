@@ -141,10 +141,10 @@ pub(super) fn in_memory(
     Ok((found.to_json(), remarks))
 }
 
-/// Everything that is shown.
+/// Result of `info`.
 #[derive(Serialize)]
 struct Facts {
-    /// Which form the file has.
+    /// Format of the file.
     form: String,
     inputs: Elements,
     outputs: Elements,
@@ -173,7 +173,7 @@ struct Facts {
     proof_seconds: Option<f64>,
 }
 
-/// One side of the module.
+/// Inputs or outputs.
 #[derive(Serialize)]
 struct Elements {
     elements: usize,
@@ -193,7 +193,7 @@ struct TypeRun {
     count: usize,
 }
 
-/// The operations of one name.
+/// Statistics of one operation.
 #[derive(Serialize)]
 struct Kind {
     operation: &'static str,

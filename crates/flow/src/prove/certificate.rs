@@ -1,4 +1,4 @@
-//! Certificates: `proof.txt` with the programs that it goes over for `alir2hdl-check`, graphs and questions for other
+//! Certificates: `proof.txt` and its intermediate programs for `alir2hdl-check`, graphs and queries for other
 //! provers.
 
 use super::ProgramProof;
@@ -48,7 +48,7 @@ pub fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
 /// The RTL as the checker reads it, and the name of its top module if that is not the last one.
 ///
 /// # Errors
-/// What the checker objects to.
+/// The checker's error.
 fn read_text<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
     let text = Text::read(source)?;
     match top.filter(|top| *top != text.name()) {
@@ -67,7 +67,7 @@ fn difference(certificate: Certificate) -> Recording {
     }
 }
 
-/// Retains the programs that a certificate goes over.
+/// Retains the programs that a certificate names.
 fn retain_named(files: &mut Files, certificate: &Certificate) {
     files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
 }
