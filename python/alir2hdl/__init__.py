@@ -60,7 +60,7 @@ class Verification:
     def __bool__(self) -> bool:
         """`passed`; without any simulator there is no verdict, and UndecidedError is raised."""
         if not self.runs:
-            raise UndecidedError("no simulator is installed, so nothing was verified; ask `.passed` or `.runs`")
+            raise UndecidedError("no simulator is installed, so nothing was verified; use `.passed` or `.runs`")
         return self.passed
 
     def __repr__(self) -> str:

@@ -187,7 +187,7 @@ impl Form {
         };
         let shown = path.display();
         if path.as_os_str() == "-" {
-            let message = "the ending of a file's name says the language, and stdout has no name".into();
+            let message = "the language follows from the file extension, and stdout has none".into();
             return refuse(message, "--verilog -, --systemverilog - or --vhdl - write to stdout");
         }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -203,7 +203,7 @@ impl Form {
             () if ends(&[".hpp", ".h", ".hh", ".hxx"]) => Ok(Form::Header),
             () if ends(&[".json"]) => Ok(Form::Interface),
             () => refuse(
-                format!("the ending of {shown} says nothing that can be written"),
+                format!("the extension of {shown} names no output format"),
                 "end it in .v, .sv, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
             ),
         }

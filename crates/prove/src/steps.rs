@@ -341,7 +341,7 @@ fn clock_by_clock(
         return None;
     }
     report.verdict = Verdict::Proved;
-    report.notes.push("compared clock by clock, as alir2hdl-check reads the file".to_owned());
+    report.notes.push("unrolled cycle by cycle, as in alir2hdl-check".to_owned());
     Some((report, engine))
 }
 
@@ -449,8 +449,8 @@ fn by_steps(
             _ => clock_by_clock(shared.as_ref()?, found, rtl, part, budget)?,
         };
         found.0.notes.push(match count {
-            1 => "compared over the gates of the model and of one program between".to_owned(),
-            _ => format!("compared over the gates of the model and of {count} programs between"),
+            1 => "compared over the gates of model and one intermediate program".to_owned(),
+            _ => format!("compared over the gates of model and {count} intermediate programs"),
         });
         Some(found)
     };
@@ -511,9 +511,9 @@ fn by_steps(
         }
     }
     report.notes.push(match (steps.are_proved, count) {
-        (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
-        (false, 1) => "compared with one program between, which was proved to be the model".to_owned(),
-        (false, _) => format!("compared over {count} programs between, each proved to be the one before"),
+        (true, _) => "compared with the optimised program, itself proved equal to the model".to_owned(),
+        (false, 1) => "proved pass by pass over one intermediate program".to_owned(),
+        (false, _) => format!("proved pass by pass over {count} intermediate programs"),
     });
     Some((report, engine))
 }

@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Count the valid flag of --valid among the registers
     #[arg(long, hide_short_help = true)]
     valid: bool,
-    /// Find the fewest register bits for whole values too
+    /// Also find the fewest bits without splitting values
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
     /// Make look-up tables of logic, BRAM, searched functions (lut), or as synthesis does (auto)
