@@ -36,11 +36,11 @@ __all__ = ["AdderGraph", "Alir2hdlWarning", "Diagnostic", "Error", "Estimate", "
 
 @dataclass(frozen=True)
 class Run:
-    """What one simulator found."""
+    """Result of one simulator."""
 
     simulator: str
     language: str
-    #: Clocks in which an output was not what the model says.
+    #: Cycles in which an output differs from the model.
     wrong: int
     #: The first of them in words, or None.
     first: str | None
@@ -54,13 +54,13 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether at least one simulator ran and none found a difference."""
+        """True if at least one simulator ran and none found a difference."""
         return bool(self.runs) and all(run.wrong == 0 for run in self.runs)
 
     def __bool__(self) -> bool:
         """`passed`; without any simulator there is no verdict, and UndecidedError is raised."""
         if not self.runs:
-            raise UndecidedError("no simulator is installed, so nothing was verified; ask `.passed` or `.runs`")
+            raise UndecidedError("no simulator is installed, so nothing was verified; use `.passed` or `.runs`")
         return self.passed
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class Proof:
 
     #: `proved`, `differs` or `unknown`.
     verdict: str
-    #: Everything that `alir2hdl prove --json` says.
+    #: Output of `alir2hdl prove --json`.
     report: dict[str, Any] = field(repr=False)
     #: Time that the proof took.
     seconds: float | None = field(default=None, compare=False)
@@ -210,7 +210,7 @@ class Estimate:
 
     #: The device.
     device: str
-    #: Look-up tables.
+    #: LUTs.
     lut: int
     #: Flip-flops.
     ff: int
@@ -431,12 +431,12 @@ class Model:
     `axis_width=64`, `rom_style="block"`, `keep_names=True`, `names_from="old.json"`, `use_dsp="no"` and so on (`alir2hdl --help`; the stubs list them).
     Differences: `top` is "model" unless given; `optimise=0..2` is -O; a reset without `valid` resets the data.
 
-    What a file or an option does wrong is a ValueError with the program's own message.
+    An invalid file or option raises ValueError with the program's message.
     """
 
     def __init__(self, native: Native) -> None:
         self._native = native
-        #: How another process makes the same one; None: from its bytes.
+        #: Recipe that rebuilds it when unpickled; None: from its bytes.
         self._made = None
 
     @classmethod
@@ -481,15 +481,47 @@ class Model:
 
     @classmethod
     def from_bytes(cls, data: bytes | str) -> "Model":
-        """Reads a program, a state machine or an integer kernel from memory."""
+        """Reads a program, a state machine or an integer kernel from memory.
+
+        Parameters
+        ----------
+        data : bytes-like or str
+            Content of a file: ALIR, DAIS, ALIRFSM or LLVLIR.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        InputError
+            If the content is invalid.
+        TypeError
+            If data is neither bytes nor text.
+        """
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
             raise TypeError(f"from_bytes takes the content of a file, as bytes or str, not {type(data).__name__}; Model.load takes a path")
         return cls(Native.from_bytes(data.encode() if isinstance(data, str) else bytes(data), "-"))
 
     @classmethod
     def from_comb(cls, comb) -> "Model":
-        """Takes over an alkaid (or da4ml) program: any object whose `save(path)` writes such a file, or the pair of inputs and
-        outputs of a traced computation (`comb_trace(inputs, outputs)` of alkaid is called then)."""
+        """Converts an alkaid or da4ml program.
+
+        Parameters
+        ----------
+        comb : object or tuple
+            Object whose `save(path)` writes a program, or the pair of inputs and outputs of a traced computation (for
+            `comb_trace(inputs, outputs)` of alkaid).
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        InputError
+            If comb is no program.
+        """
         if isinstance(comb, tuple) and len(comb) == 2:
             from alkaid.trace import trace
 
@@ -504,12 +536,32 @@ class Model:
 
     @classmethod
     def from_network(cls, network, weights=None, quant=None, weight_map=None, **options) -> "Model":
-        """The model that an IR v2 graph becomes.
+        """Compiles an IR v2 graph to a model.
 
-        network, quant, weight_map: files, or dicts with what these would hold. weights: a dict from names to arrays, or a file (or
-        several, or a folder) of safetensors, npz or npy. options: `nodes`, `output_buffer` (a name, or several), `max_adders`,
-        `max_table_bits`, `tokens` and `position_offset` (transformers). `predict` takes and gives real numbers; a proof begins with the
-        semantics of the network.
+        `predict` accepts and returns real numbers; a proof begins with the semantics of the network.
+
+        Parameters
+        ----------
+        network : str, os.PathLike or dict
+            File of the graph, or its content.
+        weights : dict, str or os.PathLike, optional
+            Arrays by name, or a file (or several, or a folder) of safetensors, npz or npy.
+        quant : str, os.PathLike or dict, optional
+            Types of the values: a file, or its content.
+        weight_map : str, os.PathLike or dict, optional
+            Names of the weights in their files: a file, or its content.
+        **options
+            `nodes`, `output_buffer` (a name, or several), `max_adders`, `max_table_bits`; for transformers `tokens`
+            and `position_offset`.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        InputError
+            If a file or an option is invalid.
         """
         files, paths = _weights(weights)
         files["network.json"] = _content(network, "IR v2")
@@ -521,12 +573,30 @@ class Model:
 
     @classmethod
     def from_onnx(cls, model, input_type: str | None = None, quant=None, **options) -> "Model":
-        """The model that a QONNX network becomes.
+        """Compiles a QONNX network to a model.
 
-        model: a file, the bytes of one, a loaded onnx.ModelProto, or qonnx's ModelWrapper. input_type: that of the input port, as `s16.10` or
-        `s16.10,RND_CONV,SAT`; without it the port carries the codes of the network's first Quant. quant: types of the intermediate values
-        of Softmax and norms, a file or a dict. options: `max_adders`, `max_table_bits`. `predict` takes and gives real numbers; a proof
-        begins with the semantics of the network.
+        `predict` accepts and returns real numbers; a proof begins with the semantics of the network.
+
+        Parameters
+        ----------
+        model : str, os.PathLike, bytes, onnx.ModelProto or qonnx.ModelWrapper
+            File of the network, its bytes, or the loaded network.
+        input_type : str, optional
+            Type of the input port, such as `s16.10` or `s16.10,RND_CONV,SAT`. By default the port carries the raw
+            integer values of the first Quant of the network.
+        quant : str, os.PathLike or dict, optional
+            Types of the intermediate values of Softmax and norms: a file, or its content.
+        **options
+            `max_adders`, `max_table_bits`.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        InputError
+            If a file or an option is invalid.
         """
         files = [("model.onnx", _content(model, "ONNX"))]
         if quant is not None:
@@ -536,7 +606,24 @@ class Model:
 
     @classmethod
     def from_matrix(cls, matrix, input_type, latency: float | None = None, budget: int = 0) -> "Model":
-        """The product `y = x W` with a constant matrix of shape (inputs, outputs), exactly: see `cmvm`."""
+        """Returns the model of the product `y = x W` with a constant matrix.
+
+        Parameters
+        ----------
+        matrix : array_like, shape (inputs, outputs)
+            Integers or finite floats.
+        input_type : str or list of str
+            Type of every input, or one for each: see `cmvm`.
+        latency : float, optional
+            Limit of the longest path, in the units of `AdderGraph.latency`.
+        budget : int
+            Budget of the search for fewer adder bits, in units of about a millisecond.
+
+        Returns
+        -------
+        Model
+            Exact product.
+        """
         return cmvm(matrix, input_type, latency=latency, budget=budget).model
 
     @property
@@ -783,7 +870,7 @@ class Model:
 
         Parameters
         ----------
-        language : {"verilog", "vhdl"}
+        language : {"verilog", "systemverilog", "vhdl"}
         **hardware
             Options of the hardware: see the class.
 
@@ -806,11 +893,47 @@ class Model:
         return self._native.emit(_language(language), _options({"top": "model", **hardware}))
 
     def interface(self, **hardware) -> dict[str, Any]:
-        """Ports, types, latency and register bits: what --interface writes."""
+        """Returns ports, types, latency and register bits: the content that --interface writes.
+
+        Parameters
+        ----------
+        **hardware
+            Options of the hardware, see the class.
+
+        Returns
+        -------
+        dict
+            Described in docs/json.md.
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+        """
         return json.loads(self._native.interface(_options({"top": "model", **hardware})))
 
     def latency(self, **hardware) -> int:
-        """Clocks from inputs to outputs; with a wrapper, from the last beat of a sample to the first of its result."""
+        """Returns the latency of the hardware.
+
+        Parameters
+        ----------
+        **hardware
+            Options of the hardware, see the class.
+
+        Returns
+        -------
+        int
+            Cycles from inputs to outputs; with a wrapper, from the last beat of a sample to the first of its result.
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+        """
         interface = self.interface(**hardware)
         return interface.get("axis", interface)["latency"]
 
@@ -871,9 +994,28 @@ class Model:
         return Verification(runs)
 
     def project(self, output, **options) -> Path:
-        """Writes a folder for a flow, as `alir2hdl project`: `flow=["vivado", "yosys"]`, `part`, `clock_period`, `vectors`, own
-        samples for the testbenches (`input`, `expect`, `codes` as in `verify`), and the options of the hardware. Returns the
-        folder."""
+        """Writes a folder for a tool flow, as `alir2hdl project` does.
+
+        Parameters
+        ----------
+        output : str or os.PathLike
+            The folder.
+        **options
+            `flow` (such as `["vivado", "yosys"]`), `part`, `clock_period`, `vectors`; samples for the testbenches
+            (`input`, `expect`, `codes` as in `verify`); options of the hardware.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+        """
         with _folder() as folder:
             for name in ("input", "expect"):
                 options[name] = _samples(options.get(name), folder, f"{name}.npy")
@@ -884,7 +1026,27 @@ class Model:
         return Path(output)
 
     def view(self, output, **options) -> Path:
-        """Writes the page of `alir2hdl view`: the pipeline, operation by operation, for a browser. Returns its path."""
+        """Writes the HTML viewer of the pipeline, as `alir2hdl view` does.
+
+        Parameters
+        ----------
+        output : str or os.PathLike
+            The HTML file.
+        **options
+            Options of the command.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+        """
         self._native.view(os.fspath(output), options)
         return Path(output)
 
@@ -956,7 +1118,27 @@ class Model:
         return Proof(verdict if isinstance(verdict, str) else next(iter(verdict)), report, seconds)
 
     def compile(self, language: str = "verilog", **hardware) -> "Hardware":
-        """The hardware for options such as `pipeline=3`, `optimise=2`, `device="xcvu13p"`: HDL source, interface, figures."""
+        """Compiles the model to hardware.
+
+        Parameters
+        ----------
+        language : {"verilog", "systemverilog", "vhdl"}
+            Language of the source.
+        **hardware
+            Options of the hardware, such as `pipeline=3`, `optimise=2`, `device="xcvu13p"`.
+
+        Returns
+        -------
+        Hardware
+            HDL source, interface and figures.
+
+        Raises
+        ------
+        InputError
+            For options that are invalid or contradict each other.
+        TypeError
+            For an unknown option, with the nearest name.
+        """
         return Hardware(self, language, {"top": "model", **hardware})
 
     def _saved(self, folder: str) -> str:
@@ -1019,7 +1201,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Hardware:
-    """Compiled hardware of a model. Nothing changes after it was made."""
+    """Compiled hardware of a model. Immutable."""
 
     model: Model = field(repr=False)
     #: `verilog` or `vhdl`: the language that was compiled first.
@@ -1082,7 +1264,18 @@ class Hardware:
         return self.interface["register_bits"]
 
     def write(self, folder) -> Path:
-        """Writes the HDL source and `interface.json` into a folder, which is created. Returns the file with the source."""
+        """Writes the HDL source and `interface.json` into a folder, which is created.
+
+        Parameters
+        ----------
+        folder : str or os.PathLike
+            The folder.
+
+        Returns
+        -------
+        pathlib.Path
+            The file of the source.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         ending = {"verilog": "v", "systemverilog": "sv"}.get(self.language, "vhd")
@@ -1092,19 +1285,65 @@ class Hardware:
         return file
 
     def verify(self, **options) -> Verification:
-        """Simulates it: see `Model.verify`."""
+        """Simulates the hardware and compares it with the model.
+
+        Parameters
+        ----------
+        **options
+            Parameters of `Model.verify`.
+
+        Returns
+        -------
+        Verification
+        """
         return self.model.verify(**{**self.options, **options})
 
     def prove(self, **options) -> Proof:
-        """Proves it for every input: see `Model.prove`; `certificate=folder` writes a certificate."""
+        """Proves the hardware equal to the model, for every input.
+
+        Parameters
+        ----------
+        **options
+            Parameters of `Model.prove`; `certificate=folder` writes a certificate.
+
+        Returns
+        -------
+        Proof
+        """
         return self.model.prove(self._text(self.language), self.language, **options)
 
     def project(self, output, **options) -> Path:
-        """Writes a folder for a flow: see `Model.project`."""
+        """Writes a folder for a tool flow.
+
+        Parameters
+        ----------
+        output : str or os.PathLike
+            The folder.
+        **options
+            Parameters of `Model.project`.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+        """
         return self.model.project(output, **{**self.options, **options})
 
     def view(self, output, **options) -> Path:
-        """Writes a page with the pipeline, operation by operation: see `Model.view`."""
+        """Writes the HTML viewer of the pipeline.
+
+        Parameters
+        ----------
+        output : str or os.PathLike
+            The HTML file.
+        **options
+            Parameters of `Model.view`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+        """
         shown = {name: value for name, value in self.options.items() if name in _VIEWED}
         return self.model.view(output, **{**shown, **options})
 
@@ -1262,7 +1501,23 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
 
 
 def report(*folders) -> Any:
-    """Figures of FPGA tools' reports in folders or files: what `alir2hdl report --json` prints."""
+    """Reads the figures of FPGA tools' reports, as `alir2hdl report --json` prints them.
+
+    Parameters
+    ----------
+    *folders : str or os.PathLike
+        Folders or files, at least one.
+
+    Returns
+    -------
+    Any
+        The parsed JSON.
+
+    Raises
+    ------
+    TypeError
+        Without a folder or file.
+    """
     if not folders:
         raise TypeError("report takes at least one folder or file")
     found, warnings = _report([os.fspath(folder) for folder in folders])
@@ -1337,12 +1592,31 @@ class AdderGraph:
 
 
 def cmvm(matrix, input_types, latency: float | None = None, budget: int = 0) -> AdderGraph:
-    """The product `y = x W` with a constant matrix of shape (inputs, outputs) in few adder bits, exactly.
+    """Builds the product `y = x W` with a constant matrix from few adder bits, exactly.
 
-    matrix: integers or finite floats, in any order of axes. input_types: the type of every input, as `s8.5` (width with sign,
-    fractional bits) or `s8.5,RND,SAT`, or a list of one for each. latency: the longest path at most; ValueError with the least
-    that is possible where it is less. budget: work that a search for fewer adder bits may take, in units of about a
-    millisecond. What comes out was compared with the matrix.
+    The result has been compared with the matrix.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (inputs, outputs)
+        Integers or finite floats, in any memory order.
+    input_types : str or list of str
+        Type of every input, or one for each: `s8.5` (width with sign, fractional bits) or `s8.5,RND,SAT`.
+    latency : float, optional
+        Limit of the longest path, in the units of `AdderGraph.latency`.
+    budget : int
+        Budget of the search for fewer adder bits, in units of about a millisecond.
+
+    Returns
+    -------
+    AdderGraph
+
+    Raises
+    ------
+    ValueError
+        If the latency is not possible; the message states the least that is.
+    TypeError
+        If input_types is no type.
     """
     types = [input_types] if isinstance(input_types, str) else list(input_types) if hasattr(input_types, "__iter__") else [input_types]
     if not all(isinstance(one, str) for one in types):
@@ -1366,5 +1640,5 @@ def _of_matrix(npy: bytes, types: tuple[str, ...], latency: float | None, budget
 
 
 def _model_of_matrix(*how) -> Model:
-    """What another process makes of a pickled product."""
+    """Rebuilds a pickled product in another process."""
     return _of_matrix(*how).model

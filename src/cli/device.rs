@@ -12,7 +12,7 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Pipeline and device")]
 pub(super) struct DeviceArgs {
-    /// Take the times of this family or part, and estimate area and clock (see `alir2hdl devices`)
+    /// Use delays of this family or part, and estimate area and clock (see `alir2hdl devices`)
     #[arg(id = "device", long, alias = "part", value_name = "DEVICE", action = ArgAction::Set, num_args = 1,
           value_parser = NamedDevice::parse)]
     devices: Vec<NamedDevice>,

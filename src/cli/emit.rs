@@ -52,7 +52,7 @@ pub(super) struct Args {
     optimise: OptimiseArgs,
 }
 
-/// What is written where.
+/// Output options.
 #[derive(Debug, clap::Args)]
 struct OutputArgs {
     /// Write this file: .v, .sv, .vhd, .vhdl, .hpp or .h (C++), .json (as --interface)
@@ -177,7 +177,7 @@ impl OutputArgs {
 }
 
 impl Form {
-    /// The form that the ending of a result's name says.
+    /// Returns the format of a file extension.
     ///
     /// # Errors
     /// If it says none, or the name is that of a folder.
@@ -187,7 +187,7 @@ impl Form {
         };
         let shown = path.display();
         if path.as_os_str() == "-" {
-            let message = "the ending of a file's name says the language, and stdout has no name".into();
+            let message = "the language follows from the file extension, and stdout has none".into();
             return refuse(message, "--verilog -, --systemverilog - or --vhdl - write to stdout");
         }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
@@ -203,7 +203,7 @@ impl Form {
             () if ends(&[".hpp", ".h", ".hh", ".hxx"]) => Ok(Form::Header),
             () if ends(&[".json"]) => Ok(Form::Interface),
             () => refuse(
-                format!("the ending of {shown} says nothing that can be written"),
+                format!("the extension of {shown} names no output format"),
                 "end it in .v, .sv, .vhd, .vhdl, .hpp or .json, or name what it is: --verilog FILE",
             ),
         }
@@ -242,11 +242,11 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     targets.iter().filter_map(warning).collect()
 }
 
-/// Operations above which writing takes so long that somebody may interrupt it. A watch for that costs as much as
-/// writing a small model.
+/// Operations above which Ctrl-C is handled while writing; for small models that costs as much as the
+/// writing.
 const LONG: usize = 10_000;
 
-/// Runs `generate`; `words` is what the text says of it.
+/// Runs `generate`; `words` go into the header comment.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let (targets, problems) = args.output.targets();
     if !problems.is_empty() {
@@ -453,7 +453,7 @@ pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Itera
     if all == none || is_machine { Languages::BOTH } else { all }
 }
 
-/// The hardware of each target; nothing where it is that of the first.
+/// Returns the hardware of each target; `None` if the first's.
 ///
 /// Without `--top` a module is called like its file. Files of one name, and the interface, share the hardware.
 fn others<'d>(

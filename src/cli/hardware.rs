@@ -13,7 +13,7 @@ use clap::ValueEnum;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Pipeline and device")]
 pub(super) struct PipelineArgs {
-    /// Cut the logic into N stages; 0 is combinational, auto takes the fewest that meet the clock
+    /// Partition into N stages; 0 is combinational, auto takes the fewest that meet the clock
     #[arg(long, visible_alias = "stages", value_name = "N|auto", allow_negative_numbers = true, value_parser = stages)]
     pub(super) pipeline: Option<Stages>,
     /// Accept one sample every K clocks with shared hardware; auto: the smallest K within --max-luts and --max-ffs

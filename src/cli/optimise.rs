@@ -10,7 +10,7 @@ use crate::retime::Slack;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct OptimiseArgs {
-    /// Optimise nothing (0), what is never worse (1), or also what searches (2)
+    /// Optimise: off (0), passes that never cost more (1), also searches (2)
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=2))]
     level: u8,
     /// Run exactly these passes in this order (see `alir2hdl passes`)

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 /// Limits on the resources of a proof. Budgets are deterministic: the same file has the same verdict everywhere.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct ProofEffortArgs {
-    /// Search for a proof for seconds (fast), minutes (normal) or an hour (max) at most
+    /// Budget in ticks, about seconds (fast), minutes (normal) or an hour (max)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t, hide_possible_values = true)]
     prove_effort: ProofLevelArg,
     /// Steps of the SAT solver for one cone

@@ -1,4 +1,4 @@
-//! `alir2hdl prove`: the file on disk is the model, for every input.
+//! `alir2hdl prove`: proves RTL equal to a model.
 
 use super::hardware::{InputArg, PolarityArg};
 use super::input::{Design, FileFacts, InputArgs};
@@ -41,7 +41,7 @@ Examples:
   alir2hdl prove model.json.gz top.v part.v --via yosys --top top
   alir2hdl prove machine.json.gz out.v        every cycle of a state machine
 
-The file is read as the language standards say, by a reader that knows nothing of our writer. Verdicts: proved (exit
+The file is parsed by the language standards, independently of the code generator. Verdicts: proved (exit
 code 0), differs with a counterexample (1), unknown with the cone and the limit reached (5). A file outside the
 synthesizable subset is refused (2), never proved.")]
 pub(super) struct Args {
@@ -50,14 +50,14 @@ pub(super) struct Args {
     /// The Verilog or VHDL files, `-` for stdin
     #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
-    /// Prove what yosys reads (VHDL by ghdl before it) instead of our own front ends
+    /// Prove what yosys reads (VHDL through ghdl) instead of the own front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true,
         conflicts_with_all = ["lists", "include_dirs", "library_dirs", "defines"])]
     via: Option<Via>,
     /// Take this module or entity [default: the one that no other uses]
     #[arg(long, value_name = "NAME")]
     pub(super) top: Option<String>,
-    /// Expect this many stages [default: what the header comment says, or the file has]
+    /// Expect this many stages [default: as the header comment states, or detected]
     #[arg(long, visible_alias = "stages", value_name = "N")]
     pub(super) pipeline: Option<u32>,
     /// Expect input registers in front of the first stage
@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Expect output registers after the last stage
     #[arg(long, requires = "pipeline", hide_short_help = true)]
     pub(super) register_outputs: bool,
-    /// Expect a sample every K clocks [default: what the header comment says, or 1]
+    /// Expect initiation interval K [default: as the header comment states, or 1]
     #[arg(long, value_name = "K", hide_short_help = true)]
     pub(super) ii: Option<u32>,
     /// Expect inputs at the accepting edge (captured), for all K clocks (held), or in transfers (beats)
@@ -109,7 +109,7 @@ pub(super) struct Args {
     reset_polarity: Option<PolarityArg>,
 }
 
-/// A reader that is not ours.
+/// External front end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Via {
     Yosys,
@@ -375,7 +375,7 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
         Failure::input(Diagnostic::error("E0911", Place::Whole, message).with_help(help))
     };
     if formats::shows_model(&head(file)) {
-        let message = format!("{second} is a model: the model stands first, then Verilog or VHDL");
+        let message = format!("{second} is a model: the order is model, then Verilog or VHDL");
         return refuse(message, format!("alir2hdl prove {second} {first}"));
     }
     if model.exists() && rtl_files::is_rtl(model) && rtl_files::is_rtl(file) {
@@ -386,7 +386,7 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
     failure
 }
 
-/// Refuses a file that is not for every input.
+/// Rejects RTL that assumes input ranges.
 fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
     RtlFile::check(source).map_err(|problem| in_file(problem, path))
 }

@@ -96,7 +96,7 @@ fn certificates_are_replayed_by_a_program_of_its_own() {
             }
             assert_eq!(said, format!("holds: {statement}, for every input\n"), "{model} {options} {text}");
             let report = read(&dir, "proof/report.json");
-            assert!(report.contains("can replay the proof of every output"), "{report}");
+            assert!(report.contains("can check the proof of every output"), "{report}");
         }
     }
 }
@@ -226,7 +226,7 @@ fn samples_in_beats_are_replayed() {
         let (code, said) = alir2hdl(&dir, &args);
         assert_eq!(code, 0, "{name}: {said}");
         let (code, said) = alir2hdl(&dir, &["prove", &model, file, "--top", "m_core", "--certificate", "proof"]);
-        assert!(code == 0 && said.contains("can replay the proof of every output"), "{name}: {said}");
+        assert!(code == 0 && said.contains("can check the proof of every output"), "{name}: {said}");
         let (code, said) = checker(&dir, &[&model, file, "proof"]);
         let is_told = said.starts_with("holds: of m_core: a sample every ") && said.contains(" whose inputs come in ");
         assert!(code == 0 && is_told, "{name}: {said}");

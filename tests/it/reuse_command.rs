@@ -190,7 +190,7 @@ fn a_convolution_over_few_copies_is_proved_clock_by_clock() {
     assert_eq!(ran(&["convert", file, "c.json", "-q"]).0, 0);
     assert_eq!(ran(&["c.json", "--verilog", "c.v", "--ii", "16", "--ii-engine", "fold", "-O0", "-q"]).0, 0);
     let (code, said, _) = ran(&["prove", "c.json", "c.v"]);
-    assert!(code == 0 && said.contains("compared clock by clock, as alir2hdl-check reads the file"), "{said}");
+    assert!(code == 0 && said.contains("unrolled cycle by cycle, as in alir2hdl-check"), "{said}");
     // A state or a choice that is another one.
     let text = fs::read_to_string(folder.path().join("c.v")).expect("the text");
     let at = text.find(" ? ").expect("a choice");

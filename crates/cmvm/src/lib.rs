@@ -63,7 +63,7 @@ impl fmt::Display for SolveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SolveError::Latency { limit, least } => {
-                write!(f, "a latency of {limit} is asked, and the least that is possible is {least}")
+                write!(f, "latency {limit} was requested, and the least possible is {least}")
             }
             SolveError::TooWide { most } => {
                 write!(f, "coefficients and inputs together span more than {most} bits")

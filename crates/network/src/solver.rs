@@ -69,7 +69,7 @@ impl Missed {
     pub fn diagnostic(&self) -> Diagnostic {
         let Missed { limit, least, place } = self;
         let matrix = if place.is_empty() { String::new() } else { format!(" for the matrix of {place}") };
-        let message = format!("a latency of {limit} is asked, and the least that is possible{matrix} is {least}");
+        let message = format!("latency {limit} was requested, and the least possible{matrix} is {least}");
         Diagnostic::error("E1503", Place::Flag("--cmvm-latency".into()), message)
             .with_help(format!("--cmvm-latency {least}, or more"))
     }

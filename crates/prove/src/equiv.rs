@@ -1,9 +1,8 @@
 //! The proof: a design against a model.
 //!
-//! Signals named `v17` are taken to show operation 17 of the model, at any stage: when the readers' gates for such a
-//! signal are known, they are compared with the model's, and if equal the model's gates are used from there on. A name
-//! is only a hint: a signal that does not match keeps its own gates, and what uses it is compared by its meaning. So
-//! each comparison is small, and the last one, of the outputs, is the theorem.
+//! A signal named `v17` is a candidate for operation 17 of the model, at any stage. Its gates from the RTL are compared
+//! with the model's; if they are equal, the model's gates replace them. A name is only a hint: a signal that does not
+//! match keeps its own gates. So each comparison is small, and the last one, of the outputs, is the theorem.
 //!
 //! Time: outputs are looked at now, inputs `latency` clock edges ago. An input of any other moment is another free
 //! variable, so that a path with a register too few or too many cannot be proved and shows in the counterexample.
@@ -36,15 +35,15 @@ use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// In which clocks a sample is at its ports, of a design that takes one every few clocks.
+/// Cycles in which the inputs of a time-multiplexed design are present at the ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// As the file states, or else in the one whose edge accepts it.
+    /// As the file states; otherwise the accepting cycle.
     #[default]
     Stated,
-    /// In the one whose edge accepts it.
+    /// The accepting cycle.
     Accepted,
-    /// From that one on until the next sample may come.
+    /// All cycles until the next sample is accepted.
     Held,
     /// Some elements in each from that one on: where the file states, or just here: for each element that has bits its
     /// beat and its lowest bit at the port.
@@ -74,9 +73,9 @@ pub struct Request {
     pub is_netlist: bool,
     /// Names of the control ports.
     pub names: ControlNames,
-    /// The text as it stands, if the design was read from one: for a second reading of it, clock by clock.
+    /// RTL source, if the design was read from one; a cycle-by-cycle comparison parses it again.
     pub source: Option<Arc<str>>,
-    /// Where it is written how far the proof is.
+    /// Progress counter of the proof.
     pub progress: Option<Arc<ProgressCounter>>,
     /// Number of threads; all cores if not given. No result depends on it.
     pub threads: Option<NonZeroUsize>,
@@ -109,7 +108,7 @@ pub struct Counterexample {
     /// Its code by the file.
     #[serde(serialize_with = "as_string")]
     pub found: BigInt,
-    /// The first operation whose signal shows something else than the model, with the signal's name.
+    /// First operation whose signal differs from the model, with the signal's name.
     pub first_operation: Option<(u32, String)>,
 }
 
@@ -196,8 +195,8 @@ fn is_one(clocks: &u32) -> bool {
 }
 
 impl Report {
-    /// Returns the initiation interval of RTL and when its inputs are there, in the checker's terms; nothing if that is
-    /// at every clock, or if they stay for some of the clocks between two samples.
+    /// Returns the initiation interval and input timing in the checker's terms; `None` if the interval is one, or if
+    /// inputs are stable for only a part of it.
     pub fn rhythm(&self) -> Option<Rhythm> {
         let presence = match (self.input_hold, self.input_beats) {
             (1, 1) => checker::Presence::Once,
@@ -211,7 +210,7 @@ impl Report {
         (interval > 1).then_some(Rhythm { interval, latency, presence })
     }
 
-    /// Nothing compared yet: what a comparison starts from.
+    /// Returns the initial report of a comparison.
     pub(super) fn before(register_bits: u64) -> Report {
         Report {
             verdict: Verdict::Proved,
@@ -233,7 +232,7 @@ impl Report {
     }
 }
 
-/// A report of nothing that was compared, and why.
+/// Returns an undecided report with its reason.
 pub fn undecided(reason: String) -> Report {
     Report { verdict: Verdict::Unknown { reason }, ..Report::before(0) }
 }
@@ -388,8 +387,8 @@ fn first_samples(
     }
 }
 
-/// Compares a design that takes a sample every few clocks: its counter first, then the first clock of a result as of a
-/// pipeline, then that the result stays.
+/// Compares a time-multiplexed design: its phase counter, the first cycle of a result as in a pipeline, and that the
+/// result is stable.
 fn repeated(
     (model, rtl): (&Model, &Rtl),
     ports: &mut PortRoles,
@@ -520,7 +519,7 @@ pub(super) struct Seen {
     pub(super) value: BigInt,
 }
 
-/// An assignment of the inputs that is said to show a difference, and what the file makes of it.
+/// Unconfirmed counterexample: input values, and the values in the file for them.
 pub(super) struct Witness {
     pub(super) inputs: Vec<BigInt>,
     pub(super) others: Vec<(u32, Vec<BigInt>)>,
@@ -530,7 +529,7 @@ pub(super) struct Witness {
     pub(super) seen: Vec<Seen>,
 }
 
-/// A difference in words. The definition has the last word: what it does not confirm is not reported.
+/// Returns the verdict of a difference, after a check by the reference interpreter.
 pub(super) fn explain(model: &Model, latency: u32, output: usize, w: Witness) -> Verdict {
     let mut values: Vec<BigInt> = Vec::with_capacity(model.nodes().len());
     let golden = golden_steps(model, &w.inputs, LookupMiss::Zero, |step| {

@@ -1,7 +1,7 @@
 //! Proof that a file on disk computes the model, for every input.
 //!
 //! Both sides become gates: the model by section 3 of the specification, the RTL by the Verilog and VHDL front ends.
-//! Neither side uses information about how the RTL was generated.
+//! Names, comments and intermediate programs are checked hints.
 
 #![forbid(unsafe_code)]
 

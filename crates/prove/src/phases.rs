@@ -17,13 +17,13 @@ use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The longest interval that is looked for.
+/// Longest interval that is detected.
 const LONGEST: usize = 4096;
 
 /// Values of some registers.
 type State = FxHashMap<SignalId, BigUint>;
 
-/// The counter, and at which of its phases the outputs are looked at.
+/// Phase counter, and the phase in which outputs are observed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phases {
     /// Values of its registers by phase, phase 0 first: that after power-on and reset.
@@ -32,7 +32,7 @@ pub(super) struct Phases {
     pub(super) interval: u32,
     /// The phase at whose end a sample is accepted.
     pub(super) accepts: u32,
-    /// The phase of the moment at which outputs are looked at.
+    /// The phase in which outputs are observed.
     pub(super) now: u32,
 }
 
@@ -50,7 +50,7 @@ impl Phases {
     }
 }
 
-/// The interval that the file's head states.
+/// Returns the interval in the header comment.
 pub fn stated_interval(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "initiation interval", &[])
 }
@@ -100,9 +100,9 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
     Ok(Phases { states: Arc::new(states), interval: sequence.len() as u32, accepts, now: accepts })
 }
 
-/// The registers of the counter, and what they hold clock by clock from power-on until they hold that again. Registers
-/// that nothing from outside reaches may be on their way to what they show from then on, as those are that a constant
-/// runs through: these are no part of it, and what depends on them neither.
+/// Returns the registers of the counter, and their values cycle by cycle over one period from power-on. Registers that
+/// no input reaches but that settle only after some cycles, such as a delay line of a constant, are excluded, and so
+/// are their readers.
 fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>), String> {
     let none = || format!("no counter of at most {LONGEST} phases is found that nothing from outside reaches");
     let all = (0..rtl.signals().len() as u32).map(SignalId);
@@ -259,7 +259,7 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// One clock from known registers; others hold anything.
+/// One cycle from known registers; others are free.
 struct Known<'a> {
     rtl: &'a Rtl,
     controls: ControlValues,

@@ -1,12 +1,12 @@
 //! A pass-by-pass proof: from the model over intermediate programs to the RTL.
 //!
-//! Optimisation makes one change after another. Compared directly, an optimised value may be far from the original;
-//! from one program to the next it is near. So a caller that has the intermediate programs provides them ([`Steps`]):
+//! Optimisation makes one change after another. A direct comparison of the result is hard;
+//! one change is easy to prove. So a caller that has the intermediate programs provides them ([`Steps`]):
 //! each is proved equal to the one before it, the RTL equal to the last. Equality for every input is transitive, so the
 //! programs need not be trusted: unequal ones make this proof fail, and never prove anything.
 //!
 //! The RTL is compared over the gates of the last program first, without intermediate programs over those of the model:
-//! a linear pass that decides nearly all generated RTL. Other methods follow for what is left.
+//! a linear pass that decides nearly all generated RTL. Other methods follow for the rest.
 
 use super::certify::{self, Shared};
 use super::chain::{Chain, StepResult};
@@ -31,7 +31,7 @@ const REPEATED: u64 = 8;
 const EACH: (u64, u64) = (600_000_000, 60_000);
 
 /// Budgets in ticks for a step value by value, and over the gates of both programs, before the other method is tried.
-/// With the first nearly all steps of networks are proved; passes that cut off bits by ranges of sums of thousands of
+/// The first proves nearly all passes of networks; passes that remove bits by ranges of sums of thousands of
 /// values need the second.
 const VALUES: (u64, u64) = (300_000_000, 20_000);
 const GATES: (u64, u64) = (50_000_000, 15_000);
@@ -164,8 +164,7 @@ pub fn prove(
     let mut questions = Vec::new();
     if !over_last.is_proved() {
         let has_programs = usable.is_some() || (!is_pipeline && steps.is_some());
-        // Hardware that is used again and again for one sample shows its program bit by bit, or not at all: seen at
-        // once or hardly ever.
+        // A direct proof of time-multiplexed hardware succeeds at once or hardly ever.
         let directly = amount(DIRECTLY, model) / if repeats { REPEATED } else { 1 };
         let directly = if has_programs { directly.min(budget.left) } else { budget.left };
         let direct = Request { work: Some(directly), ..request.clone() };
@@ -324,7 +323,7 @@ fn clock_by_clock(
         return None;
     }
     report.verdict = Verdict::Proved;
-    report.notes.push("compared clock by clock, as alir2hdl-check reads the file".to_owned());
+    report.notes.push("unrolled cycle by cycle, as in alir2hdl-check".to_owned());
     Some((report, engine))
 }
 
@@ -399,7 +398,7 @@ fn proved_chain<T>(
     Chain::new(model, programs).prove(part.threads, &step, first)
 }
 
-/// The proof by steps alone, or a difference; nothing if a step is open.
+/// Proves or refutes pass by pass; `None` if a pass is undecided.
 fn by_steps(
     model: &Model,
     rtl: &Rtl,
@@ -424,7 +423,7 @@ fn by_steps(
         (is_shown, shared.map(RefCell::new))
     };
     let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
-        // What is not seen with little work is sooner seen clock by clock.
+        // After a small budget, cycle-by-cycle comparison is faster.
         let most = if repeats { amount(OVER_REPEATED, model) } else { u64::MAX };
         let found = over(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
         let mut found = match found.0.verdict {
@@ -432,8 +431,8 @@ fn by_steps(
             _ => clock_by_clock(shared.as_ref()?, found, rtl, part, budget)?,
         };
         found.0.notes.push(match count {
-            1 => "compared over the gates of the model and of one program between".to_owned(),
-            _ => format!("compared over the gates of the model and of {count} programs between"),
+            1 => "compared over the gates of model and one intermediate program".to_owned(),
+            _ => format!("compared over the gates of model and {count} intermediate programs"),
         });
         Some(found)
     };
@@ -492,9 +491,9 @@ fn by_steps(
         }
     }
     report.notes.push(match (steps.are_proved, count) {
-        (true, _) => "compared with the optimised program, which was proved to be the model".to_owned(),
-        (false, 1) => "compared with one program between, which was proved to be the model".to_owned(),
-        (false, _) => format!("compared over {count} programs between, each proved to be the one before"),
+        (true, _) => "compared with the optimised program, itself proved equal to the model".to_owned(),
+        (false, 1) => "proved pass by pass over one intermediate program".to_owned(),
+        (false, _) => format!("proved pass by pass over {count} intermediate programs"),
     });
     Some((report, engine))
 }

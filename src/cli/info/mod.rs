@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// Count the valid flag of --valid among the registers
     #[arg(long, hide_short_help = true)]
     valid: bool,
-    /// Find the fewest register bits for whole values too
+    /// Also find the fewest bits without splitting values
     #[arg(long, hide_short_help = true)]
     whole_values: bool,
     /// Make look-up tables of logic, BRAM, searched functions (lut), or as synthesis does (auto)
@@ -141,10 +141,10 @@ pub(super) fn in_memory(
     Ok((found.to_json(), remarks))
 }
 
-/// Everything that is shown.
+/// Result of `info`.
 #[derive(Serialize)]
 struct Facts {
-    /// Which form the file has.
+    /// Format of the file.
     form: String,
     inputs: Elements,
     outputs: Elements,
@@ -173,7 +173,7 @@ struct Facts {
     proof_seconds: Option<f64>,
 }
 
-/// One side of the module.
+/// Inputs or outputs.
 #[derive(Serialize)]
 struct Elements {
     elements: usize,
@@ -193,7 +193,7 @@ struct TypeRun {
     count: usize,
 }
 
-/// The operations of one name.
+/// Statistics of one operation.
 #[derive(Serialize)]
 struct Kind {
     operation: &'static str,

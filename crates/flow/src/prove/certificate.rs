@@ -1,4 +1,4 @@
-//! Certificates: `proof.txt` with the programs that it goes over for `alir2hdl-check`, graphs and questions for other
+//! Certificates: `proof.txt` and its intermediate programs for `alir2hdl-check`, graphs and queries for other
 //! provers.
 
 use super::ProgramProof;
@@ -32,7 +32,7 @@ struct Recording {
 }
 
 /// Reason that there are no files for the checker of a kernel or a network, which it does not read.
-const LOWERED: &str = "it reads ALIR, and the model is none; prove the file that `alir2hdl convert` writes of it";
+const LOWERED: &str = "it reads only ALIR; prove the file that `alir2hdl convert` writes";
 
 /// Returns the certificate of a proof about a program, and adds a note to the report. `sources` are the bytes of the
 /// design's file and the RTL, or the reason that they are not available.
@@ -80,7 +80,7 @@ fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
 /// The RTL as the checker reads it, and the name of its top module if that is not the last one.
 ///
 /// # Errors
-/// What the checker objects to.
+/// The checker's error.
 fn read_text<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
     let text = Text::read(source)?;
     match top.filter(|top| *top != text.name()) {
@@ -99,7 +99,7 @@ fn difference(certificate: Certificate) -> Recording {
     }
 }
 
-/// Retains the programs that a certificate goes over.
+/// Retains the programs that a certificate names.
 fn retain_named(files: &mut Files, certificate: &Certificate) {
     files.retain(|(name, _)| certificate.steps.iter().any(|step| step.program.as_ref() == Some(name)));
 }
@@ -107,8 +107,8 @@ fn retain_named(files: &mut Files, certificate: &Certificate) {
 /// Returns the note about the steps that the checker receives.
 fn note_of(shown: &[bool], what: &str) -> String {
     match shown.iter().filter(|&&shown| shown).count() {
-        all if all == shown.len() => "alir2hdl-check can replay the proof of every output from proof.txt".into(),
-        some => format!("alir2hdl-check can replay the proof of {some} of {} {what} from proof.txt", shown.len()),
+        all if all == shown.len() => "alir2hdl-check can check the proof of every output from proof.txt".into(),
+        some => format!("alir2hdl-check can check the proof of {some} of {} {what} from proof.txt", shown.len()),
     }
 }
 
@@ -125,14 +125,14 @@ fn record_machine(
 ) -> Result<Recording, String> {
     use machine::Verdict;
     if matches!(report.verdict, Verdict::Unknown { .. } | Verdict::Differs { counterexample: None, .. }) {
-        return Err("nothing was decided of values".into());
+        return Err("no proof or counterexample".into());
     }
     let (read, (text, top)) = (CheckedMachine::read(content)?, read_text(source, top)?);
     if let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict {
         let (case, induction) = (Some(machine::case(machine, &read, c)), Some(Induction::default()));
         return Ok(difference(Certificate { case, induction, top, ..Certificate::default() }));
     }
-    let why = "registers are equal only where the machine defines them, or were moved and wait for an enable";
+    let why = "registers are equal only where they are defined, or were retimed under an enable";
     let found = report.correspondence.as_ref().ok_or(why)?;
     let between = compile::spec_of_text(head).map(|spec| compile::machines_between(machine, &spec));
     let between = between.unwrap_or_default();
@@ -159,12 +159,12 @@ fn record_program(
     let case = match &report.verdict {
         Verdict::Proved => None,
         Verdict::Differs { counterexample: Some(c), .. } if c.others.is_empty() => Some(bits_of(model, c)),
-        Verdict::Differs { .. } => return Err("the difference is none of values".into()),
+        Verdict::Differs { .. } => return Err("no single-sample counterexample".into()),
         Verdict::Unknown { .. } => return Err("nothing was decided".into()),
     };
     let rhythm = report.rhythm();
     if rhythm.is_none() && report.interval > 1 {
-        return Err("inputs stay for some of the clocks between two samples".into());
+        return Err("inputs are stable for part of the interval only".into());
     }
     let (read, (text, top)) = (Program::read(content)?, read_text(source, top)?);
     if case.is_some() {
@@ -196,31 +196,24 @@ fn bits_of(model: &Model, c: &Counterexample) -> Vec<bool> {
 
 /// README next to the files of a certificate.
 const HOW_TO_CHECK: &str = "\
-How to check this proof again, without the program that made it
-----------------------------------------------------------------
+How to check this proof without alir2hdl
+----------------------------------------
 
-proof.txt       for `alir2hdl-check MODEL TEXT DIR`, a program of its own that shares nothing with the prover: which \
-gates are
-                equal, and why, over the programs that each optimisation left (program_*.json.gz). It searches for \
-                nothing and
-                says `holds` (exit code 0), `refuted` (1), `unreadable` (2), or which outputs are not shown (5). It
-                reads ALIR and ALIRFSM JSON, and Verilog and VHDL as alir2hdl writes them; report.json says in its
-                notes what it will be shown.
-statement.aig   the whole statement as an AIGER graph: its output `differ` is 1 where file and model differ. `abc -c
-                \"read statement.aig; iprove; print_status\"`, or any other prover, shows that it never is. (For a \
-                pipeline the
-                file is unrolled: model_inp belongs to the moment that the result belongs to, port[bit]@n to n clocks \
-                before
-                the result. For a state machine the file is product.aig, with registers, from power-on.)
-model.aig       the model alone, for a comparison with what another tool makes of the file, registers included.
-question_*.aig  each question that went to a SAT solver: an equality inside of the statement, over values that were \
-shown equal
-                before (inputs called n17). The output is never 1.
-question_*.cnf  the same as clauses, in DIMACS.
-question_*.drat why they contradict one another: `drat-trim question_00000.cnf question_00000.drat`.
-report.json     the verdict, and how many bits were shown by which method. What was shown by integer forms or by \
-trying all
-                assignments has no file of its own: statement.aig holds it.
+proof.txt       Input of `alir2hdl-check MODEL RTL DIR`, a separate program that uses no code of the prover and never
+                searches. It lists equal gates with reasons, over the intermediate programs (program_*.json.gz).
+                Results: `holds` (exit code 0), `refuted` (1), `unreadable` (2), `not shown` with the outputs (5). It
+                reads ALIR and ALIRFSM JSON, and generated Verilog and VHDL; notes in report.json state what it checks.
+statement.aig   The theorem as an AIGER graph: output `differ` is 1 where file and model differ. `abc -c
+                \"read statement.aig; iprove; print_status\"` or another prover shows that it is never 1. A pipeline is
+                unrolled: model_inp are the inputs of the compared result, port[bit]@n those n cycles before it.
+                For a state machine the file is product.aig, with registers, from power-on.
+model.aig       The model alone, with registers, for a comparison with what another tool reads.
+question_*.aig  A SAT query: an equality within the theorem, over values proved equal before (inputs n17). Its output
+                is never 1.
+question_*.cnf  The same query as clauses, in DIMACS.
+question_*.drat Its refutation: `drat-trim question_00000.cnf question_00000.drat`.
+report.json     Verdict, and bits proved by each method. Integer forms and exhaustive evaluation have no files of their
+                own; statement.aig covers them.
 ";
 
 /// Returns the graphs of a proof about a program, the questions that went to the SAT solver, and the README.

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 pub enum ProofLevel {
     /// A tenth of the default budget.
     Fast,
-    /// About two minutes.
+    /// Default budget.
     #[default]
     Normal,
     /// Ten times the default budget.

@@ -39,7 +39,7 @@ impl RtlFile {
         }
         let header = source.lines().take_while(|line| line.starts_with("//") || line.starts_with("--"));
         if header.into_iter().any(|line| line.ends_with(ASSUMPTION)) {
-            let message = "the file says in its head that it assumes the inputs to stay in their declared intervals";
+            let message = "the header comment states that inputs are assumed to stay in declared intervals";
             let help = "a proof is about every input: write the file without --assume-intervals, or run \
                         `verify --assume-intervals`";
             return Err(Diagnostic::error("E0907", Place::Whole, message).with_help(help));

@@ -1,7 +1,7 @@
 //! Names, comments and the header comment of an RTL file.
 //!
 //! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
-//! optimisation nor another number of stages renames what stays.
+//! optimisation nor another stage count renames other nets.
 
 use super::builder::{Origin, Owner};
 use super::cell::{Element, Interface, Netlist};
@@ -22,9 +22,9 @@ pub(super) struct Describer<'a> {
     scheme: Scheme,
     /// Names that do not follow the scheme.
     taken: Vec<String>,
-    /// For each operation the one that it stems from; empty if that is itself, for all of them.
+    /// Origin of each operation; empty if every operation is its own origin.
     origins: Vec<u32>,
-    /// For each operation how many before it stem from the same one; empty if every operation has its own origin.
+    /// For each operation the number of earlier ones with its origin; empty if all are 0.
     repeated: Vec<u32>,
     /// Number of named memories of each table, and of products.
     memories: FxHashMap<Origin, u32>,
@@ -55,11 +55,11 @@ impl<'a> Describer<'a> {
         }
     }
 
-    /// A describer that calls values as the source does, as far as that is legal and cannot clash.
+    /// Returns a describer that uses the names of the source, if legal and unique.
     pub(super) fn labelled(model: &'a Model, taken: Vec<&str>, labels: &Labels) -> Describer<'a> {
         let mut stems = Stems::avoiding(&taken);
         let mut named = FxHashMap::default();
-        // What optimisation has dropped takes no name away from what is left.
+        // Removed nets do not reserve names.
         let present: FxHashSet<u32> = match labels.values.is_empty() {
             true => FxHashSet::default(),
             false => model.nodes().iter().map(|node| node.origin).collect(),
@@ -421,7 +421,7 @@ fn noun(op: &Op) -> &'static str {
 
 /// Appends the bits of some runs, each from its first to before its second number.
 pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)>) {
-    /// More would not help anybody.
+    /// Most runs that are listed.
     const MOST: usize = 6;
     let mut runs = runs.peekable();
     let single = runs.peek().is_some_and(|r| r.1 - r.0 == 1);
@@ -442,8 +442,8 @@ pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)
     }
 }
 
-/// Where each operation stems from, in a table of its own: names are asked for all over the program. Empty if each
-/// stems from itself.
+/// Returns the origin of each operation, as a table for fast access; empty if every operation is its own
+/// origin.
 fn origins(model: &Model) -> Vec<u32> {
     if (0..).zip(model.nodes()).all(|(index, node)| node.origin == index) {
         return Vec::new();

@@ -1,8 +1,8 @@
-//! From draft to netlist: drops what nobody reads, puts in the registers, the ports and the control signals.
+//! Converts a draft to a netlist: removes unread nets, adds registers, ports and control signals.
 //!
-//! Each demanded bit that a later stage reads is held exactly once at every boundary between: where it is read is found
-//! by looking behind aliases down to the bit that was computed, and that bit's present place, which moves from register
-//! to register. Constant bits and repeated sign bits never reach a register.
+//! Each bit that a later stage reads has exactly one register at every boundary in between. A reader resolves aliases
+//! to the computed bit, and uses the register that stores this bit in its stage. Constant bits and
+//! repeated sign bits never reach a register.
 
 use super::body::{Body, Place, remark};
 use super::builder::Draft;
@@ -252,7 +252,7 @@ impl Assembly<'_> {
         held || self.demand.reach(id) > boundary
     }
 
-    /// Makes the finished form of a net that somebody reads.
+    /// Creates the final cell of a net that is read.
     fn cell(&mut self, id: NetId) {
         let net = self.draft.nets[id.index()];
         let name = self.describer.name(net.owner, net.helper, None);

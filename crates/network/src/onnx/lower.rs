@@ -44,21 +44,21 @@ impl Default for Options {
     }
 }
 
-/// A network as a program, and what its output codes mean.
+/// Program of a network, and the units of its outputs.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The program: input elements in the order of the network's input, output elements likewise.
     pub model: Model,
     /// Units of the output elements' raw values.
     pub units: Vec<Unit>,
-    /// Which node each operation was made for.
+    /// Source node of each operation.
     pub layers: Layers,
 }
 
-/// Why a network has no program.
+/// Error of the lowering.
 #[derive(Clone, Debug)]
 pub enum Refused {
-    /// Something of it cannot be hardware.
+    /// An unsupported part.
     Network(Refusal),
     /// A latency that not every matrix meets.
     Latency(Missed),
