@@ -456,6 +456,7 @@ class Model:
         Returns
         -------
         Model
+            The model.
 
         Raises
         ------
@@ -491,6 +492,7 @@ class Model:
         Returns
         -------
         Model
+            The model.
 
         Raises
         ------
@@ -516,6 +518,7 @@ class Model:
         Returns
         -------
         Model
+            The model.
 
         Raises
         ------
@@ -557,6 +560,7 @@ class Model:
         Returns
         -------
         Model
+            The model.
 
         Raises
         ------
@@ -592,6 +596,7 @@ class Model:
         Returns
         -------
         Model
+            The model.
 
         Raises
         ------
@@ -877,6 +882,7 @@ class Model:
         Returns
         -------
         str
+            HDL source.
 
         Raises
         ------
@@ -1295,6 +1301,7 @@ class Hardware:
         Returns
         -------
         Verification
+            Result of every simulator.
         """
         return self.model.verify(**{**self.options, **options})
 
@@ -1309,6 +1316,7 @@ class Hardware:
         Returns
         -------
         Proof
+            The verdict, with its report.
         """
         return self.model.prove(self._text(self.language), self.language, **options)
 
@@ -1610,6 +1618,7 @@ def cmvm(matrix, input_types, latency: float | None = None, budget: int = 0) -> 
     Returns
     -------
     AdderGraph
+        The additions and shifts, and the model.
 
     Raises
     ------
