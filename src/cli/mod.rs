@@ -656,6 +656,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn examples_of_values_are_values() {
+        let whole = command();
+        let mut tried = 0;
+        for command in whole.get_subcommands().chain([&whole]) {
+            for arg in command.get_arguments() {
+                let Some(example) = arg.get_long().and_then(|long| usage::example(long, arg)) else { continue };
+                // An example may go on with a remark.
+                let value = example.split(" (").next().unwrap_or(example);
+                let option = clap::Command::new("option").arg(arg.clone());
+                let long = format!("--{}={value}", arg.get_long().unwrap_or_default());
+                let invalid = [clap::error::ErrorKind::InvalidValue, clap::error::ErrorKind::ValueValidation];
+                let found = option.try_get_matches_from(["option", &long]).err().map(|error| error.kind());
+                assert!(found.is_none_or(|kind| !invalid.contains(&kind)), "{} {long}", command.get_name());
+                tried += 1;
+            }
+        }
+        assert!(tried > 100, "{tried}");
+    }
+
+    #[test]
     fn options_by_name_are_those_of_the_parser() {
         use crate::options::{OptionFault, OptionValue};
         type Setter<'s> = &'s dyn Fn(&str) -> Result<(), OptionFault>;

@@ -241,12 +241,7 @@ impl SourceArgs {
     ) -> Result<(Model, Layers, ReadNetwork), Failure> {
         match kind {
             Kind::Onnx => {
-                let given =
-                    [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())];
-                if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
-                    let message = format!("{flag} is about IR v2 graphs, and this file is a QONNX network");
-                    return Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)));
-                }
+                self.refuse_token_options()?;
                 let options = super::onnx::Options {
                     input_type: self.input_type,
                     max_adders: self.max_adders,
@@ -286,6 +281,17 @@ impl SourceArgs {
     /// Expected adders at most.
     pub(super) fn max_adders(&self) -> u64 {
         self.max_adders
+    }
+
+    /// Refuses the options about tokens for a QONNX network.
+    ///
+    /// # Errors
+    /// The first option that was given (exit code 2).
+    pub(super) fn refuse_token_options(&self) -> Result<(), Failure> {
+        let given = [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())];
+        let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let message = format!("{flag} is about IR v2 graphs, and this file is a QONNX network");
+        Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)))
     }
 
     /// Refuses options about networks for a file that is none.

@@ -301,11 +301,12 @@ impl Typed<'_> {
 }
 
 /// An example of an option's value.
-fn example(long: &str, arg: &Arg) -> Option<&'static str> {
+pub(super) fn example(long: &str, arg: &Arg) -> Option<&'static str> {
     match (long, placeholder(arg).as_str()) {
         ("output", "DIR") => Some("build"),
         ("output", "FILE.html") => Some("page.html"),
         ("output", "FILE.json") => Some("quant.json"),
+        ("samples", "N") => Some("10000"),
         _ => slips::example(long),
     }
 }

@@ -214,6 +214,8 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         return print(network::listing(&graph, &quant, args.json, global.verbose).as_bytes());
     }
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {
+        // Before the listing is printed.
+        args.input.sources().refuse_token_options()?;
         if args.json {
             match super::onnx::info_json(&bytes, &source::shown(&args.input.model))? {
                 Some(document) => return print(document.as_bytes()),

@@ -510,8 +510,8 @@ fn header(model: &Model, schedule: &Schedule, interface: &Interface, has_layers:
     )];
     lines.push(match interface.latency {
         0 => "combinational".into(),
-        1 => "latency 1 clock, a new input every clock".into(),
-        n => format!("latency {n} clocks, a new input every clock"),
+        1 => "latency 1 clock, initiation interval 1".into(),
+        n => format!("latency {n} clocks, initiation interval 1"),
     });
     if schedule.latency() > 0 {
         let inputs = if schedule.register_inputs { ", inputs registered" } else { "" };

@@ -89,7 +89,7 @@ pub fn lower_reused(
     let interface = &netlist.interface;
     let clocks = if latency == 1 { "clock" } else { "clocks" };
     let mut header = vec![
-        format!("{}: hardware that is used again and again for one sample", interface.top),
+        format!("{}: time-multiplexed datapath", interface.top),
         format!("latency {latency} {clocks}, initiation interval {interval}: a new input every {interval} clocks"),
         when,
         "elements: port bits, type (s signed, u unsigned, width, fractional bits)".into(),
