@@ -171,7 +171,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         && found.ports.is_empty()
         && found.outputs.different.is_empty()
         && !found.operations.iter().any(changed);
-    let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { people(&found) };
+    let text = if args.json { schema::document("alir2hdl.diff/1", &found) } else { to_human_text(&found) };
     print(text.as_bytes())?;
     Ok(match found.proof.as_ref().map(|proof| proof.verdict) {
         Some("proved") => ExitStatus::Ok,
@@ -461,7 +461,7 @@ pub(super) fn codes(all: &[String]) -> String {
     }
 }
 
-fn people(found: &Difference) -> String {
+fn to_human_text(found: &Difference) -> String {
     let mut text = String::new();
     cut(found.shape.iter().map(|line| crate::diag::printable(line)), &mut text);
     let port = |p: &PortChange| format!("{}: {} in the first, {} in the second", p.port, p.first, p.second);
@@ -513,7 +513,7 @@ fn people(found: &Difference) -> String {
         (false, ..) => "different\n".to_owned(),
     });
     if let Some(proof) = &found.proof {
-        text.push_str(&proof.people());
+        text.push_str(&proof.to_human_text());
     }
     text
 }

@@ -76,7 +76,7 @@ impl DiffProof {
     }
 
     /// In words, with a last line that says the verdict.
-    pub(super) fn people(&self) -> String {
+    pub(super) fn to_human_text(&self) -> String {
         let mut text = String::new();
         if let Some(found) = &self.counterexample {
             let first = found.inputs.len().saturating_sub(CYCLES);

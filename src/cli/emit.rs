@@ -259,7 +259,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     report(&Diagnostics(misnamed(&targets)), global);
     let start = Instant::now();
     let (design, file) = args.input.read_design(global)?;
-    let mut laps = Laps(vec![("read", start.elapsed())]);
+    let mut laps = PhaseTimes(vec![("read", start.elapsed())]);
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let options = args.options();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
@@ -500,9 +500,9 @@ fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
 }
 
 /// Durations of the steps.
-struct Laps(Vec<(&'static str, Duration)>);
+struct PhaseTimes(Vec<(&'static str, Duration)>);
 
-impl Laps {
+impl PhaseTimes {
     /// The steps of some hardware; what several have in common counts once.
     fn add(&mut self, hardware: &Hardware<'_>) {
         for (step, took) in hardware.seconds() {

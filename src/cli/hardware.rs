@@ -5,7 +5,7 @@ use super::device::{DelayModelArg, DeviceArgs};
 use crate::compile::{Arrival, Engine, Products, Stages};
 use crate::netlist::Ports;
 use crate::options::{HardwareOptions, ResetKind, frequency, period, stages};
-use crate::prove::equiv::Presence;
+use crate::prove::equiv::InputTiming;
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
 
@@ -152,11 +152,11 @@ impl InputArg {
         }
     }
 
-    pub(super) fn presence(self) -> Presence {
+    pub(super) fn input_timing(self) -> InputTiming {
         match self {
-            InputArg::Captured => Presence::Accepted,
-            InputArg::Held => Presence::Held,
-            InputArg::Beats => Presence::Beats(None),
+            InputArg::Captured => InputTiming::Accepted,
+            InputArg::Held => InputTiming::Held,
+            InputArg::Beats => InputTiming::Beats(None),
         }
     }
 }

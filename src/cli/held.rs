@@ -23,7 +23,7 @@ use crate::num::Kif;
 use crate::options::{DescriptionOptions, HardwareOptions};
 use crate::project::options::ProjectOptions;
 use crate::prove::options::ProofOptions;
-use crate::prove::{self, DesignReport, ProgressCounter, ProofFault, ProvedDesign, RtlFile};
+use crate::prove::{self, DesignReport, ProgressCounter, ProofError, ProvedDesign, RtlFile};
 use crate::rtl::Language;
 use crate::verify::options::SimulationOptions;
 use crate::verify::runner::Verification;
@@ -291,8 +291,8 @@ impl HeldProgram {
             Design::Machine(machine) => ProvedDesign::Machine(machine),
         };
         let proof = prove::design(design, Some(content), file, &options, progress).map_err(|fault| match fault {
-            ProofFault::Input(diagnostics) => Failure::input(diagnostics),
-            ProofFault::Bug(message) => Failure::bug(message),
+            ProofError::Input(diagnostics) => Failure::input(diagnostics),
+            ProofError::Bug(message) => Failure::bug(message),
         })?;
         if let Some(folder) = folder {
             let mut batch = Batch::default();

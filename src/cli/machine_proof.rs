@@ -47,8 +47,11 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
     super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
-    let shown =
-        if args.json { json(&report, seconds) } else { people(&report, bench.as_deref(), seconds, global.verbose) };
+    let shown = if args.json {
+        json(&report, seconds)
+    } else {
+        to_human_text(&report, bench.as_deref(), seconds, global.verbose)
+    };
     print(shown.as_bytes())?;
     Ok(match report.verdict {
         Verdict::Proved => ExitStatus::Ok,
@@ -80,7 +83,7 @@ fn json(report: &MachineReport, seconds: f64) -> String {
     schema::document("alir2hdl.prove-machine/1", &value)
 }
 
-fn people(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
+fn to_human_text(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut lines = Vec::new();
     match &report.verdict {
         Verdict::Proved => {

@@ -127,7 +127,7 @@ impl Args {
     /// If they cannot be read, or are not for every input (exit code 2).
     pub(super) fn project(&self) -> Result<RtlProject, Failure> {
         let project = self.rtl_files.load(&self.files)?;
-        project.sources().iter().try_for_each(|(path, text)| every_input(path, text))?;
+        project.sources().iter().try_for_each(|(path, text)| reject_input_ranges(path, text))?;
         Ok(project)
     }
 
@@ -148,7 +148,7 @@ impl Args {
             top: self.top.clone(),
             latency: self.pipeline.map(|n| n + registers),
             interval: self.ii,
-            presence: self.ii_input.map(InputArg::presence),
+            input_timing: self.ii_input.map(InputArg::input_timing),
             names: self.names.options(),
             reset_low: self.reset_polarity.map(|p| p == PolarityArg::Low),
             budget: self.effort.budget(),
@@ -208,7 +208,7 @@ impl Args {
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
-        sources.iter().try_for_each(|source| every_input(&source.path, &source.text))?;
+        sources.iter().try_for_each(|source| reject_input_ranges(&source.path, &source.text))?;
         let language = rtl::Language::detect(&sources[0].path, &sources[0].text);
         let rtl =
             via::yosys(&Tools::from_environment(), &sources, self.top.as_deref()).map_err(Failure::external_tool)?;
@@ -223,7 +223,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "- stands for more than one file, and there is one standard input";
         return Err(Failure::input(Diagnostic::error("E0709", Place::Whole, message).with_help("name the others")));
     }
-    let (design, file) = args.input.read_design(global).map_err(|failure| exchanged(args, failure))?;
+    let (design, file) = args.input.read_design(global).map_err(|failure| swapped_args_hint(args, failure))?;
     let model = match design {
         Design::Model(model) => model,
         Design::Machine(machine) => {
@@ -263,7 +263,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     equiv::check_ports(&model, &rtl, &request).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let hints = match &known {
         Some(known) => {
-            let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
+            let is_bit_serial = compile::is_bit_serial(&rtl.head);
             Hints::from_programs(|| Some(known.steps())).with_bit_serial(is_bit_serial)
         }
         None => Hints::from_header(&model, &rtl),
@@ -308,7 +308,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     let shown = if args.json {
         json(&report, seconds)
     } else {
-        people(args, &report, bench_path.as_deref(), seconds, global.verbose)
+        to_human_text(args, &report, bench_path.as_deref(), seconds, global.verbose)
     };
     print(shown.as_bytes())?;
     Ok(match report.verdict {
@@ -333,7 +333,7 @@ fn locate_difference(
     }
     shown.first_operation = None;
     // The header comment is a hint: without hardware by its command nothing is named.
-    let Some(spec) = compile::spec_of_text(&rtl.head) else { return };
+    let Some(spec) = compile::spec_from_header(&rtl.head) else { return };
     let Ok(names) = file.names_in_rtl(model, Spec { prove: false, ..spec }, (rtl, language)) else { return };
     let Some((renumbered, inserted)) = earlier_names::renumbered(rtl, model.nodes().len(), &names) else { return };
     // The source has the old names.
@@ -359,7 +359,7 @@ const LISTED: usize = 8;
 
 /// Returns the failure for a command line whose model is no model: if it is RTL, the arguments were swapped, or two RTL
 /// files are to be compared.
-fn exchanged(args: &Args, failure: Failure) -> Failure {
+fn swapped_args_hint(args: &Args, failure: Failure) -> Failure {
     let [file] = &args.files[..] else { return failure };
     let model = args.input.path();
     let head = |path: &Path| {
@@ -387,7 +387,7 @@ fn exchanged(args: &Args, failure: Failure) -> Failure {
 }
 
 /// Rejects RTL that assumes input ranges.
-fn every_input(path: &Path, source: &str) -> Result<(), Failure> {
+fn reject_input_ranges(path: &Path, source: &str) -> Result<(), Failure> {
     RtlFile::check(source).map_err(|problem| in_file(problem, path))
 }
 
@@ -438,7 +438,7 @@ fn json(report: &Report, seconds: f64) -> String {
 /// Input elements of a counterexample up to which a command that replays it is printed.
 const REPLAYED: usize = 64;
 
-fn people(args: &Args, report: &Report, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
+fn to_human_text(args: &Args, report: &Report, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
         out.push_str(&text);

@@ -224,7 +224,7 @@ fn stated(foreign: &Foreign, options: &HardwareOptions) -> Option<Spec> {
         return None;
     }
     let head = foreign.head();
-    let mut spec = compile::spec_of_text(&head)?;
+    let mut spec = compile::spec_from_header(&head)?;
     // Which clocks a sample takes at the ports is a result of sharing, which is not repeated here.
     if spec.interval().is_some() {
         return None;

@@ -30,7 +30,7 @@ fn kind(line: &str) -> &'static str {
     match line.split(' ').next() {
         Some("step") => "step",
         Some("between") => "program that nothing is recorded of",
-        Some("every") => "rhythm",
+        Some("every") => "sample_timing",
         Some("clocks") => "clocks of an induction",
         Some("same" | "zero") => "registers",
         Some("feeds") => "inputs of a program beside a machine",

@@ -170,7 +170,7 @@ fn what_is_no_proof_is_never_called_one() {
 /// Asserts that a certificate's timing is checked: another interval or latency is refused, and so is a shorter stable
 /// time of a sample.
 #[test]
-fn a_rhythm_is_that_of_the_text() {
+fn a_sample_timing_is_that_of_the_text() {
     for (model, options, is_held) in [
         ("sort_topk", "-O1 --ii 4 --ii-engine fold", false),
         ("lut_heavy", "-O1 --ii 4 --ii-engine fold --ii-input held", true),
@@ -178,7 +178,7 @@ fn a_rhythm_is_that_of_the_text() {
     ] {
         let (dir, model) = certified(model, options, "m.v");
         let (text, proof) = (read(&dir, "m.v"), read(&dir, "proof/proof.txt"));
-        let line = proof.lines().find(|line| line.starts_with("every ")).expect("a rhythm");
+        let line = proof.lines().find(|line| line.starts_with("every ")).expect("a sample timing");
         let numbers: Vec<usize> = line.split(' ').filter_map(|word| word.parse().ok()).collect();
         let &[interval, latency] = &numbers[..] else { panic!("{line}") };
         let held = if is_held { " held" } else { "" };
@@ -532,7 +532,7 @@ fn class(right: &Certificate, other: &Certificate) -> &'static str {
         }
         () if is_more => "another lemma",
         () if is_less => "a lemma fewer",
-        () if right.rhythm != other.rhythm => "another rhythm",
+        () if right.sample_timing != other.sample_timing => "another sample timing",
         () if own != its => "another proof of a lemma",
         () if places(right) != places(other) => "another order",
         () => panic!("there are two ways to write a certificate"),
@@ -554,7 +554,7 @@ fn assert_true(dir: &TempDir, model: &str, text: &str, proof: &str, what: &str) 
     for (i, step) in certificate.steps.iter().enumerate() {
         let side = match step.program {
             Some(_) => Side::Program(&programs[i + 1]),
-            None => Side::Text(&text, certificate.rhythm.as_ref()),
+            None => Side::Text(&text, certificate.sample_timing.as_ref()),
         };
         let mut apply = |g: &mut Graph, at: usize, bits: &[Lit]| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {

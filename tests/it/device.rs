@@ -613,7 +613,7 @@ fn sums_that_exceed_the_period_are_split_and_proved() {
             format!(" command: alir2hdl m.json --pipeline auto --clock-period {} --device {}", whole, device.name()),
             format!(" m: {operations} operations, 4 inputs"),
         ];
-        let steps = compile::steps_of_text(&model, &head).and_then(|steps| steps()).expect("programs of the header");
+        let steps = compile::recover_passes(&model, &head).and_then(|steps| steps()).expect("programs of the header");
         assert_eq!(steps.programs.last(), Some(&*scheduled.program), "seed {seed}");
     }
     assert!(split >= 8, "{split}");

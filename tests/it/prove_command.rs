@@ -489,7 +489,7 @@ fn the_head_of_a_text_tells_the_programs_between() {
         assert_eq!(alir2hdl(&dir, &args).0, 0, "{write}");
         let text = std::fs::read_to_string(dir.path().join("m.v")).unwrap();
         let rtl = alir2hdl::rtl::read(alir2hdl::rtl::Language::Verilog, &text, None).unwrap();
-        let steps = alir2hdl::compile::steps_of_text(&model, &rtl.head).and_then(|steps| steps()).expect(write);
+        let steps = alir2hdl::compile::recover_passes(&model, &rtl.head).and_then(|steps| steps()).expect(write);
         let last = steps.programs.last().expect(write);
         assert_ne!(last, &model, "{write}");
         assert_eq!(steps.names.len(), last.nodes().len(), "{write}");
@@ -498,7 +498,7 @@ fn the_head_of_a_text_tells_the_programs_between() {
             let count = format!(": {} operations,", last.nodes().len());
             let changed: Vec<String> = rtl.head.iter().map(|line| line.replace(&count, other)).collect();
             assert_ne!(changed, rtl.head, "{write}");
-            let told = alir2hdl::compile::steps_of_text(&model, &changed).and_then(|steps| steps());
+            let told = alir2hdl::compile::recover_passes(&model, &changed).and_then(|steps| steps());
             assert!(told.is_none(), "{write}");
         }
     }

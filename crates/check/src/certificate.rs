@@ -1,7 +1,7 @@
 //! The file `proof.txt` of a certificate: steps from the model over intermediate programs to the RTL file, each with
 //! records of equal gates. The format is canonical: any other spelling of the same content is refused.
 
-use crate::clocks::{MOST_CLOCKS, Presence, Rhythm};
+use crate::clocks::{InputTiming, MOST_CLOCKS, SampleTiming};
 use crate::induction::Induction;
 use crate::program::Image;
 use crate::records::{Lemma, Reason, Record};
@@ -44,7 +44,7 @@ pub struct Certificate {
     /// Classes of equal register bits, if the model is a state machine.
     pub induction: Option<Induction>,
     /// Sample timing of the RTL file, if it does not accept a sample in every cycle.
-    pub rhythm: Option<Rhythm>,
+    pub sample_timing: Option<SampleTiming>,
     /// Input bits that show a difference, if the verdict is that.
     pub case: Option<Vec<bool>>,
 }
@@ -81,20 +81,23 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 out.case = Some(bits.ok_or("a case is zeros and ones")?);
             }
             "every" if step.is_err() => {
-                ensure(out.rhythm.is_none(), "two rhythms")?;
+                ensure(out.sample_timing.is_none(), "two sample timings")?;
                 let held = rest.strip_suffix(" held");
-                let (rest, presence) = held.map_or((rest, Presence::Once), |rest| (rest, Presence::Held));
-                let &[interval, latency] = &numbers(rest)?[..] else { return Err("a rhythm is two numbers".into()) };
+                let (rest, input_timing) = held.map_or((rest, InputTiming::Once), |rest| (rest, InputTiming::Held));
+                let &[interval, latency] = &numbers(rest)?[..] else {
+                    return Err("a sample timing is two numbers".into());
+                };
                 let is_one = interval > 1 && interval <= MOST_CLOCKS && latency <= MOST_CLOCKS;
-                ensure(is_one, "a rhythm that is none, or of more clocks than are simulated here")?;
-                out.rhythm = Some(Rhythm { interval, latency, presence });
+                ensure(is_one, "an empty sample timing, or one with more cycles than are simulated")?;
+                out.sample_timing = Some(SampleTiming { interval, latency, input_timing });
             }
             "beats" if step.is_err() => {
-                let rhythm = out.rhythm.as_mut().filter(|rhythm| rhythm.presence == Presence::Once);
+                let sample_timing =
+                    out.sample_timing.as_mut().filter(|sample_timing| sample_timing.input_timing == InputTiming::Once);
                 let all: Vec<usize> = numbers(rest)?;
                 ensure(all.len().is_multiple_of(2), "a beat without its bit")?;
                 let beats = all.chunks(2).map(|beat| (beat[0], beat[1])).collect();
-                rhythm.ok_or("beats of no rhythm")?.presence = Presence::Beats(beats);
+                sample_timing.ok_or("beats without a sample timing")?.input_timing = InputTiming::Beats(beats);
             }
             "top" if step.is_err() => {
                 ensure(out.top.is_none() && !rest.is_empty(), "two modules, or one without a name")?;
@@ -180,7 +183,8 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
     ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
     let is_needed = out.steps.iter().rev().skip(1).all(|step| step.is_bare == step.places.is_empty());
     ensure(is_needed, "a program that nothing is recorded of")?;
-    ensure(out.induction.is_none() || out.rhythm.is_none(), "an induction of samples every few clocks").map(|()| out)
+    ensure(out.induction.is_none() || out.sample_timing.is_none(), "an induction of samples every few clocks")
+        .map(|()| out)
 }
 
 /// Numbers with a blank between.

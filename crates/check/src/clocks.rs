@@ -10,20 +10,20 @@ use crate::text::{Built, Open, Process, Reader, Result, Role, Text};
 use crate::words::choose;
 use crate::{Made, ensure};
 
-/// Timing of samples: initiation interval, latency and presence of the inputs.
+/// Timing of samples: initiation interval, latency and timing of the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rhythm {
+pub struct SampleTiming {
     /// Clocks from one sample to the next, at least 2.
     pub interval: usize,
     /// Clock edges from inputs to outputs.
     pub latency: usize,
     /// When inputs are there.
-    pub presence: Presence,
+    pub input_timing: InputTiming,
 }
 
 /// When the inputs of a sample are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum InputTiming {
     /// In one clock.
     Once,
     /// They stay for an interval.
@@ -35,7 +35,7 @@ pub enum Presence {
 /// Bits of the nets that are inputs.
 pub(crate) type Given = Vec<(usize, Vec<Lit>)>;
 
-impl Rhythm {
+impl SampleTiming {
     /// Returns the bits of a port of the given width at each beat; only the bits of elements are known.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Rhythm {
     }
 }
 
-/// Most clocks of a rhythm.
+/// Most cycles of a sample timing.
 pub const MOST_CLOCKS: usize = 1 << 16;
 
 /// An RTL file after parsing, to be evaluated again at each cycle.
@@ -202,10 +202,10 @@ impl<'a> Reader<'_, 'a> {
         g: &mut Graph,
         (given, single): Ports<'_>,
         outputs: &dyn Fn(&Self) -> Vec<Vec<Lit>>,
-        rhythm: &Rhythm,
+        sample_timing: &SampleTiming,
         made: Made<'_>,
     ) -> Result<Built> {
-        let &Rhythm { interval, latency, ref presence } = rhythm;
+        let &SampleTiming { interval, latency, ref input_timing } = sample_timing;
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
         self.read_once(g, false)?;
         let flag = self.flag(g)?;
@@ -276,10 +276,10 @@ impl<'a> Reader<'_, 'a> {
             }
             self.edge(g)?;
         }
-        let stays = match presence {
-            Presence::Once => String::new(),
-            Presence::Held => " that stays on its ports".to_owned(),
-            Presence::Beats(beats) => {
+        let stays = match input_timing {
+            InputTiming::Once => String::new(),
+            InputTiming::Held => " that stays on its ports".to_owned(),
+            InputTiming::Beats(beats) => {
                 let places = beats.iter().map(|(beat, low)| format!("{beat}:{low}"));
                 format!(" whose inputs come in {} beats ({})", given.len(), places.collect::<Vec<_>>().join(" "))
             }

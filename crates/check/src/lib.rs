@@ -38,7 +38,7 @@ mod vhdl;
 pub mod words;
 
 use certificate::{Certificate, Place, Step};
-use clocks::Rhythm;
+use clocks::SampleTiming;
 use graph::{Graph, Lit};
 use induction::{Induction, Runs};
 use machine::Machine;
@@ -62,7 +62,7 @@ pub enum Side<'a> {
     /// [`Machine::elements`] returns them, cycle by cycle.
     Beside(&'a Program, &'a [usize]),
     /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
-    Text(&'a Text<'a>, Option<&'a Rhythm>),
+    Text(&'a Text<'a>, Option<&'a SampleTiming>),
 }
 
 impl<'a> Side<'a> {
@@ -171,9 +171,9 @@ impl Compared {
                 (self.expected, self.found, self.claimed) = (pairs.expected, pairs.found, pairs.claimed);
                 self.statement = EVERY_CLOCK.to_owned() + &pairs.told;
             }
-            Side::Text(text, rhythm) => {
+            Side::Text(text, sample_timing) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
-                let built = text.build(&mut self.graph, &self.inputs, &widths, *rhythm, made)?;
+                let built = text.build(&mut self.graph, &self.inputs, &widths, *sample_timing, made)?;
                 (self.found, self.statement) = (built.outputs, built.statement);
                 if let Some((of_inputs, of_outputs)) = built.flags {
                     self.expected.push(vec![of_inputs]);
@@ -321,7 +321,7 @@ fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resu
     // What is not shown may be wrong.
     let case = certificate.case.as_deref().unwrap_or(&[]);
     let mut straight = model.compared(&text, (&model.first_clocks(case.len()), false))?;
-    straight.follow(&Side::Text(&text, certificate.rhythm.as_ref()), &mut |_, _, _| Ok(()))?;
+    straight.follow(&Side::Text(&text, certificate.sample_timing.as_ref()), &mut |_, _, _| Ok(()))?;
     if let Some((output, inputs)) = straight.difference(case) {
         return Ok(Answer::Refuted(output, inputs));
     }
@@ -376,7 +376,7 @@ fn steps(
         let read = |name: &String| Program::read(&program(name)?).map_err(|why| format!("{name}: {why}"));
         let next = step.program.as_ref().map(read).transpose()?;
         let side = match &next {
-            None => Side::Text(text, certificate.rhythm.as_ref()),
+            None => Side::Text(text, certificate.sample_timing.as_ref()),
             Some(program) if certificate.induction.is_some() => Side::Beside(program, &step.feeds),
             Some(program) => Side::Program(program),
         };

@@ -5,7 +5,7 @@
 //! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
 //! registers where clocks are simulated one by one (`clocks`), so nothing here can depend on itself.
 
-use crate::clocks::{Clocks, Given, Presence, Rhythm, Statement};
+use crate::clocks::{Clocks, Given, InputTiming, SampleTiming, Statement};
 use crate::graph::{Graph, Lit};
 use crate::lexer::{Token, tokens};
 use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
@@ -341,17 +341,17 @@ impl<'a> Text<'a> {
         g: &mut Graph,
         inputs: &[Vec<Lit>],
         widths: &[usize],
-        rhythm: Option<&Rhythm>,
+        sample_timing: Option<&SampleTiming>,
         made: Made<'_>,
     ) -> Result<Built> {
         let (mut r, Open { into, out, single }) = self.open()?;
         let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
             nets.iter().map(|&net| (r.nets[net].name, r.nets[net].bits.len())).collect()
         };
-        let given = match rhythm.map(|rhythm| (rhythm, &rhythm.presence)) {
-            Some((rhythm, Presence::Beats(beats))) => {
+        let given = match sample_timing.map(|sample_timing| (sample_timing, &sample_timing.input_timing)) {
+            Some((sample_timing, InputTiming::Beats(beats))) => {
                 let &[port] = &into[..] else { return r.wrong("inputs in beats on several ports") };
-                rhythm.in_beats(beats, inputs, (port, r.nets[port].bits.len()))?
+                sample_timing.in_beats(beats, inputs, (port, r.nets[port].bits.len()))?
             }
             when => {
                 let own: Vec<usize> = inputs.iter().map(Vec::len).collect();
@@ -361,7 +361,7 @@ impl<'a> Text<'a> {
                         bits[port].1[low..low + element.len()].copy_from_slice(element);
                     }
                 }
-                let count = when.filter(|when| *when.1 == Presence::Held).map_or(1, |when| when.0.interval);
+                let count = when.filter(|when| *when.1 == InputTiming::Held).map_or(1, |when| when.0.interval);
                 vec![bits; count]
             }
         };
@@ -373,8 +373,8 @@ impl<'a> Text<'a> {
             };
             widths.iter().zip(&places).map(bits).collect()
         };
-        if let Some(rhythm) = rhythm {
-            return r.simulate(g, (&given, &single), &element, rhythm, made);
+        if let Some(sample_timing) = sample_timing {
+            return r.simulate(g, (&given, &single), &element, sample_timing, made);
         }
         given.into_iter().flatten().for_each(|(net, bits)| r.nets[net].bits = bits);
         r.body(g, made)?;

@@ -4,7 +4,7 @@ use super::aig::{Aig, Lit};
 use super::bit_vector::{constant, resize};
 use super::blast::{ModelBits, blast, blast_by_types};
 use super::engine::{Engine, GATE, Limits, Outcome};
-use super::equiv::{Report, Seen, Verdict, Witness, explain, operation_of};
+use super::equiv::{ObservedSignal, Report, Verdict, Witness, explain, operation_of};
 use super::port_roles::{ControlValues, PortRoles};
 use super::proved::{Claim, Proved};
 use super::unroll::{Fault, Gates, Leaves, Unroll};
@@ -465,7 +465,7 @@ fn witness(
         let kif = model.kif(alir_core::ir::ValueId(*op));
         let width = word.len().min(kif.width() as usize);
         let value = code(&values, &word[..width], Kif { signed: false, int: width as i32, frac: 0 });
-        Seen { op: *op, signal: rtl.signal(*signal).name.clone(), width: width as u32, value }
+        ObservedSignal { op: *op, signal: rtl.signal(*signal).name.clone(), width: width as u32, value }
     });
     let mut others: Vec<(u32, Vec<BigInt>)> = Vec::new();
     let mut moments: Vec<u32> = matching.others.keys().map(|(_, k)| *k).collect();

@@ -12,7 +12,7 @@ use alir_core::ir::Model;
 use alir_core::num::SplitMix;
 use alir_formats::{self, Target};
 use alir2hdl_check::certificate::{Certificate, HEAD, Place, Step};
-use alir2hdl_check::clocks::{Presence, Rhythm};
+use alir2hdl_check::clocks::{InputTiming, SampleTiming};
 use alir2hdl_check::graph::{Graph, Lit};
 use alir2hdl_check::induction::Induction;
 use alir2hdl_check::machine::Machine;
@@ -1093,7 +1093,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
 }
 
 /// Records a certificate for a text, over programs between with their file names if there are any: that one of several
-/// ways which shows the most outputs. `rhythm` is that of a text that does not take a sample at every clock.
+/// ways which shows the most outputs. `sample_timing` is that of a text that does not take a sample at every clock.
 ///
 /// # Errors
 /// What the checker objects to in the text or a program.
@@ -1101,13 +1101,14 @@ pub fn record(
     model: &Program,
     between: &[(String, Program)],
     text: &Text<'_>,
-    rhythm: Option<&Rhythm>,
+    sample_timing: Option<&SampleTiming>,
 ) -> Result<Recorded, String> {
-    let text = (None, Side::Text(text, rhythm));
+    let text = (None, Side::Text(text, sample_timing));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
     let sides: Vec<_> = programs.chain([text]).collect();
     // What shared copies compute is told by the last program, whether something is recorded of it or not.
-    let mut ways = vec![(0, SEEDS[0], rhythm.is_some()), (0, SEEDS[0], rhythm.is_none()), (0, SEEDS[1], false)];
+    let mut ways =
+        vec![(0, SEEDS[0], sample_timing.is_some()), (0, SEEDS[0], sample_timing.is_none()), (0, SEEDS[1], false)];
     if between.is_empty() {
         ways.remove(1);
     } else {
@@ -1116,7 +1117,7 @@ pub fn record(
     let origin = Origin::Program(model);
     let mut best =
         best_of(ways.into_iter().map(|(from, seed, keep_bare)| recorded(&origin, &sides[from..], seed, keep_bare)))?;
-    best.certificate.rhythm = rhythm.cloned();
+    best.certificate.sample_timing = sample_timing.cloned();
     Ok(best)
 }
 
@@ -1237,11 +1238,11 @@ impl Shared {
 
     /// Returns `true` if a text, as the checker reads it clock by clock, is the program, within about so many units of
     /// work.
-    pub(super) fn is_text(&mut self, source: &str, top: &str, rhythm: &Rhythm, most: u64) -> bool {
+    pub(super) fn is_text(&mut self, source: &str, top: &str, sample_timing: &SampleTiming, most: u64) -> bool {
         self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
         let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.elaborate(top) });
         let Ok(text) = text else { return false };
-        let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(rhythm)));
+        let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(sample_timing)));
         made.is_ok() && self.compared.open().next().is_none()
     }
 
@@ -1318,9 +1319,13 @@ pub fn text(certificate: &Certificate) -> String {
             numbers(&mut out, word, bits);
         }
     }
-    if let Some(Rhythm { interval, latency, presence }) = &certificate.rhythm {
-        let _ = writeln!(out, "every {interval} {latency}{}", if *presence == Presence::Held { " held" } else { "" });
-        if let Presence::Beats(beats) = presence {
+    if let Some(SampleTiming { interval, latency, input_timing }) = &certificate.sample_timing {
+        let _ = writeln!(
+            out,
+            "every {interval} {latency}{}",
+            if *input_timing == InputTiming::Held { " held" } else { "" }
+        );
+        if let InputTiming::Beats(beats) = input_timing {
             numbers(&mut out, "beats", &beats.iter().flat_map(|&(beat, low)| [beat, low]).collect::<Vec<_>>());
         }
     }

@@ -28,7 +28,7 @@ use alir_core::ir::{Model, ValueId};
 use alir_core::num::{Kif, wrap};
 use alir_hdl::{Rtl, SignalId, operation_in_name};
 use alir_interp::{LookupMiss, Step, golden_steps, operation, output_code};
-use alir2hdl_check::clocks::{self as checker, Rhythm};
+use alir2hdl_check::clocks::{self as checker, SampleTiming};
 use num_bigint::BigInt;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 /// Cycles in which the inputs of a time-multiplexed design are present at the ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Presence {
+pub enum InputTiming {
     /// As the file states; otherwise the accepting cycle.
     #[default]
     Stated,
@@ -58,7 +58,7 @@ pub struct Request {
     /// Clocks between two samples; if not given, what the file states, or else one.
     pub interval: Option<u32>,
     /// In which clocks a sample is at its ports.
-    pub presence: Presence,
+    pub input_timing: InputTiming,
     /// Limits of each cone.
     pub limits: Limits,
     /// Units of work for the whole run, if not [`super::engine::WORK`].
@@ -84,8 +84,8 @@ pub struct Request {
 impl Request {
     /// Returns the places of inputs in beats, if they are given.
     fn beats(&self) -> Option<&[Option<BeatPlace>]> {
-        match &self.presence {
-            Presence::Beats(Some(places)) => Some(places),
+        match &self.input_timing {
+            InputTiming::Beats(Some(places)) => Some(places),
             _ => None,
         }
     }
@@ -197,17 +197,17 @@ fn is_one(clocks: &u32) -> bool {
 impl Report {
     /// Returns the initiation interval and input timing in the checker's terms; `None` if the interval is one, or if
     /// inputs are stable for only a part of it.
-    pub fn rhythm(&self) -> Option<Rhythm> {
-        let presence = match (self.input_hold, self.input_beats) {
-            (1, 1) => checker::Presence::Once,
-            (hold, 1) if hold == self.interval => checker::Presence::Held,
+    pub fn sample_timing(&self) -> Option<SampleTiming> {
+        let input_timing = match (self.input_hold, self.input_beats) {
+            (1, 1) => checker::InputTiming::Once,
+            (hold, 1) if hold == self.interval => checker::InputTiming::Held,
             (1, _) => {
-                checker::Presence::Beats(self.beats.iter().map(|&(at, low)| (at as usize, low as usize)).collect())
+                checker::InputTiming::Beats(self.beats.iter().map(|&(at, low)| (at as usize, low as usize)).collect())
             }
             _ => return None,
         };
         let (interval, latency) = (self.interval as usize, self.latency as usize);
-        (interval > 1).then_some(Rhythm { interval, latency, presence })
+        (interval > 1).then_some(SampleTiming { interval, latency, input_timing })
     }
 
     /// Returns the initial report of a comparison.
@@ -244,11 +244,11 @@ pub(super) fn decision((report, engine): &(Report, Engine)) -> (bool, u64) {
 
 /// Proves or refutes that `rtl` computes `model`.
 pub fn prove(model: &Model, rtl: &Rtl, request: &Request, solver: Box<dyn Solver>) -> (Report, Engine) {
-    prove_over(None, model, rtl, request, solver)
+    prove_with_gates(None, model, rtl, request, solver)
 }
 
 /// Proves or refutes over existing gates of the model, and by no other method.
-pub(super) fn prove_over(
+pub(super) fn prove_with_gates(
     over: Option<&RefCell<Shared>>,
     model: &Model,
     rtl: &Rtl,
@@ -297,10 +297,10 @@ pub(super) fn prove_with(
     }
     if report.interval > 1 {
         let stated = phases::stated_hold(rtl).unwrap_or(1);
-        report.input_hold = match request.presence {
-            Presence::Stated => stated,
-            Presence::Held => report.interval,
-            Presence::Accepted | Presence::Beats(_) => 1,
+        report.input_hold = match request.input_timing {
+            InputTiming::Stated => stated,
+            InputTiming::Held => report.interval,
+            InputTiming::Accepted | InputTiming::Beats(_) => 1,
         };
         if stated > report.input_hold || stated > report.interval {
             let most = report.input_hold.min(report.interval);
@@ -338,7 +338,7 @@ pub(super) fn prove_with(
     let hint = methods.hint.map(netlist::Hint::side);
     let Some(start) = check_control((rtl, &ports), hint, request, stages, &mut report) else { return (report, e) };
     if repeats {
-        repeated((model, rtl), &mut ports, (request, &start), methods, &mut report, &mut e);
+        compare_multiplexed((model, rtl), &mut ports, (request, &start), methods, &mut report, &mut e);
     } else if let Some(ready) = ports.ready {
         let name = &rtl.signal(ready).name;
         differs(
@@ -358,12 +358,12 @@ pub(super) fn prove_with(
 fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<String> {
     let stated: Vec<Option<BeatPlace>> =
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
-    match &request.presence {
-        Presence::Beats(Some(asked)) if *asked != stated => {
+    match &request.input_timing {
+        InputTiming::Beats(Some(asked)) if *asked != stated => {
             return Some("the file states other beats for its inputs than those that were asked for".into());
         }
-        Presence::Beats(None) if stated.is_empty() => return Some("the file states no beats for its inputs".into()),
-        Presence::Accepted | Presence::Held if !stated.is_empty() => {
+        InputTiming::Beats(None) if stated.is_empty() => return Some("the file states no beats for its inputs".into()),
+        InputTiming::Accepted | InputTiming::Held if !stated.is_empty() => {
             return Some("the file states that its inputs come in beats".into());
         }
         _ => {}
@@ -389,7 +389,7 @@ fn first_samples(
 
 /// Compares a time-multiplexed design: its phase counter, the first cycle of a result as in a pipeline, and that the
 /// result is stable.
-fn repeated(
+fn compare_multiplexed(
     (model, rtl): (&Model, &Rtl),
     ports: &mut PortRoles,
     (request, start): (&Request, &Start),
@@ -429,7 +429,7 @@ fn repeated(
             return;
         }
         let now = found.seen_after(latency + later);
-        match phases::stays(rtl, ports, &now, e) {
+        match phases::output_is_stable(rtl, ports, &now, e) {
             Ok(true) => {}
             Ok(false) => {
                 compared += 1;
@@ -460,7 +460,7 @@ fn repeated(
 }
 
 /// Result of a comparison of a part of a design.
-pub(super) enum Found {
+pub(super) enum PortMatch {
     /// Equal for every input.
     Equal,
     /// This output can differ.
@@ -471,7 +471,7 @@ pub(super) enum Found {
 
 /// A comparison of a part of a design.
 pub(super) struct Comparison {
-    pub(super) found: Found,
+    pub(super) found: PortMatch,
     /// Operations whose signals were found and proved equal.
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
@@ -487,9 +487,9 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut En
     let matched = report.operations_matched;
     let none = (Vec::new(), Vec::new());
     let (found, (inputs, others)) = match report.verdict {
-        Verdict::Proved => (Found::Equal, none),
-        Verdict::Differs { counterexample: Some(c), .. } => (Found::Differs(c.output), (c.inputs, c.others)),
-        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (Found::Open(report.open, reason), none),
+        Verdict::Proved => (PortMatch::Equal, none),
+        Verdict::Differs { counterexample: Some(c), .. } => (PortMatch::Differs(c.output), (c.inputs, c.others)),
+        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (PortMatch::Open(report.open, reason), none),
     };
     Comparison { found, matched, inputs, others }
 }
@@ -510,7 +510,7 @@ pub(super) fn hinted_operation(model: &Model, rtl: &Rtl, signal: SignalId) -> Op
 }
 
 /// Value of a signal named after an operation.
-pub(super) struct Seen {
+pub(super) struct ObservedSignal {
     pub(super) op: u32,
     pub(super) signal: String,
     /// Low bits that are compared.
@@ -526,7 +526,7 @@ pub(super) struct Witness {
     /// `true` if inputs of other moments matter at all.
     pub(super) unbalanced: bool,
     pub(super) found: BigInt,
-    pub(super) seen: Vec<Seen>,
+    pub(super) seen: Vec<ObservedSignal>,
 }
 
 /// Returns the verdict of a difference, after a check by the reference interpreter.
@@ -574,9 +574,9 @@ fn first_difference(
     values: &[BigInt],
     output: usize,
     (expected, found): (&BigInt, &BigInt),
-    seen: &[Seen],
+    seen: &[ObservedSignal],
 ) -> Option<(u32, String)> {
-    let mut seen: Vec<&Seen> = seen.iter().filter(|seen| (seen.op as usize) < values.len()).collect();
+    let mut seen: Vec<&ObservedSignal> = seen.iter().filter(|seen| (seen.op as usize) < values.len()).collect();
     seen.sort_by_key(|seen| seen.op);
     let mut budget = MAX_EVALUATED;
     let mut changes = None;
@@ -692,8 +692,12 @@ mod tests {
         builder.output(Output { source: Some(sum), shift: 0, neg: false });
         let model = builder.finish().unwrap();
         let values: Vec<BigInt> = [3, 4, 5, 9].map(BigInt::from).into();
-        let seen =
-            |op: ValueId, value: i32| Seen { op: op.0, signal: format!("v{}", op.0), width: 5, value: value.into() };
+        let seen = |op: ValueId, value: i32| ObservedSignal {
+            op: op.0,
+            signal: format!("v{}", op.0),
+            width: 5,
+            value: value.into(),
+        };
         // 4 + 8 is 12; with the value of the first signal it would be 13.
         let seen = [seen(a, 5), seen(b, 8)];
         let first = |found: i32| first_difference(&model, &values, 0, (&9.into(), &found.into()), &seen);
@@ -947,7 +951,7 @@ mod tests {
                 // Over gates that are there, and in no other way, much stays open, and nothing else is proved.
                 let shared = RefCell::new(Shared::new(&model, u64::MAX).expect("the checker reads random programs"));
                 let request = Request { latency: Some(netlist.interface.latency), ..Request::default() };
-                let found = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0.verdict;
+                let found = prove_with_gates(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0.verdict;
                 if found == Verdict::Proved {
                     assert_eq!(verdicts[0], Verdict::Proved, "seed {seed}\n{text}");
                     over += 1;
@@ -1046,7 +1050,7 @@ mod tests {
             let rtl = read(Language::Verilog, &controlled(replace), None).unwrap();
             let shared = RefCell::new(Shared::new(&model, u64::MAX).unwrap());
             let request = Request { latency: Some(1), ..Request::default() };
-            let report = prove_over(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0;
+            let report = prove_with_gates(Some(&shared), &model, &rtl, &request, Box::new(Embedded)).0;
             assert_eq!(report.verdict == Verdict::Proved, is_right, "{replace:?}: {report:?}");
         }
     }

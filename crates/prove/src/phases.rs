@@ -74,7 +74,7 @@ pub(super) fn find(rtl: &Rtl, ports: &PortRoles) -> Result<Phases, String> {
         for &signal in &closed {
             // A register that the reset does not touch may have its power-on value in each phase.
             let mut is_first =
-                |known: &State| Ok::<_, String>(under.becomes(known, signal)?.as_ref() == first.get(&signal));
+                |known: &State| Ok::<_, String>(under.next_value(known, signal)?.as_ref() == first.get(&signal));
             if !is_first(&State::default())?
                 && !sequence.iter().try_fold(true, |all, state| Ok::<_, String>(all && is_first(state)?))?
             {
@@ -116,7 +116,7 @@ fn cycle(rtl: &Rtl, running: ControlValues) -> Result<(Vec<SignalId>, Vec<State>
         let values = |state: &State| closed.iter().map(|s| state[s].clone()).collect::<Vec<BigUint>>();
         seen.insert(values(&sequence[0]), 0);
         let from = loop {
-            let next = constants.following(&sequence[sequence.len() - 1])?;
+            let next = constants.next_state(&sequence[sequence.len() - 1])?;
             if let Some(&from) = seen.get(&values(&next)) {
                 break from;
             }
@@ -234,7 +234,7 @@ impl<'a> Constants<'a> {
     }
 
     /// The state of the counter one clock later.
-    fn following(&mut self, state: &State) -> Result<State, String> {
+    fn next_state(&mut self, state: &State) -> Result<State, String> {
         let signals: Vec<SignalId> = state.keys().copied().collect();
         let next: Vec<NodeId> = signals.iter().map(|&s| self.rtl.signal(s).registers[0].next).collect();
         let named = |(signal, value): (SignalId, Option<BigUint>)| match value {
@@ -246,7 +246,7 @@ impl<'a> Constants<'a> {
     }
 
     /// Returns the next value of a register where some registers are known; `None` if that is no constant.
-    fn becomes(&mut self, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
+    fn next_value(&mut self, known: &State, signal: SignalId) -> Result<Option<BigUint>, String> {
         let register = &self.rtl.signal(signal).registers[0];
         for &(condition, value) in &register.resets {
             match self.value(known, condition)? {
@@ -303,7 +303,7 @@ impl Leaves for Edge<'_> {
 
 /// Returns `true` if at the phase of `phases` every output equals its value in the cycle before, and the valid flag is
 /// low, for any values of registers and inputs.
-pub(super) fn stays(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
+pub(super) fn output_is_stable(rtl: &Rtl, ports: &PortRoles, phases: &Phases, e: &mut Engine) -> Result<bool, String> {
     let mut unroll: Unroll<'_, Arc<[Lit]>> = Unroll::new(rtl, 1);
     let controls = ControlValues::running(ports);
     let mut edge = Edge { rtl, controls, phases, inputs: FxHashMap::default() };

@@ -11,7 +11,7 @@
 use super::certify::{self, Shared};
 use super::chain::{Chain, StepResult};
 use super::engine::{Counts, Engine, Question};
-use super::equiv::{self, Presence, Report, Request, Verdict};
+use super::equiv::{self, InputTiming, Report, Request, Verdict};
 use super::progress::traced;
 use super::sat::Solvers;
 use super::{blast, phases, value_classes};
@@ -24,29 +24,29 @@ use std::cell::RefCell;
 /// Budget in ticks for the RTL without intermediate programs, before these are used: a constant, and an amount for each
 /// operation of the model. Half of the RTL files of networks are proved with less at -O2, nearly all at -O1; of the
 /// others (`models/nets`, -O2) two and a half times as much proves none more, and costs up to a second.
-const DIRECTLY: (u64, u64) = (25_000_000, 6_000);
+const DIRECT_BUDGET: (u64, u64) = (25_000_000, 6_000);
 /// Divisor of this budget for RTL with an initiation interval above one.
-const REPEATED: u64 = 8;
+const MULTIPLEXED_DIVISOR: u64 = 8;
 /// Budget in ticks for one step, and for the RTL against the last program.
-const EACH: (u64, u64) = (600_000_000, 60_000);
+const STEP_BUDGET: (u64, u64) = (600_000_000, 60_000);
 
 /// Budgets in ticks for a step value by value, and over the gates of both programs, before the other method is tried.
 /// The first proves nearly all passes of networks; passes that remove bits by ranges of sums of thousands of
 /// values need the second.
-const VALUES: (u64, u64) = (300_000_000, 20_000);
-const GATES: (u64, u64) = (50_000_000, 15_000);
+const STEP_VALUES_BUDGET: (u64, u64) = (300_000_000, 20_000);
+const STEP_GATES_BUDGET: (u64, u64) = (50_000_000, 15_000);
 
 /// Budgets in ticks for RTL over the gates of a program, before the remaining methods, and after a first part of their
 /// budget: tables that stand for logic need the second.
-const OVER: (u64, u64) = (2_000_000, 10_000);
-const OVER_AGAIN: (u64, u64) = (40_000_000, 60_000);
+const GATES_BUDGET: (u64, u64) = (2_000_000, 10_000);
+const GATES_RETRY_BUDGET: (u64, u64) = (40_000_000, 60_000);
 /// First part of the budget in ticks of the other methods.
-const BY_NAMES: (u64, u64) = (30_000_000, 10_000);
+const NAMED_SIGNALS_BUDGET: (u64, u64) = (30_000_000, 10_000);
 /// Budget for it with an initiation interval above one, where it hardly ever succeeds.
-const OVER_REPEATED: (u64, u64) = (2_000_000, 1_000);
+const NAMED_SIGNALS_MULTIPLEXED_BUDGET: (u64, u64) = (2_000_000, 1_000);
 /// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a
 /// larger one after most of the work.
-const MOST_GATES: u64 = 24_000_000;
+const MAX_GATES: u64 = 24_000_000;
 
 /// Intermediate programs between the model and an RTL file, in order, and the values of the last one that the RTL's
 /// signals are named after. Nothing of it is trusted.
@@ -81,9 +81,8 @@ impl Steps {
         })
     }
 
-    /// Returns `true` if the steps can be used: the last program differs from the model, and every program has its
-    /// ports.
-    fn are_usable(&self, model: &Model) -> bool {
+    /// Returns `true` if the last program differs from the model, and every program has the model's ports.
+    fn has_intermediate_programs(&self, model: &Model) -> bool {
         let same = |p: &Model| {
             p.input_kifs() == model.input_kifs()
                 && p.outputs().len() == model.outputs().len()
@@ -106,17 +105,18 @@ impl Budget {
         self.spent += units;
     }
 
-    fn took(&mut self, e: &Engine) {
+    fn add_spent(&mut self, e: &Engine) {
         self.left = self.left.saturating_sub(e.spent);
         self.spent += e.spent;
         self.counts.add(&e.counts);
     }
 }
 
-/// Proves or refutes that `rtl` computes `model`: over the gates of the last intermediate program first ([`OVER`]),
-/// then by its names, on other threads the intermediate programs meanwhile; then directly within a first part of the
-/// budget ([`DIRECTLY`]); then by intermediate programs, and, if a step is undecided, directly with the remaining
-/// budget. A difference is confirmed by the reference interpreter of the model, whichever program it was found with.
+/// Proves or refutes that `rtl` computes `model`. The methods in order, of which the first that decides ends the proof:
+/// the gates of the last intermediate program ([`GATES_BUDGET`]); its named signals, while other threads prove the
+/// intermediate programs; a direct comparison with a first part of the budget ([`DIRECT_BUDGET`]); the intermediate
+/// programs one after another; a direct comparison with the remaining budget. A difference is confirmed by the reference
+/// interpreter of the model, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,
@@ -130,8 +130,8 @@ pub fn prove(
     }
     let work = request.work.unwrap_or(super::engine::WORK);
     let mut budget = Budget { left: work, spent: 0, counts: Counts::default() };
-    let build = || steps.and_then(|steps| steps()).filter(|steps| steps.are_usable(model));
-    let part = Request { work: Some(amount(EACH, model)), progress: None, ..request.clone() };
+    let build = || steps.and_then(|steps| steps()).filter(|steps| steps.has_intermediate_programs(model));
+    let part = Request { work: Some(amount(STEP_BUDGET, model)), progress: None, ..request.clone() };
     // Time-multiplexed and bit-serial hardware does not follow its program value by value.
     let is_pipeline = !repeats && !request.gates_only;
     let mut usable = if is_pipeline { build() } else { None };
@@ -165,12 +165,12 @@ pub fn prove(
     if !over_last.is_proved() {
         let has_programs = usable.is_some() || (!is_pipeline && steps.is_some());
         // A direct proof of time-multiplexed hardware succeeds at once or hardly ever.
-        let directly = amount(DIRECTLY, model) / if repeats { REPEATED } else { 1 };
+        let directly = amount(DIRECT_BUDGET, model) / if repeats { MULTIPLEXED_DIVISOR } else { 1 };
         let directly = if has_programs { directly.min(budget.left) } else { budget.left };
         let direct = Request { work: Some(directly), ..request.clone() };
         let (mut report, mut engine) =
             traced("directly", equiv::decision, || equiv::prove(model, rtl, &direct, solver()));
-        budget.took(&engine);
+        budget.add_spent(&engine);
         if !has_programs || !matches!(report.verdict, Verdict::Unknown { .. }) || budget.left == 0 {
             report.bits = budget.counts;
             engine.spent = budget.spent;
@@ -192,7 +192,7 @@ pub fn prove(
         let rest = Request { work: Some(budget.left), ..request.clone() };
         let (report, engine) =
             traced("directly, with the rest", equiv::decision, || equiv::prove(model, rtl, &rest, solver()));
-        budget.took(&engine);
+        budget.add_spent(&engine);
         (report, engine)
     });
     report.bits = budget.counts;
@@ -227,10 +227,11 @@ impl OverLast {
         solver: Solvers<'_>,
         budget: &mut Budget,
     ) -> OverLast {
-        let is_small = blast::gates_at_most(program) <= MOST_GATES;
+        let is_small = blast::gates_at_most(program) <= MAX_GATES;
         let gates = is_small.then(|| Shared::new(program, within(budget, part)).map(RefCell::new)).flatten();
         let part = Request { progress: whole.progress.clone(), ..part.clone() };
-        let found = over(gates.as_ref(), amount(OVER, program), (program, rtl), &part, solver, budget);
+        let found =
+            prove_over_gates(gates.as_ref(), amount(GATES_BUDGET, program), (program, rtl), &part, solver, budget);
         OverLast { found: found.filter(|found| found.0.verdict == Verdict::Proved), gates, chain: None }
     }
 }
@@ -262,10 +263,10 @@ fn by_names_or_gates(
         if !is_open(&found) {
             return found;
         }
-        let over = over(gates.as_ref(), most, (program, rtl), part, solver, budget);
+        let over = prove_over_gates(gates.as_ref(), most, (program, rtl), part, solver, budget);
         over.filter(|found| found.0.verdict == Verdict::Proved).unwrap_or(found)
     };
-    let found = compare(amount(BY_NAMES, program), amount(OVER_AGAIN, program));
+    let found = compare(amount(NAMED_SIGNALS_BUDGET, program), amount(GATES_RETRY_BUDGET, program));
     if is_open(&found) { compare(u64::MAX, u64::MAX) } else { found }
 }
 
@@ -282,12 +283,12 @@ fn by_last_program(
     let found = traced("by the last program", equiv::decision, || {
         equiv::prove(program, &steps.renamed(rtl), &request, solver())
     });
-    budget.took(&found.1);
+    budget.add_spent(&found.1);
     found
 }
 
 /// Compares the RTL with existing gates; stops after about `most` ticks.
-fn over(
+fn prove_over_gates(
     shared: Option<&RefCell<Shared>>,
     most: u64,
     (program, rtl): (&Model, &Rtl),
@@ -297,27 +298,28 @@ fn over(
 ) -> Option<(Report, Engine)> {
     let request = Request { work: Some(most.min(within(budget, part))), ..part.clone() };
     let shared = shared?;
-    let found =
-        traced("over gates", equiv::decision, || equiv::prove_over(Some(shared), program, rtl, &request, solver()));
-    budget.took(&found.1);
+    let found = traced("over gates", equiv::decision, || {
+        equiv::prove_with_gates(Some(shared), program, rtl, &request, solver())
+    });
+    budget.add_spent(&found.1);
     Some(found)
 }
 
 /// Proves RTL with an initiation interval above one over existing gates, as the checker does: all signals cycle by
 /// cycle from a sample on, not back from the outputs.
-fn clock_by_clock(
+fn prove_by_cycles(
     shared: &RefCell<Shared>,
     (mut report, engine): (Report, Engine),
     rtl: &Rtl,
     part: &Request,
     budget: &mut Budget,
 ) -> Option<(Report, Engine)> {
-    let (rhythm, source) = (report.rhythm()?, part.source.as_ref()?);
+    let (sample_timing, source) = (report.sample_timing()?, part.source.as_ref()?);
     if !matches!(report.verdict, Verdict::Unknown { .. }) {
         return None;
     }
     let mut shared = shared.borrow_mut();
-    let is_text = shared.is_text(source, &rtl.top, &rhythm, within(budget, part));
+    let is_text = shared.is_text(source, &rtl.top, &sample_timing, within(budget, part));
     budget.spend(shared.spent());
     if !is_text {
         return None;
@@ -351,7 +353,7 @@ fn is_next(
             let (report, e) = value_classes::prove_by_values(before, program, &request, solver);
             (report.is_some(), e)
         };
-        budget.took(&e);
+        budget.add_spent(&e);
         questions.append(&mut e.questions);
         is_shown
     };
@@ -364,8 +366,8 @@ fn is_next(
         budget.spend(spent);
         is_shown
     };
-    words(false, amount(VALUES, program), budget)
-        || gates(amount(GATES, program), budget)
+    words(false, amount(STEP_VALUES_BUDGET, program), budget)
+        || gates(amount(STEP_GATES_BUDGET, program), budget)
         || words(true, u64::MAX, budget)
         || gates(u64::MAX, budget)
 }
@@ -383,7 +385,7 @@ fn proved_chain<T>(
     let combinational = Request {
         latency: Some(0),
         interval: None,
-        presence: Presence::Stated,
+        input_timing: InputTiming::Stated,
         names: equiv::ControlNames::default(),
         gates_only: false,
         progress: None,
@@ -424,11 +426,11 @@ fn by_steps(
     };
     let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
         // After a small budget, cycle-by-cycle comparison is faster.
-        let most = if repeats { amount(OVER_REPEATED, model) } else { u64::MAX };
-        let found = over(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
+        let most = if repeats { amount(NAMED_SIGNALS_MULTIPLEXED_BUDGET, model) } else { u64::MAX };
+        let found = prove_over_gates(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
         let mut found = match found.0.verdict {
             Verdict::Proved => found,
-            _ => clock_by_clock(shared.as_ref()?, found, rtl, part, budget)?,
+            _ => prove_by_cycles(shared.as_ref()?, found, rtl, part, budget)?,
         };
         found.0.notes.push(match count {
             1 => "compared over the gates of model and one intermediate program".to_owned(),

@@ -4,7 +4,7 @@ use super::aig::{Gate, Lit};
 use super::candidates::{BitRun, Columns, gaps, remarked_runs, runs, runs_and_sign};
 use super::design_forms::{Arithmetic, Word};
 use super::engine::{Engine, FORMS, GATE, Limits, Outcome};
-use super::equiv::{Report, Seen, Verdict, Witness, explain, hinted_operation, operation_of};
+use super::equiv::{ObservedSignal, Report, Verdict, Witness, explain, hinted_operation, operation_of};
 use super::linear_forms::bits::Bits;
 use super::linear_forms::model::{ModelForms, forms};
 use super::linear_forms::polynomial::MONOMIAL;
@@ -574,7 +574,7 @@ impl FormComparison<'_> {
             let width = self.rtl.signal(signal).width.min(model.kif(ValueId(op)).width());
             let kif = Kif { signed: false, int: width as i32, frac: 0 };
             let value = value(&mut samples, terms, f, kif);
-            seen.push(Seen { op, signal: self.rtl.signal(signal).name.clone(), width, value });
+            seen.push(ObservedSignal { op, signal: self.rtl.signal(signal).name.clone(), width, value });
         }
         let mut others: Vec<(u32, Vec<BigInt>)> = Vec::new();
         let mut moments: Vec<u32> = self.others.keys().map(|(_, k)| *k).collect();

@@ -143,7 +143,7 @@ fn slack(spec: &Spec) -> Option<Slack> {
 
 /// Returns the machine after each pass, with its pipeline registers placed: the intermediate machines between `machine`
 /// and its RTL. Empty if a pass that was named does not exist.
-pub fn machines_between(machine: &Machine, spec: &Spec) -> Vec<Machine> {
+pub fn intermediate_machines(machine: &Machine, spec: &Spec) -> Vec<Machine> {
     let names = spec.passes(false).unwrap_or_default();
     let mut machines: Vec<Machine> = Vec::new();
     for count in 0..=names.len() {

@@ -31,9 +31,9 @@ mod source;
 mod spec;
 mod steps;
 
-pub use machine::{OptimisedMachine, machines_between, schedule_facts};
+pub use machine::{OptimisedMachine, intermediate_machines, schedule_facts};
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
-pub use proof::{ProvedPasses, add_lowering, presence, prove_lowering};
+pub use proof::{ProvedPasses, append_lowering_proof, input_timing, prove_lowering};
 pub use reuse::{Planned, Reused};
 pub use source::{NetworkSource, Source, Theorem};
 pub use spec::{
@@ -41,7 +41,7 @@ pub use spec::{
     Provenance, Retime, Spec, Stages, Target, Text, Top,
 };
 
-pub use steps::{SignalOrigin, Witness, goes_bit_by_bit, spec_of_text, steps_of_text};
+pub use steps::{SignalOrigin, Witness, is_bit_serial, recover_passes, spec_from_header};
 
 use alir_core::diag::{Diagnostic, Diagnostics, Place, Severity};
 use alir_core::ir::Model;

@@ -18,7 +18,7 @@ use alir_hw::emit::Language;
 use alir_hw::netlist::{Element, Interface, PortNames, elaborated};
 use alir_opt::passes::{self, Trust};
 use alir_prove::engine::{Limits, WORK};
-use alir_prove::equiv::{self, ControlNames, Presence, Report, Request, Verdict};
+use alir_prove::equiv::{self, ControlNames, InputTiming, Report, Request, Verdict};
 use alir_prove::sat::{Embedded, Solvers};
 use alir_prove::steps::Steps;
 use alir_prove::{machine, value_classes};
@@ -191,7 +191,7 @@ pub(super) fn prove_reused(
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
-        presence: presence(interface),
+        input_timing: input_timing(interface),
         names: control_names(spec),
         ..Request::default()
     };
@@ -216,12 +216,12 @@ pub(super) fn prove_reused(
 }
 
 /// In which clocks a sample is at the ports of a module.
-pub fn presence(interface: &Interface) -> Presence {
+pub fn input_timing(interface: &Interface) -> InputTiming {
     if interface.input_beats > 1 {
         let place = |element: &Element| (element.width > 0).then_some((element.beat, element.lsb));
-        return Presence::Beats(Some(interface.inputs.iter().map(place).collect()));
+        return InputTiming::Beats(Some(interface.inputs.iter().map(place).collect()));
     }
-    if interface.input_hold > 1 { Presence::Held } else { Presence::Accepted }
+    if interface.input_hold > 1 { InputTiming::Held } else { InputTiming::Accepted }
 }
 
 /// The proof that a program is what it was lowered from; of `request` the limits and the work count.
@@ -266,7 +266,7 @@ pub(super) fn prove_source(lowered: &Model, source: &dyn Source, listener: Liste
 ///
 /// # Errors
 /// If the source does not say what it means: our mistake.
-pub fn add_lowering(
+pub fn append_lowering_proof(
     source: &dyn Source,
     lowered: &Model,
     report: &mut Report,

@@ -108,7 +108,7 @@ impl Hardware<'_> {
 /// Returns a function that builds the intermediate programs between a model and generated RTL, guessed from its header
 /// comment: the command states which passes ran, another line how many operations they left. `None` if the header does
 /// not state that. The function takes time; it returns `None` if the header is that of another program.
-pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
+pub fn recover_passes<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn() -> Option<Steps> + use<'a>> {
     let operations = head.iter().find_map(|line| {
         let (count, rest) = line.split_once(": ")?.1.split_once(' ')?;
         rest.starts_with("operation").then(|| count.parse::<usize>().ok())?
@@ -139,7 +139,7 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
             }
         }
     }
-    let bit_by_bit = goes_bit_by_bit(head);
+    let bit_by_bit = is_bit_serial(head);
     let is_bounded = ["--clock-period", "--max-stage-delay"].into_iter().any(|flag| after(flag).is_some());
     let may_split = is_bounded && !bit_by_bit && after("--passes").is_none();
     let has_count = move |program: &Model| program.nodes().len() == operations;
@@ -163,7 +163,7 @@ pub fn steps_of_text<'a>(model: &'a Model, head: &'a [String]) -> Option<impl Fn
 
 /// Returns `true` if the header comment of an RTL file marks it as bit-serial: then its gates are those of the program,
 /// and affine forms of whole values do not apply.
-pub fn goes_bit_by_bit(head: &[String]) -> bool {
+pub fn is_bit_serial(head: &[String]) -> bool {
     head.iter().any(|line| line.trim_end().ends_with(&format!(", {BIT_BY_BIT}")))
 }
 
@@ -176,7 +176,7 @@ fn command_in_head(head: &[String]) -> Vec<&str> {
 
 /// Returns the specification that the command in the header comment of an RTL file requests: an untrusted hint. `None`
 /// if the header has no command.
-pub fn spec_of_text(head: &[String]) -> Option<Spec> {
+pub fn spec_from_header(head: &[String]) -> Option<Spec> {
     let words = command_in_head(head);
     (!words.is_empty()).then(|| HardwareOptions::from_words(words.into_iter().skip(1)).spec("model"))
 }

@@ -47,7 +47,7 @@ pub fn for_program(
     let mut files = graphs_of_program(model, rtl, proof);
     let sources = if is_lowered { Err(LOWERED.to_owned()) } else { sources };
     let recording = sources.and_then(|sources| record_program(model, sources, top, || proof.programs(), &proof.report));
-    proof.report.notes.push(note(recording, &mut files));
+    proof.report.notes.push(add_files(recording, &mut files));
     files
 }
 
@@ -62,12 +62,12 @@ pub fn for_machine(
 ) -> Files {
     let mut files = graphs_of_machine(design, rtl, engine);
     let recording = sources.and_then(|sources| record_machine(design, sources, top, &rtl.head, report));
-    report.notes.push(note(recording, &mut files));
+    report.notes.push(add_files(recording, &mut files));
     files
 }
 
 /// Adds the files for the checker; returns the note for the report, which states the reason if there are none.
-fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
+fn add_files(recording: Result<Recording, String>, files: &mut Files) -> String {
     match recording {
         Ok(recording) => {
             files.extend(recording.files);
@@ -81,7 +81,7 @@ fn note(recording: Result<Recording, String>, files: &mut Files) -> String {
 ///
 /// # Errors
 /// The checker's error.
-fn read_text<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
+fn parse_rtl<'a>(source: &'a str, top: Option<&str>) -> Result<(Text<'a>, Option<String>), String> {
     let text = Text::read(source)?;
     match top.filter(|top| *top != text.name()) {
         Some(top) => Ok((text.elaborate(top)?, Some(top.to_owned()))),
@@ -127,14 +127,14 @@ fn record_machine(
     if matches!(report.verdict, Verdict::Unknown { .. } | Verdict::Differs { counterexample: None, .. }) {
         return Err("no proof or counterexample".into());
     }
-    let (read, (text, top)) = (CheckedMachine::read(content)?, read_text(source, top)?);
+    let (read, (text, top)) = (CheckedMachine::read(content)?, parse_rtl(source, top)?);
     if let Verdict::Differs { counterexample: Some(c), .. } = &report.verdict {
         let (case, induction) = (Some(machine::case(machine, &read, c)), Some(Induction::default()));
         return Ok(difference(Certificate { case, induction, top, ..Certificate::default() }));
     }
     let why = "registers are equal only where they are defined, or were retimed under an enable";
     let found = report.correspondence.as_ref().ok_or(why)?;
-    let between = compile::spec_of_text(head).map(|spec| compile::machines_between(machine, &spec));
+    let between = compile::spec_from_header(head).map(|spec| compile::intermediate_machines(machine, &spec));
     let between = between.unwrap_or_default();
     let (side_programs, packed): (Vec<_>, Vec<_>) = machine::beside(&read, &between, found).into_iter().unzip();
     let Recorded { mut certificate, shown, .. } = machine::record(&read, &side_programs, &text, found)?;
@@ -162,13 +162,13 @@ fn record_program(
         Verdict::Differs { .. } => return Err("no single-sample counterexample".into()),
         Verdict::Unknown { .. } => return Err("nothing was decided".into()),
     };
-    let rhythm = report.rhythm();
-    if rhythm.is_none() && report.interval > 1 {
+    let sample_timing = report.sample_timing();
+    if sample_timing.is_none() && report.interval > 1 {
         return Err("inputs are stable for part of the interval only".into());
     }
-    let (read, (text, top)) = (Program::read(content)?, read_text(source, top)?);
+    let (read, (text, top)) = (Program::read(content)?, parse_rtl(source, top)?);
     if case.is_some() {
-        return Ok(difference(Certificate { case, rhythm, top, ..Certificate::default() }));
+        return Ok(difference(Certificate { case, sample_timing, top, ..Certificate::default() }));
     }
     let (mut files, mut between) = (Files::new(), Vec::new());
     for program in programs() {
@@ -181,7 +181,7 @@ fn record_program(
         between.push((name.clone(), Program::read(&packed)?));
         files.push((name, packed));
     }
-    let Recorded { mut certificate, shown, .. } = certify::record(&read, &between, &text, rhythm.as_ref())?;
+    let Recorded { mut certificate, shown, .. } = certify::record(&read, &between, &text, sample_timing.as_ref())?;
     certificate.top = top;
     retain_named(&mut files, &certificate);
     files.push(("proof.txt".into(), certify::text(&certificate).into_bytes()));

@@ -37,12 +37,12 @@ impl<'a> Hints<'a> {
 
     /// Returns the hints of the header comment of RTL.
     pub fn from_header(model: &'a Model, rtl: &'a Rtl) -> Hints<'a> {
-        let is_bit_serial = compile::goes_bit_by_bit(&rtl.head);
+        let is_bit_serial = compile::is_bit_serial(&rtl.head);
         // The plan of resource sharing and of bit-serial parts is rebuilt.
         let is_planned = !is_bit_serial && phases::stated_interval(rtl).is_some_and(|interval| interval > 1);
         let build: Option<Build<'a>> = match is_planned {
             true => Some(Box::new(|| intermediate_programs(model, &rtl.head))),
-            false => compile::steps_of_text(model, &rtl.head).map(|steps| Box::new(steps) as Build<'a>),
+            false => compile::recover_passes(model, &rtl.head).map(|steps| Box::new(steps) as Build<'a>),
         };
         Hints { build, is_bit_serial }
     }
@@ -50,6 +50,6 @@ impl<'a> Hints<'a> {
 
 /// Returns the intermediate programs of time-multiplexed RTL: those that the command in the header comment computes.
 pub fn intermediate_programs(model: &Model, head: &[String]) -> Option<Steps> {
-    let spec = compile::spec_of_text(head)?;
+    let spec = compile::spec_from_header(head)?;
     Some(compile::model(model, &spec).ok()?.reused()?.steps(&spec))
 }

@@ -22,7 +22,7 @@ pub use alir_prove::progress::ProgressCounter;
 pub use hints::{Hints, intermediate_programs};
 pub use rtl_file::{RtlFile, other_ports};
 
-use crate::compile::{Source, add_lowering, prove_lowering};
+use crate::compile::{Source, append_lowering_proof, prove_lowering};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
@@ -104,7 +104,7 @@ pub fn lowering(
     solvers: Solvers<'_>,
 ) -> Result<(), String> {
     match source {
-        Some(source) => add_lowering(source, model, report, solvers),
+        Some(source) => append_lowering_proof(source, model, report, solvers),
         None => Ok(()),
     }
 }
@@ -159,16 +159,16 @@ pub struct DesignProof {
 
 /// Reason that there is no proof.
 #[derive(Clone, Debug)]
-pub enum ProofFault {
+pub enum ProofError {
     /// The RTL, the options or the design are invalid.
     Input(Diagnostics),
     /// An internal error, in words.
     Bug(String),
 }
 
-impl From<Diagnostic> for ProofFault {
-    fn from(problem: Diagnostic) -> ProofFault {
-        ProofFault::Input(problem.into())
+impl From<Diagnostic> for ProofError {
+    fn from(problem: Diagnostic) -> ProofError {
+        ProofError::Input(problem.into())
     }
 }
 
@@ -183,9 +183,9 @@ pub fn design(
     file: RtlFile,
     options: &ProofOptions,
     progress: Option<Arc<ProgressCounter>>,
-) -> Result<DesignProof, ProofFault> {
+) -> Result<DesignProof, ProofError> {
     let name = Path::new("source");
-    let in_source = |problem: Diagnostic| ProofFault::Input(Diagnostics::from(problem).in_file(name));
+    let in_source = |problem: Diagnostic| ProofError::Input(Diagnostics::from(problem).in_file(name));
     let solvers = options.embedded_solvers();
     let sources = content.zip(file.source.as_deref());
     let sources = sources.ok_or_else(|| "the design or the RTL is no file".to_owned());
@@ -198,7 +198,7 @@ pub fn design(
             equiv::check_ports(model, &file.rtl, &request).map_err(|reason| in_source(other_ports(&reason)))?;
             let hints = Hints::from_header(model, &file.rtl);
             let mut proof = program(model, &file.rtl, hints, request, &solvers);
-            lowering(model, source, &mut proof.report, &solvers).map_err(ProofFault::Bug)?;
+            lowering(model, source, &mut proof.report, &solvers).map_err(ProofError::Bug)?;
             if options.certificate {
                 files = certificate::for_program(model, &file.rtl, source.is_some(), sources, top, &mut proof);
             }
@@ -224,7 +224,7 @@ impl ProofOptions {
         move || if proofs { Box::new(Proving::default()) } else { Box::new(Embedded) }
     }
 
-    fn check_program(&self) -> Result<(), ProofFault> {
+    fn check_program(&self) -> Result<(), ProofError> {
         match self.depth {
             Some(_) => {
                 let message = "--depth is for a state machine, and this is none";
@@ -234,11 +234,11 @@ impl ProofOptions {
         }
     }
 
-    fn check_machine(&self) -> Result<(), ProofFault> {
+    fn check_machine(&self) -> Result<(), ProofError> {
         let given = [
             ("--latency", self.latency.is_some()),
             ("--ii", self.interval.is_some()),
-            ("--ii-input", self.presence.is_some()),
+            ("--ii-input", self.input_timing.is_some()),
         ];
         let refused = |flag: &str| {
             let message = format!("{flag} does not go with a state machine");
@@ -247,6 +247,6 @@ impl ProofOptions {
         };
         let problems: Vec<Diagnostic> =
             given.into_iter().filter(|(_, given)| *given).map(|(flag, _)| refused(flag)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(ProofFault::Input(Diagnostics(problems))) }
+        if problems.is_empty() { Ok(()) } else { Err(ProofError::Input(Diagnostics(problems))) }
     }
 }

@@ -5,7 +5,7 @@ use crate::options::{
 };
 use crate::options::{POLARITIES, PORT_STYLES};
 use alir_prove::engine::{Limits, WORK};
-use alir_prove::equiv::{Presence, Request};
+use alir_prove::equiv::{InputTiming, Request};
 use alir_prove::machine::MachineRequest;
 use std::num::NonZeroUsize;
 
@@ -63,7 +63,7 @@ pub struct ProofOptions {
     /// Required initiation interval.
     pub interval: Option<u32>,
     /// Cycles in which inputs are present.
-    pub presence: Option<Presence>,
+    pub input_timing: Option<InputTiming>,
     /// Names of the control ports.
     pub names: NameOptions,
     /// `true` if the reset acts when low.
@@ -112,8 +112,9 @@ impl ProofOptions {
             "latency" => unsigned(value).map(|clocks| self.latency = Some(clocks)),
             "ii" => unsigned(value).map(|clocks| self.interval = Some(clocks)),
             "ii_input" => choice(value, &arrivals).map(|arrival| {
-                self.presence =
-                    Some([Presence::Accepted, Presence::Held, Presence::Beats(None)][arrival as usize].clone());
+                self.input_timing = Some(
+                    [InputTiming::Accepted, InputTiming::Held, InputTiming::Beats(None)][arrival as usize].clone(),
+                );
             }),
             "port_style" => choice(value, PORT_STYLES).map(|style| self.names.style = style),
             "port" => texts(value).and_then(|names| {
@@ -139,7 +140,7 @@ impl ProofOptions {
         Request {
             latency: self.latency,
             interval: self.interval,
-            presence: self.presence.clone().unwrap_or(Presence::Stated),
+            input_timing: self.input_timing.clone().unwrap_or(InputTiming::Stated),
             limits: self.budget.limits(),
             work: Some(self.budget.work()),
             keep_questions: self.certificate,

@@ -8,7 +8,7 @@
 use alir_core::ir::machine::{Access, BlockId, Machine, Settle, SignalId, SignalKind};
 use std::collections::BTreeSet;
 
-/// Reset, enable and presence of first values, common to all registers of a pipeline.
+/// Reset, enable and presence of power-on values, common to all registers of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RegisterControls {
     pub(super) reset_if: Option<Access>,

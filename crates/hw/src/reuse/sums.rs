@@ -93,7 +93,7 @@ pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gat
             for &(set, output) in &sum.gathered {
                 let value = *known
                     .entry((set, output))
-                    .or_insert_with(|| writer.clock_by_clock(node, &clocks[set].slots(plan, output), &mut made[set]));
+                    .or_insert_with(|| writer.prove_by_cycles(node, &clocks[set].slots(plan, output), &mut made[set]));
                 terms = match terms.first() {
                     Some(&before) => vec![writer.add((before, value), node)],
                     None => vec![value],
@@ -263,7 +263,7 @@ impl Writer<'_> {
     /// Builds a sum of these slots, cycle by cycle; the new operations belong to the parts of trees and of accumulators
     /// of each
     /// cycle.
-    fn clock_by_clock(
+    fn prove_by_cycles(
         &mut self,
         like: &Node,
         slots: &[Vec<Option<ValueId>>],

@@ -87,8 +87,8 @@ fn verdict(model: &Model, hardware: &Hardware<'_>, language: Language) -> Verdic
     let request = Request {
         latency: Some(interface.latency),
         interval: Some(interface.initiation_interval),
-        presence: compile::presence(interface),
-        gates_only: compile::goes_bit_by_bit(&rtl.head),
+        input_timing: compile::input_timing(interface),
+        gates_only: compile::is_bit_serial(&rtl.head),
         ..Request::default()
     };
     let programs = || hardware.reused().map(|reused| reused.steps(hardware.spec()));
