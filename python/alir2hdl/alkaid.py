@@ -142,7 +142,42 @@ def _with_resets(saved: bytes) -> bytes:
 
 
 class RTLModel:
-    """A program or a stateful design of alkaid's as a project for synthesis, with an emulator. See the module."""
+    """A synthesis project and emulator of an alkaid program or stateful design.
+
+    Parameters
+    ----------
+    logic : alkaid.types.CombLogic, Pipeline or FSM
+        The program or the stateful design.
+    path : str or Path
+        The project folder.
+    prj_name : str, optional
+        Name of the top module; by default that of the folder, changed where a language reserves it.
+    flavor : {"verilog", "vhdl"}
+        Language of the RTL.
+    n_stages : int
+        Pipeline stages of a program; -1 for none. Ignored for a stateful design.
+    latency_cutoff : float
+        Longest stage in units of the delays in the program, instead of `n_stages`; -1 for none.
+    print_latency : bool
+        Without effect; for compatibility with alkaid.
+    part_name : str
+        FPGA of the build scripts.
+    clock_period : float
+        Clock period of the constraints in ns.
+    clock_uncertainty : float
+        Setup and hold uncertainty as a fraction of the period.
+    io_delay_minmax : tuple of two floats
+        Input and output delays as fractions of the period.
+    ternary_fuse : bool
+        Without effect; for compatibility with alkaid.
+
+    Raises
+    ------
+    ValueError
+        If the flavor is unknown, or both `n_stages` and `latency_cutoff` are positive.
+    alir2hdl.InputError
+        If the design or an option cannot become hardware.
+    """
 
     def __init__(self, logic, path, prj_name: str | None = None, flavor: str = "verilog", n_stages: int = -1,
                  latency_cutoff: float = -1, print_latency: bool = True, part_name: str = "xcvu13p-flga2577-2-e",
@@ -253,14 +288,14 @@ class RTLModel:
 
     @property
     def fsm(self):
-        """The stateful design, as it was given; AttributeError for a program, as in alkaid."""
+        """The given stateful design; AttributeError for a program, as in alkaid."""
         if not self._stateful:
             raise AttributeError("fsm: this is a program")
         return self._logic
 
     @property
     def latency(self) -> int | None:
-        """Clocks from a sample in the input registers to its result, as alkaid counts: n_stages; 0 without registers."""
+        """Clock cycles from a sample in the input registers to its result, as in alkaid: n_stages; 0 without registers."""
         if self._stateful:
             outputs = [self._first(port.name) for port in self._outputs]
             if not outputs or None in outputs:
@@ -293,7 +328,7 @@ class RTLModel:
 
     @property
     def t(self) -> int:
-        """Clocks since compile() or soft_reset()."""
+        """Clock cycles since compile() or soft_reset()."""
         self._loaded()
         return self._t
 
@@ -310,7 +345,24 @@ class RTLModel:
         return "\n".join(lines)
 
     def write(self, metadata=None, xls_opt: bool = False, no_shreg: bool = False) -> None:
-        """Writes the folder. `metadata` goes into metadata.json; `no_shreg` keeps registers out of shift registers."""
+        """Writes the project folder.
+
+        Parameters
+        ----------
+        metadata : dict, optional
+            Further entries of metadata.json; the entries of this class win.
+        xls_opt : bool
+            Not supported.
+        no_shreg : bool
+            Keeps registers out of shift-register primitives.
+
+        Raises
+        ------
+        NotImplementedError
+            If `xls_opt` is True.
+        OSError
+            If a file cannot be written.
+        """
         if xls_opt:
             raise _NotPossible("xls_opt: there is no XLS here; our own optimiser has run")
         for folder in ("src", "model", "sim"):
@@ -484,7 +536,34 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
 
     def compile(self, verbose: bool = False, openmp: bool = True, nproc: int | None = None, o3: bool = False, clean: bool = True,
                 metadata=None, xls_opt: bool = False, no_shreg: bool = False, _env=None) -> None:
-        """Writes the folder and builds the emulator with Verilator (VHDL goes through `ghdl --synth`)."""
+        """Writes the project folder and builds the emulator with Verilator.
+
+        VHDL is converted by `ghdl --synth` before.
+
+        Parameters
+        ----------
+        verbose : bool
+            Prints the output of the tools.
+        openmp : bool
+            Without effect; for compatibility with alkaid.
+        nproc : int, optional
+            Parallel compiler processes; one for each core by default.
+        o3 : bool
+            Compiles the emulator with -O3 instead of -O1.
+        clean : bool
+            False keeps the build files in `sim/build`.
+        metadata : dict, optional
+            As in `write`.
+        xls_opt : bool
+            As in `write`.
+        no_shreg : bool
+            As in `write`.
+
+        Raises
+        ------
+        RuntimeError
+            If a tool is missing or fails.
+        """
         self.write(metadata=metadata, xls_opt=xls_opt, no_shreg=no_shreg)
         self._compile(verbose=verbose, openmp=openmp, nproc=nproc, o3=o3, clean=clean, _env=_env)
 
@@ -577,7 +656,18 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         return self._library
 
     def canonicalize_inp_data(self, data) -> dict:
-        """Samples as a mapping from input ports to arrays of doubles: of one array, a list of one a port, or such a mapping."""
+        """Returns samples as a dict from input port to float64 array.
+
+        Parameters
+        ----------
+        data : array, list with an array for each port, or dict from port to array
+            The samples.
+
+        Returns
+        -------
+        dict of numpy.ndarray
+            An array for each input port.
+        """
         import numpy as np
 
         names = [port.name for port in self._inputs]
@@ -609,9 +699,30 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         return rows
 
     def predict(self, data, n_threads: int = 0, always_return_dict: bool = False, engine: bool | None = None):
-        """The outputs for samples: through the compiled RTL, or without it through the batch engine; the same bits.
+        """Computes the outputs of samples: with the emulator, or before `compile` with the batch engine; the same bits.
 
-        n_threads: 0 for as many as there are processors. engine: True for the engine, False for the RTL.
+        Parameters
+        ----------
+        data : array of shape (samples, elements), list of arrays, or dict from port to array
+            Real numbers, quantised to the types of the inputs.
+        n_threads : int
+            Number of threads; 0 for one on each core.
+        always_return_dict : bool
+            Returns a dict for a design with one output port too.
+        engine : bool, optional
+            True for the batch engine, False for the emulator.
+
+        Returns
+        -------
+        numpy.ndarray of shape (samples, elements), dtype float64, or dict of such arrays
+            The outputs; a dict from port to array if there are several ports.
+
+        Raises
+        ------
+        ValueError
+            If `engine` is True for a stateful design.
+        RuntimeError
+            If the emulator is needed and not compiled.
         """
         import numpy as np
 
@@ -675,10 +786,35 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
 
     def run(self, data, steps: int | None = None, scheduled: bool | None = None, output_only: bool = True, extra_steps: int = 0,
             n_threads: int = 1) -> dict:
-        """Clocks: row t of an input is applied before edge t, row t of a result is the output after it.
+        """Simulates clock cycles: row t of an input is applied before edge t, row t of a result is the output after it.
 
-        A shorter input keeps its last row. scheduled: only rows in which the output is valid, of a pipeline that of samples; by
-        default where every port has a schedule.
+        Parameters
+        ----------
+        data : array of shape (cycles, elements), list of arrays, or dict from port to array
+            Real numbers; a shorter input keeps its last row.
+        steps : int, optional
+            Number of cycles; by default as many as the longest input.
+        scheduled : bool, optional
+            Takes a row of input for each valid cycle, and returns the rows in which an output is valid. By default True
+            if every port has a schedule.
+        output_only : bool
+            Must be True: internal signals are not shown.
+        extra_steps : int
+            Cycles after the last row.
+        n_threads : int
+            Without effect; for compatibility with alkaid.
+
+        Returns
+        -------
+        dict of numpy.ndarray of shape (rows, elements), dtype float64
+            Values of each output port.
+
+        Raises
+        ------
+        RuntimeError
+            If the emulator is not compiled.
+        AssertionError
+            If `output_only` is False, or `scheduled` is True and an output has no schedule.
         """
         import numpy as np
 
@@ -750,7 +886,10 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         return {port.name: self._schedules[port.name].first for port in self._outputs}
 
     def soft_reset(self) -> None:
-        """Clock count 0; inputs that reset registers are applied for one clock. Other registers keep what they hold."""
+        """Sets the cycle count to 0, and asserts the reset inputs until the registers that they reset are reached.
+
+        Other registers keep their values.
+        """
         library = self._loaded()
         if self._resets:
             for name in self._resets:
@@ -763,12 +902,12 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         self._t = 0
 
     def tick(self) -> None:
-        """One clock with the inputs that are applied."""
+        """Simulates one clock cycle with the applied inputs."""
         self._loaded().emulator_tick(self._emulator)
         self._t += 1
 
     def eval(self) -> None:
-        """Lets the inputs that are applied reach the outputs, without a clock."""
+        """Propagates the applied inputs to the outputs, without a clock edge."""
         self._loaded().emulator_eval(self._emulator)
 
     def _port(self, name: str) -> tuple:
@@ -795,11 +934,28 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         return codes
 
     def set_port(self, name: str, values, dtype=None, *, element_codes: bool = False) -> None:
-        """Applies an input.
+        """Applies values to an input.
 
-        dtype: float64 for numbers, int64 for raw integer values in the common format of the port, modulo its width, as in alkaid; without
-        one, int64 arrays and integers hold raw integer values, everything else numbers. element_codes: raw integer values in each element's own
-        format instead, which keeps what every element holds.
+        Parameters
+        ----------
+        name : str
+            The port.
+        values : array of as many elements as the port
+            Real numbers or raw integer values.
+        dtype : {float64, int64}, optional
+            float64 for real numbers, int64 for raw integer values in the common format of the port, modulo its width, as
+            in alkaid. By default int64 for arrays of this type and integers, otherwise float64.
+        element_codes : bool
+            Takes raw integer values in the type of each element instead.
+
+        Raises
+        ------
+        KeyError
+            If there is no such port.
+        AssertionError
+            If the number of elements differs.
+        RuntimeError
+            If the emulator is not compiled.
         """
         import numpy as np
 
@@ -829,8 +985,33 @@ foreach report [glob -nocomplain $out/*.rpt $out/*.summary] {{
         library.emulator_set_codes(self._emulator, k, array.ctypes.data)
 
     def get_port(self, name: str, dtype=float, scalar: bool = False, *, element_codes: bool = False):
-        """What a port shows: numbers, or with dtype=int64 raw integer values in its common format, unsigned, as in alkaid. An input
-        shows what was applied. scalar: the number of a port of one element. element_codes: raw integer values in each element's own format."""
+        """Returns the present values of a port; of an input the applied ones.
+
+        Parameters
+        ----------
+        name : str
+            The port.
+        dtype : {float, int64}
+            float for real numbers, int64 for raw integer values in the common format of the port, unsigned, as in alkaid.
+        scalar : bool
+            Returns the number of a port with one element.
+        element_codes : bool
+            Returns raw integer values in the type of each element instead.
+
+        Returns
+        -------
+        numpy.ndarray of shape (elements,), or a number with `scalar`
+            The values.
+
+        Raises
+        ------
+        KeyError
+            If there is no such port.
+        AssertionError
+            If `scalar` is True for several elements, or raw values have more than 64 bits.
+        RuntimeError
+            If the emulator is not compiled.
+        """
         import numpy as np
 
         side, k, port = self._port(name)
