@@ -664,10 +664,9 @@ mod tests {
                 let Some(example) = arg.get_long().and_then(|long| usage::example(long, arg)) else { continue };
                 // An example may go on with a remark.
                 let value = example.split(" (").next().unwrap_or(example);
-                let option = clap::Command::new("option").arg(arg.clone());
                 let long = format!("--{}={value}", arg.get_long().unwrap_or_default());
                 let invalid = [clap::error::ErrorKind::InvalidValue, clap::error::ErrorKind::ValueValidation];
-                let found = option.try_get_matches_from(["option", &long]).err().map(|error| error.kind());
+                let found = command.clone().try_get_matches_from([command.get_name(), &long]).err().map(|e| e.kind());
                 assert!(found.is_none_or(|kind| !invalid.contains(&kind)), "{} {long}", command.get_name());
                 tried += 1;
             }
