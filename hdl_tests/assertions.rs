@@ -42,7 +42,10 @@ fn simulation(dir: &Path, text: &str, statements: &str) -> Option<PathBuf> {
     std::fs::write(dir.join("dut.sv"), text).expect("written");
     std::fs::write(dir.join("main.cpp"), main).expect("written");
     let words = "--cc --exe --build --assert -Wall -Wno-DECLFILENAME --top-module dut dut.sv main.cpp";
-    let built = Command::new("verilator").current_dir(dir).args(words.split(' ')).output().expect("Verilator runs");
+    // Compiling takes longer than the simulation.
+    let unoptimised = ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"];
+    let mut verilator = Command::new("verilator");
+    let built = verilator.current_dir(dir).args(words.split(' ')).args(unoptimised).output().expect("Verilator runs");
     assert!(
         built.status.success(),
         "{}",

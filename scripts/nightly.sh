@@ -27,7 +27,7 @@ if [ -z "${ALIR2HDL_LARGE_MODELS:-}" ]; then
 fi
 start=$SECONDS
 status=0
-cargo nextest run --locked --workspace --exclude alir2hdl-python --profile nightly --run-ignored all -E "$filter" </dev/null 2>&1 |
+cargo nextest run --locked --workspace --profile nightly --run-ignored all -E "$filter" </dev/null 2>&1 |
     tee "$kept/log.txt"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 cp "${CARGO_TARGET_DIR:-target}/nextest/nightly/junit.xml" "$kept/" 2>/dev/null

@@ -58,14 +58,14 @@ step clippy cargo clippy --locked --workspace --all-targets --quiet -- -D warnin
 step rustdoc env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 if cargo nextest --version >/dev/null 2>&1; then
     profile="${NEXTEST_PROFILE:-$([ -n "${CI:-}" ] && echo ci || echo default)}"
-    step tests cargo nextest run --locked --workspace --exclude alir2hdl-python --profile "$profile"
+    step tests cargo nextest run --locked --workspace --profile "$profile"
     printf '\nthe ten slowest tests, in seconds:\n'
     sed -nE 's/.*<testcase name="([^"]*)" classname="([^"]*)".* time="([0-9.]+)".*/\3 \2 \1/p' \
         "${CARGO_TARGET_DIR:-target}/nextest/$profile/junit.xml" | sort -rn | head -n 10
 else
     # Building nextest takes longer than it saves here; `cargo install --locked cargo-nextest` brings it.
     echo "cargo-nextest is not installed: running the tests with cargo test"
-    step tests cargo test --locked --workspace --exclude alir2hdl-python --lib --bins --tests --no-fail-fast
+    step tests cargo test --locked --workspace --lib --bins --tests --no-fail-fast
 fi
 
 # Examples of error codes, with the program that the tests have built.

@@ -243,7 +243,9 @@ fn the_ending_of_a_result_says_what_it_is() {
         let (_, err) = fine(folder.path(), &[&tiny, option, name]);
         assert_eq!(err.contains("warning[W0802]"), warned, "{option} {name}: {err}");
     }
-    for (name, said) in [("q", "extension"), ("q.txt", "extension"), ("-", "stdout"), (".", "folder"), ("new/", "folder")] {
+    for (name, said) in
+        [("q", "extension"), ("q.txt", "extension"), ("-", "stdout"), (".", "folder"), ("new/", "folder")]
+    {
         let (code, _, err) = run(folder.path(), &[&tiny, "-o", name]);
         assert!(code == 2 && err.contains("E0802") && err.contains(said), "{name}: {err}");
     }

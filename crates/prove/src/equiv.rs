@@ -460,7 +460,7 @@ fn compare_multiplexed(
 }
 
 /// Result of a comparison of a part of a design.
-pub(super) enum PortMatch {
+pub(super) enum ComparisonOutcome {
     /// Equal for every input.
     Equal,
     /// This output can differ.
@@ -471,7 +471,7 @@ pub(super) enum PortMatch {
 
 /// A comparison of a part of a design.
 pub(super) struct Comparison {
-    pub(super) found: PortMatch,
+    pub(super) found: ComparisonOutcome,
     /// Operations whose signals were found and proved equal.
     pub(super) matched: u64,
     /// Inputs that show a difference: model inputs in order.
@@ -487,9 +487,13 @@ pub(super) fn compare_at(model: &Model, rtl: &Rtl, ports: &PortRoles, e: &mut En
     let matched = report.operations_matched;
     let none = (Vec::new(), Vec::new());
     let (found, (inputs, others)) = match report.verdict {
-        Verdict::Proved => (PortMatch::Equal, none),
-        Verdict::Differs { counterexample: Some(c), .. } => (PortMatch::Differs(c.output), (c.inputs, c.others)),
-        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => (PortMatch::Open(report.open, reason), none),
+        Verdict::Proved => (ComparisonOutcome::Equal, none),
+        Verdict::Differs { counterexample: Some(c), .. } => {
+            (ComparisonOutcome::Differs(c.output), (c.inputs, c.others))
+        }
+        Verdict::Differs { reason, .. } | Verdict::Unknown { reason } => {
+            (ComparisonOutcome::Open(report.open, reason), none)
+        }
     };
     Comparison { found, matched, inputs, others }
 }

@@ -115,8 +115,8 @@ impl Budget {
 /// Proves or refutes that `rtl` computes `model`. The methods in order, of which the first that decides ends the proof:
 /// the gates of the last intermediate program ([`GATES_BUDGET`]); its named signals, while other threads prove the
 /// intermediate programs; a direct comparison with a first part of the budget ([`DIRECT_BUDGET`]); the intermediate
-/// programs one after another; a direct comparison with the remaining budget. A difference is confirmed by the reference
-/// interpreter of the model, whichever program it was found with.
+/// programs one after another; a direct comparison with the remaining budget. The reference interpreter of the model
+/// confirms a difference, whichever program it was found with.
 pub fn prove(
     model: &Model,
     rtl: &Rtl,

@@ -21,7 +21,7 @@ mod program;
 use super::classes::{Classes, Partition};
 use super::{Correspondence, CounterexampleTrace, MachineReport, Pair, model, renew, search};
 use crate::engine::Engine;
-use crate::equiv::{self, Comparison, Found};
+use crate::equiv::{self, Comparison, ComparisonOutcome};
 use alir_core::ir::Model;
 use alir_core::ir::machine::{Access, Connection, Machine, SignalId, SignalKind};
 use cut_file::{Core, CutFile};
@@ -386,8 +386,8 @@ impl Attempt<'_> {
         report.gates = e.words.aig.gates();
         report.operations_matched = report.operations_matched.max(outcome.matched);
         match outcome.found {
-            Found::Equal => Ok(()),
-            Found::Differs(j) => {
+            ComparisonOutcome::Equal => Ok(()),
+            ComparisonOutcome::Differs(j) => {
                 let at = outputs[j];
                 if let FlowQuestion::Output(..) = design.compared[at].asked
                     && case.start == Start::PowerOn
@@ -398,7 +398,7 @@ impl Attempt<'_> {
                 let what = self.name(&design.compared[at].asked);
                 Err((Some(at), format!("{what} is not equal in every state that could be told apart")))
             }
-            Found::Open(j, why) => {
+            ComparisonOutcome::Open(j, why) => {
                 let what = j.map_or_else(|| "the file".to_owned(), |j| self.name(&design.compared[outputs[j]].asked));
                 Err((None, format!("{what} was not decided: {why}")))
             }
