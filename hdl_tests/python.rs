@@ -20,9 +20,8 @@ fn installed(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let interpreter = python.to_str().expect("text");
     let out = wheels.to_str().expect("text");
     // With the features of the tests, so that it shares the crates that they have compiled.
-    let features = ["--features", "shared-build"];
-    let build = ["build", "--profile", "dev", "--quiet", "--interpreter", interpreter, "--out", out];
-    works(maturin, Path::new(ROOT), &[&build[..], &features].concat());
+    let build = ["build", "--profile", "dev", "--features", "shared-build", "--quiet"];
+    works(maturin, Path::new(ROOT), &[&build[..], &["--interpreter", interpreter, "--out", out]].concat());
     let wheel = std::fs::read_dir(&wheels).expect("a folder").map(|e| e.expect("an entry").path()).next();
     let wheel = wheel.expect("a wheel");
     assert!(wheel.to_string_lossy().contains("-cp310-abi3-"), "{}", wheel.display());

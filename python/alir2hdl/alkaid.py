@@ -146,7 +146,7 @@ class RTLModel:
 
     Parameters
     ----------
-    logic : alkaid.types.CombLogic, Pipeline or FSM
+    logic : alkaid.types.CombLogic, or a stateful design of alkaid
         The program or the stateful design.
     path : str or Path
         The project folder.

@@ -283,13 +283,17 @@ impl SourceArgs {
         self.max_adders
     }
 
+    /// Returns the options about tokens, each with `true` if it was given.
+    fn token_options(&self) -> [(&'static str, bool); 2] {
+        [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())]
+    }
+
     /// Refuses the options about tokens for a QONNX network.
     ///
     /// # Errors
     /// The first option that was given (exit code 2).
     pub(super) fn refuse_token_options(&self) -> Result<(), Failure> {
-        let given = [("--tokens", self.tokens.is_some()), ("--position-offset", self.position_offset.is_some())];
-        let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let Some((flag, _)) = self.token_options().into_iter().find(|(_, given)| *given) else { return Ok(()) };
         let message = format!("{flag} is about IR v2 graphs, and this file is a QONNX network");
         Err(Failure::input(Diagnostic::error("E0811", Place::Flag(flag.into()), message)))
     }
@@ -317,10 +321,9 @@ impl SourceArgs {
             ("--weight-map", self.weight_map.is_some()),
             ("--nodes", self.nodes.is_some()),
             ("--output-buffer", !self.output_buffer.is_empty()),
-            ("--tokens", self.tokens.is_some()),
-            ("--position-offset", self.position_offset.is_some()),
         ];
-        let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+        let given = given.into_iter().chain(self.token_options()).find(|(_, given)| *given);
+        let Some((flag, _)) = given else { return Ok(()) };
         Err(unused(flag, what))
     }
 }

@@ -1,9 +1,9 @@
 //! A pass-by-pass proof: from the model over intermediate programs to the RTL.
 //!
-//! Optimisation makes one change after another. A direct comparison of the result is hard;
-//! one change is easy to prove. So a caller that has the intermediate programs provides them ([`Steps`]):
-//! each is proved equal to the one before it, the RTL equal to the last. Equality for every input is transitive, so the
-//! programs need not be trusted: unequal ones make this proof fail, and never prove anything.
+//! Optimisation makes one change after another. A direct comparison of the result is hard; one change is easy to prove.
+//! So a caller that has the intermediate programs provides them ([`Steps`]): each is proved equal to the one before it,
+//! the RTL equal to the last. Equality for every input is transitive, so the programs need not be trusted: unequal ones
+//! make this proof fail, and never prove anything.
 //!
 //! The RTL is compared over the gates of the last program first, without intermediate programs over those of the model:
 //! a linear pass that decides nearly all generated RTL. Other methods follow for the rest.
@@ -40,10 +40,11 @@ const STEP_GATES_BUDGET: (u64, u64) = (50_000_000, 15_000);
 /// budget: tables that stand for logic need the second.
 const GATES_BUDGET: (u64, u64) = (2_000_000, 10_000);
 const GATES_RETRY_BUDGET: (u64, u64) = (40_000_000, 60_000);
-/// First part of the budget in ticks of the other methods.
+/// Budget in ticks for RTL with an initiation interval above one over the gates of all programs, where it hardly ever
+/// succeeds.
+const GATES_MULTIPLEXED_BUDGET: (u64, u64) = (2_000_000, 1_000);
+/// First part of the budget in ticks for a comparison with named signals.
 const NAMED_SIGNALS_BUDGET: (u64, u64) = (30_000_000, 10_000);
-/// Budget for it with an initiation interval above one, where it hardly ever succeeds.
-const NAMED_SIGNALS_MULTIPLEXED_BUDGET: (u64, u64) = (2_000_000, 1_000);
 /// Largest upper bound of the number of gates of a program whose gates are built: the checker's limit would end a
 /// larger one after most of the work.
 const MAX_GATES: u64 = 24_000_000;
@@ -426,7 +427,7 @@ fn by_steps(
     };
     let over_all = |shared: &Option<RefCell<Shared>>, budget: &mut Budget| {
         // After a small budget, cycle-by-cycle comparison is faster.
-        let most = if repeats { amount(NAMED_SIGNALS_MULTIPLEXED_BUDGET, model) } else { u64::MAX };
+        let most = if repeats { amount(GATES_MULTIPLEXED_BUDGET, model) } else { u64::MAX };
         let found = prove_over_gates(shared.as_ref(), most, (model, rtl), part, solver, budget)?;
         let mut found = match found.0.verdict {
             Verdict::Proved => found,

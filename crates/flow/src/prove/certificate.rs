@@ -196,8 +196,8 @@ fn bits_of(model: &Model, c: &Counterexample) -> Vec<bool> {
 
 /// README next to the files of a certificate.
 const HOW_TO_CHECK: &str = "\
-How to check this proof without alir2hdl
-----------------------------------------
+How to check this proof without its prover
+------------------------------------------
 
 proof.txt       Input of `alir2hdl-check MODEL RTL DIR`, a separate program that uses no code of the prover and never
                 searches. It lists equal gates with reasons, over the intermediate programs (program_*.json.gz).

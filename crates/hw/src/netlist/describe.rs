@@ -442,8 +442,7 @@ pub(super) fn push_runs(text: &mut String, runs: impl Iterator<Item = (u32, u32)
     }
 }
 
-/// Returns the origin of each operation, as a table for fast access; empty if every operation is its own
-/// origin.
+/// Returns the origin of each operation, as a table for fast access; empty if every operation is its own origin.
 fn origins(model: &Model) -> Vec<u32> {
     if (0..).zip(model.nodes()).all(|(index, node)| node.origin == index) {
         return Vec::new();

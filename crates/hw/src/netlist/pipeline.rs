@@ -1,8 +1,8 @@
 //! Converts a draft to a netlist: removes unread nets, adds registers, ports and control signals.
 //!
 //! Each bit that a later stage reads has exactly one register at every boundary in between. A reader resolves aliases
-//! to the computed bit, and uses the register that stores this bit in its stage. Constant bits and
-//! repeated sign bits never reach a register.
+//! to the computed bit, and uses the register that stores this bit in its stage. Constant bits and repeated sign bits
+//! never reach a register.
 
 use super::body::{Body, Place, remark};
 use super::builder::Draft;
