@@ -1,6 +1,6 @@
 //! Assertions of SystemVerilog files in Verilator: silent for good samples, and fatal for others.
 
-use alir_testing::tools;
+use alir_testing::{first_or_all, is_nightly, tools};
 use alir2hdl::compile::{self, Spec, Stages, Top};
 use alir2hdl::emit::Language;
 use alir2hdl::emit::axis::AxisOptions;
@@ -89,7 +89,8 @@ fn sim_assertions_about_ranges_and_flags_fire() {
 /// enable is low; outputs are checked once the pipeline is filled.
 #[test]
 fn sim_assertions_keep_to_resets_and_enables() {
-    for (asynchronous, active_high) in [(false, false), (false, true), (true, false), (true, true)] {
+    // Each of both kinds; the nightly run takes all combinations.
+    for &(asynchronous, active_high) in first_or_all(&[(false, true), (true, false), (false, false), (true, true)], 2) {
         assertions_keep_to_reset(ResetOptions { asynchronous, active_high, data: true });
     }
 }
@@ -113,7 +114,10 @@ fn assertions_keep_to_reset(reset: ResetOptions) {
         assert!(ran.status.success() == message.is_empty() && said.contains(message), "{reset:?} {value}: {said}");
         assert!(!message.is_empty() || said.is_empty(), "{reset:?} {value}: {said}");
     }
-    // An output out of range.
+    // An output out of range: the kind of reset makes no difference to this fault.
+    if reset.asynchronous && !is_nightly() {
+        return;
+    }
     let narrow = text.replacen("output_0 <= 5'sd3", "output_0 <= 5'sd2", 1);
     assert_ne!(narrow, text);
     let dir = tempfile::tempdir().expect("a temporary folder");

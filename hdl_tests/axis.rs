@@ -6,6 +6,7 @@
 
 use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
+use alir_testing::is_nightly;
 use alir_testing::random::{self, SplitMix};
 use alir2hdl::compile::{self, Arrival, Spec, Top};
 use alir2hdl::emit::axis::{Axis, AxisNames, AxisOptions, Flow, Packing, Stream};
@@ -153,7 +154,8 @@ fn sim_axis_beats_go_into_the_core_as_they_come() {
 /// Cores that take a sample every few clocks, at the rate that the wrapper promises.
 #[test]
 fn sim_axis_of_cores_that_take_a_sample_every_few_clocks() {
-    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", 10);
+    let programs = if is_nightly() { 10 } else { 6 };
+    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", programs);
     let samples = number("ALIR2HDL_AXIS_SAMPLES", 300) as usize;
     for case in seeds.filter_map(every_few_clocks) {
         for language in [Language::Verilog, Language::Vhdl] {
@@ -213,7 +215,8 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 fn sim_axis_streams_pass_in_order_under_any_stall() {
-    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", 8);
+    let programs = if is_nightly() { 8 } else { 5 };
+    let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", programs);
     let samples = number("ALIR2HDL_AXIS_SAMPLES", 1000) as usize;
     for seed in seeds.chain([GAPS]) {
         let case = case(seed);

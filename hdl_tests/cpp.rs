@@ -3,6 +3,7 @@
 
 use crate::harness::{optimised, read_model, read_model_at, skip};
 use crate::machines::{DESIGNS, read};
+use alir_testing::is_nightly;
 use alir_testing::random::machine::{MachineRecipe, stimulus};
 use alir_testing::random::{Profile, Recipe, SplitMix, inputs};
 use alir2hdl::interp::machine::Simulation;
@@ -159,7 +160,7 @@ fn is_there(compiler: &str) -> bool {
 fn seeds() -> std::ops::Range<u64> {
     let asked = std::env::var("ALIR2HDL_CPP_SEEDS").ok();
     let ends = asked.as_deref().and_then(|s| s.split_once("..")).map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
-    ends.map_or(0..24, |(a, b)| a..b)
+    ends.map_or(0..if is_nightly() { 24 } else { 14 }, |(a, b)| a..b)
 }
 
 fn random_models(seeds: std::ops::Range<u64>) -> Vec<Model> {
@@ -296,7 +297,11 @@ fn compare_machines(compiler: &str, flags: &[&str], machines: &[Machine], cycles
 #[test]
 fn sim_cpp_headers_of_stateful_designs_are_the_designs() {
     let mut machines: Vec<Machine> = DESIGNS.iter().map(|name| read(name)).collect();
-    machines.extend(seeds().take(12).map(|seed| MachineRecipe::seeded(10 + (seed % 30) as usize, seed).build()));
+    machines.extend(
+        seeds()
+            .take(if is_nightly() { 12 } else { 6 })
+            .map(|seed| MachineRecipe::seeded(10 + (seed % 30) as usize, seed).build()),
+    );
     let flags = ["-O1", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"];
     if is_there("g++") {
         compare_machines("g++", &flags, &machines, 60, 5);

@@ -649,6 +649,58 @@ fn sim_two_projects_have_no_name_in_common() {
     }
 }
 
+/// Each field of the structures is its element of the port, and structures connect to the ports, padded streams too.
+#[test]
+fn sim_structures_of_systemverilog_are_the_ports() {
+    let Some(verilator) = tool("verilator") else { return };
+    let projects =
+        [&["--stages", "1"][..], &["--stages", "2", "--wrapper", "axis"]].map(|more| Project::new("tiny_ops", more));
+    let (mut variables, mut checks, mut files) = (String::new(), String::new(), Vec::new());
+    let (mut count, mut latencies) = (0, Vec::new());
+    for (which, project) in projects.iter().enumerate() {
+        let (facts, top) = (project.metadata(), project.top());
+        let mut connections = Vec::new();
+        for (side, word) in [("inputs", "input"), ("outputs", "output")] {
+            let elements = facts[side].as_array().expect("elements");
+            let port = elements[0]["port"].as_str().expect("a name");
+            let (variable, result) = (format!("{word}s_{which}"), format!("{word}_port_{which}"));
+            variables += &format!("    {top}_types::{port}_t {variable};\n    {top}_types::{port}_t {result};\n");
+            connections.push(format!(".{port}({result})"));
+            for (index, element) in elements.iter().enumerate() {
+                let number = |key: &str| element[key].as_u64().expect("a number");
+                let (lsb, width) = (number("lsb"), number("width"));
+                if width > 0 {
+                    count += 1;
+                    let sign = if element["signed"] == true { "<" } else { ">" };
+                    checks += &format!(
+                        "        {variable} = '0;\n        {variable}.{word}_{index} = '1;\n        \
+                         if ({variable} !== ($bits({variable})'({{{width}{{1'b1}}}}) << {lsb}) || \
+                         !({variable}.{word}_{index} {sign} 0)) $display(\"{word} {index}\");\n"
+                    );
+                }
+            }
+        }
+        variables += &format!("    {top} dut_{which} ({});\n", connections.join(", "));
+        checks += &format!("        $display(\"%0d\", {top}_types::LATENCY);\n");
+        latencies.push(format!("{}\n", facts["latency"]));
+        for file in [format!("rtl/{top}_types.sv"), format!("rtl/{top}.v")] {
+            files.push(project.path().join(file).to_str().expect("text").to_owned());
+        }
+    }
+    assert!(count > 120, "{count}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let bench =
+        format!("module structures;\n{variables}    initial begin\n{checks}        $finish;\n    end\nendmodule\n");
+    std::fs::write(folder.path().join("structures.sv"), bench).expect("written");
+    // Ports of the design without a connection, and variables that only a part of is written, are meant.
+    let mut words =
+        ["--binary", "--top", "structures", "-Wno-PINMISSING", "-Wno-UNDRIVEN", "-MAKEFLAGS", "OPT_FAST=-O0"].to_vec();
+    words.extend(files.iter().map(String::as_str).chain(["structures.sv"]));
+    works(verilator, folder.path(), &words);
+    let said = works(folder.path().join("obj_dir/Vstructures"), folder.path(), &[]);
+    assert!(said.starts_with(&latencies.concat()), "{said}");
+}
+
 /// Package and speed grade of a part reach nextpnr; a part that does not exist is refused.
 #[test]
 fn parts_of_nextpnr_are_those_of_the_device() {

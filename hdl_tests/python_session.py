@@ -151,11 +151,14 @@ with tempfile.TemporaryDirectory() as folder:
     raises(TypeError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipelin=3), "did you mean 'pipeline'?")
     raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipeline="3..1x"), "pipeline")
     raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", jobs=2), "add run")
+    raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", shared={"use_dps": "no"}), "use-dps")
+    raises(TypeError, lambda: alir2hdl.explore(model, Path(folder) / "x", shared="-O2"), "neither a dict")
     assert not (Path(folder) / "x").exists()
     # The workflow runs with the package's own program.
     os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     if shutil.which("snakemake"):
-        rows = alir2hdl.explore([model, model.save(Path(folder) / "second.json")], Path(folder) / "run", pipeline=[1, 2], objective="registers", run=True)
+        rows = alir2hdl.explore([model, model.save(Path(folder) / "second.json")], Path(folder) / "run", pipeline=[1, 2], objective="registers", run=True,
+                                shared={"optimise": 2, "use_dsp": "no", "valid": True, "retime": False})
         assert len(rows) == 4 and all(row["status"] == "done" for row in rows), rows
 
 # The graph, the types and one sample through it.

@@ -278,7 +278,7 @@ fn sim_headings_of_thirty_stages_do_not_overlap() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let model = Path::new(ROOT).join("tests/data/models/jet_mlp/model.json.gz");
+    let model = Path::new(ROOT).join("tests/data/models/sort_topk/model.json.gz");
     let page = page(&model, folder.path(), &["--pipeline", "30"]);
     for size in ["900,700", "2500,1300"] {
         is_usable(&used_at(&page, "v900", size));

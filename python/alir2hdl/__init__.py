@@ -19,6 +19,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from dataclasses import dataclass, field
@@ -1474,8 +1475,9 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
         Folder of the workflow.
     run : bool
         Runs the workflow here (needs snakemake).
-    shared : list of str
-        Options of `alir2hdl project` that all variants share, as words of the command.
+    shared : dict, or list of str
+        Options that all variants share: by name, such as `{"optimise": 2, "use_dsp": "no"}`, or as words of
+        `alir2hdl project`.
     **options
         Options of the command, such as `pipeline="1..12"`, `device="ecp5"`, `flow="yosys"`.
 
@@ -1488,7 +1490,9 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
     if not many:
         raise InputError("models is empty: give a Model, the path of a file, or a list of them")
     if isinstance(shared, str):
-        raise TypeError(f"shared={shared!r} is no list of words; one is ['-O2', '--use-dsp=no']")
+        raise TypeError(f"shared={shared!r} is neither a dict nor a list of words; an example is {{'optimise': 2, 'use_dsp': 'no'}}")
+    if isinstance(shared, Mapping):
+        shared = [word for name, value in shared.items() for word in _word(name, value)]
     with _folder() as folder:
         files = []
         for at, model in enumerate(many):
@@ -1506,6 +1510,16 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
     if not run:
         return []
     return json.loads(results.read_text())["variants"]
+
+
+def _word(name: str, value) -> list[str]:
+    """Returns the word of the command line for an option, if it needs one."""
+    if value is None or value is False:
+        return []
+    if name == "optimise":
+        return [f"-O{value}"]
+    flag = "--" + name.replace("_", "-")
+    return [flag if value is True else f"{flag}={value}"]
 
 
 def report(*folders) -> Any:

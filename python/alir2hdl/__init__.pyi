@@ -399,7 +399,7 @@ def explore(
     output: str | PathLike[str],
     *,
     run: bool = False,
-    shared: Sequence[str] = (),
+    shared: Mapping[str, Any] | Sequence[str] = (),
     **options: Unpack[_Explore],
 ) -> list[dict[str, Any]]: ...
 

@@ -305,7 +305,8 @@ fn seems_equal(json: &[u8], text: &str) -> bool {
 #[test]
 fn no_certificate_makes_a_wrong_text_right() {
     let mut answers: BTreeMap<&str, u32> = BTreeMap::new();
-    for seed in 0..150 {
+    let machines = if is_nightly() { 150 } else { 130 };
+    for seed in 0..machines {
         let Some((machine, json)) = drawn(seed) else { continue };
         let (text, language, machines) = written(&machine, seed);
         let report = judged(&machine, &text, language).unwrap();

@@ -2,6 +2,7 @@
 //! `calibrate` chooses types, and what is written is proved from the semantics of the network.
 
 use crate::common::run;
+use alir_testing::first_or_all;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -136,7 +137,7 @@ fn calibrated_types_are_nearer_than_the_baseline_and_the_report_is_that_of_the_g
         let at = arguments.iter().position(|a| a == "--quant").unwrap();
         let without = [&arguments[..at], &arguments[at + 2..]].concat();
         let given = if norms { arguments.clone() } else { without.clone() };
-        for bits in ["6", "8", "10"] {
+        for bits in first_or_all(&["6", "10", "8"], 2) {
             let dir = TempDir::new().unwrap();
             let [quant, svg] = ["q.json", "q.svg"].map(|f| dir.path().join(f).to_str().unwrap().to_owned());
             let more = ["--samples", "inputs.npy", "--bits", bits, "-o", &quant, "--svg", &svg, "--json"];
@@ -163,6 +164,9 @@ fn calibrated_types_are_nearer_than_the_baseline_and_the_report_is_that_of_the_g
             }
             assert!(std::fs::read_to_string(&svg).unwrap().ends_with("</svg>\n"));
             // The same again, byte for byte.
+            if *bits != "6" {
+                continue;
+            }
             let first = std::fs::read(&quant).unwrap();
             assert_eq!(run(&folder, &[vec!["calibrate"], strs(&calibrate)].concat()).0, 0);
             assert_eq!(first, std::fs::read(&quant).unwrap());
@@ -197,8 +201,15 @@ fn samples_that_do_not_fit_are_refused() {
 /// Also where the network has a softmax over clipped differences to a maximum, whose sums saturate nowhere.
 #[test]
 fn what_is_written_is_proved_from_the_semantics_of_the_network() {
-    let cases = ["qonnx/bipolar", "transformer/case90101", "transformer/case90909"];
-    for (case, names) in cases.into_iter().flat_map(|case| [(case, "source"), (case, "index")]) {
+    let cases = [
+        ("qonnx/bipolar", "source"),
+        ("qonnx/bipolar", "index"),
+        ("transformer/case90909", "source"),
+        ("transformer/case90101", "index"),
+        ("transformer/case90909", "index"),
+        ("transformer/case90101", "source"),
+    ];
+    for &(case, names) in first_or_all(&cases, 4) {
         let folder = data(case);
         let arguments = match folder.join("meta.json") {
             meta if meta.exists() => texts(&json(&meta)["arguments"]),

@@ -516,7 +516,7 @@ fn no_verdict_depends_on_the_number_of_threads() {
     assert_ne!(text, wrong);
     std::fs::write(dir.path().join("w.v"), wrong).unwrap();
     for (rtl, code, verdict) in [("m.v", 0, "proved"), ("w.v", 1, "differs")] {
-        let reports = ["1", "2", "5"].map(|threads| {
+        let reports = ["1", "3"].map(|threads| {
             let (found, said) = alir2hdl(&dir, &["prove", model, rtl, "--json", "--threads", threads]);
             assert_eq!(found, code, "{said}");
             let mut report: serde_json::Value = serde_json::from_str(&said).unwrap();
@@ -525,7 +525,6 @@ fn no_verdict_depends_on_the_number_of_threads() {
             report
         });
         assert_eq!(reports[0], reports[1], "{rtl}");
-        assert_eq!(reports[0], reports[2], "{rtl}");
     }
     assert_eq!(alir2hdl(&dir, &["prove", model, "m.v", "--threads", "0"]).0, 2);
 }

@@ -336,7 +336,8 @@ fn beats_go_into_the_core_as_they_come() {
         assert!(before["core"].get("input_beats").is_none() && before["core"]["inputs"][143].get("beat").is_none());
         let bits = |facts: &Value| facts["register_bits"].as_u64().expect("register bits");
         assert!(bits(&after) < bits(&before), "{} of {} register bits", bits(&after), bits(&before));
-        for hdl in ["b.v", "b.vhd"] {
+        // Small programs of both languages are proved in the tests of the crates.
+        for hdl in first_or_all(&["b.vhd", "b.v"], 1) {
             let (code, said, _) = ran(&["prove", &file, hdl, "--top", "b_core", "--ii-input", "beats"]);
             assert!(code == 0 && said.contains(&format!("in {count} beats")), "{said}");
         }

@@ -221,6 +221,8 @@ struct View<'a> {
     ports: Vec<Port>,
     /// Inputs and outputs.
     sides: [Side; 2],
+    /// Structures of the ports that have several elements.
+    structures: Vec<PortStructure>,
     /// `true` if a sample takes several transfers.
     transfers: bool,
     data_files: Vec<String>,
@@ -383,6 +385,58 @@ struct PlacedElement {
     crosses: bool,
 }
 
+/// A packed structure of SystemVerilog as wide as a port.
+#[derive(Clone)]
+struct PortStructure {
+    port: String,
+    /// From the highest bit on.
+    fields: Vec<Field>,
+}
+
+/// A field of a [`PortStructure`].
+#[derive(Clone)]
+struct Field {
+    /// Type and name.
+    declaration: String,
+    /// The element and its type; `None` for bits of no element.
+    comment: Option<String>,
+}
+
+/// Returns the structures of ports with several elements, all of which come in one transfer.
+fn structures(sides: &[Side; 2], ports: &[Port]) -> Vec<PortStructure> {
+    let whole = |side: &&Side| !side.elements.iter().any(|element| element.crosses || element.transfer > 0);
+    let of_port = |side: &Side, port: &Port| {
+        let mut elements: Vec<(usize, &PlacedElement)> = (side.elements.iter().enumerate())
+            .filter(|(_, element)| element.port == port.name && element.width > 0)
+            .collect();
+        if elements.len() < 2 {
+            return None;
+        }
+        elements.sort_by_key(|(_, element)| std::cmp::Reverse(element.lsb));
+        let (mut fields, mut above) = (Vec::new(), port.hi? + 1);
+        let unused = |fields: &mut Vec<Field>, from: u32, to: u32| {
+            if from < to {
+                let declaration = format!("logic [{}:0] unused_{from}", to - from - 1);
+                fields.push(Field { declaration, comment: None });
+            }
+        };
+        for (index, element) in elements {
+            unused(&mut fields, element.hi + 1, above);
+            let (sign, letter) = if element.signed { ("signed ", 's') } else { ("", 'u') };
+            let name = format!("{}_{index}", side.verilog.to_ascii_lowercase());
+            fields.push(Field {
+                declaration: format!("logic {sign}[{}:0] {name}", element.width - 1),
+                comment: Some(format!("{}, {letter}{}.{}", element.name, element.width, element.frac_bits)),
+            });
+            above = element.lsb;
+        }
+        unused(&mut fields, 0, above);
+        Some(PortStructure { port: port.name.clone(), fields })
+    };
+    let pairs = sides.iter().filter(whole).flat_map(|side| ports.iter().map(move |port| (side, port)));
+    pairs.filter_map(|(side, port)| of_port(side, port)).collect()
+}
+
 /// Returns the elements on the ports of the top.
 fn sides(design: &FolderContents<'_>) -> [Side; 2] {
     let interface = &design.netlist.interface;
@@ -504,6 +558,7 @@ templates! {
     FilelistVhdl "project/filelist_vhdl.f"
     PackageVhdl "project/package.vhd"
     HeaderVerilog "project/header.v"
+    TypesSystemVerilog "project/types.sv"
     InstanceVerilog "project/instance.v"
     InstanceVhdl "project/instance.vhd"
 }
@@ -550,6 +605,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
         Some(axis) => (Some(axis.names.clock.clone()), Some((axis.names.reset.clone(), false))),
         None => (interface.clock.clone(), interface.reset.clone().map(|r| (r, interface.reset_active_high))),
     };
+    let sides = sides(design);
     let pins: u32 = ports.iter().map(|p| p.hi.map_or(1, |hi| hi + 1)).sum();
     View {
         bench: design.bench.name(),
@@ -586,7 +642,8 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
         board: spec.board.filter(|_| design.axis.is_some()),
         stream: design.axis.map_or(0, |a| a.input.data_width),
         made_by: made_by(design.provenance),
-        sides: sides(design),
+        structures: structures(&sides, &ports),
+        sides,
         transfers: design.axis.is_some_and(|axis| axis.input.beats.max(axis.output.beats) > 1)
             || interface.input_beats > 1,
         ports,
@@ -617,6 +674,7 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
     files.add("filelist_vhdl.f", render(&FilelistVhdl { v: view.clone() }));
     files.add(format!("rtl/{top}_pkg.vhd"), render(&PackageVhdl { v: view.clone() }));
+    files.add(format!("rtl/{top}_types.sv"), render(&TypesSystemVerilog { v: view.clone() }));
     files.add(format!("rtl/{top}.vh"), render(&HeaderVerilog { v: view.clone() }));
     files.add(format!("rtl/{top}.veo"), render(&InstanceVerilog { v: view.clone() }));
     files.add(format!("rtl/{top}.vho"), render(&InstanceVhdl { v: view.clone() }));
@@ -701,7 +759,7 @@ fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let sign = match extension {
         "v" | "vhd" if name.starts_with("rtl/") && !name.ends_with("_pkg.vhd") => return,
         _ if name == "sim/Makefile" => "#",
-        "v" | "vh" | "veo" | "cpp" => "//",
+        "v" | "sv" | "vh" | "veo" | "cpp" => "//",
         "vhd" | "vho" => "--",
         "tcl" | "xdc" | "sdc" | "lpf" | "pcf" | "ys" | "sh" | "py" | "f" | "core" | "gitignore" => "#",
         _ => return,
