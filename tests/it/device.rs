@@ -147,6 +147,54 @@ fn registers_beside_products_are_those_of_the_blocks() {
     assert_eq!(flip_flops(behind, None, true, Device::Ice40), (all, 0));
 }
 
+/// A rectified value between registers is their synchronous reset; not if it has another reader, or the registers have a
+/// reset or an enable of their own.
+#[test]
+fn resets_of_registers_take_no_tables() {
+    let model = |width: u32, with_reader: bool| {
+        let mut b = Builder::new(vec![0]);
+        let (least, most) = (-(1i64 << (width - 1)), (1i64 << (width - 1)) - 1);
+        let x = b.op(Op::Input { input: 0 }, Interval::new(least, most, 0));
+        let positive = b.op(Op::Relu { x }, Interval::new(0, most, 0));
+        b.output(Output { source: Some(positive), shift: 0, neg: false });
+        if with_reader {
+            let sum = b.op(Op::Add { a: positive, b: positive, shift: 1 }, Interval::new(0, 3 * most, 0));
+            b.output(Output { source: Some(sum), shift: 0, neg: false });
+        }
+        b.finish().expect("a valid program")
+    };
+    let tables = |width: u32, with_reader: bool, options: &Options| {
+        let model = model(width, with_reader);
+        let stage = vec![1; model.nodes().len()];
+        let schedule = Schedule { stages: 1, register_inputs: true, register_outputs: false, stage };
+        let netlist = lower(&model, &Schedule { register_outputs: true, ..schedule }, options);
+        Estimate::new(&netlist, Device::Ecp5, Resources::default()).tables.logic
+    };
+    let plain = Options::default();
+    // Seven bits are forced; three are too few for a control signal.
+    assert_eq!((tables(8, false, &plain), tables(4, false, &plain)), (0, 3));
+    let reset = Some(ResetOptions { asynchronous: false, active_high: true, data: true });
+    assert_eq!(tables(8, false, &Options { reset, ..Options::default() }), 7);
+    assert_eq!(tables(8, false, &Options { enable: true, ..Options::default() }), 7);
+    assert!(tables(8, true, &plain) >= 7);
+}
+
+/// On iCE40 a comparison takes carries and inverters of one operand, and no table for each bit.
+#[test]
+fn comparisons_take_no_tables_beside_their_carries() {
+    let tables = |device: Device| {
+        let mut b = Builder::new(vec![0; 2]);
+        let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(0, 65535, 0)));
+        let least = b.op(Op::Max { a: x, b: y, shift: 0 }, Interval::new(0, 65535, 0));
+        b.output(Output { source: Some(least), shift: 0, neg: false });
+        let netlist = combinational(&b.finish().expect("a valid program"));
+        Estimate::new(&netlist, device, Resources::default()).tables
+    };
+    let found = tables(Device::Ice40);
+    // The sign, and an inverter for each bit.
+    assert!(found.multiplexers == 16 && (16..=18).contains(&found.carry), "{found:?}");
+}
+
 #[test]
 fn the_scheduler_counts_the_registers_of_blocks_as_the_estimate_does() {
     let (mut inside, mut fewer, mut all) = (0, 0, 0);

@@ -4,9 +4,13 @@ use super::cover::Cover;
 use super::gates::{BlockKind, Gate, Gates, Lit};
 use super::technology::{Scale, Technology};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Tables of a product of logic for each product of two bits: partial products and the adders under them.
 const TABLES_PER_PARTIAL_PRODUCT: f64 = 1.15;
+/// Fewest register bits of one control signal that synthesis gives a synchronous reset: Vivado's threshold for 7 series
+/// (UG901, `-control_set_opt_threshold`). Yosys has none.
+const BITS_OF_A_RESET: usize = 4;
 /// Entries of a large memory in one table, multiplexers included.
 const ENTRIES_PER_TABLE: f64 = 48.0;
 
@@ -53,13 +57,79 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
             _ => {}
         }
     }
-    if !technology.table_before_carry {
+    if !technology.table_before_carry && technology.carry_cell * technology.tables_per_carry_bit == 1 {
+        tables.carry = tables_of_single_carries(gates, cover);
+    } else if !technology.table_before_carry {
         let cells = gates.chains.iter().map(|bits| u64::from(bits.div_ceil(technology.carry_cell)));
         tables.carry = cells.sum::<u64>() * u64::from(technology.carry_cell * technology.tables_per_carry_bit);
     }
     tables.inverters = inverted.iter().filter(|&&is| is).count() as u64;
     tables.rule = gates.blocks.iter().map(|block| by_rule(block.kind)).sum();
     tables
+}
+
+/// Returns for each gate `true` if a table, a carry bit, a block or an end reads it; `is_end(k)`: the end `k` counts.
+fn read_gates(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> Vec<bool> {
+    let mut read = vec![false; gates.gates.len()];
+    for (index, gate) in gates.gates.iter().enumerate() {
+        match *gate {
+            Gate::Carry { a, b, .. } => [a, b].iter().for_each(|x| read[x.gate()] = true),
+            _ if cover.used[index] => {
+                cover.cut(index).into_iter().flat_map(|cut| cut.leaves()).for_each(|&leaf| read[leaf as usize] = true);
+            }
+            _ => {}
+        }
+    }
+    gates.blocks.iter().flat_map(|block| &block.inputs).for_each(|x| read[x.gate()] = true);
+    let ends = gates.ends.iter().enumerate().filter(|(k, _)| is_end(*k));
+    ends.for_each(|(_, x)| read[x.gate()] = true);
+    read
+}
+
+/// Returns the number of tables that carry bits need, where each carry bit has a table of its own: one for each sum bit
+/// that is read, and one for each inverted operand of the others.
+fn tables_of_single_carries(gates: &Gates, cover: &Cover) -> u64 {
+    let read = read_gates(gates, cover, |_| true);
+    let (mut sums, mut inverted) = (0, vec![false; gates.gates.len()]);
+    for (index, gate) in gates.gates.iter().enumerate() {
+        let Gate::Carry { a, b, .. } = *gate else { continue };
+        if read[index] {
+            sums += 1;
+        } else {
+            [a, b].into_iter().filter(|x| x.inverted() && !x.is_constant()).for_each(|x| inverted[x.gate()] = true);
+        }
+    }
+    sums + inverted.iter().filter(|&&is| is).count() as u64
+}
+
+/// Returns the number of tables whose work the synchronous reset (or set) of registers does: a bit that one signal forces
+/// to a constant (`sign ? 0 : x`), and that nothing but registers without a reset and an enable of their own reads.
+/// `is_free[k]`: `true` if the register of end `k` is such a one.
+pub(super) fn tables_in_resets(gates: &Gates, cover: &Cover, is_free: &[bool]) -> u64 {
+    let read = read_gates(gates, cover, |end| !is_free.get(end).is_some_and(|&free| free));
+    // The ends that are forced, by each operand that may be the forcing one.
+    let mut forced: BTreeMap<usize, [Lit; 2]> = BTreeMap::new();
+    let mut bits: BTreeMap<Lit, usize> = BTreeMap::new();
+    for end in &gates.ends[..gates.register_ends] {
+        if let Gate::And(a, b) = gates.gates[end.gate()]
+            && !read[end.gate()]
+            && forced.insert(end.gate(), [a, b]).is_none()
+        {
+            [a, b].into_iter().for_each(|x| *bits.entry(x).or_default() += 1);
+        }
+    }
+    let mut saved: BTreeMap<Lit, u64> = BTreeMap::new();
+    for (gate, [a, b]) in forced {
+        let (forcing, value) = if bits[&a] >= bits[&b] { (a, b) } else { (b, a) };
+        // A value that is computed in the same table keeps it.
+        let is_leaf = cover.cut(gate).is_some_and(|cut| cut.leaves().contains(&(value.gate() as u32)));
+        if bits[&forcing] >= BITS_OF_A_RESET && is_leaf {
+            *saved.entry(forcing).or_default() += 1;
+        }
+    }
+    // The signal may need a table that it had no need of before.
+    let own_table = |x: &Lit| u64::from(gates.gates[x.gate()].is_logic() && !cover.used[x.gate()]);
+    saved.iter().map(|(forcing, count)| count - own_table(forcing)).sum()
 }
 
 /// Tables of what is not looked at bit by bit.

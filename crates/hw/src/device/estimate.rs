@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::absorbed::absorbed;
-use super::count::{Tables, tables, total};
+use super::count::{Tables, tables, tables_in_resets, total};
 use super::cover::cover;
 use super::forms::{Form, Forms};
 use super::gates::{BlockKind, Gate, Gates, Lit};
@@ -87,6 +87,15 @@ pub(super) fn roots(gates: &Gates) -> Vec<Lit> {
     roots
 }
 
+/// Returns for each bit that registers read `true` if the register has neither a reset nor an enable.
+fn registers_without_controls(netlist: &Netlist) -> Vec<bool> {
+    let registers = netlist.nets().iter().filter_map(|net| match &net.cell {
+        Cell::Register { enable, reset, .. } => Some((net.width as usize, enable.is_none() && reset.is_none())),
+        _ => None,
+    });
+    registers.flat_map(|(width, free)| std::iter::repeat_n(free, width)).collect()
+}
+
 /// The size of a design that wires grow with.
 pub(super) fn size(tables: &Tables, technology: &Technology) -> f64 {
     total(tables, technology).max(1.0)
@@ -100,6 +109,8 @@ impl Mapped {
         let tables = tables(&gates, &cover, technology);
         let size = size(&tables, technology);
         let timing = Timing::new(&gates, &cover, technology, size, inputs);
+        let mut tables = tables;
+        tables.logic -= tables_in_resets(&gates, &cover, &registers_without_controls(netlist));
         Mapped { gates, timing, tables, memories: memories(netlist, technology, &forms) }
     }
 

@@ -3,17 +3,17 @@
 use super::technology::{ErrorOf, Scale, Times};
 
 pub(super) const ULTRASCALE_PLUS: Scale = Scale { logic: 1.035, multiplexers: 0.848, carry: 0.955 };
-pub(super) const ULTRASCALE_PLUS_ERROR: ErrorOf = ErrorOf { lut: Some(0.348), clock: None };
+pub(super) const ULTRASCALE_PLUS_ERROR: ErrorOf = ErrorOf { lut: Some(0.170), clock: None };
 
 pub(super) const SERIES7: Scale = Scale { logic: 1.000, multiplexers: 1.063, carry: 0.998 };
-pub(super) const SERIES7_ERROR: ErrorOf = ErrorOf { lut: Some(0.527), clock: None };
+pub(super) const SERIES7_ERROR: ErrorOf = ErrorOf { lut: Some(0.150), clock: None };
 
 pub(super) const ECP5: Scale = Scale { logic: 0.996, multiplexers: 1.020, carry: 0.991 };
-pub(super) const ECP5_ERROR: ErrorOf = ErrorOf { lut: Some(0.512), clock: Some(0.192) };
+pub(super) const ECP5_ERROR: ErrorOf = ErrorOf { lut: Some(0.164), clock: Some(0.192) };
 pub(super) const ECP5_TIMES: Times =
     Times { register: 1.494, table: 1.103, chain: 1.529, carry: 0.0270, multiplier: 4.0, spread: 0.137 };
 
-pub(super) const ICE40: Scale = Scale { logic: 0.981, multiplexers: 1.049, carry: 0.947 };
-pub(super) const ICE40_ERROR: ErrorOf = ErrorOf { lut: Some(0.507), clock: Some(0.115) };
+pub(super) const ICE40: Scale = Scale { logic: 0.981, multiplexers: 1.049, carry: 1.000 };
+pub(super) const ICE40_ERROR: ErrorOf = ErrorOf { lut: Some(0.261), clock: Some(0.115) };
 pub(super) const ICE40_TIMES: Times =
     Times { register: 1.978, table: 0.894, chain: 1.292, carry: 0.1203, multiplier: 0.0, spread: 0.000 };
