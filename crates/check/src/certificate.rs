@@ -183,8 +183,11 @@ fn parse_lines<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certific
     ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
     let is_needed = out.steps.iter().rev().skip(1).all(|step| step.is_bare == step.places.is_empty());
     ensure(is_needed, "a program that nothing is recorded of")?;
-    ensure(out.induction.is_none() || out.sample_timing.is_none(), "an induction of samples with an initiation interval")
-        .map(|()| out)
+    ensure(
+        out.induction.is_none() || out.sample_timing.is_none(),
+        "an induction of samples with an initiation interval",
+    )
+    .map(|()| out)
 }
 
 /// Parses numbers that are separated by one blank.

@@ -269,10 +269,7 @@ impl<'a> Reader<'_, 'a> {
             let is_known = |(net, bits): &(usize, Vec<Lit>)| {
                 bits.iter().zip(&self.nets[*net].bits).all(|(bit, later)| !bit.is_known() || bit == later)
             };
-            self.sure(
-                clock != interval || state.iter().all(is_known),
-                "the state differs one interval later",
-            )?;
+            self.sure(clock != interval || state.iter().all(is_known), "the state differs one interval later")?;
             self.settle(g, made)?;
             let is_ready = self.nets[ready].bits[0] == Lit::constant(clock % interval == 0);
             self.sure(is_ready, "samples are accepted at another interval")?;
@@ -382,7 +379,9 @@ impl<'a> Running<'_, 'a> {
             }
         }
         let found: Option<Vec<usize>> = found.into_iter().collect();
-        found.filter(|_| rest.is_empty()).ok_or_else(|| "the ports of the RTL file do not match those of the machine".into())
+        found
+            .filter(|_| rest.is_empty())
+            .ok_or_else(|| "the ports of the RTL file do not match those of the machine".into())
     }
 
     /// Evaluates one cycle from these inputs (by their nets) and register values; returns the output bits and the next
