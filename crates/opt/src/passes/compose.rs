@@ -108,7 +108,7 @@ impl Sources {
                 }
                 common = Some(match common {
                     None => o,
-match shared(&found, other, o, &mut left) { =>                     Some(other) => match common_source(&found, other, o, &mut left) { => match shared(&found, other, o, &mut left) {
+                    Some(other) => match common_source(&found, other, o, &mut left) {
                         Some(shared) => shared,
                         None => return none = true,
                     },

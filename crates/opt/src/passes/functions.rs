@@ -77,7 +77,9 @@ fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
             continue;
         }
         let Some(operand) = narrow_source(model, &sources, id) else { continue };
-        let Some(cone) = operations_between(model, operand, id).filter(|cone| cone.len() <= MOST_OPERATIONS) else { continue };
+        let Some(cone) = operations_between(model, operand, id).filter(|cone| cone.len() <= MOST_OPERATIONS) else {
+            continue;
+        };
         let removed = without_other_readers(model, &readers, &cone);
         let saved: u32 = removed.iter().map(|&v| luts(model, v)).sum();
         let removes = |kind: fn(&Op) -> bool| removed.iter().any(|&v| kind(&model.node(v).op));

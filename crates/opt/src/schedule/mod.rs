@@ -199,7 +199,14 @@ struct VertexSchedule {
 }
 
 /// Returns the schedule with the fewest register bits, between the earliest and the latest one, within the effort.
-fn minimise_registers(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, edges: u64) -> VertexSchedule {
+fn minimise_registers(
+    graph: &Graph,
+    cost: &Cost,
+    goal: &Goal,
+    frame: Frame,
+    early: Labels,
+    edges: u64,
+) -> VertexSchedule {
     let (limit, stages) = (frame.limit, frame.stages);
     let mut late = Labels::default();
     latest(graph, limit, stages, &mut late);
