@@ -34,8 +34,8 @@ use values::{Coefficient, Values};
 /// Options of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Limit on the time at which an output is ready, in units of the delay model, counted from time 0 of the inputs'
-    /// arrival times. `None`: no limit.
+    /// Limit on the time at which an output is ready, in units of the delay model; arrival times of inputs count.
+    /// `None`: no limit.
     pub latency: Option<f64>,
     /// Ticks (about a millisecond each) that a search may take after the first solution; 0: no search.
     pub budget: u64,

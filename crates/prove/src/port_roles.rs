@@ -31,7 +31,7 @@ pub struct ControlNames {
 pub(super) struct PortRoles {
     /// For each input element of the model: its port and its lowest bit there; `None` for an element without bits.
     pub(super) inputs: Vec<Option<(SignalId, u32)>>,
-    /// The same for the output elements.
+    /// Like `inputs`, for the output elements of the model.
     pub(super) outputs: Vec<Option<(SignalId, u32)>>,
     pub(super) clock: Option<SignalId>,
     pub(super) reset: Option<SignalId>,
