@@ -1,4 +1,4 @@
-//! The functions that Python calls. Arrays are numpy's, read and written in place.
+//! Native functions of the Python package. NumPy arrays are read and written in place.
 #![allow(missing_docs, reason = "documented where users see it, in alir2hdl/__init__.py")]
 
 use alir2hdl::cli::machine_run::{self, MachineRunRequest};
@@ -33,22 +33,24 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// An exception of `alir2hdl._errors`: `kind` is the name of its class.
+/// Returns an exception of `alir2hdl._errors`; `kind` is the name of its class.
 fn raised(kind: &str, problems: &Diagnostics) -> PyErr {
     let text = problems.to_string();
     let facts = serde_json::to_string(&problems.0).unwrap_or_else(|_| "[]".into());
     Python::attach(|py| {
-        let made =
+        let exception =
             py.import("alir2hdl._errors").and_then(|module| module.call_method1("_raised", (kind, &text, facts)));
-        made.map_or_else(|error| error, PyErr::from_value)
+        exception.map_or_else(|error| error, PyErr::from_value)
     })
 }
 
+/// Returns an `InputError`.
 fn refused(problems: impl Into<Diagnostics>) -> PyErr {
     raised("InputError", &problems.into())
 }
 
-fn not_made(error: compile::Error) -> PyErr {
+/// Converts a compilation error into a Python exception.
+fn compile_error(error: compile::Error) -> PyErr {
     let kind = match error.kind {
         ErrorKind::Request => "InputError",
         ErrorKind::MissingTool => "MissingToolError",
@@ -69,8 +71,8 @@ fn failed(failure: cli::Failure) -> PyErr {
     raised(kind, &failure.diagnostics)
 }
 
-/// Why arrays have no results.
-fn not_run(fault: &ArrayFault) -> PyErr {
+/// Converts the error of a run over arrays into a Python exception.
+fn run_error(fault: &ArrayFault) -> PyErr {
     let (code, help) = match fault {
         ArrayFault::Sample { fault: SampleFault::Miss(_), .. } => ("E0707", None),
         ArrayFault::Inexact { .. } => ("E0706", Some("codes=True gives raw integer values, exactly")),
@@ -87,7 +89,7 @@ fn not_run(fault: &ArrayFault) -> PyErr {
     raised("InputError", &problem.into())
 }
 
-/// Threads that may work: the processors of this process's affinity.
+/// Returns the default number of threads: the processors that this process may use.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
@@ -111,7 +113,7 @@ fn in_place(
         match (job(run), signal.take()) {
             (_, Some(signal)) => Err(signal),
             (Ok(()), None) => Ok(()),
-            (Err(fault), None) => Err(not_run(&fault)),
+            (Err(fault), None) => Err(run_error(&fault)),
         }
     })
 }
@@ -136,15 +138,17 @@ macro_rules! with_numbers {
     };
 }
 
-/// Integers of any size as signed bytes, lowest first.
+/// Converts integers of any size to signed bytes, lowest first.
 fn signed_bytes(py: Python<'_>, codes: &[BigInt]) -> Vec<Py<PyBytes>> {
     codes.iter().map(|code| PyBytes::new(py, &code.to_signed_bytes_le()).unbind()).collect()
 }
 
+/// Returns the exception for an array that another call uses.
 fn busy(error: BorrowError) -> PyErr {
     PyRuntimeError::new_err(format!("the array is in use by another call: {error}"))
 }
 
+/// Returns the language of this name.
 fn language(name: &str) -> PyResult<Language> {
     match name {
         "verilog" => Ok(Language::Verilog),
@@ -157,18 +161,18 @@ fn language(name: &str) -> PyResult<Language> {
     }
 }
 
-/// A checked model.
+/// A checked program or stateful design.
 #[pyclass(frozen, module = "alir2hdl._alir2hdl")]
 struct Native {
     held: Arc<HeldProgram>,
-    /// The bytes that it was read from: what is sent to another process. Empty where files and options make it.
+    /// Bytes of the file, to be sent to another process; empty if the design is made from several files and options.
     bytes: Vec<u8>,
 }
 
 /// A keyword argument: its name and its value.
 type Keyword = (String, OptionValue);
 
-/// Converts a Python value; `None` is an option that is not given.
+/// Converts the value of an option; returns `None` for Python's `None`, an option that is not given.
 fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
     if value.is_none() {
         return Ok(None);
@@ -205,7 +209,7 @@ fn option_value(value: &Bound<'_, PyAny>) -> PyResult<Option<OptionValue>> {
     Ok(Some(OptionValue::List(items.into_iter().flatten().collect())))
 }
 
-/// The keyword arguments that have a value.
+/// Returns the keyword arguments that have a value.
 fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
     let mut found = Vec::new();
     for (name, value) in options.iter() {
@@ -241,32 +245,32 @@ fn set_all(
     Ok(())
 }
 
-/// TypeError for an unknown keyword argument, with the nearest name.
+/// Returns a TypeError for an unknown keyword argument, with the nearest name.
 fn unknown(name: &str, known: impl Iterator<Item = &'static str> + Clone) -> PyErr {
     let nearest = near(name, known).map(|near| format!("; did you mean '{near}'?")).unwrap_or_default();
     PyTypeError::new_err(format!("unexpected keyword argument '{name}'{nearest}"))
 }
 
-/// Names of the options of the hardware, and further ones.
+/// Returns the names of all hardware options, and further ones.
 fn with_hardware(own: &'static [&'static str]) -> impl Iterator<Item = &'static str> + Clone {
     HardwareOptions::names().chain(own.iter().copied())
 }
 
-/// Options about reading alone.
+/// Converts keyword arguments that are all reading options.
 fn reading_options(options: &Bound<'_, PyDict>) -> PyResult<ReadingOptions> {
     let mut reading = ReadingOptions::default();
     set_all(&keywords(options)?, ReadingOptions::NAMES.iter().copied(), |name, value| reading.set(name, value))?;
     Ok(reading)
 }
 
-/// Options of the hardware alone.
+/// Converts keyword arguments that are all hardware options.
 fn hardware_options(keywords: &[Keyword]) -> PyResult<HardwareOptions> {
     let mut options = HardwareOptions::default();
     set_all(keywords, with_hardware(&[]), |name, value| options.set(name, value))?;
     Ok(options)
 }
 
-/// The call that a header comment names, with its options as the command line has them.
+/// Returns the call for the header comment of generated files, with its options as on the command line.
 fn command(call: &str, keywords: &[Keyword]) -> Vec<String> {
     let word = |(name, value): &Keyword| match value {
         OptionValue::Flag(false) => None,
@@ -279,10 +283,10 @@ fn command(call: &str, keywords: &[Keyword]) -> Vec<String> {
 
 /// Builds the hardware; `call` is the method's name, for the header comment.
 fn hardware<'h>(held: &'h HeldProgram, call: &str, keywords: &[Keyword]) -> PyResult<Hardware<'h>> {
-    held.hardware(command(call, keywords), &hardware_options(keywords)?).map_err(not_made)
+    held.hardware(command(call, keywords), &hardware_options(keywords)?).map_err(compile_error)
 }
 
-/// Facts about hardware, as JSON: estimate, stages, a chart of them in SVG, and warnings.
+/// Returns a description of hardware as JSON: interface, estimate, stages, a chart of them in SVG, and warnings.
 fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>) -> String {
     let facts = cli::hardware_facts(hardware);
     serde_json::json!({
@@ -297,13 +301,13 @@ fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>)
     .to_string()
 }
 
-/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, is raised within a
-/// tenth of a second, also where the job takes longer to end.
+/// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, raises its exception
+/// within a tenth of a second, even if the job takes longer to end.
 fn interruptible<T: Send + 'static>(py: Python<'_>, job: impl FnOnce() -> PyResult<T> + Send + 'static) -> PyResult<T> {
     watched(py, &|_| Ok(()), job)
 }
 
-/// Like [`interruptible`]; `watch` is called every few milliseconds, and its exception ends the job too.
+/// Like [`interruptible`]; `watch` is called at every [`TICK`], and its exception also ends the job.
 fn watched<T: Send + 'static>(
     py: Python<'_>,
     watch: &(dyn Fn(Python<'_>) -> PyResult<()> + Sync),
@@ -342,18 +346,18 @@ fn watched<T: Send + 'static>(
     })
 }
 
-/// Time between two looks at signals.
+/// Time between two checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// Stack of a thread that does a job (bytes): as much as a main thread has.
+/// Stack size of a job's thread in bytes, the usual size of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Parts of a product with a matrix: adders (operands, power of two of the second, whether it is subtracted), outputs
-/// (value, power of two, whether it is negated), cost in adder bits, and latency.
+/// Adder graph of a product with a matrix: adders (operands, power of two of the second, `true` if it is subtracted),
+/// outputs (value, power of two, `true` if it is negated), cost in adder bits, and latency.
 type Adders = (Vec<(u32, u32, i32, bool)>, Vec<Option<(u32, i32, bool)>>, u64, f64);
 
 #[pymethods]
 impl Native {
-    /// A file of any kind, with the options about reading.
+    /// Reads a file of any kind, with reading options.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Native> {
         let reading = reading_options(options)?;
@@ -361,13 +365,14 @@ impl Native {
         Ok(Native { held: Arc::new(held), bytes: Vec::new() })
     }
 
+    /// Reads a design from the bytes of one file; `file` is its name in messages.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
         let held = py.detach(|| HeldProgram::from_bytes(bytes, file)).map_err(refused)?;
         Ok(Native { held: Arc::new(held), bytes: bytes.to_vec() })
     }
 
-    /// The product with a matrix in an npy file.
+    /// Builds the product with a matrix in an npy file; `types` are those of the inputs.
     #[staticmethod]
     fn from_matrix(
         py: Python<'_>,
@@ -377,19 +382,19 @@ impl Native {
         budget: u64,
     ) -> PyResult<(Native, Adders)> {
         let options = cmvm::Options { latency, budget, ..cmvm::Options::default() };
-        let made = py.detach(|| HeldProgram::from_matrix(npy, &types, &options));
-        let (held, graph, report) = made.map_err(refused)?;
+        let solved = py.detach(|| HeldProgram::from_matrix(npy, &types, &options));
+        let (held, graph, report) = solved.map_err(refused)?;
         let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();
         let outputs = graph.outputs.iter().map(|o| o.map(|o| (o.value, o.shift, o.negative))).collect();
         Ok((Native { held: Arc::new(held), bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
     }
 
-    /// Bytes from which `from_bytes` makes the same model.
+    /// Returns the bytes and the name for `from_bytes`, which gives an equal design.
     fn content<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>, &str) {
         (PyBytes::new(py, &self.bytes), self.held.name())
     }
 
-    /// Inputs, outputs, operations.
+    /// Returns the numbers of inputs, outputs and operations.
     fn shape(&self) -> (usize, usize, usize) {
         match (self.held.model(), self.held.machine()) {
             (Some(model), _) => (model.n_inputs(), model.outputs().len(), model.nodes().len()),
@@ -401,7 +406,7 @@ impl Native {
         }
     }
 
-    /// The dtype of raw integer values: `int64`, `uint64` or `object`.
+    /// Returns the dtype of raw integer values: `int64`, `uint64` or `object`.
     fn code_type(&self) -> &'static str {
         match self.held.code_type() {
             CodeType::Signed => "int64",
@@ -410,8 +415,9 @@ impl Native {
         }
     }
 
-    /// Runs `rows` samples of a contiguous array, or of a list of integers, into a contiguous array: of doubles, or of
-    /// integers for raw integer values. Without one the raw integer values are the result.
+    /// Evaluates `rows` samples of a contiguous array, or of a list of integers. Results are written to the contiguous
+    /// array `out`, of doubles, or of integers for raw integer values. Without `out` the raw integer values are
+    /// returned.
     #[pyo3(signature = (x, out, rows, threads, rounds=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn predict(
@@ -423,7 +429,7 @@ impl Native {
         threads: Option<usize>,
         rounds: bool,
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
-        with_numbers!(x, numbers => self.predicted(py, numbers, out, rows, (threads, rounds)))
+        with_numbers!(x, numbers => self.predict_on(py, numbers, out, rows, (threads, rounds)))
     }
 
     /// Runs a state machine over time; the other arguments are those of `predict`. Returns raw integer values if there
@@ -442,10 +448,10 @@ impl Native {
         let codes = |codes: Vec<Vec<u8>>| codes.iter().map(|code| BigInt::from_signed_bytes_le(code)).collect();
         let state = state.map(|state| state.into_iter().map(|(name, of)| (name, codes(of))).collect());
         let request = MachineRunRequest { resets, state };
-        with_numbers!(x, numbers => self.ran(py, numbers, out, rows, &request))
+        with_numbers!(x, numbers => self.run_machine_on(py, numbers, out, rows, &request))
     }
 
-    /// Raw integer values of every operation and of every output for one sample.
+    /// Returns the raw integer values of every operation and of every output for one sample.
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn trace(
         &self,
@@ -453,12 +459,12 @@ impl Native {
         x: &Bound<'_, PyAny>,
         codes: bool,
     ) -> PyResult<(Vec<Py<PyBytes>>, Vec<Py<PyBytes>>)> {
-        let trace = |numbers: Numbers<'_>| self.held.trace(numbers, codes).map_err(|fault| not_run(&fault));
+        let trace = |numbers: Numbers<'_>| self.held.trace(numbers, codes).map_err(|fault| run_error(&fault));
         let [operations, outputs] = with_numbers!(x, numbers => trace(numbers))?;
         Ok((signed_bytes(py, &operations), signed_bytes(py, &outputs)))
     }
 
-    /// The design as ALIR JSON.
+    /// Returns the design as ALIR JSON.
     fn alir<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.held.to_alir()).map_err(refused)?;
         Ok(PyBytes::new(py, &bytes))
@@ -473,17 +479,17 @@ impl Native {
         interruptible(py, move || held.convert(&output, &conversion).map_err(failed))
     }
 
-    /// The design as a C++ header.
+    /// Returns the design as a C++ header.
     fn cpp_header(&self, namespace: &str) -> PyResult<String> {
         self.held.cpp_header(namespace).map_err(refused)
     }
 
-    /// True for a state machine.
+    /// Returns `True` for a state machine.
     fn is_machine(&self) -> bool {
         self.held.machine().is_some()
     }
 
-    /// Types of the input elements, and of the output elements: signed, integer bits, fractional bits, name.
+    /// Returns the types of the input and of the output elements: signed, integer bits, fractional bits, name.
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn port_types(&self) -> (Vec<(bool, i32, i32, String)>, Vec<(bool, i32, i32, String)>) {
         let facts = cli::port_types(&self.held);
@@ -491,7 +497,8 @@ impl Native {
         (facts.0.into_iter().map(row).collect(), facts.1.into_iter().map(row).collect())
     }
 
-    /// Operations of a program: name, operands, signed, integer bits, fractional bits; and the values of the outputs.
+    /// Returns the operations of a program (name, operands, signed, integer bits, fractional bits), and the index of
+    /// each output's value.
     #[allow(clippy::type_complexity, reason = "rows for Python")]
     fn graph(&self) -> Option<(Vec<(String, Vec<u32>, bool, i32, i32)>, Vec<Option<u32>>)> {
         let model = self.held.model()?;
@@ -504,31 +511,31 @@ impl Native {
         Some((model.nodes().iter().map(node).collect(), outputs))
     }
 
-    /// The HDL source in a language.
+    /// Returns the HDL source in a language.
     fn emit(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<String> {
         let (language, held, keywords) = (language(language_name)?, Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || {
-            hardware(&held, "Model.emit", &keywords)?.proved_text(language, &|_| {}).map_err(not_made)
+            hardware(&held, "Model.emit", &keywords)?.proved_text(language, &|_| {}).map_err(compile_error)
         })
     }
 
-    /// The HDL source and facts as JSON, of one compilation.
+    /// Returns the HDL source, and a description of the hardware as JSON.
     fn compile(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
         let (language, held, keywords) = (language(language_name)?, Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || {
             let hardware = hardware(&held, "Model.compile", &keywords)?;
-            let text = hardware.proved_text(language, &|_| {}).map_err(not_made)?;
+            let text = hardware.proved_text(language, &|_| {}).map_err(compile_error)?;
             Ok((text, facts(&held, &hardware_options(&keywords)?, &hardware)))
         })
     }
 
-    /// The interface as JSON.
+    /// Returns the description of the interface as JSON.
     fn interface(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<String> {
         let (held, keywords) = (Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || Ok(held.interface(&hardware(&held, "Model.interface", &keywords)?)))
     }
 
-    /// Facts about the design, and warnings, both as JSON.
+    /// Returns a description of the design, and warnings, both as JSON.
     fn info(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
         let mut description = DescriptionOptions::default();
         set_all(&keywords(options)?, with_hardware(DescriptionOptions::NAMES), |name, value| {
@@ -541,13 +548,13 @@ impl Native {
         })
     }
 
-    /// Properties of the design, as JSON.
+    /// Returns properties of the design, as JSON.
     fn check(&self) -> String {
         self.held.check()
     }
 
-    /// The results of every simulator, as JSON; `None` if none is installed. `progress` is called with the number of
-    /// simulations that have ended, and of all.
+    /// Returns the results of all simulators, as JSON; `None` if none is installed. `progress` is called with the
+    /// number of finished simulations and the number of all.
     fn verify(
         &self,
         py: Python<'_>,
@@ -574,12 +581,12 @@ impl Native {
                 Err(failure) => Err(failed(failure)),
             }
         })?;
-        // The last simulation ends after the last look.
+        // Report the simulations that have ended since the last call.
         watch(py)?;
         Ok(report)
     }
 
-    /// Writes a folder.
+    /// Writes a project folder.
     fn project(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
         let keywords = keywords(options)?;
         let mut project = ProjectOptions { output, ..ProjectOptions::default() };
@@ -588,7 +595,7 @@ impl Native {
         interruptible(py, move || held.project(command, &project).map_err(failed))
     }
 
-    /// Writes a page.
+    /// Writes an HTML viewer of the design.
     fn view(&self, py: Python<'_>, output: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<()> {
         let mut page = PageOptions { output: Some(output), ..PageOptions::default() };
         let mut options_of_hardware = HardwareOptions::default();
@@ -599,8 +606,8 @@ impl Native {
         interruptible(py, move || held.view(&page, &options_of_hardware).map_err(failed))
     }
 
-    /// The report of a proof, as JSON; of the same strength as `alir2hdl prove`. A certificate is written into a
-    /// folder.
+    /// Proves RTL equal to the design, like `alir2hdl prove`, and returns the report as JSON. `certificate` is the
+    /// folder for a certificate.
     fn prove(
         &self,
         py: Python<'_>,
@@ -618,7 +625,7 @@ impl Native {
         let own = self.bytes.clone();
         let counter = Arc::new(ProgressCounter::default());
         let written = Arc::clone(&counter);
-        // Called with the outputs that are proved, and with all outputs.
+        // `progress` is called with the number of proved outputs and the number of all.
         let watch = |py: Python<'_>| match &progress {
             Some(progress) => {
                 let standing = counter.read();
@@ -636,8 +643,9 @@ impl Native {
 }
 
 impl Native {
+    /// Implements `run_machine` for converted numbers.
     #[allow(clippy::type_complexity, reason = "rows for Python")]
-    fn ran(
+    fn run_machine_on(
         &self,
         py: Python<'_>,
         numbers: Numbers<'_>,
@@ -670,16 +678,17 @@ impl Native {
         Ok((None, state))
     }
 
-    fn predicted(
+    /// Implements `predict` for converted numbers; `settings` are the number of threads, and `true` to round results.
+    fn predict_on(
         &self,
         py: Python<'_>,
         numbers: Numbers<'_>,
         out: Option<&Bound<'_, PyAny>>,
         rows: usize,
-        how: (Option<usize>, bool),
+        settings: (Option<usize>, bool),
     ) -> PyResult<Option<Vec<Py<PyBytes>>>> {
         let (_, n_out, _) = self.shape();
-        let run = |results: Results<'_>| in_place(py, how, |run| self.held.predict(rows, numbers, results, run));
+        let run = |results: Results<'_>| in_place(py, settings, |run| self.held.predict(rows, numbers, results, run));
         let Some(out) = out else {
             let mut wide = vec![BigInt::ZERO; rows * n_out];
             run(Results::Wide(&mut wide))?;
@@ -698,13 +707,13 @@ impl Native {
     }
 }
 
-/// The program itself, in a process that does nothing else. `words`: its name and its arguments. Returns the exit code.
+/// Runs the command line program; `words` are its name and its arguments. Returns the exit code.
 #[pyfunction]
 fn program(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| cli::main_with(words))
 }
 
-/// Types for the network in a file, as JSON.
+/// Chooses types for the network in a file; returns them as JSON.
 #[pyfunction]
 fn calibrate(
     py: Python<'_>,
@@ -724,7 +733,7 @@ fn calibrate(
     })
 }
 
-/// Writes the workflow of an exploration, and runs it if the options request it.
+/// Writes the workflow of a design-space exploration, and runs it if the options request it.
 #[pyfunction]
 fn explore(
     py: Python<'_>,
@@ -741,7 +750,7 @@ fn explore(
     interruptible(py, move || cli::explore(&models, &reading, &output, &exploration, &shared).map_err(failed))
 }
 
-/// Figures of FPGA tools' reports in folders, and warnings, both as JSON.
+/// Returns the figures of FPGA tool reports in folders, and warnings, both as JSON.
 #[pyfunction]
 fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     interruptible(py, move || {
@@ -751,7 +760,7 @@ fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     })
 }
 
-/// Kind of a file: `design`, `graph`, `onnx` or `matrix`.
+/// Returns the kind of a file: `design`, `graph`, `onnx` or `matrix`.
 #[pyfunction]
 fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
     cli::file_kind(content, &path)

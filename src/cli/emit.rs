@@ -1,4 +1,4 @@
-//! `alir2hdl generate`, and the same without a sub-command: a model in, Verilog and VHDL out.
+//! `alir2hdl generate`, also without its name: writes the Verilog, VHDL or C++ of a model.
 
 use super::hardware::{PipelineArgs, PortArgs};
 use super::idle::{GivenOptions, Registers, saves_little, stages_without_logic, warnings};
@@ -93,19 +93,23 @@ struct OutputArgs {
     json: bool,
 }
 
-/// A file to be written.
+/// An output file: the option that requests it, its path, and its contents.
 struct Target<'a> {
     flag: &'static str,
     path: Cow<'a, Path>,
     form: Form,
 }
 
-/// Content of a file.
+/// Content of an output file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
+    /// HDL source.
     Text(Language),
+    /// Description of the interface, as JSON.
     Interface,
+    /// C++ header.
     Header,
+    /// Hints for `prove --witness`.
     Witness,
 }
 
@@ -114,7 +118,7 @@ impl Target<'_> {
         self.path.as_os_str() == "-"
     }
 
-    /// Returns the document of `--json`.
+    /// Returns the entry of the file in the document of `--json`.
     fn facts(&self, top: &str, is_proved: bool) -> serde_json::Value {
         let kind = match self.form {
             Form::Text(language) => language.name(),
@@ -135,7 +139,7 @@ impl Target<'_> {
 }
 
 impl OutputArgs {
-    /// Returns the results, and problems with their names.
+    /// Returns the output files, and problems with the output options.
     fn targets(&self) -> (Vec<Target<'_>>, Vec<Diagnostic>) {
         let (mut targets, mut problems) = (Vec::new(), Vec::new());
         for path in self.output.iter().flat_map(|path| listed(path, |part| Form::from_name(part).is_ok())) {
@@ -144,7 +148,7 @@ impl OutputArgs {
                 Err(problem) => problems.push(problem),
             }
         }
-        let asked = [
+        let requested = [
             ("--verilog", &self.verilog, Form::Text(Language::Verilog)),
             ("--systemverilog", &self.systemverilog, Form::Text(Language::SystemVerilog)),
             ("--vhdl", &self.vhdl, Form::Text(Language::Vhdl)),
@@ -152,7 +156,7 @@ impl OutputArgs {
             ("--cpp", &self.cpp, Form::Header),
             ("--witness", &self.witness, Form::Witness),
         ];
-        let given = asked.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
+        let given = requested.into_iter().filter_map(|(flag, path, form)| Some((flag, path.as_deref()?, form)));
         targets.extend(given.map(|(flag, path, form)| Target { flag, path: path.into(), form }));
         if targets.is_empty() && problems.is_empty() {
             let help = "add -o FILE.v, -o FILE.vhd or another result; `alir2hdl info MODEL` only looks";
@@ -177,10 +181,10 @@ impl OutputArgs {
 }
 
 impl Form {
-    /// Returns the format of a file extension.
+    /// Returns the content that the extension of a file name requests.
     ///
     /// # Errors
-    /// If it says none, or the name is that of a folder.
+    /// If the extension is unknown, or the path is that of a folder.
     fn from_name(path: &Path) -> Result<Form, Diagnostic> {
         let refuse = |message: String, help: &str| {
             Err(Diagnostic::error("E0802", Place::Flag("--output".into()), message).with_help(help))
@@ -210,7 +214,7 @@ impl Form {
     }
 }
 
-/// Warnings about results whose names end as those of another language.
+/// Returns warnings about files whose extension is that of another language.
 fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     let warning = |target: &Target<'_>| {
         let ending = target.path.extension()?.to_str()?.to_ascii_lowercase();
@@ -242,8 +246,8 @@ fn misnamed(targets: &[Target<'_>]) -> Vec<Diagnostic> {
     targets.iter().filter_map(warning).collect()
 }
 
-/// Operations above which Ctrl-C is handled while writing; for small models that costs as much as the
-/// writing.
+/// Number of operations above which Ctrl-C is handled while files are written. For small models the handler would take
+/// as long as the writing.
 const LONG: usize = 10_000;
 
 /// Runs `generate`; `words` go into the header comment.
@@ -259,7 +263,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     report(&Diagnostics(misnamed(&targets)), global);
     let start = Instant::now();
     let (design, file) = args.input.read_design(global)?;
-    let mut laps = PhaseTimes(vec![("read", start.elapsed())]);
+    let mut times = PhaseTimes(vec![("read", start.elapsed())]);
     let stems: Vec<String> = targets.iter().map(|target| stem(target, &args.input.model)).collect();
     let options = args.options();
     let mut spec = Spec { provenance: Some(file.provenance(words)), ..options.spec(&stems[0]) };
@@ -287,8 +291,8 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
         }
     };
     let written = targets.iter().any(|target| target.language().is_some());
-    let asked = GivenOptions::new(&options);
-    let mut idle = warnings(asked, &design, Registers::from_interface(&first.netlist.interface), written);
+    let given = GivenOptions::new(&options);
+    let mut idle = warnings(given, &design, Registers::from_interface(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {
         idle.0.extend(stages_without_logic(scheduled, first.netlist.register_bits()));
@@ -296,13 +300,13 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     }
     report(&idle, global);
     let others = others(&first, &targets, &stems)?;
-    let made = |k: usize| others[k].as_ref().unwrap_or(&first);
+    let hardware_of = |k: usize| others[k].as_ref().unwrap_or(&first);
     let modules = targets.iter().enumerate().filter(|(_, target)| target.language().is_some());
-    let mut renamed: Vec<Diagnostic> = modules.flat_map(|(k, _)| made(k).renamed()).collect();
+    let mut renamed: Vec<Diagnostic> = modules.flat_map(|(k, _)| hardware_of(k).renamed()).collect();
     renamed.sort_by(|a, b| a.message.cmp(&b.message));
     renamed.dedup();
     report(&Diagnostics(renamed), global);
-    [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| laps.add(hardware));
+    [&first].into_iter().chain(others.iter().flatten()).for_each(|hardware| times.add(hardware));
     if design.operations() > LONG {
         on_interrupt(|| {});
     }
@@ -314,20 +318,20 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     for (k, target) in targets.iter().enumerate() {
         let staged = match target.form {
             Form::Text(language) if args.output.prove => {
-                // Once: what is proved is what is written.
+                // The source is generated only once, so that the proved bytes are the written ones.
                 let begun = Instant::now();
-                let text = made(k).proved_text(language, &listener)?;
+                let text = hardware_of(k).proved_text(language, &listener)?;
                 proofs.push(proved(target, &design, first.axis.is_some(), begun.elapsed().as_secs_f64()));
                 proved_files[k] = true;
                 batch.add_with(&target.path, |out| out.write_all(text.as_bytes()))
             }
             Form::Text(language) if design.operations() > LONG => batch.add_with(&target.path, |out| {
-                // An assignment for each net, in VHDL a declaration too.
-                let nets = made(k).netlist.nets().len();
+                // One line for the assignment of each net, in VHDL another one for its declaration.
+                let nets = hardware_of(k).netlist.nets().len();
                 let lines = if language == Language::Vhdl { 2 * nets } else { nets };
-                made(k).write(language, &mut Lines::new(out, &target.path.display().to_string(), lines, global))
+                hardware_of(k).write(language, &mut Lines::new(out, &target.path.display().to_string(), lines, global))
             }),
-            Form::Text(language) => batch.add_with(&target.path, |out| made(k).write(language, out)),
+            Form::Text(language) => batch.add_with(&target.path, |out| hardware_of(k).write(language, out)),
             Form::Header => {
                 if let (None, (_, Some(change))) = (&args.output.namespace, cpp_namespace::from_stem(&stems[k])) {
                     say(&change, global);
@@ -336,20 +340,20 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
                 batch.add_with(&target.path, |out| out.write_all(header.as_bytes()))
             }
             Form::Witness => {
-                let known = made(k).witness()?;
+                let known = hardware_of(k).witness()?;
                 batch.add_with(&target.path, |out| {
                     formats::write_named(&target.path, out, |out| witness::write(&known, out))
                 })
             }
             Form::Interface => {
                 let network = interface_of_network(&file, &design);
-                let sidecar = made(k).sidecar(&languages, file.checksum.clone()).with_network(network);
+                let sidecar = hardware_of(k).sidecar(&languages, file.checksum.clone()).with_network(network);
                 batch.add_with(&target.path, |out| out.write_all(sidecar.to_json().as_bytes()))
             }
         };
         staged.map_err(|e| unwritable(target, &e))?;
     }
-    laps.0.push(("write", start.elapsed()));
+    times.0.push(("write", start.elapsed()));
     super::commit(batch)?;
     let passes = first.scheduled().map_or(&[][..], |scheduled| &scheduled.passes);
     if global.verbose && !passes.is_empty() {
@@ -359,23 +363,24 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     proofs.iter().for_each(|proof| say(proof, global));
     if args.output.json && args.output.timings {
         let solved = file.matrix.as_ref().map(|facts| facts.solve_seconds);
-        return print(laps.json(solved).as_bytes());
+        return print(times.json(solved).as_bytes());
     }
     if args.output.json {
         let files = targets.iter().zip(proved_files).enumerate();
-        let files: Vec<_> = files.map(|(k, (target, proved))| target.facts(made(k).top(), proved)).collect();
+        let files: Vec<_> = files.map(|(k, (target, proved))| target.facts(hardware_of(k).top(), proved)).collect();
         let network = interface_of_network(&file, &design);
         let sidecar = first.sidecar(&languages, file.checksum.clone()).with_network(network);
         let content = serde_json::json!({ "files": files, "interface": sidecar });
         return print(schema::document("alir2hdl.generate/1", &content).as_bytes());
     }
     if args.output.timings {
-        say(&laps.report(), global);
+        say(&times.report(), global);
     }
     Ok(ExitStatus::Ok)
 }
 
-/// Returns the conversion of real numbers to codes on the ports, where the model is more than a program.
+/// Returns the conversion of real numbers to raw integer values on the ports, if the model was read from a network
+/// file.
 fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json::Value> {
     match (file.meaning(), design) {
         (Some((meaning, _)), Design::Model(model)) => Some(super::network::interface(meaning, model)),
@@ -383,7 +388,7 @@ fn interface_of_network(file: &FileFacts, design: &Design) -> Option<serde_json:
     }
 }
 
-/// Returns the proof of an RTL file in the words of `prove`.
+/// Returns the message about a proved file, in the words of `prove`.
 fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> String {
     let what = match design {
         Design::Model(_) => "the model for every input",
@@ -400,7 +405,7 @@ fn proved(target: &Target<'_>, design: &Design, wrapped: bool, seconds: f64) -> 
     format!("proved: {file} is equal to {what}{inside} ({} s)", four_digits(seconds))
 }
 
-/// Returns the program or stateful design as read, as a C++ header.
+/// Returns a C++ header of the program or stateful design, without optimisation.
 pub(super) fn header(design: &Design, namespace: &str, checksum: &str) -> String {
     let written = format!("Written by alir2hdl {} from the model {checksum}.", env!("CARGO_PKG_VERSION"));
     match design {
@@ -441,8 +446,8 @@ impl Args {
     }
 }
 
-/// The languages that a module is written in; both where none is, and for state machines and shared hardware, whose
-/// names are legal in both.
+/// Returns the languages in which names must be legal: those of the written files; both if none is written, and for
+/// state machines and shared hardware.
 pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Iterator<Item = Language>) -> Languages {
     let none = Languages { verilog: false, vhdl: false };
     let all = written.fold(none, |all, language| match language {
@@ -453,9 +458,10 @@ pub(super) fn languages_of((spec, design): (&Spec, &Design), written: impl Itera
     if all == none || is_machine { Languages::BOTH } else { all }
 }
 
-/// Returns the hardware of each target; `None` if the first's.
+/// Returns the hardware of each target; `None` for that of the first.
 ///
-/// Without `--top` a module is called like its file. Files of one name, and the interface, share the hardware.
+/// Without `--top` a module is named like its file. Files with the same stem, and files that are no RTL, share the
+/// hardware.
 fn others<'d>(
     first: &Hardware<'d>,
     targets: &[Target<'_>],
@@ -470,7 +476,7 @@ fn others<'d>(
     targets.iter().zip(stems).map(other).collect()
 }
 
-/// The name of the output file without its extensions, or that of the model if the text goes to stdout.
+/// Returns the name of the output file without extensions, or that of the model if the output is stdout.
 fn stem(target: &Target<'_>, model: &Path) -> String {
     let of = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let device = target.path.starts_with("/dev");
@@ -485,6 +491,7 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
     stem.to_owned()
 }
 
+/// Returns the failure to write an output file.
 fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     let place = Place::Flag(target.flag.into());
     let folder = target.path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
@@ -499,11 +506,11 @@ fn unwritable(target: &Target<'_>, error: &io::Error) -> Failure {
     })
 }
 
-/// Durations of the steps.
+/// Durations of the phases, for `--timings`.
 struct PhaseTimes(Vec<(&'static str, Duration)>);
 
 impl PhaseTimes {
-    /// The steps of some hardware; what several have in common counts once.
+    /// Adds the phases of a compilation.
     fn add(&mut self, hardware: &Hardware<'_>) {
         for (step, took) in hardware.seconds() {
             let name = match step {
@@ -515,7 +522,7 @@ impl PhaseTimes {
         }
     }
 
-    /// Seconds by step; `solved`: processor time of the solver of matrices.
+    /// Returns the document of `--timings --json`. `solved` is the processor time of the matrix solver in seconds.
     fn json(&self, solved: Option<f64>) -> String {
         let steps: serde_json::Map<_, _> =
             self.0.iter().map(|(step, time)| ((*step).to_owned(), time.as_secs_f64().into())).collect();
@@ -523,6 +530,7 @@ impl PhaseTimes {
         schema::document("alir2hdl.timings/1", &serde_json::json!({ "seconds": steps, "cmvm_solve": solved }))
     }
 
+    /// Returns a table for people.
     fn report(&self) -> String {
         let line = |(step, took): &(&str, Duration)| format!("{step:<10}{:>9} s", four_digits(took.as_secs_f64()));
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -539,7 +547,8 @@ mod tests {
         super::super::Cli::from_arg_matches(&matches).ok()?.main_job.0.map(|args| args.options())
     }
 
-    /// Each option of the hardware, with each of its values, is the same by its name in the library.
+    /// Each hardware option, with each of its values, has the same effect on the command line and by its name in the
+    /// library.
     #[test]
     fn the_library_has_every_option_of_the_hardware() {
         let headings = ["Pipeline and device", "Ports", "Optimisation and RTL"];
@@ -561,7 +570,7 @@ mod tests {
                 for more in [None, Some("--ii=3"), Some("--freq=100")] {
                     let words: Vec<&str> = ["alir2hdl", "m.json", &word].into_iter().chain(more).collect();
                     let Some(options) = parsed(&words) else { continue };
-                    // The command line has a level always.
+                    // On the command line the level has a default.
                     let mut found = HardwareOptions::from_words(words[1..].iter().copied());
                     found.level = found.level.or(found.passes.is_none().then_some(1));
                     assert_eq!(found, options, "{words:?}");

@@ -1,5 +1,4 @@
-//! The options that describe the hardware, the same in every sub-command that builds some: they fill
-//! [`HardwareOptions`].
+//! Hardware options, common to all sub-commands that build hardware; they are stored in [`HardwareOptions`].
 
 use super::device::{DelayModelArg, DeviceArgs};
 use crate::compile::{Arrival, Engine, Products, Stages};
@@ -9,7 +8,7 @@ use crate::prove::equiv::InputTiming;
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
 
-/// Where the registers are.
+/// Options of the pipeline and the device.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Pipeline and device")]
 pub(super) struct PipelineArgs {
@@ -104,46 +103,48 @@ pub(super) struct PipelineArgs {
     pub(super) device: DeviceArgs,
 }
 
-/// Where multiplications go, as it is typed.
+/// Argument of `--use-dsp`: implementation of multiplications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum UseDspArg {
-    /// The synthesiser chooses
+    /// Left to synthesis
     #[default]
     Auto,
-    /// Into logic, as rows of adders
+    /// Logic: rows of adders
     No,
-    /// Into the blocks of --device, wide ones split to their size, with attributes that ask for them
+    /// DSP blocks of --device, requested by attributes; wide multiplications are split to their size
     Yes,
 }
 
-/// Method of hardware reuse, as given on the command line.
+/// Argument of `--ii-engine`: method of hardware reuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum EngineArg {
-    /// The one that is estimated to take the fewest tables
+    /// The method with the fewest estimated look-up tables
     #[default]
     Auto,
-    /// Parts of the model that are equal share hardware
+    /// Resource sharing: equal parts of the model share hardware
     Fold,
-    /// Values go through bit by bit, the lowest first, one or a few a clock: nothing has to repeat
+    /// Bit-serial arithmetic, least significant bit first, one or a few bits per clock; the model need not have equal
+    /// parts
     Serial,
-    /// Equal parts share hardware, and what is left goes through bit by bit where that takes less
+    /// Equal parts share hardware, and the rest is bit-serial where that takes less
     Mixed,
 }
 
-/// For how long inputs are read, as it is typed.
+/// Argument of `--ii-input`: clocks in which inputs are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum InputArg {
-    /// At the edge that accepts a sample alone: registers capture it
+    /// Only at the edge that accepts a sample: registers capture it
     #[default]
     Captured,
-    /// For K clocks from the one with that edge on: whoever sends the sample must hold it, and no register captures it
+    /// For K clocks from that edge on: the sender keeps the sample stable, and no registers capture it
     Held,
-    /// Beat by beat, as the stream of --wrapper axis brings them: no register gathers a sample. Where a packet pauses
-    /// between its beats, the samples before it wait too
+    /// Beat by beat, as the stream of --wrapper axis transfers them, without registers for a whole sample. A pause
+    /// between the beats of a packet also delays the samples before it
     Beats,
 }
 
 impl InputArg {
+    /// Returns the value as an option of the compiler.
     fn arrival(self) -> Arrival {
         match self {
             InputArg::Captured => Arrival::Captured,
@@ -152,6 +153,7 @@ impl InputArg {
         }
     }
 
+    /// Returns the value as an option of a proof.
     pub(super) fn input_timing(self) -> InputTiming {
         match self {
             InputArg::Captured => InputTiming::Accepted,
@@ -161,10 +163,12 @@ impl InputArg {
     }
 }
 
-/// Clocks between two samples, as they are typed; several are compared, none: as few as a budget allows.
+/// Argument of `--ii`: initiation intervals in clocks. Several are compared; none (`auto`) requests the smallest one
+/// within a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Intervals(pub(super) Vec<u32>);
 
+/// Parses the argument of `--ii`.
 fn intervals(text: &str) -> Result<Intervals, String> {
     if text == "auto" {
         return Ok(Intervals(Vec::new()));
@@ -173,7 +177,7 @@ fn intervals(text: &str) -> Result<Intervals, String> {
     text.split(',').map(number).collect::<Result<_, _>>().map(Intervals)
 }
 
-/// [`Objective`] as it is typed.
+/// Argument of `--pipeline-objective`; see [`Objective`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ObjectiveArg {
     /// The smallest longest stage, then the fewest registers
@@ -185,7 +189,7 @@ pub(super) enum ObjectiveArg {
     Registers,
 }
 
-/// [`Effort`] as it is typed.
+/// Argument of `--effort`; see [`Effort`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum EffortArg {
     /// A balanced schedule in linear time
@@ -274,7 +278,7 @@ pub(super) struct PortArgs {
     pub(super) names: super::names::NameArgs,
 }
 
-/// A level as it is typed.
+/// Argument of `--reset-polarity`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum PolarityArg {
     /// 1
@@ -284,7 +288,7 @@ pub(super) enum PolarityArg {
     Low,
 }
 
-/// [`Ports`] as they are typed.
+/// Argument of `--ports`; see [`Ports`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum PortsArg {
     /// One input port and one output port
@@ -294,7 +298,7 @@ pub(super) enum PortsArg {
     Split,
 }
 
-/// The reset as it is typed.
+/// Argument of `--reset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ResetArg {
     /// No reset port

@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Proves that a file behaves as a machine.
+/// Proves that an RTL file is equal to a state machine.
 ///
 /// # Errors
-/// If the file cannot be read as hardware, or options are given that a machine has no use for (exit code 2).
+/// If the file cannot be elaborated, or if an option does not apply to state machines (exit code 2).
 pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let given = [
@@ -60,7 +60,8 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     })
 }
 
-/// Writes the testbench of a counterexample, if there is one and a place for it.
+/// Adds the testbench of a counterexample to the files to be written, if there is one and `--testbench` is given.
+/// Returns its path.
 fn bench(
     args: &Args,
     language: rtl::Language,
@@ -75,6 +76,7 @@ fn bench(
     Ok(Some(path.clone()))
 }
 
+/// Returns the report as the document of `--json`.
 fn json(report: &MachineReport, seconds: f64) -> String {
     let mut value = serde_json::to_value(report).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
@@ -83,6 +85,7 @@ fn json(report: &MachineReport, seconds: f64) -> String {
     schema::document("alir2hdl.prove-machine/1", &value)
 }
 
+/// Returns the report for people.
 fn to_human_text(report: &MachineReport, bench: Option<&Path>, seconds: f64, verbose: bool) -> String {
     let mut lines = Vec::new();
     match &report.verdict {
@@ -95,7 +98,7 @@ fn to_human_text(report: &MachineReport, bench: Option<&Path>, seconds: f64, ver
         Verdict::Differs { reason, counterexample } => {
             lines.push(format!("differs: {}", printable(reason)));
             if let Some(c) = counterexample {
-                // The last cycles tell most; all are in --json and in the testbench.
+                // The last cycles are the most useful ones; all are in --json and in the testbench.
                 let first = c.inputs.len().saturating_sub(CYCLES);
                 if first > 0 {
                     lines.push(format!("  cycles 0 to {} are left out", first - 1));
@@ -145,5 +148,5 @@ fn to_human_text(report: &MachineReport, bench: Option<&Path>, seconds: f64, ver
     lines.join("\n") + "\n"
 }
 
-/// Cycles of a counterexample that are shown.
+/// Number of cycles of a counterexample that are printed.
 const CYCLES: usize = 8;

@@ -1,4 +1,4 @@
-//! QONNX files at the command line: reading, the notes about what was cut off, and what `info` says of any of them.
+//! QONNX files on the command line: parsing, with notes about removed operators, and the output of `info`.
 
 use super::source::ReadNetwork;
 use super::{Failure, Global, report, say, schema};
@@ -12,23 +12,23 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Options for reading a file.
+/// Options for parsing a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// Type of the input, if the port is not to carry the codes of the first quantiser.
+    /// Type of the input port; `None` for that of the first quantiser.
     pub(super) input_type: Option<Quantiser>,
-    /// Expected adders at most.
+    /// Largest number of expected adders.
     pub(super) max_adders: u64,
-    /// Bits of a table's input at most.
+    /// Largest width of a table's input in bits.
     pub(super) max_table_bits: u32,
-    /// Latency and effort of each matrix.
+    /// Latency limit and search budget of each matrix.
     pub(super) cmvm: cmvm::Options,
 }
 
-/// The program of a file, and what the network means.
+/// Parses and lowers a file. Returns the program, its layers, and the reference semantics of the network.
 ///
 /// # Errors
-/// What is wrong with the file, with its node (exit code 2).
+/// If the file is invalid or not supported; the message has the node (exit code 2).
 pub(super) fn read(
     bytes: &[u8],
     file: &str,
@@ -38,7 +38,7 @@ pub(super) fn read(
 ) -> Result<(Model, Layers, ReadNetwork), Failure> {
     let refused =
         |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
-    // Standard input is in no folder.
+    // Standard input has no folder with external data.
     let folder = Path::new(file).parent().filter(|_| file != "-");
     let limits = onnx::Options { max_adders: options.max_adders, folder };
     let network = onnx::read_with(bytes, &limits, quant).map_err(refused)?;
@@ -66,18 +66,18 @@ pub(super) fn read(
     Ok((lowered.model, lowered.layers, ReadNetwork { meaning, form }))
 }
 
-/// Number of significant bits from which a weight counts as not quantised.
+/// Number of significant bits above which a weight counts as not quantised.
 const FLOAT_BITS: u64 = 16;
 
 /// Returns a warning if a file has floating-point weights and no quantiser.
 fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
-    // Nearly every network has a quantiser among its steps: its weights need no look.
+    // Nearly every network has a quantiser among its steps, which avoids the scan of all weights.
     if network.steps.iter().any(|step| step.operator.ends_with("Quant")) {
         return None;
     }
     let weights = network.size.matrices.first()?;
     let constants = (0..network.tensors.len()).filter_map(|tensor| network.constant(tensor));
-    // Weights are small: a long numerator has a long fraction.
+    // Weights are small, so a long numerator means many fractional bits.
     let bits = constants.flat_map(|tensor| &tensor.values).map(|value| value.numerator().bits()).max()?;
     if bits <= FLOAT_BITS || onnx::summary(bytes).ok()?.operators.keys().any(|name| name.ends_with("Quant")) {
         return None;
@@ -126,6 +126,7 @@ fn is_usable(summary: &onnx::Summary) -> bool {
     summary.refusals.is_empty() && summary.nodes.iter().all(|node| node.supported || !node.needed)
 }
 
+/// Converts a refusal to a diagnostic of the file.
 fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     let place = if refusal.place.is_empty() { Place::Whole } else { Place::Path(refusal.place.clone()) };
     let diagnostic = Diagnostic::error("E0820", place, refusal.message.clone()).in_file(file.as_ref());
@@ -135,8 +136,8 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
     }
 }
 
-/// Returns the contents of a file (its initialisers one by one if `all`), supported or not, and `true` if the file may
-/// be usable.
+/// Returns a description of a file for people, with a list of its initialisers if `all`, and `true` if the file may be
+/// usable.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).

@@ -532,7 +532,7 @@ impl<'a> Promises<'a> {
         {
             self.inside &= self.model.node(id).interval.contains(code);
         }
-        if !step.breaks_promise(self.model) {
+        if !step.exceeds_declared_range(self.model) {
             return;
         }
         self.current.push(match step {

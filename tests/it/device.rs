@@ -185,7 +185,8 @@ fn comparisons_take_no_tables_beside_their_carries() {
     let tables = |device: Device| {
         let mut b = Builder::new(vec![0; 2]);
         let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(0, 65535, 0)));
-        let least = b.op(Op::Max { a: x, b: y, shift: 0 }, Interval::new(0, 65535, 0));
+        let difference = b.op(Op::Sub { a: x, b: y, shift: 0 }, Interval::new(-65535, 65535, 0));
+        let least = b.op(Op::Mux { cond: difference, on_true: x, on_false: y, shift: 0 }, Interval::new(0, 65535, 0));
         b.output(Output { source: Some(least), shift: 0, neg: false });
         let netlist = combinational(&b.finish().expect("a valid program"));
         Estimate::new(&netlist, device, Resources::default()).tables

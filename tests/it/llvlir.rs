@@ -256,7 +256,7 @@ fn run_lowered(model: &alir2hdl::ir::Model, inputs: &[BigInt]) -> Vec<BigInt> {
         inputs.iter().zip(model.input_kifs()).map(|(v, kif)| alir2hdl::num::wrap(v, *kif)).collect();
     let mut promise = None;
     let outputs = golden_steps(model, &inputs, LookupMiss::Error, |step| {
-        if step.breaks_promise(model) {
+        if step.exceeds_declared_range(model) {
             promise = Some(format!("{step:?}"));
         }
     });

@@ -207,7 +207,7 @@ fn hold_together(program: &Program, seed: u64) {
             sample.iter().zip(lowered.input_kifs()).map(|(v, kif)| alir2hdl::num::wrap(v, *kif)).collect();
         let mut broken = None;
         let found = golden_steps(&lowered, &codes, LookupMiss::Error, |step| {
-            if step.breaks_promise(&lowered) {
+            if step.exceeds_declared_range(&lowered) {
                 broken.get_or_insert_with(|| format!("{step:?}"));
             }
         });

@@ -1,4 +1,4 @@
-//! The file `proof.txt` of a certificate: steps from the model over intermediate programs to the RTL file, each with
+//! The file `proof.txt` of a certificate: steps from the model through intermediate programs to the RTL file, each with
 //! records of equal gates. The format is canonical: any other spelling of the same content is refused.
 
 use crate::clocks::{InputTiming, MOST_CLOCKS, SampleTiming};
@@ -9,13 +9,13 @@ use crate::{AT_THE_END, ensure, graph::Lit};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// The first line.
+/// First line of the file: name and version of the format.
 pub const HEAD: &str = "alir2hdl-certificate 6";
 
 /// Images and records attached to one value of a step's second side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Images that are made before the value. Texts have none.
+    /// Affine images built before the value. The RTL file has none.
     pub images: Vec<Image>,
     /// Records that are applied after the value.
     pub records: Vec<Record>,
@@ -30,7 +30,7 @@ pub struct Step {
     pub feeds: Vec<usize>,
     /// `true` for a program without records, which only builds gates for later comparisons.
     pub is_bare: bool,
-    /// By value.
+    /// Images and records by the index of their value.
     pub places: BTreeMap<usize, Place>,
 }
 
@@ -45,7 +45,7 @@ pub struct Certificate {
     pub induction: Option<Induction>,
     /// Sample timing of the RTL file, if it does not accept a sample in every cycle.
     pub sample_timing: Option<SampleTiming>,
-    /// Input bits that show a difference, if the verdict is that.
+    /// Input bits for which the outputs differ, if the verdict is a difference.
     pub case: Option<Vec<bool>>,
 }
 
@@ -56,18 +56,18 @@ impl Step {
 }
 
 impl Certificate {
-    /// Reads the file.
+    /// Parses the file.
     ///
     /// # Errors
-    /// With the number of the line that is none.
+    /// If a line is invalid; the message has its number.
     pub fn read(text: &str) -> Result<Certificate, String> {
         let number = Cell::new(0);
         let mut lines = text.split_terminator('\n').inspect(|_| number.set(number.get() + 1));
-        steps(&mut lines).map_err(|what| format!("line {} of the certificate: {what}", number.get()))
+        parse_lines(&mut lines).map_err(|what| format!("line {} of the certificate: {what}", number.get()))
     }
 }
 
-fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, String> {
+fn parse_lines<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, String> {
     if lines.next() != Some(HEAD) {
         return Err(format!("it does not begin with {HEAD:?}"));
     }
@@ -87,8 +87,8 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let &[interval, latency] = &numbers(rest)?[..] else {
                     return Err("a sample timing is two numbers".into());
                 };
-                let is_one = interval > 1 && interval <= MOST_CLOCKS && latency <= MOST_CLOCKS;
-                ensure(is_one, "an empty sample timing, or one with more cycles than are simulated")?;
+                let is_valid = interval > 1 && interval <= MOST_CLOCKS && latency <= MOST_CLOCKS;
+                ensure(is_valid, "an initiation interval below 2, or more cycles than are simulated")?;
                 out.sample_timing = Some(SampleTiming { interval, latency, input_timing });
             }
             "beats" if step.is_err() => {
@@ -112,8 +112,8 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let bits: Vec<usize> = numbers(rest)?;
                 let induction = out.induction.as_mut().ok_or("registers of no induction")?;
                 let is_first = induction.zeros.is_empty();
-                let is_one = is_first && bits.windows(2).all(|two| two[0] / 2 < two[1] / 2);
-                ensure(is_one, "bits of registers out of order, or behind those that are zero")?;
+                let is_ordered = is_first && bits.windows(2).all(|two| two[0] / 2 < two[1] / 2);
+                ensure(is_ordered, "register bits out of order, or after those that are zero")?;
                 if kind == "zero" {
                     induction.zeros = bits;
                     continue;
@@ -129,7 +129,7 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let is_inside = !rest.is_empty() && !rest.contains(['/', '\\']) && !rest.starts_with('.');
                 ensure(is_inside, "a step without a name, or a program outside of the folder")?;
                 let is_next = |step: &Step| step.program.as_ref().is_some_and(|program| program != rest);
-                ensure(out.steps.iter().all(is_next), "a step behind the text, or one that was there")?;
+                ensure(out.steps.iter().all(is_next), "a step after that of the RTL file, or a repeated one")?;
                 let program = (rest != "text").then(|| rest.to_owned());
                 out.steps.push(Step { program, is_bare: kind == "between", ..Step::default() });
             }
@@ -144,7 +144,7 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
                 let (step, &[at]) = (step?, &numbers(rest)?[..]) else { return Err("a place is one number".into()) };
                 let is_next = step.last().is_none_or(|(last, place)| last < at && *place != Place::default());
                 ensure(!step.is_bare, "a record of a program that nothing is recorded of")?;
-                ensure(is_next, "a place out of order, or behind one without records")?;
+                ensure(is_next, "a place out of order, or after one without records")?;
                 step.places.insert(at, Place::default());
             }
             "all" | "clauses" => {
@@ -183,11 +183,14 @@ fn steps<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Certificate, S
     ensure(is_whole && is_full, "it does not end with the text, or has a place without records")?;
     let is_needed = out.steps.iter().rev().skip(1).all(|step| step.is_bare == step.places.is_empty());
     ensure(is_needed, "a program that nothing is recorded of")?;
-    ensure(out.induction.is_none() || out.sample_timing.is_none(), "an induction of samples every few clocks")
-        .map(|()| out)
+    ensure(
+        out.induction.is_none() || out.sample_timing.is_none(),
+        "an induction of samples with an initiation interval",
+    )
+    .map(|()| out)
 }
 
-/// Numbers with a blank between.
+/// Parses numbers that are separated by one blank.
 fn numbers<T: std::str::FromStr + ToString>(words: &str) -> Result<Vec<T>, String> {
     let number = |word: &str| {
         let number = word.parse().ok().filter(|number: &T| number.to_string() == word);
@@ -196,7 +199,7 @@ fn numbers<T: std::str::FromStr + ToString>(words: &str) -> Result<Vec<T>, Strin
     words.split(' ').map(number).collect()
 }
 
-/// Clauses up to the empty one: literals, 0, hints, 0.
+/// Parses clauses up to the empty one, each a line: literals, 0, hints, 0.
 fn lemmas<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<Lemma>, String> {
     let mut out = Vec::new();
     for line in lines {
@@ -209,5 +212,5 @@ fn lemmas<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Result<Vec<Lemma>, S
             return Ok(out);
         }
     }
-    Err("it ends within clauses".to_owned())
+    Err("the file ends before the empty clause".to_owned())
 }

@@ -1,9 +1,9 @@
 //! RTL files with an initiation interval above one, simulated cycle by cycle over gates.
 //!
-//! The simulated cycles begin with one in which a sample is accepted. A register value is known then where a counter
-//! fixes it; every other bit is unknown. The state is that after reset (or at power-on without a reset), without the
-//! bits that differ one interval later. Induction shows that this state holds at every sample: one interval later each
-//! known bit has the same value again. So what is proved of this sample holds for each.
+//! The first simulated cycle is one in which a sample is accepted. At that time only register bits that a counter fixes
+//! are known; every other bit is unknown. The state is that after reset (or at power-on without a reset), without the
+//! bits that differ one interval later. By induction this state holds at every sample: one interval later each known
+//! bit has the same value again. A proof for this sample is therefore a proof for each sample.
 
 use crate::graph::{Graph, Lit};
 use crate::text::{Built, Open, Process, Reader, Result, Role, Text};
@@ -13,33 +13,34 @@ use crate::{Made, ensure};
 /// Timing of samples: initiation interval, latency and timing of the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleTiming {
-    /// Clocks from one sample to the next, at least 2.
+    /// Initiation interval: clock cycles from one sample to the next, at least 2.
     pub interval: usize,
     /// Clock edges from inputs to outputs.
     pub latency: usize,
-    /// When inputs are there.
+    /// Cycles in which the inputs are valid.
     pub input_timing: InputTiming,
 }
 
-/// When the inputs of a sample are there.
+/// Cycles in which the inputs of a sample are valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputTiming {
-    /// In one clock.
+    /// Only in the cycle in which the sample is accepted.
     Once,
-    /// They stay for an interval.
+    /// Stable for a whole interval.
     Held,
-    /// Some in each of several clocks, on one port: of each element with bits the clock, and its lowest bit there.
+    /// In beats over one port: for each element with bits, the index of its beat and its lowest bit within the beat.
     Beats(Vec<(usize, usize)>),
 }
 
-/// Bits of the nets that are inputs.
+/// Values of the input nets in one cycle: index of the net, and its bits.
 pub(crate) type Given = Vec<(usize, Vec<Lit>)>;
 
 impl SampleTiming {
-    /// Returns the bits of a port of the given width at each beat; only the bits of elements are known.
+    /// Returns the values of the port in each beat; bits that belong to no element are unknown. `port` is the index of
+    /// its net and its width.
     ///
     /// # Errors
-    /// If elements have no places of their own there, or come later than the next sample.
+    /// If elements overlap or exceed the port, or if there are more beats than cycles in an interval.
     pub(crate) fn in_beats(
         &self,
         beats: &[(usize, usize)],
@@ -59,7 +60,7 @@ impl SampleTiming {
     }
 }
 
-/// Most cycles of a sample timing.
+/// Largest initiation interval and latency of a sample timing, in clock cycles.
 pub const MOST_CLOCKS: usize = 1 << 16;
 
 /// An RTL file after parsing, to be evaluated again at each cycle.
@@ -85,11 +86,11 @@ pub(crate) struct Statement {
     pub(crate) net: usize,
     pub(crate) low: usize,
     pub(crate) reads: Vec<usize>,
-    /// The number of changes when it was read last.
+    /// Value of [`Clocks::now`] when it was evaluated last.
     pub(crate) done: u64,
 }
 
-/// The inputs at each clock in which there are any, and the outputs that are no vectors.
+/// Values of the inputs in each cycle that provides any, and the nets of the outputs that are no vectors.
 pub(crate) type Ports<'p> = (&'p [Given], &'p [usize]);
 
 impl<'a> Reader<'_, 'a> {
@@ -97,7 +98,7 @@ impl<'a> Reader<'_, 'a> {
         self.clocks.as_mut().expect("clocks are simulated")
     }
 
-    /// Gives bits of a net, from one on, other values; whether they are others.
+    /// Sets the bits of a net from bit `low` on. Returns `true` if a bit changed.
     fn put(&mut self, net: usize, low: usize, bits: &[Lit]) -> bool {
         let old = &mut self.nets[net].bits[low..low + bits.len()];
         let is_changed = old != bits;
@@ -109,12 +110,13 @@ impl<'a> Reader<'_, 'a> {
         is_changed
     }
 
+    /// Sets every bit of a net to `bit`.
     fn put_all(&mut self, net: usize, bit: Lit) {
         let bits = vec![bit; self.nets[net].bits.len()];
         self.put(net, 0, &bits);
     }
 
-    /// Reads all statements again that read something that changed.
+    /// Evaluates the statements that read a changed net.
     fn settle(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
         for i in 0..self.clocks().statements.len() {
             let Statement { scope, at, net, low, done, .. } = self.clocks().statements[i];
@@ -134,22 +136,22 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Returns the condition under which a process loads its values.
-    fn takes(&self, process: &Process) -> Lit {
+    fn load_condition(&self, process: &Process) -> Lit {
         process.enable.map_or(Lit::TRUE, |(net, is_high)| self.nets[net].bits[0].flipped(!is_high))
     }
 
-    /// A clock edge: all registers take their values at once.
+    /// Simulates a clock edge: all registers load their next values at once.
     fn edge(&mut self, g: &mut Graph) -> Result<()> {
         let processes = std::mem::take(&mut self.clocks().processes);
         let mut taken = Vec::new();
         let is_machine = self.clocks().is_machine;
         for process in &processes {
-            let takes = g.root(self.takes(process));
+            let loads = g.root(self.load_condition(process));
             let reset = process.reset.as_ref().filter(|_| is_machine);
-            for &(net, at, _) in process.next.iter().filter(|_| takes != Lit::FALSE || reset.is_some()) {
+            for &(net, at, _) in process.next.iter().filter(|_| loads != Lit::FALSE || reset.is_some()) {
                 (self.scope, self.at) = (process.scope, at);
                 let value = self.source(g)?;
-                let mut bits = choose(g, takes, &value.bits, &self.nets[net].bits);
+                let mut bits = choose(g, loads, &value.bits, &self.nets[net].bits);
                 if let Some((condition, level, values)) = reset {
                     let select = self.nets[*condition].bits[0].flipped(!level.0);
                     let cleared = values.iter().find(|value| value.0 == net).ok_or("a register without its reset")?;
@@ -163,9 +165,9 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// The inputs of one bit that are no clock and no reset: which of them is the enable, without which no register
-    /// takes a value, and which the valid flag.
-    fn flag(&mut self, g: &mut Graph) -> Result<Option<usize>> {
+    /// Classifies the one-bit inputs that are neither clock nor reset. An input without which no register loads a
+    /// value is the enable; any other is the valid flag. Returns the net of the valid flag, or `None`.
+    fn valid_flag(&mut self, g: &mut Graph) -> Result<Option<usize>> {
         let taken: Vec<&str> = self.seen.roles.values().map(|role| role.0).collect();
         let others = (0..self.nets.len()).filter(|&net| self.nets[net].is_control);
         let others: Vec<usize> = others.filter(|&net| !taken.contains(&self.nets[net].name)).collect();
@@ -174,7 +176,7 @@ impl<'a> Reader<'_, 'a> {
             self.put_all(net, Lit::FALSE);
             self.settle(g, &mut |_, _, _| Ok(()))?;
             let clocks = self.clocks.as_ref().expect("clocks are simulated");
-            if clocks.processes.iter().all(|process| self.takes(process) == Lit::FALSE) {
+            if clocks.processes.iter().all(|process| self.load_condition(process) == Lit::FALSE) {
                 self.role(Role::Enable, net, (true, false))?;
                 self.put_all(net, Lit::TRUE);
             } else {
@@ -186,7 +188,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(flag)
     }
 
-    /// Reads everything for the first time.
+    /// Evaluates the whole file for the first time, and records its statements and processes.
     fn read_once(&mut self, g: &mut Graph, is_machine: bool) -> Result<()> {
         self.clocks = Some(Clocks { is_first: true, is_machine, now: 1, ..Clocks::default() });
         self.body(g, &mut |_, _, _| Ok(()))?;
@@ -196,7 +198,27 @@ impl<'a> Reader<'_, 'a> {
         self.sure(!is_open, "a signal or an output without a driver")
     }
 
+    /// Returns the values of all registers when the reset ends, or at power-on if the file has no reset.
+    fn initial_state(&self) -> Given {
+        let has_reset = self.seen.roles.contains_key(&Role::Reset);
+        let mut state = Vec::new();
+        for process in &self.clocks.as_ref().expect("clocks are simulated").processes {
+            for (net, ..) in &process.next {
+                let cleared = process.reset.iter().flat_map(|reset| &reset.2).find(|value| value.0 == *net);
+                let register = &self.nets[*net];
+                let first = register.first.as_ref().filter(|first| !has_reset && first.len() == register.bits.len());
+                let first = first.map(|first| first.iter().map(|&bit| Lit::constant(bit)).collect());
+                let bits = cleared.map(|value| value.2.bits.clone()).or(first);
+                state.push((*net, bits.unwrap_or_else(|| vec![Lit::UNKNOWN; register.bits.len()])));
+            }
+        }
+        state
+    }
+
     /// Builds the gates of an RTL file with an initiation interval above one.
+    ///
+    /// # Errors
+    /// Constructs that alir2hdl does not generate; a file that does not keep to the sample timing; those of `made`.
     pub(crate) fn simulate(
         mut self,
         g: &mut Graph,
@@ -208,29 +230,17 @@ impl<'a> Reader<'_, 'a> {
         let &SampleTiming { interval, latency, ref input_timing } = sample_timing;
         let nobody: Made<'_> = &mut |_, _, _| Ok(());
         self.read_once(g, false)?;
-        let flag = self.flag(g)?;
-        let has_reset = self.seen.roles.contains_key(&Role::Reset);
-        // What is there when the reset ends, or at power-on.
-        let mut state: Vec<(usize, Vec<Lit>)> = Vec::new();
-        for process in &self.clocks.as_ref().expect("clocks are simulated").processes {
-            for (net, ..) in &process.next {
-                let cleared = process.reset.iter().flat_map(|reset| &reset.2).find(|value| value.0 == *net);
-                let net_of = &self.nets[*net];
-                let first = net_of.first.as_ref().filter(|first| !has_reset && first.len() == net_of.bits.len());
-                let first = first.map(|first| first.iter().map(|&bit| Lit::constant(bit)).collect());
-                let bits = cleared.map(|value| value.2.bits.clone()).or(first);
-                state.push((*net, bits.unwrap_or_else(|| vec![Lit::UNKNOWN; net_of.bits.len()])));
-            }
-        }
+        let flag = self.valid_flag(g)?;
+        let mut state = self.initial_state();
         state.iter().for_each(|(net, bits)| _ = self.put(*net, 0, bits));
         self.settle(g, nobody)?;
         let ready: Vec<usize> = single.iter().copied().filter(|&net| self.nets[net].bits[0] == Lit::TRUE).collect();
         let &[ready] = &ready[..] else {
-            return self.wrong("no output that says that a sample is taken in the first clock, or several");
+            return self.wrong("no output reports that a sample is accepted in the first cycle, or several do");
         };
         let shown: Vec<usize> = single.iter().copied().filter(|&net| net != ready).collect();
         self.sure(shown.len() == usize::from(flag.is_some()), "one of two valid flags is missing")?;
-        // What comes from outside takes as long as a result does to get to all registers that it reaches.
+        // An unknown input takes at most as long as a result to reach every register that depends on it.
         for _ in 0..latency / interval + 2 {
             for _ in 0..interval {
                 self.settle(g, nobody)?;
@@ -259,20 +269,17 @@ impl<'a> Reader<'_, 'a> {
             let is_known = |(net, bits): &(usize, Vec<Lit>)| {
                 bits.iter().zip(&self.nets[*net].bits).all(|(bit, later)| !bit.is_known() || bit == later)
             };
-            self.sure(
-                clock != interval || state.iter().all(is_known),
-                "a state that is another one an interval later",
-            )?;
+            self.sure(clock != interval || state.iter().all(is_known), "the state differs one interval later")?;
             self.settle(g, made)?;
             let is_ready = self.nets[ready].bits[0] == Lit::constant(clock % interval == 0);
-            self.sure(is_ready, "a sample that is taken at another interval")?;
+            self.sure(is_ready, "samples are accepted at another interval")?;
             let flag_there = shown.first().map(|&net| self.nets[net].bits[0]);
             if clock == latency {
                 results = outputs(&self);
                 flags = valid.zip(flag_there);
             } else if (latency..latency + interval).contains(&clock) {
                 let stays = outputs(&self) == results && flag_there.is_none_or(|flag| flag == Lit::FALSE);
-                self.sure(stays, "outputs that do not stay for an interval, or a valid flag that does")?;
+                self.sure(stays, "outputs are not stable for an interval, or the valid flag is")?;
             }
             self.edge(g)?;
         }
@@ -289,7 +296,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// A state machine's text, clock by clock from any state.
+/// Evaluation of a state machine's RTL file, one clock cycle at a time, from any state.
 pub(crate) struct Running<'t, 'a> {
     reader: Reader<'t, 'a>,
     ports: Open,
@@ -301,7 +308,7 @@ pub(crate) struct Running<'t, 'a> {
 pub type Register<'a> = (&'a str, usize, Option<Vec<bool>>);
 
 impl<'a> Text<'a> {
-    /// Evaluates the RTL file as that of a state machine.
+    /// Prepares the RTL file of a state machine for evaluation cycle by cycle.
     ///
     /// # Errors
     /// Constructs that alir2hdl does not generate.
@@ -324,7 +331,7 @@ impl<'a> Text<'a> {
 }
 
 impl<'a> Running<'_, 'a> {
-    /// Its registers.
+    /// Returns the registers in the order in which [`Running::clock`] expects their values.
     pub(crate) fn registers(&self) -> Vec<Register<'a>> {
         let nets = self.registers.iter().map(|&net| &self.reader.nets[net]);
         nets.map(|net| (net.name, net.bits.len(), net.first.clone().filter(|first| first.len() == net.bits.len())))
@@ -332,11 +339,16 @@ impl<'a> Running<'_, 'a> {
     }
 
     /// Returns the input or output ports with these names and widths. A port without a match by name is matched if it
-    /// is the only other one of its width; `told` reports such matches.
+    /// is the only other one of its width; such matches are appended to `port_matches`.
     ///
     /// # Errors
-    /// If there are others.
-    pub(crate) fn ports(&self, is_input: bool, wanted: &[(String, usize)], told: &mut String) -> Result<Vec<usize>> {
+    /// If a port has no match.
+    pub(crate) fn ports(
+        &self,
+        is_input: bool,
+        wanted: &[(String, usize)],
+        port_matches: &mut String,
+    ) -> Result<Vec<usize>> {
         let own = if is_input { &self.ports.into } else { &self.ports.out };
         let plain = |name: &str| name.to_ascii_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "");
         let (mut found, mut rest) = (vec![None; wanted.len()], own.clone());
@@ -361,13 +373,15 @@ impl<'a> Running<'_, 'a> {
                     found[at] = Some(net);
                     rest.retain(|other| *other != net);
                     if pass == 2 {
-                        *told += &format!(", with port {} for {wanted_name:?}", name(net));
+                        *port_matches += &format!(", with port {} for {wanted_name:?}", name(net));
                     }
                 }
             }
         }
         let found: Option<Vec<usize>> = found.into_iter().collect();
-        found.filter(|_| rest.is_empty()).ok_or_else(|| "ports of the text do not fit those of the machine".into())
+        found
+            .filter(|_| rest.is_empty())
+            .ok_or_else(|| "the ports of the RTL file do not match those of the machine".into())
     }
 
     /// Evaluates one cycle from these inputs (by their nets) and register values; returns the output bits and the next

@@ -18,20 +18,20 @@ use crate::graph::{Graph, Lit};
 use crate::machine::{Cells, Machine};
 use crate::text::Text;
 
-/// Most clocks of an induction.
+/// Largest number of clock cycles of an induction.
 pub const MOST_CLOCKS: usize = 1 << 10;
 
 /// Register correspondence of a certificate. Bits are those of the machine, as [`Machine::state`] returns them, then
 /// those of the RTL file; bit `n` is stored as `2n`, its complement as `2n + 1`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Induction {
-    /// Clocks after which it holds.
+    /// Clock cycles after power-on from which the correspondence holds.
     pub settled: usize,
-    /// Clocks for which it has held where outputs are compared.
+    /// Depth of the induction: cycles before the compared one in which the correspondence is assumed, too.
     pub depth: usize,
-    /// Bits that are the same, and at the end those that are zero.
+    /// Classes of at least two equal bits each, in the order of their first bits.
     pub classes: Vec<Vec<usize>>,
-    /// Bits that are zero.
+    /// Bits that are always zero.
     pub zeros: Vec<usize>,
 }
 
@@ -48,9 +48,9 @@ struct Clock {
 }
 
 impl Clock {
-    /// Adds the obligation that the outputs of the RTL file equal these wherever they are defined.
-    fn compare(&self, g: &mut Graph, shown: &[Lit], pairs: &mut Pairs) {
-        let mut rest = shown;
+    /// Adds the obligation that `rtl_outputs`, the output bits of the RTL file, equal these wherever they are defined.
+    fn compare(&self, g: &mut Graph, rtl_outputs: &[Lit], pairs: &mut Pairs) {
+        let mut rest = rtl_outputs;
         for (bits, is_defined) in &self.outputs {
             let (found, others) = rest.split_at(bits.len());
             rest = others;
@@ -61,11 +61,13 @@ impl Clock {
     }
 }
 
-/// The machine's clocks: those from power-on, and those from any state that is as the certificate says.
+/// Simulated clock cycles of the machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Runs {
     induction: Induction,
+    /// Cycles from power-on.
     first: Vec<Clock>,
+    /// Cycles from any state that satisfies the certificate.
     later: Vec<Clock>,
     /// Power-on values of the registers of the RTL file.
     start: Vec<Lit>,
@@ -83,10 +85,10 @@ pub(crate) struct Pairs {
     pub(crate) expected: Vec<Vec<Lit>>,
     /// Bits of the RTL file, and of other registers.
     pub(crate) found: Vec<Vec<Lit>>,
-    /// The bit of a register that a pair is about, as [`Induction`] has it; nothing for outputs.
+    /// Register bit that each pair is about, as [`Induction`] numbers it; `None` for outputs.
     pub(crate) claimed: Vec<Option<usize>>,
-    /// Ports that are none by their names.
-    pub(crate) told: String,
+    /// Part of the statement that lists the ports matched by their width instead of their name.
+    pub(crate) port_matches: String,
 }
 
 impl Pairs {
@@ -98,31 +100,31 @@ impl Pairs {
 }
 
 impl Induction {
-    /// That every bit is one, and in one class; and that there are not too many clocks.
+    /// Checks that every bit exists and is in at most one class, and that the number of cycles is within the limit.
     fn check(&self, bits: usize) -> Result<(), String> {
         let mut all: Vec<usize> = self.classes.iter().flatten().chain(&self.zeros).map(|lit| lit / 2).collect();
         all.sort_unstable();
-        let is_one = all.windows(2).all(|two| two[0] < two[1]) && all.last().is_none_or(|&last| last < bits);
-        ensure(is_one, "a bit of a register that is not there, or in two classes")?;
-        let clocks = self.settled.checked_add(self.depth).is_some_and(|clocks| clocks <= MOST_CLOCKS);
-        ensure(clocks, "more clocks than are simulated here")
+        let are_valid = all.windows(2).all(|two| two[0] < two[1]) && all.last().is_none_or(|&last| last < bits);
+        ensure(are_valid, "a register bit does not exist, or is in two classes")?;
+        let is_within = self.settled.checked_add(self.depth).is_some_and(|clocks| clocks <= MOST_CLOCKS);
+        ensure(is_within, "more clocks than are simulated")
     }
 
-    /// Equates the bits of each class, of the machine (`of_machine` bits) and of the RTL file: all become the machine's
-    /// first one of the class, or a new input.
-    fn assumed(&self, g: &mut Graph, bits: &mut [Lit], of_machine: usize) {
+    /// Equates the bits of each class: all become the class's first bit of the machine (the first `n_machine` bits are
+    /// the machine's), or a new input if the class has only bits of the RTL file.
+    fn assume(&self, g: &mut Graph, bits: &mut [Lit], n_machine: usize) {
         for &zero in &self.zeros {
             bits[zero / 2] = Lit::constant(zero % 2 == 1);
         }
         for class in &self.classes {
-            let told = class.iter().find(|&&lit| lit / 2 < of_machine);
-            let value = told.map_or_else(|| g.input(), |&lit| bits[lit / 2].flipped(lit % 2 == 1));
+            let of_machine = class.iter().find(|&&lit| lit / 2 < n_machine);
+            let value = of_machine.map_or_else(|| g.input(), |&lit| bits[lit / 2].flipped(lit % 2 == 1));
             class.iter().for_each(|&lit| bits[lit / 2] = value.flipped(lit % 2 == 1));
         }
     }
 
-    /// Pairs of bits that are to be equal for it to hold.
-    fn claims(&self, bits: &[Lit], pairs: &mut Pairs) {
+    /// Adds the pairs of register bits that must be equal for the correspondence to hold.
+    fn add_claims(&self, bits: &[Lit], pairs: &mut Pairs) {
         let of = |lit: usize| bits[lit / 2].flipped(lit % 2 == 1);
         for class in &self.classes {
             class[1..].iter().for_each(|&lit| pairs.push(vec![of(class[0])], vec![of(lit)], Some(lit)));
@@ -143,8 +145,8 @@ impl Induction {
             values.extend(is_zero.then_some(Lit::FALSE));
             let is_open = |&&lit: &&usize| lit / 2 >= machine.len() && bits[lit / 2].is_none();
             let open = class.iter().filter(is_open).count();
-            let is_one = values.windows(2).all(|two| two[0] == two[1]) && open <= usize::from(values.is_empty());
-            ensure(is_one, "bits that shall be the same, and are not at power-on")?;
+            let are_equal = values.windows(2).all(|two| two[0] == two[1]) && open <= usize::from(values.is_empty());
+            ensure(are_equal, "bits of one class differ at power-on")?;
             let value = values.first().copied().unwrap_or_else(|| g.input());
             class.iter().for_each(|&lit| bits[lit / 2] = Some(value.flipped(lit % 2 == 1)));
         }
@@ -153,7 +155,7 @@ impl Induction {
 }
 
 impl Runs {
-    /// Builds the machine's gates; only those of the first cycles if no more are required.
+    /// Builds the machine's gates: those of the cycles from power-on, and if `is_whole` also those of the later cycles.
     ///
     /// # Errors
     /// If the induction is inconsistent; those of `made`.
@@ -218,7 +220,7 @@ impl Runs {
         let any = (0..first.len()).filter(|_| is_whole).map(|_| g.input());
         let mut bits: Vec<Lit> = any.chain(of_text.iter().map(|_| Lit::UNKNOWN)).collect();
         for inputs in of_later {
-            induction.assumed(g, &mut bits, first.len());
+            induction.assume(g, &mut bits, first.len());
             let mut all = cells(&bits, &|_| true);
             let own = clock(g, inputs, &mut all)?;
             let mut rest = [&own.inputs.concat()[..], &bits].concat();
@@ -233,27 +235,27 @@ impl Runs {
         Ok(Runs { induction: induction.clone(), first: of_power_on, later, start, elements, inputs, outputs })
     }
 
-    /// Returns the inputs of an intermediate program.
+    /// Returns the bits of an intermediate program's inputs. `feeds` are indices into the elements of the machine.
     ///
     /// # Errors
-    /// If they are no elements of the machine.
-    pub(crate) fn fed(
+    /// If an element does not exist or has another width than the input; if `feeds` has another length than `widths`.
+    pub(crate) fn program_inputs(
         &self,
         feeds: &[usize],
         widths: impl ExactSizeIterator<Item = usize>,
     ) -> Result<Vec<Vec<Lit>>, String> {
-        ensure(feeds.len() == widths.len(), "a program with another number of inputs than are told")?;
+        ensure(feeds.len() == widths.len(), "a program has another number of inputs than \"feeds\" lists")?;
         let elements =
             feeds.iter().zip(widths).map(|(&feed, width)| self.elements.get(feed).filter(|bits| bits.len() == width));
         let elements: Option<Vec<&Vec<Lit>>> = elements.collect();
         Ok(elements
-            .ok_or("an input that is no element of the machine, or of another width")?
+            .ok_or("an input is no element of the machine, or has another width")?
             .into_iter()
             .cloned()
             .collect())
     }
 
-    /// Bits of all inputs at each clock from power-on.
+    /// Returns the bits of all inputs at each cycle from power-on.
     pub(crate) fn inputs(&self) -> Vec<Vec<Lit>> {
         self.first.iter().map(|clock| clock.inputs.concat()).collect()
     }
@@ -262,11 +264,11 @@ impl Runs {
     ///
     /// # Errors
     /// Constructs that alir2hdl does not generate, or that do not fit the machine; those of `made`.
-    pub(crate) fn follow(&self, g: &mut Graph, text: &Text<'_>, made: Made<'_>) -> Result<Pairs, String> {
+    pub(crate) fn build_rtl(&self, g: &mut Graph, text: &Text<'_>, made: Made<'_>) -> Result<Pairs, String> {
         let mut running = text.run(g)?;
         let mut pairs = Pairs::default();
-        let into = running.ports(true, &self.inputs, &mut pairs.told)?;
-        let out = running.ports(false, &self.outputs, &mut pairs.told)?;
+        let into = running.ports(true, &self.inputs, &mut pairs.port_matches)?;
+        let out = running.ports(false, &self.outputs, &mut pairs.port_matches)?;
         let mut clock = |g: &mut Graph, clock: &Clock, state: &mut Vec<Lit>| {
             let inputs: Vec<(usize, Vec<Lit>)> = into.iter().copied().zip(clock.inputs.iter().cloned()).collect();
             let (shown, next) = running.clock(g, &inputs, state, &out, made)?;
@@ -279,17 +281,17 @@ impl Runs {
             let (shown, next) = clock(g, own, &mut state)?;
             own.compare(g, &shown, &mut pairs);
             if number + 1 >= self.induction.settled {
-                self.induction.claims(&next, &mut pairs);
+                self.induction.add_claims(&next, &mut pairs);
             }
         }
         let mut state = vec![Lit::UNKNOWN; self.start.len()];
         for (number, own) in self.later.iter().enumerate() {
-            let told = &own.state[own.state.len() - state.len()..];
-            state.iter_mut().zip(told).filter(|(_, told)| told.is_known()).for_each(|(bit, told)| *bit = *told);
+            let assumed = &own.state[own.state.len() - state.len()..];
+            state.iter_mut().zip(assumed).filter(|(_, known)| known.is_known()).for_each(|(bit, known)| *bit = *known);
             let (shown, next) = clock(g, own, &mut state)?;
             if number == self.induction.depth {
                 own.compare(g, &shown, &mut pairs);
-                self.induction.claims(&next, &mut pairs);
+                self.induction.add_claims(&next, &mut pairs);
             }
         }
         Ok(pairs)

@@ -157,7 +157,7 @@ impl Compared {
         match side {
             Side::Beside(program, feeds) => {
                 let runs = self.runs.as_ref().ok_or("a program beside no state machine")?;
-                let inputs = runs.fed(feeds, program.inputs.iter().map(|kind| kind.width))?;
+                let inputs = runs.program_inputs(feeds, program.inputs.iter().map(|kind| kind.width))?;
                 self.found = program.build(&mut self.graph, &inputs, made)?;
             }
             Side::Program(program) => {
@@ -167,9 +167,9 @@ impl Compared {
             }
             Side::Text(text, _) if self.runs.is_some() => {
                 let runs = self.runs.as_ref().expect("it is there");
-                let pairs = runs.follow(&mut self.graph, text, made)?;
+                let pairs = runs.build_rtl(&mut self.graph, text, made)?;
                 (self.expected, self.found, self.claimed) = (pairs.expected, pairs.found, pairs.claimed);
-                self.statement = EVERY_CLOCK.to_owned() + &pairs.told;
+                self.statement = EVERY_CLOCK.to_owned() + &pairs.port_matches;
             }
             Side::Text(text, sample_timing) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();

@@ -1,56 +1,59 @@
-//! Records: a bit of a value equals another gate, with the proof of it. Each is checked where it is applied, without
+//! Records: proofs that a bit of a value equals another gate. Each record is checked where it is applied, without
 //! search: by all assignments of a few leaves, or by clauses that each follow from named earlier ones (LRAT:
 //! Cruz-Filipe and others, "Efficient Certified RAT Verification", CADE 2017).
 //!
-//! A record has one form, and nothing in it that is not needed: unused parts are refused.
+//! The format is canonical: a record with unused parts is refused.
 
 use crate::ensure;
 use crate::graph::{Graph, Lit};
 use crate::words::exact;
 use std::collections::HashMap;
 
-/// Most leaves of a record by all assignments.
+/// Largest number of leaves of a record that is checked by all assignments.
 pub const MOST_LEAVES: usize = 18;
-/// Words of assignments that are tried side by side, and how many leaves take all their values within these.
+/// 64-bit words of assignments that are evaluated at once.
 const WORDS: usize = 8;
+/// Number of leaves that take all their values within these words: `log2(64 * WORDS)`.
 const WITHIN: usize = 9;
 
-/// A clause that follows, its literals in order, and the numbers from 1 of the clauses that imply it: those of
-/// [`Question::clauses`], then those of the record. All but the last one become units one after another once the
-/// literals are false, and the last one is false then.
+/// A derived clause: its literals in order, and its hints, the numbers (from 1) of the clauses that imply it. Clauses
+/// are numbered in the order of [`Question::clauses`], then in that of the record. With all literals false, each hint
+/// but the last becomes a unit clause in turn, and the last one becomes false.
 pub type Lemma = (Vec<i32>, Vec<usize>);
 
 /// Why two literals are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// They are for all assignments of the leaves.
+    /// They are equal for all assignments of the leaves.
     Exhaustion,
-    /// These clauses follow one after another, and the last one is empty. Variables are those of [`Question`].
+    /// Clauses that follow one after another; the last one is empty. Variables are those of [`Question`].
     Clauses(Vec<Lemma>),
 }
 
-/// That a bit of a value is equal to a literal, with what shows it.
+/// Equality of a bit of a value and a literal, with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Index of the bit in the value at whose place the record is applied; after all values, of the bit in the outputs.
+    /// Index of the bit in the value at whose place the record is applied; after all values, its index in the outputs.
     pub bit: usize,
-    /// The literal, by the oldest gate that it is known to be.
+    /// The literal that the bit equals, named by the oldest of its equivalent gates.
     pub other: Lit,
-    /// Gates that the two are functions of, by number.
+    /// Node numbers of the gates that both are functions of, ascending.
     pub leaves: Vec<u32>,
-    /// Values that are in their ranges, by program (0 is the model) and number: elsewhere the two need not be equal.
+    /// Values assumed to be within their ranges, as (program, index of the value), where program 0 is the model. Where
+    /// a value is outside its range, the bit and the literal may differ.
     pub ranges: Vec<(usize, usize)>,
-    /// Why.
+    /// Reason for the equality.
     pub reason: Reason,
 }
 
-/// Question that a record answers: the cone of its literals over its leaves. Variables from 1: the constant false,
-/// leaves, gates by number, comparisons of values with their ranges.
+/// Proof obligation of a record: the cone of its literals over its leaves. Variables are numbered from 1: the constant
+/// false, the leaves, the gates by number, the comparisons of values with their ranges.
 pub struct Question {
+    /// Number of leaves.
     leaves: usize,
     /// The operands of each gate.
     gates: Vec<[i32; 2]>,
-    /// The two literals, and two for each range that are false.
+    /// The two literals; then, for each range, two literals that are true outside of it (below, above).
     lits: Vec<i32>,
 }
 
@@ -59,12 +62,12 @@ fn is_ascending<T: PartialOrd>(list: &[T]) -> bool {
 }
 
 impl Question {
-    /// Builds the question of a record for this bit.
+    /// Builds the proof obligation of a record; `bit` is the literal of the bit that it names.
     ///
     /// # Errors
-    /// If a leaf or a range is missing or useless; if the literals are no functions of the leaves.
+    /// If a leaf or a range is missing or not needed; if a literal is no function of the leaves.
     pub fn new(g: &Graph, bit: Lit, record: &Record) -> Result<Question, String> {
-        ensure(record.other.node() < g.count(), "a record names a gate that is not there")?;
+        ensure(record.other.node() < g.count(), "a record names a gate that does not exist")?;
         ensure(is_ascending(&record.ranges), "ranges out of order")?;
         let known =
             |&at: &(usize, usize)| g.sums.value(at).and_then(|v| Some((exact(&v.bits, v.kind.signed), v.range?)));
@@ -99,7 +102,7 @@ impl Question {
         let mut gates: Vec<[i32; 2]> = cone.iter().map(|gate| gate.1.map(of)).collect();
         let mut lits = pair.map(of).to_vec();
         for (bits, (lo, hi)) in ranges {
-            // Bit by bit, low ones first: below so far. Above a number is below it where all is inverted.
+            // Compares bit by bit, low bits first: `below` so far. "Above" is "below" with all bits inverted.
             for (sign, bound) in [(1, lo), (-1, !hi)] {
                 let mut below = -1;
                 for (i, &bit) in bits.iter().enumerate() {
@@ -117,7 +120,7 @@ impl Question {
     }
 
     /// Tries all assignments of the leaves: the first two literals are equal, or a value is outside of its range.
-    /// Returns for each range `true` if it is the only one that excludes some assignment.
+    /// Returns, for each range, `true` if it is the only one that excludes some assignment, so that it is needed.
     ///
     /// # Errors
     /// If neither holds for an assignment.
@@ -127,7 +130,8 @@ impl Question {
         let operand = |v: i32| (v.unsigned_abs() as usize, i64::from(v >> 31).cast_unsigned());
         let operands: Vec<_> = self.gates.iter().map(|gate| gate.map(operand)).collect();
         let lits: Vec<_> = self.lits.iter().map(|&lit| operand(lit)).collect();
-        // The leaves beyond the first ones are the digits of a block's number: the lowest that each gate depends on.
+        // Leaves from `WITHIN` on are the binary digits of the block number. `lowest`: the lowest digit on which each
+        // gate depends.
         let mut lowest = vec![u32::MAX - 1; gates.end];
         (WITHIN..self.leaves).for_each(|leaf| lowest[leaf + 2] = (leaf - WITHIN) as u32);
         for (to, [(a, _), (b, _)]) in gates.clone().zip(&operands) {
@@ -140,7 +144,7 @@ impl Question {
         }
         let mut needed = vec![false; lits.len() / 2 - 1];
         for block in 0..1u64 << self.leaves.saturating_sub(WITHIN) {
-            // Digits up to this one are others than in the block before.
+            // Digits up to this one have changed since the previous block.
             let changed = if block == 0 { u32::MAX } else { block.trailing_zeros() };
             (WITHIN..self.leaves).for_each(|i| values[i + 2] = [0u64.wrapping_sub(block >> (i - WITHIN) & 1); WORDS]);
             for (to, [(a, flip_a), (b, flip_b)]) in gates.clone().zip(&operands) {
@@ -166,7 +170,8 @@ impl Question {
         Ok(needed)
     }
 
-    /// The clauses that say: the gates are what they are, the first two literals differ, and those of ranges are false.
+    /// Returns the initial clauses: the definitions of the gates, then that the first two literals differ, then that
+    /// no value is outside its range.
     pub fn clauses(&self) -> Vec<Vec<i32>> {
         let mut out = vec![vec![-1]];
         for (gate, &[a, b]) in (self.leaves as i32 + 2..).zip(&self.gates) {
@@ -178,15 +183,15 @@ impl Question {
         out
     }
 
-    /// Checks that clauses follow, the empty one last. For each range, whether they need it.
+    /// Checks that the clauses follow, the empty one last. Returns, for each range, `true` if they need it.
     ///
     /// # Errors
-    /// If one does not follow as it says, or is not needed.
+    /// If a clause does not follow by its hints, or is not needed.
     pub fn follow(&self, lemmas: &[Lemma]) -> Result<Vec<bool>, String> {
         let mut clauses = self.clauses();
         let ranges = clauses.len() - (self.lits.len() - 2)..clauses.len();
         let mut is_used = vec![false; clauses.len() + lemmas.len()];
-        // 1 true, -1 false, 0 open; and whether a clause has asked.
+        // Value of each variable (1 true, -1 false, 0 open), and `true` if a hint of the clause read it.
         let mut values = vec![(0i8, false); self.leaves + self.gates.len() + 2];
         for (literals, hints) in lemmas {
             let are_literals = literals.iter().all(|l| *l != 0 && (l.unsigned_abs() as usize) < values.len());
@@ -209,15 +214,15 @@ impl Question {
                     match value.0 * if lit < 0 { -1 } else { 1 } {
                         0 => next.push(lit),
                         -1 => value.1 = true,
-                        _ => return Err("a hint that says nothing new".into()),
+                        _ => return Err("a hint with a literal that is already true".into()),
                     }
                 }
                 ensure(next.len() <= 1, "a hint that is no unit")?;
                 is_false = next.is_empty();
             }
             ensure(is_false, "a clause that does not follow by its hints")?;
-            let are_asked = trail.into_iter().all(|at| std::mem::take(&mut values[at]).1);
-            ensure(are_asked, "a clause with a literal or a hint that it does not need")?;
+            let are_read = trail.into_iter().all(|at| std::mem::take(&mut values[at]).1);
+            ensure(are_read, "a clause with a literal or a hint that it does not need")?;
             clauses.push(literals.clone());
         }
         ensure(lemmas.last().is_some_and(|last| last.0.is_empty()), "the last clause is not empty")?;
@@ -228,14 +233,14 @@ impl Question {
 }
 
 impl Record {
-    /// Checks that it holds for this bit, and makes the two literals equal.
+    /// Checks the proof for this bit, and merges the two literals in the graph.
     ///
     /// # Errors
-    /// If it does not show it, or something in it is not needed.
+    /// If the proof does not hold, if a part of the record is not needed, or if the equality is already known.
     pub fn apply(&self, g: &mut Graph, bit: Lit) -> Result<(), String> {
         let question = Question::new(g, bit, self)?;
-        ensure(g.root(bit) != g.root(self.other), "it is known")?;
-        ensure(g.root(self.other) == self.other, "a gate by another name than its oldest one")?;
+        ensure(g.root(bit) != g.root(self.other), "a record of an equality that is already known")?;
+        ensure(g.root(self.other) == self.other, "a literal that is not named by its oldest equivalent gate")?;
         let needed = match &self.reason {
             Reason::Exhaustion => question.exhaust()?,
             Reason::Clauses(lemmas) => question.follow(lemmas)?,

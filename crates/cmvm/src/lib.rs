@@ -1,11 +1,11 @@
-//! Constant matrices as shifts and adds: `y = x W` with as few adder bits as can be found, within a latency.
+//! Constant matrices as shifts and adds: `y = x W` with as few adder bits as the search finds, within a latency limit.
 //!
-//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and gives an [`AdderGraph`];
-//! [`check`] checks one, from the graph alone. Nothing here depends on files, networks or ALIR. Same question, same
-//! graph: nothing depends on time, threads or hash order.
+//! [`solve`] takes a matrix and the inputs' intervals and arrival times, and returns an [`AdderGraph`];
+//! [`check`] checks one, from the graph alone. Nothing here depends on files, networks or ALIR. The same arguments give
+//! the same graph: nothing depends on time, threads or hash order.
 //!
-//! The flow: `problem` takes powers of two and equal columns out, `share` shares two-term sums, `rows` adds up what is
-//! left of each column within its deadline. `docs/cmvm.md` has the measures and the sources.
+//! The flow: `problem` factors out powers of two and merges equal columns, `share` shares two-term sums, `rows` adds up
+//! the remaining digits of each column within its deadline. `docs/cmvm.md` describes the cost measures and the sources.
 
 #![forbid(unsafe_code)]
 
@@ -27,34 +27,35 @@ pub use program::{Adder, AdderGraph, Input, Matrix, Output, Weight};
 use columns::Link;
 use problem::{Problem, items};
 use rows::{Deadline, Digit, Tree, digits_of};
-use share::{Cell, Mask, Sharing, Taste};
+use share::{Cell, Mask, PatternWeights, Sharing};
 use std::fmt;
 use values::{Coefficient, Values};
 
 /// Options of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Longest path from an input to an output, in units of the delay model; arrivals count. None: no limit.
+    /// Limit on the time at which an output is ready, in units of the delay model; arrival times of inputs count.
+    /// `None`: no limit.
     pub latency: Option<f64>,
-    /// Ticks (about a millisecond each) that a search may take beyond the plain solution.
+    /// Ticks (about a millisecond each) that a search may take after the first solution; 0: no search.
     pub budget: u64,
     /// Cost measure of an adder.
     pub measure: Measure,
 }
 
-/// Why there is no solution.
+/// Error of [`solve`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum SolveError {
-    /// The limit is below what is possible.
+    /// No solution was found within the requested latency.
     Latency {
-        /// The limit asked.
+        /// Requested limit, in units of the delay model.
         limit: f64,
-        /// The least that is possible.
+        /// Least latency that the solver reaches.
         least: f64,
     },
-    /// Coefficients, inputs or both span too many bits.
+    /// Coefficients and inputs together span too many bits.
     TooWide {
-        /// Bits that are solved.
+        /// Largest supported width in bits.
         most: u32,
     },
 }
@@ -72,10 +73,10 @@ impl fmt::Display for SolveError {
     }
 }
 
-/// A program for the matrix.
+/// Returns an adder graph that computes the product with the matrix.
 ///
 /// # Errors
-/// A limit below what is possible, and numbers too wide.
+/// A latency limit that cannot be met; coefficients or inputs that are too wide.
 pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<AdderGraph, SolveError> {
     let problem = Problem::new(matrix, inputs)?;
     match problem.is_narrow() {
@@ -84,24 +85,28 @@ pub fn solve(matrix: &Matrix, inputs: &[Input], options: &Options) -> Result<Add
     }
 }
 
+/// A problem with its initial state, from which each attempt starts. `C` holds coefficients, `M` sets of bit positions.
 struct Solver<'a, C, M> {
     problem: &'a Problem,
+    /// The inputs; attempts append sums.
     values: Values<C>,
+    /// Digits of each row, over the inputs.
     rows: Vec<Vec<Cell<M>>>,
 }
 
-/// A solution: the values, and what the rows come out as.
+/// A solution: inputs and sums, and the result of each row.
 struct Solution<C> {
     values: Values<C>,
+    /// Result of each row: a signed, shifted value.
     tops: Vec<Digit>,
-    /// Powers of two that the rows are to be divided by; empty: by none.
+    /// Right shift of each row's result; empty: no shifts.
     downs: Vec<i32>,
     /// Steps of work that it took.
     work: u64,
 }
 
 impl<C: Coefficient> Solution<C> {
-    /// Adder bits of what is used.
+    /// Cost of the adders that the rows use, in adder bits.
     fn cost(&self) -> u64 {
         self.values.cost_of(self.tops.iter().map(|d| d.value))
     }
@@ -119,7 +124,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             None => None,
             Some(limit) => Some(self.deadlines(limit)?),
         };
-        let mut best = self.best_plain(deadlines.as_deref());
+        let mut best = self.first_solution(deadlines.as_deref());
         if options.budget > 0 {
             match self.problem.sources.len() {
                 1 => self.search_constants(&mut best, deadlines.as_deref(), options.budget),
@@ -129,24 +134,25 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Ok(self.problem.program(inputs, &best.values, &best.tops, &best.downs))
     }
 
-    /// The columns as they are or made of one another, whichever is cheaper.
-    fn best_plain(&self, deadlines: Option<&[Deadline]>) -> Solution<C> {
+    /// Returns the first solution: columns built on their own or from one another, whichever is cheaper.
+    fn first_solution(&self, deadlines: Option<&[Deadline]>) -> Solution<C> {
         let tree = self.trees(deadlines).into_iter().min_by_key(|tree| tree.digits_linked);
-        // Fewer digits share less: a few are no gain.
+        // A row with fewer digits also has fewer common sums: a small reduction does not pay.
         let tree = tree.filter(|t| 20 * t.digits_linked < 19 * t.digits_alone);
         let is_clear = tree.as_ref().is_some_and(|t| 3 * t.digits_linked < 2 * t.digits_alone);
-        let linked = tree.and_then(|t| self.with_tree(&t.links, deadlines, Taste::default()));
+        let linked = tree.and_then(|t| self.with_tree(&t.links, deadlines, PatternWeights::default()));
         match linked {
             Some(linked) if is_clear => linked,
             Some(linked) => {
-                let alone = self.plain(self.rows.clone(), deadlines, Taste::default());
+                let alone = self.plain(self.rows.clone(), deadlines, PatternWeights::default());
                 if linked.cost() < alone.cost() { linked } else { alone }
             }
-            None => self.plain(self.rows.clone(), deadlines, Taste::default()),
+            None => self.plain(self.rows.clone(), deadlines, PatternWeights::default()),
         }
     }
 
-    /// One input: graphs of odd numbers, the fewest adders first.
+    /// Searches solutions of a matrix with one input as graphs of odd constants; keeps the one with the fewest adders,
+    /// then the least cost, in `best`.
     fn search_constants(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
         let constants: Option<Vec<u64>> = self
             .problem
@@ -156,7 +162,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             .collect();
         let Some(constants) = constants else { return };
         let targets: Vec<u64> = constants.iter().copied().filter(|&c| c > 1).collect();
-        let mut left = budget.saturating_mul(STEPS_OF_A_UNIT);
+        let mut left = budget.saturating_mul(STEPS_PER_TICK);
         let measure = |s: &Solution<C>| (s.values.adders_of(s.tops.iter().map(|d| d.value)), s.cost());
         let mut measured = measure(best);
         for seed in 0.. {
@@ -180,10 +186,11 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         }
     }
 
-    /// The solution that a graph of odd numbers is; `None` if a number of it cannot be said as a value here.
+    /// Converts a graph of odd constants to a solution. Returns `None` if a shift is too large for a value.
     fn graph_solution(&self, graph: &[mcm::Fundamental], constants: &[u64]) -> Option<Solution<C>> {
         let mut values = self.values.clone();
-        // The value of a fundamental is `2^scale` times it: right shifts are put off to the outputs.
+        // A pair is (digit, scale): the digit's value is the fundamental times `2^scale`, as right shifts are deferred
+        // to the outputs.
         let mut made: Vec<(Digit, i64)> = vec![(Digit { value: 0, shift: 0, minus: false }, 0)];
         for f in &graph[1..] {
             let [(x, up_x), (y, up_y)] = [0, 1].map(|k| {
@@ -204,33 +211,32 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Some(Solution { values, tops: tops.into_iter().map(|(d, _)| d).collect(), downs, work: 0 })
     }
 
-    /// Tries other trees and weights, then small random changes of the weights that did best, for as long as the budget
-    /// lasts.
+    /// Tries other trees and weights, then small random changes to the best weights so far, until the budget is used.
     fn search(&self, best: &mut Solution<C>, deadlines: Option<&[Deadline]>, budget: u64) {
-        let mut left = budget.saturating_mul(STEPS_OF_A_UNIT);
+        let mut left = budget.saturating_mul(STEPS_PER_TICK);
         let trees = self.trees(deadlines);
-        let mut attempts: Vec<(Option<usize>, Taste)> = Vec::new();
-        for taste in TASTES {
-            attempts.push((None, taste));
-            attempts.extend((0..trees.len()).map(|tree| (Some(tree), taste)));
+        let mut attempts: Vec<(Option<usize>, PatternWeights)> = Vec::new();
+        for weights in FIRST_WEIGHTS {
+            attempts.push((None, weights));
+            attempts.extend((0..trees.len()).map(|tree| (Some(tree), weights)));
         }
-        // By cost, then order: what the random changes start from.
+        // (cost, index of the attempt), sorted: starting points of the random changes.
         let mut tried: Vec<(u64, usize)> = Vec::new();
         let mut next = 0;
         while left > 0 {
-            let (tree, taste) = match attempts.get(next) {
+            let (tree, weights) = match attempts.get(next) {
                 Some(&attempt) => attempt,
                 None => {
-                    // Two of three changes are made to the best, the others go down the list.
+                    // Two of three changes start from the best attempt, the others from the next four in turn.
                     let rank = if next % 3 == 2 { (next / 3) % tried.len().min(4) } else { 0 };
-                    let (tree, taste) = attempts[tried[rank].1];
+                    let (tree, weights) = attempts[tried[rank].1];
                     let noise = [12, 24, 48, 6][next % 4];
-                    (tree, Taste { noise, seed: next as u64, ..taste })
+                    (tree, PatternWeights { noise, seed: next as u64, ..weights })
                 }
             };
             let solution = match tree {
-                None => Some(self.plain(self.rows.clone(), deadlines, taste)),
-                Some(tree) => self.with_tree(&trees[tree].links, deadlines, taste),
+                None => Some(self.plain(self.rows.clone(), deadlines, weights)),
+                Some(tree) => self.with_tree(&trees[tree].links, deadlines, weights),
             };
             left = left.saturating_sub(solution.as_ref().map_or(1000, |s| s.work).max(1000));
             let cost = solution.as_ref().map_or(u64::MAX, Solution::cost);
@@ -246,7 +252,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         }
     }
 
-    /// The deadlines of all rows.
+    /// Returns the deadline of each row for a limit on the latency.
     fn deadlines(&self, limit: f64) -> Result<Vec<Deadline>, SolveError> {
         let ticks = cost::ticks_of_limit(limit);
         let mut least = 0;
@@ -263,23 +269,29 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         }
     }
 
-    /// Shares, then adds up the rows, each within its deadline.
-    fn plain(&self, mut rows: Vec<Vec<Cell<M>>>, deadlines: Option<&[Deadline]>, taste: Taste) -> Solution<C> {
+    /// Shares two-term sums, then adds up the rows, each within its deadline.
+    fn plain(
+        &self,
+        mut rows: Vec<Vec<Cell<M>>>,
+        deadlines: Option<&[Deadline]>,
+        weights: PatternWeights,
+    ) -> Solution<C> {
         let original = deadlines.map(|_| rows.clone());
         let mut values = self.values.clone();
-        let blocks = blocks(&rows, self.problem.sources.len());
+        let blocks = block_count(&rows, self.problem.sources.len());
         let mut work = 1000;
         if blocks <= 1 {
-            work += Sharing::new(&mut values, &mut rows, deadlines, taste).run();
+            work += Sharing::new(&mut values, &mut rows, deadlines, weights).run();
         } else {
-            rows = self.share_in_blocks(&mut values, &rows, deadlines, (blocks, taste), &mut work);
+            rows = self.share_in_blocks(&mut values, &rows, deadlines, (blocks, weights), &mut work);
         }
         let mut solution = self.add_up(values, &rows, original.as_deref(), deadlines);
         solution.work += work;
         solution
     }
 
-    /// Adds up what is left of each row; `original`: the rows before anything was shared.
+    /// Adds up the remaining digits of each row. `original` has the rows before sharing; required if there are
+    /// deadlines.
     fn add_up(
         &self,
         mut values: Values<C>,
@@ -296,7 +308,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             work += if deadline.is_some() { 16 * pairs } else { 2 * pairs };
             let top = match Tree::build(&mut values, &digits, deadline) {
                 Ok(top) => top,
-                // Sharing has come too close to the deadline: the row is added up alone.
+                // With the shared sums the row misses its deadline: it is added up without them.
                 Err(()) => {
                     let digits = digits_of(&original.expect("there are deadlines")[r]);
                     let plan = deadline.and_then(|d| d.plan(&items(&values, &digits)));
@@ -308,17 +320,17 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         Solution { values, tops, downs: Vec::new(), work }
     }
 
-    /// Shares within blocks of inputs only, so that the work grows with the number of weights and no faster.
+    /// Shares within blocks of inputs only, so that the work grows linearly with the number of weights.
     fn share_in_blocks(
         &self,
         values: &mut Values<C>,
         rows: &[Vec<Cell<M>>],
         deadlines: Option<&[Deadline]>,
-        (blocks, taste): (usize, Taste),
+        (blocks, weights): (usize, PatternWeights),
         work: &mut u64,
     ) -> Vec<Vec<Cell<M>>> {
         let n_in = self.problem.sources.len();
-        // What the blocks come to is added up in a tree above them.
+        // A tree of adders above the blocks adds up their results.
         let levels = blocks.next_power_of_two().trailing_zeros();
         let deadlines: Option<Vec<Deadline>> = deadlines.map(|d| d.iter().map(|d| d.earlier_by(levels)).collect());
         let mut shared: Vec<Vec<Cell<M>>> = vec![Vec::new(); rows.len()];
@@ -326,13 +338,14 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
             let inputs = (block * n_in / blocks) as u32..((block + 1) * n_in / blocks) as u32;
             let of_block = |row: &Vec<Cell<M>>| row.iter().filter(|c| inputs.contains(&c.value)).copied().collect();
             let mut part: Vec<Vec<Cell<M>>> = rows.iter().map(of_block).collect();
-            *work += Sharing::new(values, &mut part, deadlines.as_deref(), taste).run();
+            *work += Sharing::new(values, &mut part, deadlines.as_deref(), weights).run();
             shared.iter_mut().zip(part).for_each(|(row, part)| row.extend(part));
         }
         shared
     }
 
-    /// Trees of columns that are worth a try.
+    /// Returns the distinct trees in which some column is built from another; with deadlines, only links that meet
+    /// them.
     fn trees(&self, deadlines: Option<&[Deadline]>) -> Vec<columns::Tree> {
         let mut trees: Vec<columns::Tree> = Vec::new();
         let Some(columns) = columns::dense(self.problem) else { return trees };
@@ -358,8 +371,13 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
         trees
     }
 
-    /// The columns made of one another; `None` if that would be late.
-    fn with_tree(&self, links: &[Link], deadlines: Option<&[Deadline]>, taste: Taste) -> Option<Solution<C>> {
+    /// Returns the solution in which columns are built from one another as `links` describe; `None` if it is late.
+    fn with_tree(
+        &self,
+        links: &[Link],
+        deadlines: Option<&[Deadline]>,
+        weights: PatternWeights,
+    ) -> Option<Solution<C>> {
         let columns = columns::dense(self.problem)?;
         let rows: Vec<Vec<Cell<M>>> = links
             .iter()
@@ -368,7 +386,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 Some(parent) => self.problem.cells_of(&sparse(&columns::difference(&columns, link.row, parent))),
             })
             .collect();
-        // Ticks that the columns made of each one take beyond it.
+        // Ticks between each column and the last of the columns built from it.
         let mut after = vec![0u32; columns.len()];
         let own = match deadlines {
             None => None,
@@ -376,11 +394,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 for link in links.iter().rev() {
                     if let Some((parent, _)) = link.parent {
                         let d = deadlines[link.row];
-                        let step = cost::adder_in_place(
-                            cost::Span { low: d.low, top: d.top },
-                            cost::Span { low: d.low, top: d.top },
-                        )
-                        .1;
+                        let step = d.longest_adder();
                         after[parent] = after[parent].max(after[link.row] + step);
                     }
                 }
@@ -388,11 +402,7 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 for (link, row) in links.iter().zip(&rows) {
                     let digits = digits_of(row);
                     let d = deadlines[link.row];
-                    let step = cost::adder_in_place(
-                        cost::Span { low: d.low, top: d.top },
-                        cost::Span { low: d.low, top: d.top },
-                    )
-                    .1;
+                    let step = d.longest_adder();
                     let limit = d.limit.checked_sub(after[link.row])?;
                     let limit = if link.parent.is_some() { limit.checked_sub(step)? } else { limit };
                     let deadline = self.problem.deadline(&self.values, &digits, limit);
@@ -404,14 +414,14 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
                 Some(own)
             }
         };
-        let Solution { mut values, tops: made, work, .. } = self.plain(rows, own.as_deref(), taste);
+        let Solution { mut values, tops: differences, work, .. } = self.plain(rows, own.as_deref(), weights);
         let mut tops: Vec<Option<Digit>> = vec![None; columns.len()];
-        for (link, &lacks) in links.iter().zip(&made) {
+        for (link, &difference) in links.iter().zip(&differences) {
             let top = match link.parent {
-                None => lacks,
+                None => difference,
                 Some((parent, minus)) => {
                     let parent = tops[parent].expect("parents come first");
-                    let digits = [lacks, Digit { minus: parent.minus ^ minus, ..parent }];
+                    let digits = [difference, Digit { minus: parent.minus ^ minus, ..parent }];
                     Tree::follow(&mut values, &digits, &[(0, 1)])?
                 }
             };
@@ -423,33 +433,34 @@ impl<'a, C: Coefficient, M: Mask> Solver<'a, C, M> {
     }
 }
 
-/// Steps of work in a unit of the budget: about a millisecond where the figures of `docs/cmvm.md` were taken.
-const STEPS_OF_A_UNIT: u64 = 110_000;
+/// Steps of work in a tick of the budget: about a millisecond on the machine of the figures in `docs/cmvm.md`.
+const STEPS_PER_TICK: u64 = 110_000;
 
 /// Weights that a search tries first.
-const TASTES: [Taste; 6] = [
-    Taste { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 },
-    Taste { base: 32, overlap: 16, spread: -4, discount: 16, seed: 0, noise: 0 },
-    Taste { base: 128, overlap: 4, spread: 0, discount: 16, seed: 0, noise: 0 },
-    Taste { base: 16, overlap: 16, spread: 8, discount: 16, seed: 0, noise: 0 },
-    Taste { base: 64, overlap: 8, spread: 4, discount: 16, seed: 0, noise: 0 },
-    Taste { base: 16, overlap: 16, spread: 0, discount: 8, seed: 0, noise: 0 },
+const FIRST_WEIGHTS: [PatternWeights; 6] = [
+    PatternWeights { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 },
+    PatternWeights { base: 32, overlap: 16, spread: -4, discount: 16, seed: 0, noise: 0 },
+    PatternWeights { base: 128, overlap: 4, spread: 0, discount: 16, seed: 0, noise: 0 },
+    PatternWeights { base: 16, overlap: 16, spread: 8, discount: 16, seed: 0, noise: 0 },
+    PatternWeights { base: 64, overlap: 8, spread: 4, discount: 16, seed: 0, noise: 0 },
+    PatternWeights { base: 16, overlap: 16, spread: 0, discount: 8, seed: 0, noise: 0 },
 ];
 
-/// Pairs of digits that are counted at once, and in all.
+/// Largest number of digit pairs that are counted in one block.
 const PAIRS_AT_ONCE: u64 = 24_000_000;
+/// Largest number of digit pairs that are counted in all blocks together.
 const PAIRS_IN_ALL: u64 = 130_000_000;
 
-/// Into how many blocks the inputs are split, so that the pairs of digits stay few.
-fn blocks<M: Mask>(rows: &[Vec<Cell<M>>], n_in: usize) -> usize {
+/// Returns the number of blocks of inputs for which the digit pairs stay within both limits.
+fn block_count<M: Mask>(rows: &[Vec<Cell<M>>], n_in: usize) -> usize {
     let digits = |row: &Vec<Cell<M>>| row.iter().map(|c| u64::from((c.plus | c.minus).count_ones())).sum::<u64>();
     let pairs: u64 = rows.iter().map(|row| digits(row).pow(2) / 2).sum();
-    // With n blocks there are an n-th of the pairs, so in each block an n-th of that.
+    // With n blocks there are 1/n of the pairs in all, and 1/n^2 in each block.
     let blocks = (1..n_in as u64).find(|n| pairs / (n * n) <= PAIRS_AT_ONCE && pairs / n <= PAIRS_IN_ALL);
     blocks.map_or(n_in, |n| n as usize).max(1)
 }
 
-/// The entries of a column that are not zero.
+/// Returns the non-zero entries of a column with their row indices.
 fn sparse(column: &[i64]) -> Vec<(u32, i128)> {
     (0..).zip(column).filter(|(_, c)| **c != 0).map(|(i, &c)| (i, c.into())).collect()
 }
@@ -460,7 +471,7 @@ mod tests {
     use alir_core::num::Interval;
 
     #[test]
-    fn what_blocks_share_is_put_together_exactly_and_in_time() {
+    fn sharing_in_blocks_is_exact_and_in_time() {
         let weights: Vec<i64> = (0..24 * 10u64).map(|k| ((k * k + 7 * k) * 7919 % 509) as i64 - 254).collect();
         let matrix = Matrix::from_integers(24, 10, &weights);
         let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 24];
@@ -469,8 +480,8 @@ mod tests {
             let solver = Solver::<i64, u64>::new(&problem, Measure::Contract);
             let deadlines = latency.map(|limit| solver.deadlines(limit).unwrap());
             let (mut values, mut work) = (solver.values.clone(), 0);
-            let how = (5, Taste::default());
-            let rows = solver.share_in_blocks(&mut values, &solver.rows, deadlines.as_deref(), how, &mut work);
+            let blocks = (5, PatternWeights::default());
+            let rows = solver.share_in_blocks(&mut values, &solver.rows, deadlines.as_deref(), blocks, &mut work);
             let solution = solver.add_up(values, &rows, Some(&solver.rows), deadlines.as_deref());
             let program = problem.program(&inputs, &solution.values, &solution.tops, &solution.downs);
             let report = check(&program, &matrix).unwrap();
@@ -486,8 +497,8 @@ mod tests {
         let rows = |rows: usize, cells: u32| -> Vec<Vec<Cell<u64>>> {
             vec![(0..cells).map(|value| Cell { value, plus: 0b101, minus: 0b10_0000 }).collect(); rows]
         };
-        assert_eq!(blocks(&rows(64, 64), 64), 1);
-        // 1024 rows of 3072 digits: 4.8e9 pairs, an n-th of which are counted in all.
-        assert_eq!(blocks(&rows(1024, 1024), 1024), 38);
+        assert_eq!(block_count(&rows(64, 64), 64), 1);
+        // 1024 rows of 3072 digits: 4.8e9 pairs, of which 1/n are counted in n blocks.
+        assert_eq!(block_count(&rows(1024, 1024), 1024), 38);
     }
 }

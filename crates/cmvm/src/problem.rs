@@ -1,4 +1,4 @@
-//! From a matrix to rows of digits, and from a solution back to a program.
+//! Conversion from a matrix to rows of digits, and from a solution to an adder graph.
 
 use super::SolveError;
 use super::cost;
@@ -10,23 +10,25 @@ use super::values::{Coefficient, Source, Values};
 use alir_core::num::Code;
 use std::collections::HashMap;
 
-/// The matrix without its powers of two: weight `(i, o)` is `core * 2^(input exponent + row exponent)`, in terms of the
-/// inputs' codes.
+/// A matrix with its powers of two factored out: weight `(i, o)` is `core * 2^(input exponent + row exponent)`,
+/// relative to the raw integer values of the inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
+    /// The inputs with their powers of two.
     pub(crate) sources: Vec<Source>,
-    /// Power of two between a program's input and its source.
+    /// Power of two between each input of the adder graph and its source.
     input_exponents: Vec<i32>,
-    /// The different columns that are not zero: `(input, coefficient)`, all of which have no power of two in common.
+    /// The distinct non-zero columns, as (input, coefficient). The coefficients of a row have no common factor of two.
     pub(crate) rows: Vec<Vec<(u32, i128)>>,
-    /// For each output: its row, power of two, sign. `None` is constant zero.
+    /// For each output: its row, its power of two, `true` if negated. `None` is constant zero.
     outputs: Vec<Option<(u32, i32, bool)>>,
-    /// Bits that digits of any row may take, and bits of any partial sum.
+    /// Upper bound of the bit positions of digits in any row.
     digit_bits: u32,
+    /// Upper bound of the width of any partial sum, in bits.
     value_bits: u32,
 }
 
-/// Bits of the widest position of a digit, and of the widest partial sum, that are solved.
+/// Largest supported bit position of a digit, and width of a partial sum, in bits.
 const MOST_BITS: u32 = 124;
 
 impl Problem {
@@ -100,15 +102,18 @@ impl Problem {
         Ok(problem)
     }
 
-    /// Takes note of how wide the digits and partial sums of a row are.
+    /// Raises the bounds on digits and partial sums to those of a row.
+    ///
+    /// # Errors
+    /// If a bound exceeds [`MOST_BITS`].
     fn measure(&mut self, row: &[(u32, i128)]) -> Result<(), SolveError> {
         let mut total = 1f64;
         for &(i, c) in row {
             let source = &self.sources[i as usize];
             self.digit_bits = self.digit_bits.max(131 - c.unsigned_abs().leading_zeros());
-            // Positive and negative digits of a coefficient together are less than twice the coefficient.
             let reach = source.lo.unsigned_abs().max(source.hi.unsigned_abs()).max(1);
-            // and the difference of two columns less than twice that.
+            // Factor 4: the magnitudes of a coefficient's digits sum to less than twice the coefficient, and the
+            // difference of two columns is less than twice that.
             total += 4.0 * c.unsigned_abs() as f64 * reach as f64 * f64::from(source.exponent).exp2();
         }
         self.value_bits = self.value_bits.max(total.log2().ceil() as u32 + 2);
@@ -123,12 +128,12 @@ impl Problem {
         self.value_bits <= 62 && self.digit_bits <= 62
     }
 
-    /// Digits of a row.
+    /// Returns the digits of a row.
     pub(crate) fn cells<M: Mask>(&self, row: usize) -> Vec<Cell<M>> {
         self.cells_of(&self.rows[row])
     }
 
-    /// Digits of coefficients.
+    /// Returns the digits of coefficients, given as (input, coefficient).
     pub(crate) fn cells_of<M: Mask>(&self, coefficients: &[(u32, i128)]) -> Vec<Cell<M>> {
         let cell = |&(input, c): &(u32, i128)| {
             let (plus, minus) = canonical(c);
@@ -138,7 +143,7 @@ impl Problem {
         coefficients.iter().map(cell).collect()
     }
 
-    /// When a row must be done.
+    /// Returns the deadline of a row: `limit` in ticks, with the bit positions that its partial sums can have.
     pub(crate) fn deadline<C: Coefficient>(&self, values: &Values<C>, digits: &[Digit], limit: u32) -> Deadline {
         let (mut low, mut top, mut reach) = (i32::MAX, 0, 1f64);
         for d in digits {
@@ -146,12 +151,12 @@ impl Problem {
             (low, top) = (low.min(span.low), top.max(span.top));
             reach += f64::from(span.top - 1).exp2();
         }
-        // A sign, and room for rounding of the logarithm.
+        // One bit for the sign, and one for rounding of the logarithm.
         Deadline { limit, low: low.min(top), top: top.max(reach.log2().ceil() as i32 + 1) }
     }
 
-    /// The program of a solution: `tops` are the digits that the rows come out as, times two to the
-    /// power of `downs`.
+    /// Returns the adder graph of a solution. `tops` are the results of the rows before the right shifts `downs`. Sums
+    /// that no row uses are dropped.
     pub(crate) fn program<C: Coefficient>(
         &self,
         inputs: &[Input],
@@ -193,7 +198,7 @@ impl Problem {
     }
 }
 
-/// The digits as things to be added.
+/// Returns the arrival time and bit positions of each digit.
 pub(crate) fn items<C: Coefficient>(values: &Values<C>, digits: &[Digit]) -> Vec<Item> {
     let item = |d: &Digit| Item { ticks: values.ticks(d.value), span: values.span(d.value).shifted(d.shift as i32) };
     digits.iter().map(item).collect()

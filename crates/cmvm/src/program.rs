@@ -1,4 +1,4 @@
-//! The question to a solver (matrix, inputs) and its answer (a program of adders), whatever the method.
+//! Arguments of the solver (matrix, inputs) and its result (an adder graph), independent of the method.
 
 use alir_core::num::Interval;
 
@@ -12,7 +12,7 @@ pub struct Weight {
 }
 
 impl Weight {
-    /// The number with an odd mantissa; zero has exponent 0.
+    /// Normalises to an odd mantissa; zero has exponent 0.
     pub fn new(mantissa: i128, exponent: i32) -> Weight {
         if mantissa == 0 {
             return Weight::default();
@@ -21,7 +21,7 @@ impl Weight {
         Weight { mantissa: mantissa >> zeros, exponent: exponent + zeros as i32 }
     }
 
-    /// The exact value of a float; `None` for infinities and NaN.
+    /// Returns the exact value of a float; `None` for infinities and NaN.
     pub fn from_float(x: f64) -> Option<Weight> {
         if !x.is_finite() {
             return None;
@@ -44,7 +44,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// The matrix with these weights, row (that is input) after row.
+    /// Builds a matrix from weights in row-major order; a row has the weights of one input.
     ///
     /// # Panics
     /// If there are not `n_in * n_out` weights.
@@ -53,7 +53,7 @@ impl Matrix {
         Matrix { n_in, n_out, weights }
     }
 
-    /// The matrix of integers, row (that is input) after row.
+    /// Builds a matrix from integers in row-major order; a row has the weights of one input.
     ///
     /// # Panics
     /// If there are not `n_in * n_out` integers.
@@ -77,28 +77,28 @@ impl Matrix {
     }
 }
 
-/// An input: the values it may take, and when it arrives.
+/// An input of an adder graph: its interval and its arrival time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     /// All values that the input may take.
     pub interval: Interval,
-    /// When it is there, in units of the delay model; not negative.
+    /// Arrival time in units of the delay model; not negative.
     pub arrival: f64,
 }
 
 impl Input {
-    /// An input that is there at the start.
+    /// Returns an input that arrives at time 0.
     pub fn new(interval: Interval) -> Input {
         Input { interval, arrival: 0.0 }
     }
 }
 
-/// `a + b * 2^shift`, or `a - b * 2^shift`.
+/// An adder: `a + b * 2^shift`, or `a - b * 2^shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Adder {
-    /// First operand: a value of the program, earlier than this one.
+    /// First operand: index of an earlier value of the graph.
     pub a: u32,
-    /// Second operand: the same.
+    /// Second operand: index of an earlier value of the graph.
     pub b: u32,
     /// Power of two that `b` is multiplied with; may be negative.
     pub shift: i32,
@@ -106,10 +106,10 @@ pub struct Adder {
     pub subtract: bool,
 }
 
-/// A value times a power of two, perhaps negated.
+/// An output of an adder graph: a value times a power of two, possibly negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// Which value of the program.
+    /// Index of the value in the graph.
     pub value: u32,
     /// Power of two.
     pub shift: i32,
@@ -117,10 +117,10 @@ pub struct Output {
     pub negative: bool,
 }
 
-/// A constant matrix as additions and shifts. Values are numbered: the inputs, then the adders.
+/// A constant matrix as additions and shifts. Values are indexed from 0: first the inputs, then the adders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdderGraph {
-    /// The inputs, as asked.
+    /// The inputs as given to the solver.
     pub inputs: Vec<Input>,
     /// The adders, each after its operands.
     pub adders: Vec<Adder>,

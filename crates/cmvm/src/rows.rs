@@ -1,38 +1,39 @@
-//! Adding up what is left of a row: cheap trees, within the row's deadline.
+//! Cheap adder trees for the remaining digits of a row, within the row's deadline.
 //!
-//! Two things are needed again and again: whether a set of digits can be added up in time at all, and a tree that does
-//! it. Merging the two earliest values first is optimal where every adder takes equally long (M. C. Golumbic, IEEE
-//! TC-25, 1976); here adders differ by their width, so that it is a good tree, not the best one, and several variants
-//! are tried.
+//! [`Deadline::plan`] decides if a set of digits can be added up in time, and returns a tree that does. Merging the two
+//! earliest values first is optimal if every adder takes equally long (M. C. Golumbic, IEEE TC-25, 1976); here the
+//! delay of an adder depends on its width, so that the tree is good but not always the best, and several variants are
+//! tried.
 
 use super::cost::{self, Span};
 use super::share::{Cell, Mask};
 use super::values::{Coefficient, Part, Values};
 
-/// When a row must be done, and how wide its sums can get.
+/// Deadline of a row, and bounds on the bit positions of its partial sums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline {
-    /// Ticks.
+    /// Time by which the row is added up, in ticks of the delay model.
     pub(crate) limit: u32,
-    /// No partial sum has a bit at this position or above it.
+    /// All bits of partial sums are below this position.
     pub(crate) top: i32,
-    /// Nor one below this.
+    /// Lowest bit position of partial sums.
     pub(crate) low: i32,
 }
 
-/// Something to be added: where its bits lie, when it is there.
+/// A summand: its arrival time in ticks, and its bit positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) ticks: u32,
     pub(crate) span: Span,
 }
 
-/// One shift of 2^-levels in the sum of Kraft.
+/// The number one of Kraft sums, as a fixed-point number with 40 fractional bits. A binary tree with leaves at depths
+/// `d` exists if the sum of `2^-d` is at most one.
 const WHOLE: u64 = 1 << 40;
 
 impl Deadline {
-    /// The widest adder that the row can need.
-    fn longest_adder(&self) -> u32 {
+    /// Returns the delay in ticks of the widest adder that the row can need.
+    pub(crate) fn longest_adder(&self) -> u32 {
         cost::adder_in_place(Span { low: self.low, top: self.top }, Span { low: self.low, top: self.top }).1
     }
 
@@ -41,7 +42,7 @@ impl Deadline {
         Deadline { limit: self.limit.saturating_sub(levels * self.longest_adder()), ..self }
     }
 
-    /// Share of the whole tree that a value of this time takes, if all adders were as slow as the slowest.
+    /// Returns the term in the Kraft sum of a value that arrives at `ticks`, if every adder takes `longest` ticks.
     fn share(&self, ticks: u32, longest: u32) -> u64 {
         match self.limit.checked_sub(ticks) {
             Some(left) => WHOLE >> (left / longest).min(40),
@@ -49,8 +50,8 @@ impl Deadline {
         }
     }
 
-    /// Returns `true` if the digits can be added up in time, together with further digits of a value that does not
-    /// exist yet.
+    /// Returns `true` if the digits can be added up in time, together with digits at the positions `more` of a new
+    /// value with the given arrival time and span.
     pub(crate) fn is_met<C: Coefficient, M: Mask>(
         &self,
         values: &Values<C>,
@@ -68,7 +69,7 @@ impl Deadline {
             return true;
         }
         let mut items = Vec::with_capacity(64);
-        // The span is that of the sum in its own place: at the positions of its operands' lower one.
+        // `span` is relative to the lower operand's position; each set bit of `set` is one position of the value.
         let mut place = |ticks: u32, span: Span, mut set: M| {
             while set != M::zero() {
                 items.push(Item { ticks, span: span.shifted(set.trailing_zeros() as i32) });
@@ -82,8 +83,8 @@ impl Deadline {
         self.plan(&items).is_some()
     }
 
-    /// Pairs to merge, in order, so that all is added up in time: numbers below that of the items are items, the others
-    /// merges.
+    /// Returns the pairs to merge, in order, so that all items are added up in time; `None` if no variant is in time.
+    /// Numbers below `items.len()` are items, the others are earlier merges.
     pub(crate) fn plan(&self, items: &[Item]) -> Option<Vec<(u32, u32)>> {
         [Policy::Near, Policy::Strict, Policy::Uniform].into_iter().find_map(|policy| {
             let (ticks, plan) = self.earliest(items, policy);
@@ -91,14 +92,15 @@ impl Deadline {
         })
     }
 
-    /// The least ticks that the variants reach.
+    /// Returns the earliest time in ticks at which a variant has added up all items.
     pub(crate) fn least(&self, items: &[Item]) -> u32 {
         let policies = [Policy::Near, Policy::Strict, Policy::Uniform];
         policies.into_iter().map(|policy| self.earliest(items, policy).0).min().unwrap_or(0)
     }
 
+    /// Returns the sum of two items.
     fn merged(&self, a: Item, b: Item) -> Item {
-        // Also where they lie apart: a negative lower value borrows from the higher.
+        // One bit more even if the operands do not overlap: a negative lower value borrows from the higher one.
         let top = (a.span.top.max(b.span.top) + 1).min(self.top);
         Item {
             ticks: a.ticks.max(b.ticks) + cost::adder(a.span, b.span).1,
@@ -106,6 +108,7 @@ impl Deadline {
         }
     }
 
+    /// Returns the time in ticks at which a variant has added up all items, and its merges as in [`Deadline::plan`].
     fn earliest(&self, items: &[Item], policy: Policy) -> (u32, Vec<(u32, u32)>) {
         let longest = self.longest_adder();
         // Descending, so that the earliest is popped: key, number, item. `key` is the time by which it is ordered.
@@ -136,14 +139,14 @@ impl Deadline {
     }
 }
 
-/// Which two values are merged next.
+/// Rule for the two values that are merged next.
 #[derive(Clone, Copy, Debug)]
 enum Policy {
-    /// The earliest, and of the next ones that with which it is done first.
+    /// The earliest, and the one of the next six with which the sum is ready first.
     Near,
     /// The two earliest.
     Strict,
-    /// The two earliest if every adder took as long as the slowest.
+    /// The two that would be earliest if every adder took as long as the slowest.
     Uniform,
 }
 
@@ -155,7 +158,7 @@ pub(crate) struct Digit {
     pub(crate) minus: bool,
 }
 
-/// The digits of a row, by value and position.
+/// Returns the digits of a row, ordered by value and position.
 pub(crate) fn digits_of<M: Mask>(row: &[Cell<M>]) -> Vec<Digit> {
     let mut digits = Vec::new();
     for cell in row {
@@ -170,7 +173,7 @@ pub(crate) fn digits_of<M: Mask>(row: &[Cell<M>]) -> Vec<Digit> {
     digits
 }
 
-/// Adds up digits, the cheapest pair first.
+/// An adder tree in construction: adds up digits, the cheapest pair first.
 pub(crate) struct Tree<'a, C> {
     values: &'a mut Values<C>,
     /// By number: items first, then merges. `None` once merged.
@@ -178,7 +181,10 @@ pub(crate) struct Tree<'a, C> {
 }
 
 impl<'a, C: Coefficient> Tree<'a, C> {
-    /// The digit that is the sum of all; `None` if there are none, or if no tree was found that is in time (`Err`).
+    /// Adds up all digits, and returns their sum; `None` if there are no digits.
+    ///
+    /// # Errors
+    /// If no tree is found that meets the deadline.
     pub(crate) fn build(
         values: &'a mut Values<C>,
         digits: &[Digit],
@@ -186,17 +192,17 @@ impl<'a, C: Coefficient> Tree<'a, C> {
     ) -> Result<Option<Digit>, ()> {
         let mut tree = Tree { values, digits: digits.iter().copied().map(Some).collect() };
         match deadline {
-            None => tree.cheapest(None),
+            None => tree.merge_cheapest(None),
             Some(deadline) => {
                 let items: Vec<Item> = digits.iter().map(|&d| tree.item(d)).collect();
                 let plan = deadline.plan(&items).ok_or(())?;
-                tree.cheapest(Some((deadline, plan)));
+                tree.merge_cheapest(Some((deadline, plan)));
             }
         }
         Ok(tree.digits.pop().flatten())
     }
 
-    /// The digit that is the sum of all, added up in the order of a plan.
+    /// Adds up all digits in the order of a plan, and returns their sum; `None` if there are no digits.
     pub(crate) fn follow(values: &'a mut Values<C>, digits: &[Digit], plan: &[(u32, u32)]) -> Option<Digit> {
         let mut tree = Tree { values, digits: digits.iter().copied().map(Some).collect() };
         for &(a, b) in plan {
@@ -218,9 +224,10 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         self.digits.push(Some(Digit { value: made, shift: low, minus: x.minus ^ turned }));
     }
 
-    /// Merges the cheapest pair again and again.
-    fn cheapest(&mut self, mut within: Option<(Deadline, Vec<(u32, u32)>)>) {
-        // Of each number alive, its best partner among those before it in the list.
+    /// Merges the cheapest pair until one digit remains. With a deadline and a plan that meets it, merges the cheapest
+    /// pair after which the deadline can still be met, or else follows the plan.
+    fn merge_cheapest(&mut self, mut within: Option<(Deadline, Vec<(u32, u32)>)>) {
+        // Each unmerged number with its best partner among those before it in the list.
         let mut alive: Vec<Leaf> = Vec::with_capacity(self.digits.len());
         for number in 0..self.digits.len() {
             let leaf = self.leaf(number, &alive);
@@ -258,7 +265,7 @@ impl<'a, C: Coefficient> Tree<'a, C> {
             }
             self.merge(pair.0, pair.1);
             alive.retain(|leaf| leaf.number != pair.0 && leaf.number != pair.1);
-            // Those that have lost their partner look for another.
+            // Choose a new partner for each number whose partner was merged.
             for at in 0..alive.len() {
                 if alive[at].partner == pair.0 || alive[at].partner == pair.1 {
                     let number = alive[at].number;
@@ -270,7 +277,7 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         }
     }
 
-    /// The rest of a plan after this merge, in numbers of this tree; `None` if the rest would be late.
+    /// Returns the plan that remains after merging `pair`, in numbers of this tree; `None` if it would be late.
     fn plan_after(&self, alive: &[Leaf], pair: (usize, usize), deadline: &Deadline) -> Option<Vec<(u32, u32)>> {
         let item = |number: usize| self.item(self.digits[number].expect("alive"));
         let mut numbers: Vec<u32> =
@@ -285,7 +292,7 @@ impl<'a, C: Coefficient> Tree<'a, C> {
         Some(plan.into_iter().map(|(a, b)| (number(a), number(b))).collect())
     }
 
-    /// The number with its best partner among others.
+    /// Returns the number with its best partner among `others`.
     fn leaf(&self, number: usize, others: &[Leaf]) -> Leaf {
         let digit = self.digits[number].expect("alive");
         let own = self.item(digit);
@@ -304,11 +311,13 @@ impl<'a, C: Coefficient> Tree<'a, C> {
     }
 }
 
-/// A number of a tree that is still to be merged.
+/// A number of a tree that is not merged yet.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
     number: usize,
     item: Item,
+    /// Number with which the sum is cheapest; `usize::MAX` if there is no other.
     partner: usize,
+    /// Cost of that sum in adder bits, and its time in ticks.
     key: (u32, u32),
 }

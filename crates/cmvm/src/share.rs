@@ -60,7 +60,7 @@ struct Pattern {
 
 /// Weights for the choice between patterns. All are integers, so that every machine decides alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taste {
+pub(crate) struct PatternWeights {
     /// Weight of any adder saved.
     pub(crate) base: i32,
     /// Weight of each bit position that both operands have.
@@ -75,9 +75,9 @@ pub(crate) struct Taste {
     pub(crate) noise: u32,
 }
 
-impl Default for Taste {
-    fn default() -> Taste {
-        Taste { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 }
+impl Default for PatternWeights {
+    fn default() -> PatternWeights {
+        PatternWeights { base: 16, overlap: 16, spread: 0, discount: 16, seed: 0, noise: 0 }
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Sharing<'a, C, M> {
     pub(crate) rows: &'a mut Vec<Vec<Cell<M>>>,
     /// Deadline of each row; `None` where no row has a limit.
     pub(crate) deadlines: Option<&'a [Deadline]>,
-    pub(crate) taste: Taste,
+    pub(crate) weights: PatternWeights,
     places: Vec<Vec<Place>>,
     queue: Queue,
     counter: Counter,
@@ -177,7 +177,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         values: &'a mut Values<C>,
         rows: &'a mut Vec<Vec<Cell<M>>>,
         deadlines: Option<&'a [Deadline]>,
-        taste: Taste,
+        weights: PatternWeights,
     ) -> Sharing<'a, C, M> {
         let mut places: Vec<Vec<Place>> = vec![Vec::new(); values.len()];
         for (r, row) in rows.iter().enumerate() {
@@ -189,7 +189,7 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
             values,
             rows,
             deadlines,
-            taste,
+            weights,
             places,
             queue: Queue { buckets: Vec::new(), top: 0 },
             counter: Counter { slots: vec![0; 1024], touched: Vec::new() },
@@ -240,18 +240,18 @@ impl<'a, C: Coefficient, M: Mask> Sharing<'a, C, M> {
         let (x, y) = (self.values.span(a), self.values.span(b).shifted(shift));
         let overlap = (x.top.min(y.top) - x.low.max(y.low)).max(0);
         let union = x.top.max(y.top) - x.low.min(y.low);
-        let taste = &self.taste;
-        let mut weight = taste.base + taste.overlap * overlap + taste.spread * (union - overlap);
-        if taste.noise > 0 {
+        let weights = &self.weights;
+        let mut weight = weights.base + weights.overlap * overlap + weights.spread * (union - overlap);
+        if weights.noise > 0 {
             let key = u64::from(a) << 40 ^ u64::from(b) << 12 ^ (shift + SHIFT_OFFSET) as u64;
-            let random = (mixed(key ^ taste.seed) >> 40) as i64 & 0xff;
-            weight += (i64::from(weight) * (random - 128) * i64::from(taste.noise) / (128 * 256)) as i32;
+            let random = (mixed(key ^ weights.seed) >> 40) as i64 & 0xff;
+            weight += (i64::from(weight) * (random - 128) * i64::from(weights.noise) / (128 * 256)) as i32;
         }
         weight.max(1) as u32
     }
 
     fn priority(&self, pattern: &Pattern) -> usize {
-        let saved = (16 * pattern.count).saturating_sub(self.taste.discount as u32);
+        let saved = (16 * pattern.count).saturating_sub(self.weights.discount as u32);
         let product = (u64::from(saved) * u64::from(pattern.weight)) >> 6;
         // Buckets grow with the priority: exact for small ones, four to an octave further up.
         if product < BUCKETS as u64 {

@@ -1,8 +1,8 @@
-//! Reading stateful designs: the `ALIRFSM` JSON of `docs/fsm.md`.
+//! Parser and writer of stateful designs: the `ALIRFSM` JSON of `docs/fsm.md`.
 //!
-//! The file says everything about a signal again wherever it names it; here a signal is collected once, by name, and
-//! each mention is checked against the first. Blocks are programs of version 4 and go through the same reader as a file
-//! of their own, their places put below `fsm.logic["name"]`.
+//! The file repeats all properties of a signal at each mention. The parser collects each signal once, by name, and
+//! checks its other mentions against the first. Blocks are programs of version 4 and are parsed like model files; the
+//! places in their messages are prefixed with `fsm.logic["name"]`.
 
 use super::{Format, source::Source};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
@@ -44,9 +44,11 @@ struct Conn {
     alt_src: Option<Mention>,
 }
 
+/// A mention of a signal as the file has it:
 /// `[name, exposed, types, rst_if, rst_to, reg, schedule, mode, attrs, view, dynamic_bias]`.
-#[derive(Deserialize, Clone, PartialEq)]
-struct Mention(
+#[derive(Deserialize)]
+#[serde(rename = "Mention")]
+struct MentionFields(
     String,
     bool,
     Vec<(Flag, i32, i32)>,
@@ -54,13 +56,41 @@ struct Mention(
     Option<Vec<f64>>,
     bool,
     Option<(Vec<i64>, i64)>,
-    String,
-    Option<String>,
+    #[expect(dead_code, reason = "the direction follows from the connections")] String,
+    #[expect(dead_code, reason = "attributes are not interpreted")] Option<String>,
     (usize, usize),
     Option<(Box<Mention>, usize)>,
 );
 
-/// A boolean that some writers spell 0 or 1.
+/// A mention of a signal, with all its properties.
+#[derive(Deserialize, Clone)]
+#[serde(from = "MentionFields")]
+struct Mention {
+    name: String,
+    /// `true` for a port of the design.
+    is_exposed: bool,
+    /// Type of each element: signed, integer bits, fractional bits.
+    types: Vec<(Flag, i32, i32)>,
+    reset_if: Option<Box<Mention>>,
+    /// Reset value of each element.
+    reset_to: Option<Vec<f64>>,
+    is_register: bool,
+    schedule: Option<(Vec<i64>, i64)>,
+    /// Range of mentioned elements: first, and one after the last.
+    view: (usize, usize),
+    /// Signal that selects the elements at run time, and elements per step of its value.
+    dynamic: Option<(Box<Mention>, usize)>,
+}
+
+impl From<MentionFields> for Mention {
+    fn from(fields: MentionFields) -> Mention {
+        let MentionFields(name, is_exposed, types, reset_if, reset_to, is_register, schedule, _, _, view, dynamic) =
+            fields;
+        Mention { name, is_exposed, types, reset_if, reset_to, is_register, schedule, view, dynamic }
+    }
+}
+
+/// A boolean that some writers write as 0 or 1.
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(untagged)]
 enum Flag {
@@ -90,7 +120,7 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
     }
     let file: File<'_> = serde_json::from_slice(&text).map_err(|e| {
         let place = Place::Line { line: e.line() as u64, column: e.column() as u64 };
-        // serde's message ends in the place that we say ourselves.
+        // serde's message ends with the position, which the diagnostic already has.
         let message = e.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
         Diagnostics::from(
@@ -102,10 +132,11 @@ pub fn read_machine(reader: impl Read, limits: &Limits) -> Result<Machine, Diagn
         .read(file)
 }
 
-/// A stateful design as `ALIRFSM` JSON. Signals that no connection mentions are not part of it.
+/// Returns a stateful design as `ALIRFSM` JSON, without the signals that no connection mentions.
 ///
 /// # Errors
-/// What the form cannot say: a first value that no double has, a name that belongs to a block, a block of its own kind.
+/// If the format cannot represent a part of the design: an initial value that is no double, a signal with the name of a
+/// block's port, a reset by a long chain of registers, a number of a block.
 pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
     #[derive(Serialize)]
     struct Whole<'a> {
@@ -143,7 +174,7 @@ pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
     if names.iter().collect::<std::collections::BTreeSet<_>>().len() < names.len() {
         return Err("a signal has the name of a block's".into());
     }
-    let writer = Writer { machine, names: &names };
+    let writer = MentionWriter { machine, names: &names };
     let conns = machine.connections().iter().map(|conn| {
         let optional = |access: &Option<Access>| access.as_ref().map(|access| writer.mention(access, 0)).transpose();
         let (src, dst) = (writer.mention(&conn.src, 0)?, writer.mention(&conn.dst, 0)?);
@@ -155,17 +186,19 @@ pub fn machine_json(machine: &Machine) -> Result<Vec<u8>, String> {
     serde_json::to_vec(&Whole { meta: "ALIRFSM", spec_version: 4, fsm }).map_err(|why| why.to_string())
 }
 
-/// Most mentions within one another that are written.
+/// Largest depth of nested mentions (resets and indices) that is written.
 const DEEPEST: usize = 16;
 
-struct Writer<'a> {
+/// Writer of mentions.
+struct MentionWriter<'a> {
     machine: &'a Machine,
-    /// The names of signals in the file.
+    /// Names of the signals in the file.
     names: &'a [String],
 }
 
-impl Writer<'_> {
-    /// Everything about a signal, and which of its elements are meant. It is said of a reset or an index again.
+impl MentionWriter<'_> {
+    /// Returns a mention: all properties of a signal, and the range of its elements. Resets and indices are nested
+    /// mentions.
     fn mention(&self, access: &Access, depth: usize) -> Result<Value, String> {
         let signal = self.machine.signal(access.signal);
         if depth > DEEPEST {
@@ -196,14 +229,14 @@ impl Writer<'_> {
     }
 }
 
-/// Bytes of a file that are looked at to see what it is.
+/// Number of bytes at the start of a file that suffice to recognise its format.
 const AHEAD: usize = 1 << 16;
 
-/// Bytes of an unpacked file that are looked at first.
+/// Number of decompressed bytes that are examined first, as they nearly always suffice.
 const FIRST_AHEAD: usize = 1 << 9;
 
-/// Takes the first bytes of `reader` and returns `true` if they are those of a stateful design, plain or gzip; and the
-/// bytes: they are to be read again.
+/// Reads the first bytes of a file. Returns `true` if they are those of a stateful design, plain or gzip, and the
+/// bytes, which the caller has to parse again.
 ///
 /// # Errors
 /// Those of the reader.
@@ -212,7 +245,7 @@ pub fn look_ahead(reader: &mut impl Read) -> io::Result<(bool, Vec<u8>)> {
     Ok((is_machine(&head), head))
 }
 
-/// The first bytes of a file, as they are: enough to recognise it.
+/// Reads the first bytes of a file, without decompression: enough to recognise its format.
 ///
 /// # Errors
 /// Those of the reader.
@@ -222,36 +255,35 @@ pub fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Returns the first bytes of a file, unpacked if they are gzip: as far as they go, and no more than are read of
-/// others.
+/// Decompresses the first bytes of a file if they are gzip, as far as they go and up to as many as [`head`] reads.
 pub fn unpacked(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     unpacked_until(head, AHEAD)
 }
 
-/// Returns `true` if the first byte of a file that is no white space begins a value of JSON, unpacked if it is gzip.
-/// Less is unpacked for it than by [`unpacked`], which takes as long as the smallest models.
+/// Returns `true` if the first byte of a file, after white space and decompression, begins a JSON object or array. It
+/// decompresses less than [`unpacked`], which would take as long as parsing the smallest models.
 pub fn begins_json(head: &[u8]) -> bool {
     let text = unpacked_until(head, FIRST_AHEAD);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
+/// Decompresses up to `end` bytes of `head` if it is gzip.
 fn unpacked_until(head: &[u8], end: usize) -> std::borrow::Cow<'_, [u8]> {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return head.into();
     }
     let mut text = Vec::new();
-    // The head ends in the middle of the packed data: what came before that counts.
+    // `head` ends within the compressed data: the error at its end is expected.
     let _ = flate2::bufread::MultiGzDecoder::new(head).take(end as u64).read_to_end(&mut text);
     text.into()
 }
 
-/// Returns `true` if the first bytes of a file show a stateful design.
+/// Returns `true` if the first bytes of a file are those of a stateful design, plain or gzip.
 pub fn is_machine(head: &[u8]) -> bool {
     if !head.starts_with(&[0x1f, 0x8b]) {
         return shows_machine(head) == Some(true);
     }
-    // The beginning of a gzip file ends in the middle; what can be unpacked is enough. Nearly always the first few
-    // words decide, and unpacking is not free: so little at first.
+    // Decompression takes time, and nearly always the first few bytes decide: decompress only few at first.
     let mut text = Vec::with_capacity(FIRST_AHEAD);
     let mut packed = flate2::bufread::MultiGzDecoder::new(head);
     let mut verdict = None;
@@ -270,8 +302,8 @@ pub fn is_machine(head: &[u8]) -> bool {
     verdict == Some(true)
 }
 
-/// Returns `true` if the keys and values at the top of an object are those of a stateful design: the first of them
-/// decides. What begins with the key `model`, as models do, is none. `None` where the input ends before that.
+/// Returns `true` if a JSON object is a stateful design. Its first decisive top-level key decides: `fsm`, `meta` with
+/// its value, or, at the very beginning, `model`. Returns `None` if the input ends before one.
 fn shows_machine(text: &[u8]) -> Option<bool> {
     let (mut depth, mut at) = (0u32, 0);
     let mut key: &[u8] = b"";
@@ -301,7 +333,7 @@ fn shows_machine(text: &[u8]) -> Option<bool> {
             }
             _ => {}
         }
-        // Neither a model nor a machine begins with a long list.
+        // Anything else before the object, except a byte order mark, is no JSON object.
         if depth == 0 && byte != b'{' && !byte.is_ascii_whitespace() && !matches!(byte, 0xef | 0xbb | 0xbf) {
             return Some(false);
         }
@@ -309,10 +341,11 @@ fn shows_machine(text: &[u8]) -> Option<bool> {
     None
 }
 
+/// Conversion of a parsed file to a design; collects problems.
 struct Collector<'a> {
     limits: &'a Limits,
     builder: MachineBuilder,
-    /// Signals by name, with the mention that made them.
+    /// Signals by name, with their first mention.
     known: BTreeMap<String, (SignalId, Mention)>,
     problems: Diagnostics,
 }
@@ -336,14 +369,14 @@ impl Collector<'_> {
         if !self.problems.0.is_empty() {
             return Err(self.problems);
         }
-        // In the file's own order, as far as it gives one.
+        // Signals in the order of `signal_order`; the others follow in the order of their first mention.
         let mut mentions: BTreeMap<&str, Vec<(&Mention, bool)>> = BTreeMap::new();
         let mut order: Vec<&str> = Vec::new();
         for conn in &file.fsm.conns {
-            for (mention, driven) in conn.all() {
-                let list = mentions.entry(&mention.0).or_default();
+            for (mention, driven) in conn.mentions() {
+                let list = mentions.entry(&mention.name).or_default();
                 if list.is_empty() {
-                    order.push(&mention.0);
+                    order.push(&mention.name);
                 }
                 list.push((mention, driven));
             }
@@ -354,7 +387,7 @@ impl Collector<'_> {
             self.signal(name, &mentions[name], &blocks);
         }
         for (id, mention) in self.known.values().cloned().collect::<Vec<_>>() {
-            if let Some(when) = &mention.3
+            if let Some(when) = &mention.reset_if
                 && let Some(access) = self.access(when)
             {
                 self.builder.reset_if(id, access);
@@ -390,7 +423,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A block's program, read as the file that it would be.
+    /// Parses a block's program as a model file; `None` if that reports a problem.
     fn block(&mut self, name: &str, payload: &RawValue) -> Option<Model> {
         let text = format!("{{\"meta\":\"ALIRModel\",\"spec_version\":4,\"model\":{}}}", payload.get());
         match super::read(text.as_bytes(), self.limits, Some(Format::Alir)) {
@@ -411,19 +444,20 @@ impl Collector<'_> {
         }
     }
 
+    /// Adds a signal, given its mentions and `true` for those that a connection drives.
     fn signal(&mut self, name: &str, mentions: &[(&Mention, bool)], blocks: &BTreeMap<String, BlockId>) {
         let first = mentions[0].0;
         let site = Place::Path(format!("signal {name:?}"));
         for (other, _) in &mentions[1..] {
-            if !first.same_signal(other) {
+            if !first.is_same_signal(other) {
                 let message = "it is described differently in different places".to_owned();
-                let help = "every mention of a signal says the same types, reset, register flag and exposure";
+                let help = "every mention of a signal has the same types, reset, register flag and exposure";
                 self.problem("E0422", site, message, help);
                 return;
             }
         }
-        let mut elements = Vec::with_capacity(first.2.len());
-        for &(signed, int, frac) in &first.2 {
+        let mut elements = Vec::with_capacity(first.types.len());
+        for &(signed, int, frac) in &first.types {
             let kif = Kif { signed: signed.set(), int, frac };
             let width = i64::from(int) + i64::from(frac) + i64::from(kif.signed);
             let limit = i64::from(self.limits.max_shift);
@@ -440,8 +474,8 @@ impl Collector<'_> {
         let kind = match (block("_inp"), block("_outp")) {
             (Some(&b), _) => SignalKind::BlockInput(b),
             (None, Some(&b)) => SignalKind::BlockOutput(b),
-            _ if first.5 => SignalKind::Register,
-            _ if first.1 && !driven => SignalKind::Input,
+            _ if first.is_register => SignalKind::Register,
+            _ if first.is_exposed && !driven => SignalKind::Input,
             _ => SignalKind::Wire,
         };
         let reset_to = match self.reset_codes(first, &elements, &site) {
@@ -450,19 +484,19 @@ impl Collector<'_> {
         };
         let id = self.builder.signal(Signal {
             name: name.to_owned(),
-            output: first.1 && kind != SignalKind::Input,
+            output: first.is_exposed && kind != SignalKind::Input,
             kind,
             elements,
             reset_to,
             reset_if: None,
-            schedule: first.6.clone(),
+            schedule: first.schedule.clone(),
         });
         self.known.insert(name.to_owned(), (id, first.clone()));
     }
 
-    /// Reset values as codes; each must be a value of its element's type.
+    /// Returns the reset values as raw integer values; reports one that is no multiple of its element's step.
     fn reset_codes(&mut self, first: &Mention, elements: &[Kif], site: &Place) -> Result<Option<Vec<BigInt>>, ()> {
-        let Some(values) = &first.4 else { return Ok(None) };
+        let Some(values) = &first.reset_to else { return Ok(None) };
         let mut codes = Vec::with_capacity(values.len());
         for (k, &value) in values.iter().enumerate() {
             let frac = elements.get(k).map_or(0, |kif| kif.frac);
@@ -478,45 +512,46 @@ impl Collector<'_> {
         Ok(Some(codes))
     }
 
+    /// Converts a mention to an access; `None` if its signal, or that of its index, was rejected.
     fn access(&mut self, mention: &Mention) -> Option<Access> {
-        let signal = self.known.get(&mention.0)?.0;
-        let dynamic = match &mention.10 {
+        let signal = self.known.get(&mention.name)?.0;
+        let dynamic = match &mention.dynamic {
             None => None,
-            Some((index, mult)) => Some((Box::new(self.access(index)?), *mult)),
+            Some((index, step)) => Some((Box::new(self.access(index)?), *step)),
         };
-        Some(Access { signal, lo: mention.9.0, hi: mention.9.1, dynamic })
+        Some(Access { signal, lo: mention.view.0, hi: mention.view.1, dynamic })
     }
 }
 
 impl Conn {
-    /// All signals mentioned, also as resets and indices, and whether the mention is what the connection drives.
-    fn all(&self) -> Vec<(&Mention, bool)> {
+    /// Returns all mentions of the connection, also those of resets and indices, and `true` for the driven one.
+    fn mentions(&self) -> Vec<(&Mention, bool)> {
         let mut found = Vec::new();
         let mut stack = vec![(&self.src, false), (&self.dst, true)];
         stack.extend([&self.enable_if, &self.alt_src].into_iter().flatten().map(|m| (m, false)));
         while let Some((mention, driven)) = stack.pop() {
             found.push((mention, driven));
-            stack.extend(mention.3.as_deref().map(|m| (m, false)));
-            stack.extend(mention.10.as_ref().map(|(index, _)| (&**index, false)));
+            stack.extend(mention.reset_if.as_deref().map(|m| (m, false)));
+            stack.extend(mention.dynamic.as_ref().map(|(index, _)| (&**index, false)));
         }
         found
     }
 }
 
 impl Mention {
-    /// Returns `true` if both describe the same object; view, index and direction may differ.
-    fn same_signal(&self, other: &Mention) -> bool {
-        let reset = |m: &Mention| m.3.as_ref().map(|r| (r.0.clone(), r.9));
-        self.1 == other.1
-            && self.2 == other.2
+    /// Returns `true` if both mentions have the same properties of the signal; view, index and direction may differ.
+    fn is_same_signal(&self, other: &Mention) -> bool {
+        let reset = |mention: &Mention| mention.reset_if.as_ref().map(|reset| (reset.name.clone(), reset.view));
+        self.is_exposed == other.is_exposed
+            && self.types == other.types
             && reset(self) == reset(other)
-            && self.4 == other.4
-            && self.5 == other.5
-            && self.6 == other.6
+            && self.reset_to == other.reset_to
+            && self.is_register == other.is_register
+            && self.schedule == other.schedule
     }
 }
 
-/// `value * 2^frac`, if it is an integer.
+/// Returns `value * 2^frac`; `None` if it is no integer.
 fn exact_code(value: f64, frac: i32) -> Option<BigInt> {
     if !value.is_finite() {
         return None;
@@ -548,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_known_by_its_first_bytes() {
+    fn a_machine_is_recognised_by_its_first_bytes() {
         let gzip = |text: &[u8]| {
             let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             io::Write::write_all(&mut packed, text).unwrap();
@@ -573,7 +608,7 @@ mod tests {
             assert_eq!(look_ahead(&mut &text[..]).unwrap(), (is, text.to_vec()), "{text_shown}");
             assert_eq!(look_ahead(&mut &gzip(text)[..]).unwrap().0, is, "{text_shown}");
         }
-        // Wherever the first, shorter look at packed bytes ends, the second one goes on.
+        // Decompression in two steps gives the same result wherever the first step ends.
         for filler in FIRST_AHEAD - 40..FIRST_AHEAD + 3 {
             for (end, is) in [(r#""meta":"ALIRFSM"}"#, true), (r#""meta":"ALIRFSN"}"#, false), (r#""fsm":{}}"#, true)] {
                 let text = format!("{{\"x\":\"{}\",{end}", "-".repeat(filler));
@@ -583,13 +618,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_machine_is_read_back() {
         let mut count = 0;
         for seed in 0..200 {
             let drawn = alir_testing::random::machine::MachineRecipe::seeded(2 + seed as usize % 16, seed).build();
             let Ok(written) = machine_json(&drawn) else { continue };
             let machine = read_machine(&written[..], &Limits::default()).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            // What no connection mentions is gone then, and nothing else.
+            // Only signals that no connection mentions are missing.
             assert_eq!(machine.connections().len(), drawn.connections().len(), "seed {seed}");
             assert_eq!(machine.blocks().len(), drawn.blocks().len(), "seed {seed}");
             let again = machine_json(&machine).unwrap();
@@ -600,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_file_is_told_where() {
+    fn an_error_states_its_place_in_the_file() {
         let problems = read_machine(&b"{\"meta\":\"ALIRFSM\",\n\"spec_version\":4,\"fsm\":7}"[..], &Limits::default());
         let problems = problems.unwrap_err();
         assert_eq!(problems.0[0].code, "E0420");

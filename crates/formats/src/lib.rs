@@ -108,9 +108,9 @@ pub struct Prepared<'m> {
 pub fn prepare(model: &Model, target: Target) -> Result<Prepared<'_>, Diagnostics> {
     let (model, places) = rewrite::rewrite(model, target)?;
     let problems = match target {
-        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unspellable(&model),
-        Target::Bytecode2 | Target::Dais1 => bytecode::unsayable_words(&model),
-        Target::Bytecode4 => bytecode::unsayable_bytes(&model),
+        Target::Alir2 | Target::Alir3 | Target::Alir4 => alir::unrepresentable(&model),
+        Target::Bytecode2 | Target::Dais1 => bytecode::unrepresentable_words(&model),
+        Target::Bytecode4 => bytecode::unrepresentable_bytes(&model),
     };
     if problems.is_empty() { Ok(Prepared { model, places, target }) } else { Err(Diagnostics(problems)) }
 }

@@ -1,24 +1,25 @@
-//! Elaborated design of a Verilog or VHDL file: signals, and what drives them, as words with explicit widths.
+//! Elaborated design of a Verilog or VHDL file: signals and their drivers, as words with explicit widths.
 //!
-//! The readers resolve everything that their language leaves implicit (widths, signs, extension, precedence,
-//! hierarchy); here every operand has the width that its operation says. Constants fold while expressions are built, so
-//! that constant expressions of a language need no evaluator of their own. What a language leaves undefined (an
-//! address past a memory's end, an `x` literal) is a [`Expr::Free`] value: a proof must hold whatever it is.
+//! The front ends resolve everything that is implicit in their language (widths, signs, extension, precedence,
+//! hierarchy); here every operand has the width that its operation requires. Constants are folded while expressions are
+//! built, so that constant expressions of a language need no evaluator of their own. A value that a language leaves
+//! undefined (a word past the end of a memory, an `x` literal) is [`Expr::Free`]: a proof must hold for any value of
+//! it.
 
 use alir_core::diag::{Diagnostic, Place};
 use num_bigint::BigUint;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// An expression.
+/// Index of an expression in an [`Rtl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
 
-/// A signal.
+/// Index of a signal in an [`Rtl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SignalId(pub u32);
 
-/// Two-operand operations on words of one width, result of that width.
+/// Operation on two words of one width; the result has that width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Binary {
@@ -34,7 +35,7 @@ pub enum Binary {
     Rem,
 }
 
-/// Comparisons of words of one width, one bit.
+/// Comparison of two words of one width; the result has one bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Compare {
@@ -43,7 +44,7 @@ pub enum Compare {
     SignedLess,
 }
 
-/// Reductions to one bit.
+/// Reduction of a word to one bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Reduce {
@@ -52,7 +53,7 @@ pub enum Reduce {
     Parity,
 }
 
-/// Shifts by a word read as an unsigned number.
+/// Shift of a word by an unsigned number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Shift {
@@ -68,7 +69,7 @@ pub enum Expr {
     Const(Arc<BigUint>),
     /// A signal's value.
     Signal(SignalId),
-    /// Something undefined: any value.
+    /// An undefined value: it may be any.
     Free,
     /// Bits from `lo` on.
     Slice {
@@ -77,7 +78,7 @@ pub enum Expr {
         /// Lowest bit.
         lo: u32,
     },
-    /// Parts side by side, low bits first.
+    /// Concatenated parts, low bits first.
     Concat(Arc<[NodeId]>),
     /// Copies of the same bits, concatenated.
     Repeat {
@@ -88,7 +89,7 @@ pub enum Expr {
     Extend {
         /// The word.
         x: NodeId,
-        /// By its sign rather than by zeros.
+        /// `true` for sign extension, `false` for zero extension.
         signed: bool,
     },
     /// Complement.
@@ -101,16 +102,16 @@ pub enum Expr {
     Reduce(Reduce, NodeId),
     /// Shifts.
     Shift(Shift, NodeId, NodeId),
-    /// `if .0 { .1 } else { .2 }`, condition of one bit.
+    /// Multiplexer `if .0 { .1 } else { .2 }`; the condition has one bit.
     Mux(NodeId, NodeId, NodeId),
-    /// Entry of a table; entries that the table lacks are the third operand.
+    /// Entry of table `.0` at address `.1`; `.2` for addresses past the end of the table.
     Table(Arc<Vec<BigUint>>, NodeId, NodeId),
 }
 
 /// Register for bits of a signal: clock, next value and asynchronous resets.
 #[derive(Clone, Debug)]
 pub struct Register {
-    /// Lowest bit of the signal.
+    /// Lowest driven bit of the signal.
     pub lo: u32,
     /// Next value.
     pub next: NodeId,
@@ -118,18 +119,18 @@ pub struct Register {
     pub clock: SignalId,
     /// `true` for the rising clock edge, `false` for the falling one.
     pub rising: bool,
-    /// Asynchronous resets, the strongest first: condition and value.
+    /// Asynchronous resets as (condition, value), the one with the highest priority first.
     pub resets: Vec<(NodeId, NodeId)>,
 }
 
-/// A named word.
+/// A named word: a port, net or variable.
 #[derive(Clone, Debug)]
 pub struct Signal {
-    /// Its name, with the instances it is in, separated by dots.
+    /// Hierarchical name: instances and own name, separated by dots.
     pub name: String,
     /// Number of bits.
     pub width: u32,
-    /// Where it is declared, as a byte offset.
+    /// Byte offset of its declaration.
     pub at: u32,
     /// `true` for an input of the top module.
     pub input: bool,
@@ -141,7 +142,7 @@ pub struct Signal {
     pub init: Option<NodeId>,
 }
 
-/// A whole design, flattened.
+/// A flattened design.
 #[derive(Clone, Debug, Default)]
 pub struct Rtl {
     exprs: Vec<Expr>,
@@ -151,8 +152,8 @@ pub struct Rtl {
     small: FxHashMap<(u32, u64), NodeId>,
     /// Cost of the expressions, in the unit of [`Rtl::work`].
     work: u64,
-    /// Parts of concatenations that were looked at.
-    looked: u64,
+    /// Number of parts of concatenations that slices visited.
+    visited_parts: u64,
     /// Name of the top module.
     pub top: String,
     /// Input ports of the top module, in order.
@@ -161,44 +162,45 @@ pub struct Rtl {
     pub outputs: Vec<SignalId>,
     /// Comments before the first module.
     pub head: Vec<String>,
-    /// Comments on signals, by the name of the signal; see [`Rtl::remark`].
+    /// Comments on signals by the name of the signal, without its instances; see [`Rtl::remark`].
     pub(super) remarks: FxHashMap<String, String>,
 }
 
-/// Widths beyond this are refused: nothing that we prove comes near.
+/// Largest supported width of a word in bits, far above that of any supported design.
 pub const MAX_WIDTH: u32 = 1 << 24;
 
-/// [`Rtl::work`] beyond this is refused: some seconds, and some GiB.
+/// Largest supported [`Rtl::work`]: some seconds of time, and some GiB of memory.
 pub const MAX_WORK: u64 = 1 << 30;
 
+/// Returns the word of `width` ones.
 fn mask(width: u32) -> BigUint {
     (BigUint::from(1u32) << width) - 1u32
 }
 
-/// Returns the byte offset of a signal's own name, after that of its instance.
-fn own_name(name: &str) -> usize {
+/// Returns the byte offset of a signal's own name in its hierarchical name.
+fn own_name_offset(name: &str) -> usize {
     name.rfind('.').map_or(0, |dot| dot + 1)
 }
 
 impl Rtl {
-    /// An empty design of this name, from a file that begins with these comments.
+    /// Creates an empty design: name of the top module, and comments before the first module.
     pub fn new(top: String, head: Vec<String>) -> Rtl {
         Rtl { top, head, ..Rtl::default() }
     }
 
-    /// The comment at the end of a line that drives a signal of this name, without its instance: the first, if there
-    /// are several.
+    /// Returns the comment at the end of the first line with a comment that drives a signal of this name; instances in
+    /// the name are ignored.
     pub fn remark(&self, name: &str) -> Option<&str> {
-        self.remarks.get(&name[own_name(name)..]).map(String::as_str)
+        self.remarks.get(&name[own_name_offset(name)..]).map(String::as_str)
     }
 
-    /// A copy in which the signals that are no ports have other names, without the instance that they are in: what
-    /// `name` makes of theirs.
+    /// Returns a copy in which internal signals are renamed by `name`, which receives and returns names without
+    /// instances.
     pub fn renamed(&self, name: impl Fn(&str) -> String) -> Rtl {
         let mut out = self.clone();
         let mut remarks = FxHashMap::default();
         for signal in out.internal() {
-            let own = own_name(&signal.name);
+            let own = own_name_offset(&signal.name);
             let new = name(&signal.name[own..]);
             if let Some(remark) = self.remark(&signal.name) {
                 remarks.entry(new.clone()).or_insert_with(|| remark.to_owned());
@@ -209,14 +211,14 @@ impl Rtl {
         out
     }
 
-    /// Returns a copy in which internal signals have the names and remarks that `of` returns for their names, both
-    /// without the instance that they are in. A signal for which `of` returns `None` stays as it is.
-    pub fn annotated(&self, of: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
+    /// Returns a copy in which internal signals have the names and remarks that `annotation` returns for their names,
+    /// all without instances. A signal for which `annotation` returns `None` is unchanged.
+    pub fn annotated(&self, annotation: impl Fn(&str) -> Option<(String, String)>) -> Rtl {
         let mut out = self.clone();
         let mut remarks = std::mem::take(&mut out.remarks);
         for signal in out.internal() {
-            let own = own_name(&signal.name);
-            if let Some((name, remark)) = of(&signal.name[own..]) {
+            let own = own_name_offset(&signal.name);
+            if let Some((name, remark)) = annotation(&signal.name[own..]) {
                 signal.name.replace_range(own.., &name);
                 remarks.insert(name, remark);
             }
@@ -225,19 +227,19 @@ impl Rtl {
         out
     }
 
-    /// The signals that are no ports.
+    /// Returns the signals that are no ports.
     fn internal(&mut self) -> impl Iterator<Item = &mut Signal> {
         let mut is_port = vec![false; self.signals.len()];
         self.inputs.iter().chain(&self.outputs).for_each(|port| is_port[port.0 as usize] = true);
         self.signals.iter_mut().zip(is_port).filter(|(_, is_port)| !is_port).map(|(signal, _)| signal)
     }
 
-    /// An expression.
+    /// Returns an expression.
     pub fn expr(&self, id: NodeId) -> &Expr {
         &self.exprs[id.0 as usize]
     }
 
-    /// Its width.
+    /// Returns the width of an expression in bits.
     pub fn width(&self, id: NodeId) -> u32 {
         self.widths[id.0 as usize]
     }
@@ -252,30 +254,31 @@ impl Rtl {
         self.exprs.is_empty()
     }
 
-    /// All signals.
+    /// Returns all signals.
     pub fn signals(&self) -> &[Signal] {
         &self.signals
     }
 
-    /// One signal.
+    /// Returns a signal.
     pub fn signal(&self, id: SignalId) -> &Signal {
         &self.signals[id.0 as usize]
     }
 
-    /// One signal, to add drivers.
+    /// Returns a signal, to add drivers.
     pub fn signal_mut(&mut self, id: SignalId) -> &mut Signal {
         &mut self.signals[id.0 as usize]
     }
 
-    /// Returns the cost of the expressions that were built so far: 32 for each, one for two bytes that it keeps and for
-    /// each word of 64 bits that was computed. A front end stops where this passes [`MAX_WORK`].
+    /// Returns the cost of the expressions built so far: 32 for each, 1 for every two bytes that it stores, and 1 for
+    /// each 64-bit word that was computed. A front end stops if it exceeds [`MAX_WORK`].
     pub fn work(&self) -> u64 {
-        self.work + self.looked
+        self.work + self.visited_parts
     }
 
+    /// Appends an expression and counts its cost.
     fn push(&mut self, expr: Expr, width: u32) -> NodeId {
         self.work += match &expr {
-            // Kept as a number of its own.
+            // Stored as a big integer.
             Expr::Const(_) => 32 + u64::from(width) / 16,
             Expr::Concat(parts) => 32 + parts.len() as u64,
             _ => 32,
@@ -285,7 +288,7 @@ impl Rtl {
         NodeId(self.exprs.len() as u32 - 1)
     }
 
-    /// A new signal.
+    /// Adds a signal without drivers; `at` is the byte offset of its declaration.
     pub fn add_signal(&mut self, name: String, width: u32, at: u32) -> SignalId {
         let id = SignalId(self.signals.len() as u32);
         let node = self.push(Expr::Signal(id), width);
@@ -302,12 +305,12 @@ impl Rtl {
         id
     }
 
-    /// A signal's value.
+    /// Returns the value of a signal.
     pub fn read(&self, id: SignalId) -> NodeId {
         self.signal_nodes[id.0 as usize]
     }
 
-    /// A constant, reduced to `width` bits.
+    /// Builds a constant from the low `width` bits of `value`.
     pub fn constant(&mut self, value: BigUint, width: u32) -> NodeId {
         let value = if value.bits() > u64::from(width) { value & mask(width) } else { value };
         if let Ok(small) = u64::try_from(&value) {
@@ -321,17 +324,17 @@ impl Rtl {
         self.push(Expr::Const(Arc::new(value)), width)
     }
 
-    /// A small constant.
+    /// Builds a constant from the low `width` bits of a 64-bit value.
     pub fn number(&mut self, value: u64, width: u32) -> NodeId {
         self.constant(BigUint::from(value), width)
     }
 
-    /// An undefined value, another one at each call.
+    /// Builds an undefined value, independent of all others.
     pub fn free(&mut self, width: u32) -> NodeId {
         self.push(Expr::Free, width)
     }
 
-    /// A constant whose bits in `undefined` may be anything.
+    /// Builds a constant in which the bits set in `undefined` are undefined.
     pub(crate) fn constant_with_undefined(&mut self, value: &BigUint, undefined: &BigUint, width: u32) -> NodeId {
         let (mut parts, mut lo) = (Vec::new(), 0);
         while lo < width {
@@ -346,7 +349,8 @@ impl Rtl {
         self.concat(&parts)
     }
 
-    /// Value and undefined bits of an expression that consists of constants and undefined values.
+    /// Returns the value and the set of undefined bits of an expression of constants and undefined values, otherwise
+    /// `None`.
     pub(crate) fn as_const_with_undefined(&self, id: NodeId) -> Option<(BigUint, BigUint)> {
         match self.expr(id) {
             Expr::Const(v) => Some((BigUint::clone(v), BigUint::ZERO)),
@@ -366,7 +370,7 @@ impl Rtl {
         }
     }
 
-    /// The constant that an expression is, if it is one.
+    /// Returns the value of a constant expression; `None` for others.
     pub fn as_const(&self, id: NodeId) -> Option<&BigUint> {
         match self.expr(id) {
             Expr::Const(v) => Some(v),
@@ -374,7 +378,7 @@ impl Rtl {
         }
     }
 
-    /// Bits `lo .. lo + width`.
+    /// Builds the slice of bits `lo .. lo + width`.
     pub fn slice(&mut self, x: NodeId, lo: u32, width: u32) -> NodeId {
         assert!(lo + width <= self.width(x), "a slice within its operand");
         if lo == 0 && width == self.width(x) {
@@ -392,19 +396,19 @@ impl Rtl {
                 if lo + width <= from {
                     return self.slice(x, lo, width);
                 }
-                // Bits and what extends them, or only copies of the sign.
+                // The slice has bits of the word and of its extension, or only copies of the sign.
                 let kept = if signed { lo.min(from.saturating_sub(1)) } else { lo.min(from) };
                 let low = self.slice(x, kept, from - kept);
                 if self.width(low) == 0 { self.number(0, width) } else { self.resize(low, width, signed) }
             }
             Expr::Concat(parts) => {
-                // Only parts that the slice touches; exact hits need no slice.
+                // Only parts that overlap the slice.
                 let parts = parts.clone();
                 let (mut at, mut kept) = (0, Vec::new());
                 for &part in parts.iter() {
                     let end = at + self.width(part);
                     let (from, to) = (at.max(lo), end.min(lo + width));
-                    self.looked += 1;
+                    self.visited_parts += 1;
                     if from < to {
                         kept.push(self.slice(part, from - at, to - from));
                     }
@@ -419,7 +423,7 @@ impl Rtl {
         }
     }
 
-    /// `count` pieces of `stride` bits each, the lowest first: what [`Rtl::slice`] gives for each, in one go.
+    /// Splits a word into `count` slices of `stride` bits each, the lowest first; faster than [`Rtl::slice`] for each.
     pub fn split(&mut self, x: NodeId, stride: u32, count: u32) -> Vec<NodeId> {
         assert!(stride.checked_mul(count).is_some_and(|all| all <= self.width(x)), "pieces within their operand");
         let Expr::Concat(parts) = self.expr(x) else {
@@ -448,7 +452,7 @@ impl Rtl {
         pieces
     }
 
-    /// Parts side by side, low bits first; parts without bits are left out.
+    /// Builds the concatenation of parts, low bits first; parts without bits are dropped.
     pub fn concat(&mut self, parts: &[NodeId]) -> NodeId {
         let parts: Vec<NodeId> = parts.iter().copied().filter(|&p| self.width(p) > 0).collect();
         match parts[..] {
@@ -478,7 +482,7 @@ impl Rtl {
         }
     }
 
-    /// `x`, `count` times.
+    /// Builds the concatenation of `count` copies of `x`.
     pub fn repeat(&mut self, x: NodeId, count: u32) -> NodeId {
         let width = self.width(x);
         if count == 1 {
@@ -497,7 +501,7 @@ impl Rtl {
         self.push(Expr::Repeat { x }, width * count)
     }
 
-    /// `x` cut or extended to `width` bits.
+    /// Truncates or extends `x` to `width` bits; sign extension if `signed`.
     pub fn resize(&mut self, x: NodeId, width: u32, signed: bool) -> NodeId {
         let from = self.width(x);
         if width <= from {
@@ -511,7 +515,7 @@ impl Rtl {
         self.push(Expr::Extend { x, signed }, width)
     }
 
-    /// Complement.
+    /// Builds the complement.
     pub fn not(&mut self, x: NodeId) -> NodeId {
         let width = self.width(x);
         match self.as_const(x).cloned() {
@@ -520,7 +524,7 @@ impl Rtl {
         }
     }
 
-    /// An arithmetic or bitwise operation.
+    /// Builds an arithmetic or bitwise operation.
     pub fn binary(&mut self, op: Binary, a: NodeId, b: NodeId) -> NodeId {
         let width = self.width(a);
         assert_eq!(width, self.width(b), "operands of one width");
@@ -548,7 +552,7 @@ impl Rtl {
         self.push(Expr::Binary(op, a, b), width)
     }
 
-    /// A comparison.
+    /// Builds a comparison.
     pub fn compare(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
         let width = self.width(a);
         assert_eq!(width, self.width(b), "operands of one width");
@@ -564,7 +568,7 @@ impl Rtl {
         self.push(Expr::Compare(op, a, b), 1)
     }
 
-    /// A reduction.
+    /// Builds a reduction to one bit.
     pub fn reduce(&mut self, op: Reduce, x: NodeId) -> NodeId {
         if let Some(v) = self.as_const(x) {
             let result = match op {
@@ -580,7 +584,7 @@ impl Rtl {
         self.push(Expr::Reduce(op, x), 1)
     }
 
-    /// A shift.
+    /// Builds a shift; the result has the width of `x`.
     pub fn shift(&mut self, op: Shift, x: NodeId, by: NodeId) -> NodeId {
         let width = self.width(x);
         if let Some(by) = self.as_const(by) {
@@ -604,7 +608,7 @@ impl Rtl {
         self.push(Expr::Shift(op, x, by), width)
     }
 
-    /// A choice; `cond` has one bit.
+    /// Builds a multiplexer: `yes` if the bit `cond` is set, otherwise `no`.
     pub fn mux(&mut self, cond: NodeId, yes: NodeId, no: NodeId) -> NodeId {
         if yes == no {
             return yes;
@@ -616,7 +620,7 @@ impl Rtl {
         }
     }
 
-    /// An entry of a table; `missing` for addresses past its end.
+    /// Builds the read of a table at an address; `missing` for addresses past its end.
     pub fn table(&mut self, entries: Arc<Vec<BigUint>>, addr: NodeId, missing: NodeId) -> NodeId {
         let width = self.width(missing);
         if let Some(v) = self.as_const(addr) {
@@ -626,8 +630,9 @@ impl Rtl {
         self.push(Expr::Table(entries, addr, missing), width)
     }
 
-    /// Choice by a narrow value as a table: constants under conditions that compare one value with constants, the first
-    /// that holds, and otherwise `default`. `None` if the choices are few, or of another form.
+    /// Converts a selection among constants to a table. `choices` are (condition, constant), of which the first with a
+    /// true condition applies, otherwise `default`. Returns `None` unless all conditions compare one narrow value with
+    /// constants, and if there are only few choices.
     pub(crate) fn table_of_choices(&mut self, choices: &[(NodeId, NodeId)], default: NodeId) -> Option<NodeId> {
         const FEWEST: usize = 8;
         if choices.len() < FEWEST {
@@ -646,7 +651,7 @@ impl Rtl {
                             return None;
                         }
                         let width = self.width(a);
-                        // A sparse choice of a wide value stays as it is.
+                        // A table for a wide value with few choices would be too large.
                         if width > 24 || 1 << width > choices.len().saturating_mul(64) {
                             return None;
                         }
@@ -674,7 +679,7 @@ impl Rtl {
         Some(self.mux(is_gap, default, table))
     }
 
-    /// The word of an address; any value for addresses past the last one.
+    /// Builds the selection of the word at an address; undefined for addresses past the last word.
     pub fn choose(&mut self, words: Vec<NodeId>, addr: NodeId) -> NodeId {
         let width = words.first().map_or(0, |&w| self.width(w));
         let (count, reach) = (words.len() as u64, self.width(addr));
@@ -694,7 +699,7 @@ impl Rtl {
             bit += 1;
         }
         let Some(&word) = level.first() else { return free };
-        // Where the last words have no neighbour, or bits of the address were not looked at, it may be past the end.
+        // Unless every address has a word, an address may be past the end.
         if reach < 64 && count >= 1 << reach {
             return word;
         }
@@ -703,7 +708,7 @@ impl Rtl {
         self.mux(inside, word, free)
     }
 
-    /// Parts side by side, low bits first, where parts of parts become parts.
+    /// Builds the concatenation of parts, low bits first; a part that is a concatenation is replaced with its parts.
     pub fn join(&mut self, parts: &[NodeId]) -> NodeId {
         let mut all = Vec::with_capacity(parts.len());
         for &part in parts {
@@ -715,7 +720,8 @@ impl Rtl {
         self.concat(&all)
     }
 
-    /// Drives signals without drivers by undefined values, as netlists and cells leave what nothing depends on.
+    /// Drives signals without drivers with undefined values. Netlists and cells have such signals if nothing depends on
+    /// them.
     pub(super) fn free_undriven(&mut self) {
         for i in 0..self.signals.len() {
             let signal = &self.signals[i];
@@ -726,16 +732,16 @@ impl Rtl {
         }
     }
 
-    /// Ensures that every bit of every signal that is read has exactly one driver. Bits of a word without a driver, as
-    /// synthesis leaves them, become undefined.
+    /// Ensures that every bit of every signal that is read has exactly one driver. If only some bits of a signal have a
+    /// driver, as in the results of synthesis, the others become undefined. `place` converts a byte offset to a
+    /// position.
     ///
     /// # Errors
-    /// `E0904` naming the first signal whose bits have two drivers, or that is read and has none at all; `place` gives
-    /// the position of a byte offset.
+    /// `E0904` for the first signal that has bits with two drivers, or that is read and has no driver.
     pub fn complete_drivers(&mut self, place: impl Fn(u32) -> Place) -> Result<(), Diagnostic> {
         let mut read = vec![false; self.signals.len()];
         for expr in &self.exprs {
-            // Signal nodes exist for all signals; only those that are operands matter.
+            // Each signal has a node; it counts as read only if the node is an operand.
             let mut mark = |n: &NodeId| {
                 if let Expr::Signal(s) = self.expr(*n) {
                     read[s.0 as usize] = true;
@@ -746,7 +752,7 @@ impl Rtl {
         for &s in &self.outputs {
             read[s.0 as usize] = true;
         }
-        // Another name for a signal has no operand.
+        // A driver that is itself the node of a signal (an alias) has no operands.
         let values =
             self.signals.iter().flat_map(|s| s.wires.iter().map(|w| w.1).chain(s.registers.iter().map(|r| r.next)));
         for value in values {
@@ -771,7 +777,7 @@ impl Rtl {
                 return fault("has two drivers for the same bits");
             }
             let covered: u32 = spans.iter().map(|s| s.1 - s.0).sum();
-            // What nothing drives keeps its initial value.
+            // A signal without a driver keeps its initial value.
             if covered == signal.width || !read[i] || signal.init.is_some() {
                 continue;
             }

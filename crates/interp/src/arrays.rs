@@ -1,8 +1,8 @@
-//! Arrays in memory through a plan: read in place, written in place, on several threads.
+//! Evaluation of a model on arrays in memory: read in place, written in place, on several threads.
 //!
-//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] over a file with the same numbers. It never copies
-//! a whole array: numbers that are not float64 are converted a block at a time. Unlike `batch`, it never rounds a
-//! result: a value that float64 cannot hold is an [`ArrayFault::Inexact`].
+//! [`ArrayEngine::run`] gives the same bits as [`super::batch::run`] for a file with the same numbers. It never copies
+//! a whole array: numbers that are not float64 are converted block by block. Unlike `batch`, it rounds no result unless
+//! [`ArrayRun::rounds`] is set: a value that float64 cannot represent is an [`ArrayFault::Inexact`].
 
 use super::batch::{Engine, SampleFault, Settings, codes_of_row, fault_of};
 use super::fast::{Plan, Runner};
@@ -15,7 +15,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Numbers of samples, one sample after another.
+/// Input numbers, sample by sample.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the variants are named after their element types")]
 pub enum Numbers<'a> {
@@ -52,14 +52,14 @@ macro_rules! each {
     };
 }
 
-/// Takes a slice of any variant, in that variant.
+/// Slices the numbers of any variant, and returns the same variant.
 macro_rules! sliced {
     ($numbers:expr, $range:expr, $($variant:ident)*) => {
         match $numbers { $(Numbers::$variant(v) => Numbers::$variant(&v[$range]),)* }
     };
 }
 
-/// Replaces the content of a vector by numbers that its element type holds exactly.
+/// Replaces the content of a vector with numbers that its element type represents exactly.
 macro_rules! convert {
     ($from:ident => $into:ident: $number:ty) => {{
         $into.clear();
@@ -83,7 +83,7 @@ impl<'a> Numbers<'a> {
         !matches!(self, Numbers::F64(_) | Numbers::F32(_))
     }
 
-    /// A part of them.
+    /// Returns a range of the numbers.
     #[must_use]
     pub fn slice(self, range: Range<usize>) -> Numbers<'a> {
         sliced!(self, range, F64 F32 I8 I16 I32 I64 U8 U16 U32 U64 Wide)
@@ -106,7 +106,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns the numbers as float64, if that holds each exactly; `scratch` stores converted numbers.
+    /// Returns the numbers as float64; `None` if one has no exact float64. `scratch` stores converted numbers.
     fn reals<'s>(&self, scratch: &'s mut Vec<f64>) -> Option<&'s [f64]>
     where
         'a: 's,
@@ -129,7 +129,7 @@ impl<'a> Numbers<'a> {
         Some(scratch)
     }
 
-    /// Returns the numbers as int64, if that holds each.
+    /// Returns the numbers as int64; `None` if one does not fit. `scratch` stores converted numbers.
     fn integers<'s>(&self, scratch: &'s mut Vec<i64>) -> Option<&'s [i64]>
     where
         'a: 's,
@@ -149,7 +149,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Where results go: real numbers, or raw integer values.
+/// Memory for results: real numbers, or raw integer values.
 #[derive(Debug)]
 pub enum Results<'a> {
     /// Real numbers.
@@ -183,7 +183,7 @@ impl<'a> Results<'a> {
         !matches!(self, Results::Reals(_))
     }
 
-    /// Takes the first `n` of them away.
+    /// Removes the first `n` elements and returns them.
     fn take(&mut self, n: usize) -> Results<'a> {
         fn front<'a, T>(all: &mut &'a mut [T], n: usize) -> &'a mut [T] {
             let (front, rest) = std::mem::take(all).split_at_mut(n);
@@ -201,7 +201,7 @@ impl<'a> Results<'a> {
     /// Sets one raw integer value.
     ///
     /// # Panics
-    /// If these are real numbers, or the type does not hold it.
+    /// If these are real numbers, or the value does not fit the element type.
     pub fn set_code(&mut self, index: usize, code: &BigInt) {
         match self {
             Results::Reals(_) => unreachable!("real numbers have no codes"),
@@ -212,7 +212,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The integer type that holds the raw integer values of all outputs.
+/// Integer type that can represent the raw integer values of all outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeType {
     /// int64.
@@ -223,32 +223,32 @@ pub enum CodeType {
     Wide,
 }
 
-/// Why there are no results. Samples and outputs count from 0.
+/// Error of a run over arrays. Samples and outputs are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrayFault {
     /// A sample has no result.
     Sample {
         /// The first such sample.
         sample: usize,
-        /// Why.
+        /// Reason.
         fault: SampleFault,
     },
-    /// A sample has no result, in words.
+    /// A sample has no result, as reported by a [`BlockEvaluator`].
     Refused {
         /// The first such sample.
         sample: usize,
-        /// Why.
+        /// Message.
         reason: String,
     },
-    /// float64 cannot hold an output.
+    /// float64 cannot represent an output exactly.
     Inexact {
         /// The first such sample.
         sample: usize,
-        /// The output element.
+        /// Index of the output element.
         output: usize,
         /// Raw integer value.
         code: BigInt,
-        /// Its fractional bits.
+        /// Number of fractional bits of the output.
         frac: i32,
     },
     /// The caller ended the run.
@@ -256,7 +256,7 @@ pub enum ArrayFault {
 }
 
 impl ArrayFault {
-    /// The sample, for the order of faults.
+    /// Returns the index of the sample, which orders faults.
     fn sample(&self) -> usize {
         match self {
             ArrayFault::Sample { sample, .. }
@@ -266,8 +266,8 @@ impl ArrayFault {
         }
     }
 
-    /// Returns the fault with samples counted from `first`.
-    fn after(mut self, first: usize) -> ArrayFault {
+    /// Returns the fault with `first` added to the index of the sample.
+    fn offset_by(mut self, first: usize) -> ArrayFault {
         match &mut self {
             ArrayFault::Sample { sample, .. }
             | ArrayFault::Refused { sample, .. }
@@ -295,21 +295,21 @@ impl fmt::Display for ArrayFault {
     }
 }
 
-/// Evaluates a block of samples without the plan: numbers, results, and the plan's runner for parts of the computation.
-/// Samples of faults count from the block's first.
+/// Callback that evaluates a block of samples instead of the plan. It receives the numbers, the memory for results, and
+/// the plan's runner for parts of the computation. Samples of faults are counted from the first of the block.
 pub type BlockEvaluator<'a> =
     dyn Fn(Numbers<'_>, &mut Results<'_>, &mut Runner<'_>) -> Result<(), ArrayFault> + Sync + 'a;
 
 /// Options for a run over arrays.
 #[derive(Clone, Copy)]
 pub struct ArrayRun<'a> {
-    /// Most threads that work, the caller's included.
+    /// Largest number of threads, the caller's included.
     pub threads: usize,
-    /// Asked on the caller's thread a few times a second; `true` ends the run.
+    /// Called on the caller's thread a few times a second; `true` ends the run.
     pub stop: &'a dyn Fn() -> bool,
-    /// Rounds what float64 cannot hold to the nearest float64 instead of refusing it.
+    /// `true` to round values that float64 cannot represent to the nearest float64 instead of reporting them.
     pub rounds: bool,
-    /// Evaluates blocks in place of the plan.
+    /// Evaluator of blocks that replaces the plan.
     pub evaluator: Option<&'a BlockEvaluator<'a>>,
 }
 
@@ -319,11 +319,11 @@ impl fmt::Debug for ArrayRun<'_> {
     }
 }
 
-/// The facts about a model's ports that arrays need, computed once.
+/// Evaluator of a model on arrays, with the properties of the model's ports, which are computed once.
 pub struct ArrayEngine {
     engine: Engine,
     code_type: CodeType,
-    /// Operations and ports: a measure of the work for one sample.
+    /// Number of operations and ports: a measure of the work for one sample.
     row_work: usize,
 }
 
@@ -333,13 +333,13 @@ impl fmt::Debug for ArrayEngine {
     }
 }
 
-/// Budget in operations and ports ([`ArrayEngine::row_work`]) below which another thread costs more than it saves.
+/// Work ([`ArrayEngine::row_work`] times samples) below which another thread costs more than it saves.
 const THREAD_WORK: usize = 1 << 17;
-/// Budget in operations and ports between two stop checks, at most about a tenth of a second.
+/// Work between two calls of [`ArrayRun::stop`], at most about a tenth of a second.
 const STOP_WORK: usize = 1 << 26;
 
 impl ArrayEngine {
-    /// For a model and its plan.
+    /// Creates the evaluator of a model with its plan.
     pub fn new(model: &Model, plan: &Plan) -> ArrayEngine {
         let settings = Settings { lookup_miss: LookupMiss::Error, ..Settings::default() };
         let engine = Engine::new(model, plan, settings);
@@ -359,18 +359,19 @@ impl ArrayEngine {
         ArrayEngine { engine, code_type, row_work }
     }
 
-    /// The integer type that holds every raw integer value of the outputs.
+    /// Returns the integer type that can represent all raw integer values of the outputs.
     pub fn code_type(&self) -> CodeType {
         self.code_type
     }
 
-    /// Runs samples. Where the results are raw integer values, the numbers are too, and have to be integers.
+    /// Evaluates `rows` samples. If the results are raw integer values, the numbers are raw integer values, too, and
+    /// must be integers.
     ///
     /// # Errors
     /// The first sample without a result; a run that `stop` ended. Results are then unspecified.
     ///
     /// # Panics
-    /// If the lengths do not fit `rows` samples of the model, or the plan is of another model.
+    /// If the lengths are not those of `rows` samples of the model, or the plan is that of another model.
     pub fn run(
         &self,
         plan: &Plan,
@@ -383,14 +384,14 @@ impl ArrayEngine {
         assert_eq!(numbers.len(), rows * n_in, "whole samples");
         assert_eq!(results.len(), rows * n_out, "a result for each sample");
         let threads_used = (rows.saturating_mul(self.row_work) / THREAD_WORK).clamp(1, run.threads.max(1));
-        // A block that is evaluated by other means takes much longer.
+        // An evaluator takes much longer for a block than the plan.
         let threads_used =
             if run.evaluator.is_some() { run.threads.clamp(1, rows.div_ceil(16).max(1)) } else { threads_used };
         let block = match run.evaluator {
             Some(_) => 256.min(rows.div_ceil(threads_used)).max(1),
             None => self.engine.rows_at_once().min((STOP_WORK / self.row_work).max(Plan::CHUNK)),
         };
-        // A last thread may find nothing to do where the blocks are few: smaller ones then.
+        // Smaller blocks, at least four for each thread, so that no thread is idle at the end.
         let block = if threads_used > 1 {
             block.min(rows.div_ceil(4 * threads_used).next_multiple_of(Plan::CHUNK))
         } else {
@@ -400,7 +401,7 @@ impl ArrayEngine {
         let take_blocks = |stop: Option<&dyn Fn() -> bool>| {
             let mut worker =
                 Worker { array: self, rounds: run.rounds, runner: plan.runner(), reals: Vec::new(), codes: Vec::new() };
-            let mut asked = std::time::Instant::now();
+            let mut last_check = std::time::Instant::now();
             loop {
                 let (range, mut part) = {
                     let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -418,9 +419,9 @@ impl ArrayEngine {
                     None => worker.block(samples, &mut part, range.len()),
                 };
                 if let Err(fault) = done {
-                    let fault = fault.after(range.start);
+                    let fault = fault.offset_by(range.start);
                     let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
-                    // Blocks are taken in order, so that all earlier ones are done or will be.
+                    // Blocks are taken in order, so all earlier ones are done or in progress: the least sample wins.
                     if work
                         .fault
                         .as_ref()
@@ -431,13 +432,13 @@ impl ArrayEngine {
                     return;
                 }
                 if let Some(stop) = stop
-                    && asked.elapsed().as_millis() >= 100
+                    && last_check.elapsed().as_millis() >= 100
                 {
                     if stop() {
                         work.lock().unwrap_or_else(PoisonError::into_inner).fault = Some(ArrayFault::Interrupted);
                         return;
                     }
-                    asked = std::time::Instant::now();
+                    last_check = std::time::Instant::now();
                 }
             }
         };
@@ -446,7 +447,7 @@ impl ArrayEngine {
         } else {
             std::thread::scope(|scope| {
                 for _ in 1..threads_used {
-                    // Where the system gives no more threads, those that exist do the work.
+                    // If the system refuses further threads, the existing ones do the work.
                     let spawned = std::thread::Builder::new().spawn_scoped(scope, || take_blocks(None));
                     if spawned.is_err() {
                         break;
@@ -459,16 +460,17 @@ impl ArrayEngine {
     }
 }
 
-/// State that threads share.
+/// State that the threads share.
 struct Work<'a> {
-    /// The sample with which the next block begins.
+    /// First sample of the next block.
     next: usize,
     /// Results of that sample and later ones.
     results: Results<'a>,
+    /// Fault with the least sample so far.
     fault: Option<ArrayFault>,
 }
 
-/// One thread's memory.
+/// State of one thread.
 struct Worker<'a> {
     array: &'a ArrayEngine,
     rounds: bool,
@@ -478,6 +480,7 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
+    /// Evaluates a block of samples by the plan.
     fn block(&mut self, numbers: Numbers<'_>, results: &mut Results<'_>, rows: usize) -> Result<(), ArrayFault> {
         let engine = &self.array.engine;
         match results {
@@ -508,7 +511,7 @@ impl Worker<'_> {
         self.exact_block(numbers, results, rows)
     }
 
-    /// Real numbers to real numbers.
+    /// Evaluates a block from real numbers to real numbers.
     fn real_block(&mut self, reals: &[f64], out: &mut [f64]) -> Result<(), ArrayFault> {
         let engine = &self.array.engine;
         if engine.exact_reals || self.rounds {
@@ -521,7 +524,7 @@ impl Worker<'_> {
         }
         self.codes.resize(out.len(), 0);
         let fault = first(self.runner.run_reals_to_codes(reals, &mut self.codes));
-        // Most blocks hold nothing that is not exact, which machine words show.
+        // Most blocks have only exact results, which a check in machine words confirms.
         let width = engine.outputs.len().max(1);
         let mut rows = self.codes.chunks_exact(width).zip(out.chunks_exact_mut(width));
         let small = |(port, (&code, to)): (&Port, (&i64, &mut f64))| small_real(port, code, to);
@@ -531,7 +534,7 @@ impl Worker<'_> {
         to_reals(&engine.outputs, self.codes.iter(), out, fault, self.rounds)
     }
 
-    /// Anything, in integers of any size.
+    /// Evaluates a block of any numbers, in integers of any size.
     fn exact_block(&mut self, numbers: Numbers<'_>, results: &mut Results<'_>, rows: usize) -> Result<(), ArrayFault> {
         let engine = &self.array.engine;
         let (values, codes) = (numbers.to_values(), results.are_codes());
@@ -565,7 +568,7 @@ impl Worker<'_> {
     }
 }
 
-/// The first sample without a result.
+/// Returns the fault of the first sample without a result.
 fn first(faults: Vec<super::fast::Fault>) -> Result<(), ArrayFault> {
     match faults.into_iter().next() {
         None => Ok(()),
@@ -576,7 +579,7 @@ fn first(faults: Vec<super::fast::Fault>) -> Result<(), ArrayFault> {
     }
 }
 
-/// Sets the value of a code whose magnitude float64 certainly holds; returns `false` for others.
+/// Sets the real number of a raw integer value; returns `false` if it may be inexact in float64.
 fn small_real(port: &Port, code: i64, to: &mut f64) -> bool {
     let significant = code.unsigned_abs() >> code.unsigned_abs().trailing_zeros().min(63);
     let Some(scale) = (-960..=960).contains(&port.frac).then(|| f64::from_bits(((1023 - port.frac) as u64) << 52))
@@ -587,7 +590,10 @@ fn small_real(port: &Port, code: i64, to: &mut f64) -> bool {
     significant <= 1 << 53
 }
 
-/// Values of raw integer values; of a sample that float64 cannot hold and one without a result the first is the fault.
+/// Converts raw integer values to real numbers.
+///
+/// # Errors
+/// `fault`, or an output that float64 cannot represent exactly if it belongs to an earlier sample.
 fn to_reals<'c, C>(
     ports: &[Port],
     codes: impl Iterator<Item = &'c C>,

@@ -64,7 +64,7 @@ pub enum Step<'a> {
 impl Step<'_> {
     /// Returns `true` if wrapping changed a result that the file guarantees to fit: an operation that does not
     /// quantise, or an output.
-    pub fn breaks_promise(&self, model: &Model) -> bool {
+    pub fn exceeds_declared_range(&self, model: &Model) -> bool {
         match self {
             Step::Op { id, exact, code } => exact != code && !model.node(*id).op.quantises(),
             Step::Output { index: _, exact, code } => exact != code,
@@ -354,7 +354,8 @@ mod tests {
         b.output(Output { source: Some(double), shift: 0, neg: false });
         let model = b.finish().unwrap();
         let mut broken = Vec::new();
-        golden_steps(&model, &[BigInt::from(5)], LookupMiss::Error, |s| broken.push(s.breaks_promise(&model))).unwrap();
+        golden_steps(&model, &[BigInt::from(5)], LookupMiss::Error, |s| broken.push(s.exceeds_declared_range(&model)))
+            .unwrap();
         assert_eq!(broken, [false, true, false]);
     }
 }

@@ -132,7 +132,7 @@ fn wrapped(step: &Step<'_>, model: &Model, exact: &BigInt, frac: i64) -> String 
     if before == code {
         return String::new();
     }
-    let why = if step.breaks_promise(model) { ": its interval promised to hold it" } else { "" };
+    let why = if step.exceeds_declared_range(model) { ": its interval promised to hold it" } else { "" };
     format!("    wrapped from code {exact}, which is {}{why}\n", real(exact, frac))
 }
 

@@ -1,8 +1,8 @@
-//! Reasons why a program is invalid, as in `docs/llvlir.md`, each with its code.
+//! Errors of LLVLIR programs: reasons as in `docs/llvlir.md`, each with its error code.
 
 use alir_core::diag::{Diagnostic, Place};
 
-/// Why a program is refused.
+/// Reason why a program is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "docs/llvlir.md and docs/errors.md describe each by its name")]
 pub enum Reason {
@@ -51,7 +51,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// The stable code and the name that `docs/llvlir.md` gives it.
+    /// Returns the stable error code, and the name in `docs/llvlir.md`.
     fn code_and_name(self) -> (&'static str, &'static str) {
         match self {
             Reason::Magic => ("E1401", "magic"),
@@ -99,21 +99,21 @@ impl Reason {
         }
     }
 
-    /// The stable code.
+    /// Returns the stable error code, `E14xx`.
     pub fn code(self) -> &'static str {
         self.code_and_name().0
     }
 
-    /// The name that `docs/llvlir.md` gives it.
+    /// Returns the name of the reason in `docs/llvlir.md`.
     pub fn name(self) -> &'static str {
         self.code_and_name().1
     }
 }
 
-/// Wrong part of an item. Readers add its location.
+/// Invalid part of an item. The parsers of both formats add its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The row of an operation; the word.
+    /// The row (operation code) of an operation; in text form, its word.
     Row,
     /// A parameter, counted from 0.
     Param(usize),
@@ -125,14 +125,14 @@ pub enum Field {
     Value,
 }
 
-/// A part that is wrong, and why.
+/// An error in an item, without its location in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Why.
+    /// Reason of the error.
     pub reason: Reason,
-    /// Which part.
+    /// Invalid part of the item.
     pub field: Field,
-    /// In words.
+    /// Message of the error.
     pub message: String,
     /// Suggested correction.
     pub help: Option<String>,
@@ -149,23 +149,23 @@ impl Fault {
     }
 }
 
-/// A problem at a place of a file.
+/// An error at a location in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Why.
+    /// Reason of the error.
     pub reason: Reason,
-    /// Where.
+    /// Location in the file.
     pub place: Place,
-    /// In words.
+    /// Message of the error.
     pub message: String,
     /// Suggested correction.
     pub help: Option<String>,
-    /// The line of the source with a caret below the place.
+    /// Line of the source with a caret below the location, if the file is text.
     pub excerpt: Option<String>,
 }
 
 impl Problem {
-    /// The problem as a diagnostic.
+    /// Converts the problem to a diagnostic.
     pub fn diagnostic(self) -> Diagnostic {
         let mut diagnostic = Diagnostic::error(self.reason.code(), self.place, self.message);
         diagnostic.detail = self.excerpt.map(Box::new);

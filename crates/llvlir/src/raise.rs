@@ -1,9 +1,9 @@
-//! From ALIR to LLVLIR: a program of integers, said in rows.
+//! Conversion from ALIR to LLVLIR.
 //!
-//! Every value is held as the pattern of its own type, and what ALIR computes exactly before it wraps is computed
-//! modulo just as many bits as the result needs: `w` bits, and as many more as the result drops below its step. Steps
-//! inside a program may be fractions; the ports are integers, since LLVLIR has no others. The semantics of ALIR is
-//! in `docs/alir.md`, section 3, and `interp::golden` checks this file.
+//! Every value is represented by the bit pattern of its own type. ALIR computes exactly and then wraps; here only the
+//! bits that the result depends on are computed: its width, plus the number of bits that it drops below its step.
+//! Values inside a program may have fractional bits; ports must be integers, as LLVLIR has no other ones. The semantics
+//! of ALIR is in `docs/alir.md`, section 3; tests compare this conversion with `interp::golden`.
 
 use super::program::{Arg, Builder, File, IntType, Limits, MAX_WIDTH, Params, PortType, Program};
 use super::rows::{self, ROWS};
@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use num_traits::{One, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 
-/// Why a program cannot be said: which part of it, and what LLVLIR has not.
+/// Error of a program that LLVLIR cannot represent: the part of the program, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -23,12 +23,12 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The program as LLVLIR: a port of file r for each element, `inp[0]`, `inp[1]`, ... and `out[0]`, ...; the same
-/// patterns on all outputs for every pattern of the inputs, lookups outside their table reading 0.
+/// Converts a program to LLVLIR. Each element becomes a port of file r: `inp[0]`, `inp[1]`, ... and `out[0]`, .... For
+/// every pattern of the inputs the outputs have the same patterns; lookups outside their table read 0.
 ///
 /// # Errors
-/// The first part that cannot be said: an element that is no integer or has no bits, an operation that needs more than
-/// 1024 bits, more operations or table elements than the limits allow.
+/// The first part that LLVLIR cannot represent: an element that is no integer or has no bits, an operation that needs
+/// more than 1024 bits, more operations or table elements than the limits allow.
 pub fn raise(model: &Model, limits: Limits) -> Result<Program, Refusal> {
     let mut raising = Raising {
         model,
@@ -71,7 +71,7 @@ pub fn raise(model: &Model, limits: Limits) -> Result<Program, Refusal> {
     builder.finish().map_err(|fault| Refusal(format!("{part}: {}", fault.message)))
 }
 
-/// A pattern and how it is read. A value without bits is a zero of one bit.
+/// A register of file r with the width and sign of its value. A value without bits is a zero of one bit.
 #[derive(Clone, Copy)]
 struct Value {
     reg: u32,
@@ -79,39 +79,43 @@ struct Value {
     signed: bool,
 }
 
-/// A table as data.
+/// A table in the data of the program.
 #[derive(Clone, Copy)]
 struct Data {
+    /// Register of file a.
     address: u32,
+    /// Width and sign of an element.
     width: u32,
     signed: bool,
 }
 
-/// Conversion of an exact value to a raw value: it is computed in `width` bits, `right` of which are dropped at the low
-/// end.
+/// Alignment of a computed value to its result: the value has `width` bits, is shifted to the left by `left` and then
+/// to the right by `right`, which drops the low bits.
 #[derive(Clone, Copy)]
-struct Shape {
+struct Alignment {
     width: u32,
     right: u32,
     left: u32,
 }
 
+/// State of the conversion.
 struct Raising<'m> {
     model: &'m Model,
     builder: Builder,
     values: Vec<Value>,
     /// Registers of constants by width and pattern.
     constants: FxHashMap<(u32, BigInt), u32>,
-    /// Rows of the table by their titles, for those that were used.
+    /// Indices of the rows used so far, by their titles.
     rows: FxHashMap<&'static str, u16>,
     tables: FxHashMap<TableId, Data>,
-    /// Name of the part that is being written.
+    /// Name of the current part, for messages.
     part: String,
 }
 
 type Raised<T> = Result<T, Refusal>;
 
 impl Raising<'_> {
+    /// Returns the error of the current part.
     fn refused(&self, why: &str) -> Refusal {
         Refusal(format!("{}: {why}", self.part))
     }
@@ -125,6 +129,7 @@ impl Raising<'_> {
         }
     }
 
+    /// Checks that LLVLIR has integers of this width.
     fn width(&self, bits: i64) -> Raised<u32> {
         match u64::try_from(bits) {
             Ok(bits) if (1..=MAX_WIDTH).contains(&bits) => Ok(bits as u32),
@@ -132,7 +137,7 @@ impl Raising<'_> {
         }
     }
 
-    /// Appends a row by its title, with types of these widths.
+    /// Appends the operation with this title, with types of these widths.
     fn row(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Raised<()> {
         let row = *self.rows.entry(title).or_insert_with(|| {
             let name = title.split('.').next().unwrap_or(title);
@@ -142,6 +147,7 @@ impl Raising<'_> {
         self.row_with(row, widths, 0, args)
     }
 
+    /// Appends the operation of a row.
     fn row_with(&mut self, row: u16, widths: [u32; 2], number: u64, args: &[Arg]) -> Raised<()> {
         let types = widths.map(|width| IntType::new(width as u16));
         let params = Params { lanes: 0, types, scope: 0, number };
@@ -149,13 +155,14 @@ impl Raising<'_> {
         self.builder.operation(row, params, &mut args).map_err(|fault| self.refused(&fault.message))
     }
 
-    /// The result of a row, which is a value of file r.
+    /// Appends an operation whose result is in file r; returns the register of the result.
     fn result(&mut self, title: &'static str, widths: [u32; 2], args: &[Arg]) -> Raised<u32> {
         let reg = self.builder.count(File::R) as u32;
         self.row(title, widths, args)?;
         Ok(reg)
     }
 
+    /// Returns the register of a constant modulo `2^width`.
     fn constant(&mut self, value: &BigInt, width: u32) -> Raised<u32> {
         let pattern = wrap(value, Kif { signed: true, int: width as i32 - 1, frac: 0 });
         if let Some(&reg) = self.constants.get(&(width, pattern.clone())) {
@@ -166,12 +173,13 @@ impl Raising<'_> {
         Ok(reg)
     }
 
-    fn fixed(&mut self, value: impl Into<BigInt>, width: u32, signed: bool) -> Raised<Value> {
+    /// Returns a constant as a value.
+    fn constant_value(&mut self, value: impl Into<BigInt>, width: u32, signed: bool) -> Raised<Value> {
         Ok(Value { reg: self.constant(&value.into(), width)?, width, signed })
     }
 
-    /// The pattern in `width` bits: extended as it is read, or its low bits.
-    fn fit(&mut self, value: Value, width: u32) -> Raised<u32> {
+    /// Extends a value by its sign, or truncates it, to `width` bits.
+    fn resized(&mut self, value: Value, width: u32) -> Raised<u32> {
         let title = match width.cmp(&value.width) {
             std::cmp::Ordering::Equal => return Ok(value.reg),
             std::cmp::Ordering::Less => "trunc.II",
@@ -181,15 +189,17 @@ impl Raising<'_> {
         self.result(title, [width, value.width], &[Arg::Value(value.reg)])
     }
 
-    fn two(&mut self, title: &'static str, width: u32, a: u32, b: u32) -> Raised<u32> {
+    /// Appends an operation with two operands.
+    fn binary(&mut self, title: &'static str, width: u32, a: u32, b: u32) -> Raised<u32> {
         self.result(title, [width, 0], &[Arg::Value(a), Arg::Value(b)])
     }
 
-    fn one(&mut self, title: &'static str, width: u32, a: u32) -> Raised<u32> {
+    /// Appends an operation with one operand.
+    fn unary(&mut self, title: &'static str, width: u32, a: u32) -> Raised<u32> {
         self.result(title, [width, 0], &[Arg::Value(a)])
     }
 
-    /// A shift by a constant; all counts from the width on mean the same.
+    /// Appends a shift by a constant; all counts from the width on have the same effect.
     fn shift(&mut self, title: &'static str, width: u32, a: u32, count: i64) -> Raised<u32> {
         match count {
             0 => Ok(a),
@@ -200,32 +210,33 @@ impl Raising<'_> {
         }
     }
 
-    /// Returns the conversion of a value with `from` fractional bits to a raw value with `to` of them in `width` bits.
-    fn shape(&self, from: i64, to: i64, width: u32) -> Raised<Shape> {
+    /// Returns the alignment of a value with `from` fractional bits to a result with `to` fractional bits in `width`
+    /// bits.
+    fn alignment(&self, from: i64, to: i64, width: u32) -> Raised<Alignment> {
         let right = (from - to).max(0);
-        Ok(Shape {
+        Ok(Alignment {
             width: self.width(i64::from(width) + right)?,
             right: right as u32,
             left: (to - from).max(0).min(i64::from(width)) as u32,
         })
     }
 
-    /// The code of an exact value that was computed in a shape.
-    fn close(&mut self, exact: u32, shape: Shape) -> Raised<u32> {
-        let shifted = self.shift("slli.I", shape.width, exact, shape.left.into())?;
-        let shifted = self.shift("srli.I", shape.width, shifted, shape.right.into())?;
-        self.fit(Value { reg: shifted, width: shape.width, signed: false }, shape.width - shape.right)
+    /// Applies an alignment to a computed value; returns the register of the result.
+    fn align(&mut self, exact: u32, alignment: Alignment) -> Raised<u32> {
+        let shifted = self.shift("slli.I", alignment.width, exact, alignment.left.into())?;
+        let shifted = self.shift("srli.I", alignment.width, shifted, alignment.right.into())?;
+        self.resized(Value { reg: shifted, width: alignment.width, signed: false }, alignment.width - alignment.right)
     }
 
-    /// A value of `from` fractional bits as a code of `to` fractional bits, rounded down, in `width` bits.
+    /// Converts a value with `from` fractional bits to `to` fractional bits, rounded down, in `width` bits.
     fn aligned(&mut self, value: Value, from: i64, to: i64, width: u32) -> Raised<u32> {
         if from <= to {
-            let wide = self.fit(value, width)?;
+            let wide = self.resized(value, width)?;
             return self.shift("slli.I", width, wide, to - from);
         }
         let title = if value.signed { "srai.I" } else { "srli.I" };
         let shifted = self.shift(title, value.width, value.reg, from - to)?;
-        self.fit(Value { reg: shifted, ..value }, width)
+        self.resized(Value { reg: shifted, ..value }, width)
     }
 
     fn frac(&self, id: ValueId) -> i64 {
@@ -236,48 +247,49 @@ impl Raising<'_> {
         self.values[id.index()]
     }
 
-    /// The sum of terms and a constant `(value, fractional bits)`, as a code of `to` fractional bits.
+    /// Computes the sum of terms and a constant `(value, fractional bits)`, with `to` fractional bits in `width` bits.
     fn sum(&mut self, terms: &[Term], constant: Option<(BigInt, i64)>, to: i64, width: u32) -> Raised<u32> {
         let weight = |term: &Term| i64::from(self.model.kif(term.value).frac) - i64::from(term.shift);
         let fracs = terms.iter().map(weight).chain(constant.iter().map(|(_, frac)| *frac));
         let common = fracs.max().unwrap_or(0);
         let weights: Vec<i64> = terms.iter().map(weight).collect();
-        let shape = self.shape(common, to, width)?;
+        let alignment = self.alignment(common, to, width)?;
         let mut sum: Option<u32> = None;
         for (term, weight) in terms.iter().zip(weights) {
-            let value = self.aligned(self.value(term.value), weight, common, shape.width)?;
+            let value = self.aligned(self.value(term.value), weight, common, alignment.width)?;
             sum = Some(match (sum, term.neg) {
                 (None, false) => value,
-                (None, true) => self.one("neg.I", shape.width, value)?,
-                (Some(before), false) => self.two("add.I", shape.width, before, value)?,
-                (Some(before), true) => self.two("sub.I", shape.width, before, value)?,
+                (None, true) => self.unary("neg.I", alignment.width, value)?,
+                (Some(before), false) => self.binary("add.I", alignment.width, before, value)?,
+                (Some(before), true) => self.binary("sub.I", alignment.width, before, value)?,
             });
         }
         if let Some((value, frac)) = constant {
-            // Bits above the width change nothing, however far it is shifted.
-            let places = (common - frac).min(shape.width.into()) as u32;
-            let value = self.constant(&(value << places), shape.width)?;
+            // Bits above the width have no effect, so the shift may be limited to it.
+            let places = (common - frac).min(alignment.width.into()) as u32;
+            let value = self.constant(&(value << places), alignment.width)?;
             sum = Some(match sum {
-                Some(before) => self.two("add.I", shape.width, before, value)?,
+                Some(before) => self.binary("add.I", alignment.width, before, value)?,
                 None => value,
             });
         }
         let sum = sum.unwrap_or_else(|| unreachable!("a sum has terms"));
-        self.close(sum, shape)
+        self.align(sum, alignment)
     }
 
+    /// Converts an operation.
     fn operation(&mut self, id: ValueId) -> Raised<Value> {
         let model = self.model;
         let kif = model.kif(id);
         if kif.width() == 0 {
-            return self.fixed(0, 1, false);
+            return self.constant_value(0, 1, false);
         }
         let width = self.width(kif.width().into())?;
         let reg = self.computed(id, kif, width)?;
         Ok(Value { reg, width, signed: kif.signed })
     }
 
-    /// The pattern of an operation whose type has bits.
+    /// Converts an operation whose type has bits; returns the register of the result.
     fn computed(&mut self, id: ValueId, kif: Kif, width: u32) -> Raised<u32> {
         let model = self.model;
         let to = i64::from(kif.frac);
@@ -301,7 +313,7 @@ impl Raising<'_> {
                 let natural = match value.signed {
                     true => {
                         let zero = self.constant(&BigInt::ZERO, value.width)?;
-                        self.two("max.I", value.width, value.reg, zero)?
+                        self.binary("max.I", value.width, value.reg, zero)?
                     }
                     false => value.reg,
                 };
@@ -317,48 +329,48 @@ impl Raising<'_> {
                 self.result("select.I", [width, 0], &[Arg::Value(top), Arg::Value(set), Arg::Value(clear)])
             }
             Op::Mul { a, b } => {
-                let shape = self.shape(self.frac(*a) + self.frac(*b), to, width)?;
+                let alignment = self.alignment(self.frac(*a) + self.frac(*b), to, width)?;
                 let (a, b) = (self.value(*a), self.value(*b));
-                let (a, b) = (self.fit(a, shape.width)?, self.fit(b, shape.width)?);
-                let product = self.two("mul.I", shape.width, a, b)?;
-                self.close(product, shape)
+                let (a, b) = (self.resized(a, alignment.width)?, self.resized(b, alignment.width)?);
+                let product = self.binary("mul.I", alignment.width, a, b)?;
+                self.align(product, alignment)
             }
             Op::Lookup { x, table, base } => {
                 let offset = (-base.to_big()).to_i64();
                 let offset = offset.ok_or_else(|| self.refused("its table begins beyond an immediate of 64 bits"))?;
                 self.lookup(*x, *table, offset, width)
             }
-            Op::Unary { op, x } => self.unary(*op, *x, kif, width),
+            Op::Unary { op, x } => self.bit_operation(*op, *x, kif, width),
             Op::Binary { op, a, b, shift } => {
                 let from = self.frac(*b) - i64::from(*shift);
                 let common = self.frac(*a).max(from);
-                let shape = self.shape(common, to, width)?;
-                let a = self.aligned(self.value(*a), self.frac(*a), common, shape.width)?;
-                let b = self.aligned(self.value(*b), from, common, shape.width)?;
+                let alignment = self.alignment(common, to, width)?;
+                let a = self.aligned(self.value(*a), self.frac(*a), common, alignment.width)?;
+                let b = self.aligned(self.value(*b), from, common, alignment.width)?;
                 let title = match op {
                     BinaryBits::And => "and.I",
                     BinaryBits::Or => "or.I",
                     BinaryBits::Xor => "xor.I",
                 };
-                let both = self.two(title, shape.width, a, b)?;
-                self.close(both, shape)
+                let both = self.binary(title, alignment.width, a, b)?;
+                self.align(both, alignment)
             }
         }
     }
 
-    fn unary(&mut self, op: UnaryBits, x: ValueId, kif: Kif, width: u32) -> Raised<u32> {
+    fn bit_operation(&mut self, op: UnaryBits, x: ValueId, kif: Kif, width: u32) -> Raised<u32> {
         let (value, empty) = (self.value(x), self.model.kif(x).width() == 0);
         let (from, to) = (self.frac(x), i64::from(kif.frac));
         match op {
             UnaryBits::Not if kif.signed => {
-                let shape = self.shape(from, to, width)?;
-                let wide = self.fit(value, shape.width)?;
-                let flipped = self.one("not.I", shape.width, wide)?;
-                self.close(flipped, shape)
+                let alignment = self.alignment(from, to, width)?;
+                let wide = self.resized(value, alignment.width)?;
+                let flipped = self.unary("not.I", alignment.width, wide)?;
+                self.align(flipped, alignment)
             }
             UnaryBits::Not if empty => self.constant(&BigInt::ZERO, width),
             UnaryBits::Not => {
-                let flipped = self.one("not.I", value.width, value.reg)?;
+                let flipped = self.unary("not.I", value.width, value.reg)?;
                 self.aligned(Value { reg: flipped, signed: false, ..value }, from, to, width)
             }
             UnaryBits::All if empty => self.constant(&BigInt::one(), width),
@@ -369,25 +381,26 @@ impl Raising<'_> {
                 let code = code.unwrap_or_else(|| unreachable!("there is a comparison {relation}"));
                 let args = [Arg::Cmp(code), Arg::Value(value.reg), Arg::Value(against)];
                 let holds = self.result("cmps.I", [value.width, 0], &args)?;
-                self.fit(Value { reg: holds, width: value.width, signed: false }, width)
+                self.resized(Value { reg: holds, width: value.width, signed: false }, width)
             }
         }
     }
 
+    /// Converts a lookup; `offset` is added to the operand to get the index.
     fn lookup(&mut self, x: ValueId, table: TableId, offset: i64, width: u32) -> Raised<u32> {
         let value = self.value(x);
         let data = self.tables[&table];
-        // An index is read as signed.
+        // LLVLIR reads an index as a signed number.
         let index = if value.signed { value.width } else { self.width(i64::from(value.width) + 1)? };
-        let step = self.fit(value, index)?;
+        let step = self.resized(value, index)?;
         let address = self.builder.count(File::A) as u32;
         self.row("addp.I", [index, 0], &[Arg::Value(data.address), Arg::Value(step)])?;
         let args = [Arg::Value(address), Arg::Imm(offset), Arg::Order(0)];
         let entry = self.result("ld.I", [data.width, 0], &args)?;
-        self.fit(Value { reg: entry, width: data.width, signed: data.signed }, width)
+        self.resized(Value { reg: entry, width: data.width, signed: data.signed }, width)
     }
 
-    /// The data of a table, as wide as its entries need, and its address.
+    /// Appends the data of a table, with elements as wide as its entries need, and loads its address.
     fn table(&mut self, id: TableId) -> Raised<()> {
         if self.tables.contains_key(&id) {
             return Ok(());
@@ -400,7 +413,7 @@ impl Raising<'_> {
         let label = Arg::bytes(format!("table{}", id.0).as_bytes());
         self.row("label.L", [0, 0], std::slice::from_ref(&label))?;
         if entries.is_empty() {
-            // All of it is outside, which reads 0.
+            // Every index is outside of the table and reads 0.
             self.row("word.I", [width, 0], &[Arg::Imm(0)])?;
         } else {
             let mut bytes = Vec::with_capacity(entries.len() * width.div_ceil(8) as usize);
@@ -417,6 +430,7 @@ impl Raising<'_> {
         Ok(())
     }
 
+    /// Converts an output element.
     fn output(&mut self, at: usize) -> Raised<Value> {
         let kif = self.model.output_kif(at);
         let out = self.model.outputs()[at];

@@ -1,27 +1,27 @@
-//! The operation table of the seed text: 281 rows, in its order; the index of a row is its op code.
+//! Operation table of the LLVLIR specification: 281 rows in its order; the index of a row is its opcode.
 //!
-//! Slips of the specification are fixed here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53 take a
-//! borrow. What a row computes is named by its [`Meaning`]; the interpreter, the lowering and the prover each say by
-//! themselves what that is.
+//! Mistakes of the specification are corrected here as `docs/llvlir.md` describes: row 47 is `addc.I`, rows 49 and 53
+//! have a borrow input. [`Meaning`] names the operation of a row; interpreter, lowering and prover implement it
+//! independently of one another.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// Interpretation of a pattern of bits.
+/// Interpretation of a bit pattern as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// As two's complement.
+    /// Two's complement.
     Signed,
-    /// As a natural number.
+    /// Unsigned binary number.
     Unsigned,
 }
 
-/// Which way bits move.
+/// Direction of a shift or rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Towards bit 0; zeros come in.
+    /// Towards bit 0; a shift inserts zeros.
     Right,
-    /// Towards bit 0; copies of the sign come in.
+    /// Towards bit 0; a shift inserts copies of the sign.
     RightSigned,
     /// Away from bit 0.
     Left,
@@ -30,7 +30,7 @@ pub enum Direction {
 /// Operation on scalars, and on each lane of vectors. Operands are in the order of the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// The operand.
+    /// Copy of the operand.
     Move,
     /// `a + b`.
     Add,
@@ -42,19 +42,19 @@ pub enum Lane {
     SubBorrow,
     /// Bitwise and.
     And,
-    /// Complement of the and.
+    /// Complement of bitwise and.
     Nand,
     /// `a & !b`.
     AndNot,
     /// Bitwise or.
     Or,
-    /// Complement of the or.
+    /// Complement of bitwise or.
     Nor,
     /// `a | !b`.
     OrNot,
     /// Bitwise exclusive or.
     Xor,
-    /// Complement of the exclusive or.
+    /// Complement of bitwise exclusive or.
     Xnor,
     /// `-a`.
     Neg,
@@ -70,25 +70,26 @@ pub enum Lane {
     MulHigh(Sign),
     /// Quotient, truncated towards zero.
     Div(Sign),
-    /// Remainder, of the dividend's sign.
+    /// Remainder with the dividend's sign.
     Rem(Sign),
     /// Shift by any number of places.
     Shift(Direction),
-    /// Shift of two words, the first one high: the low word after a shift right, the high word after one left.
+    /// Shift of two concatenated words, the first one high: the result is the low word of a right shift, the high word
+    /// of a left shift.
     Funnel(Direction),
-    /// Comparison by a code: 1 or 0.
+    /// Comparison, whose kind is an operand: 1 or 0.
     Compare,
-    /// The first value where the condition is not 0.
+    /// The first value if the condition is not 0, otherwise the second.
     Select,
-    /// Bytes in the other order.
+    /// Bytes in reverse order.
     ByteSwap,
-    /// Zeros below the lowest one.
+    /// Number of zeros below the lowest one.
     TrailingZeros,
-    /// Zeros above the highest one.
+    /// Number of zeros above the highest one.
     LeadingZeros,
     /// Number of ones.
     Ones,
-    /// Bits in the other order.
+    /// Bits in reverse order.
     BitReverse,
     /// Rotation by any number of places.
     Rotate(Direction),
@@ -96,16 +97,16 @@ pub enum Lane {
     Extract,
     /// `(a mod 2^count) << offset`.
     Deposit,
-    /// To a width that is not narrower.
+    /// Extension to a width that is not narrower.
     Extend(Sign),
-    /// To a width that is not wider.
+    /// Truncation to a width that is not wider.
     Truncate,
 }
 
 /// Operation of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Known, and not part of straight-line integer logic.
+    /// Not supported: not part of straight-line integer logic.
     Refused,
     /// A scalar operation, applied to each lane, or once to scalars.
     Lanes(Lane),
@@ -115,7 +116,7 @@ pub enum Meaning {
     FirstLane,
     /// The scalar is lane 0.
     ReadFirstLane,
-    /// Whole products, in lanes of twice the width.
+    /// Full products, in lanes of twice the width.
     WideMul(Sign),
     /// Lanes chosen by fields of a scalar, each of this number of bits.
     PermutePacked(u32),
@@ -140,34 +141,34 @@ pub enum Meaning {
     Unzip {
         /// Lanes of the operands for each lane of the result.
         step: usize,
-        /// Which of them.
+        /// Index of the selected lane among them.
         at: usize,
     },
-    /// Neighbours change places.
+    /// Exchange of neighbouring lanes.
     PairSwap,
-    /// Neighbours are added or subtracted.
+    /// Sum or difference of neighbouring lanes.
     PairSum {
         /// `true` if the second one is subtracted.
         subtract: bool,
     },
     /// Lane k is the sum of lanes 0 to k.
     RunningSum,
-    /// Elements of a table, an index a lane.
+    /// Elements of a table, at one index for each lane.
     Gather,
     /// An element of a table.
     Load,
-    /// An address a number of elements further.
+    /// Address moved by a number of elements.
     MovePointer {
         /// `true` if it moves towards element 0.
         back: bool,
     },
     /// The address of a table.
     Pointer,
-    /// A name for a part of the program; no meaning.
+    /// Name of a part of the program; without effect.
     Section,
-    /// A name for a table or a result.
+    /// Name of a table or a result.
     Label,
-    /// Elements of a table from text.
+    /// Elements of a table from a string.
     Text {
         /// Bytes of an element.
         unit: usize,
@@ -176,18 +177,18 @@ pub enum Meaning {
     },
     /// One element of a table.
     Word,
-    /// Elements of a table.
+    /// Several elements of a table.
     Array,
 }
 
 /// One row of the table.
 #[derive(Debug)]
 pub struct Row {
-    /// The name without the suffix.
+    /// Name without the suffix.
     pub name: &'static str,
-    /// A letter for each parameter.
+    /// One letter for the kind of each parameter: `I` integer type, `V` lanes, `L` scope, `N` number, ....
     pub suffix: &'static str,
-    /// A letter for each operand, the result first (`v`: none).
+    /// One letter for the kind of each operand, the result first (`v`: none).
     pub template: &'static str,
     /// Operation of the row.
     pub meaning: Meaning,
@@ -219,13 +220,13 @@ impl Row {
         matches!(self.name, "const" | "word" | "addi" | "subi" | "splati" | "ld" | "ldu")
     }
 
-    /// Returns `true` if it adds to a table.
+    /// Returns `true` if the row appends elements to a table.
     pub fn is_data(&self) -> bool {
         matches!(self.meaning, Meaning::Word | Meaning::Array | Meaning::Text { .. })
     }
 }
 
-/// The rows of one name, in the order of the table.
+/// Returns the indices of all rows with a name, in the order of the table.
 pub fn rows_of(name: &str) -> &'static [u16] {
     static NAMES: OnceLock<HashMap<&'static str, Vec<u16>>> = OnceLock::new();
     let names = NAMES.get_or_init(|| {

@@ -1,6 +1,6 @@
-//! The text form: reading, and writing in its canonical spelling.
+//! Parser and writer of the text form. The writer uses the canonical spelling.
 //!
-//! One item a line, so that a line is all that is looked at at a time. Columns count characters.
+//! Each line has one item and is parsed by itself. Columns in messages count characters.
 
 use super::fault::{Fault, Field, Problem, Reason};
 use super::hints;
@@ -16,13 +16,13 @@ use std::fmt::Write as _;
 /// Header of the text form, after blank lines and comments.
 const HEADER: &str = "llvlir";
 
-/// Most digits of a number that are read; longer ones are outside every range.
+/// Largest number of digits of a number; longer numbers are outside of every range.
 const MAX_DIGITS: usize = 400;
 
-/// Reads a program.
+/// Parses a program in text form.
 ///
 /// # Errors
-/// The first problem.
+/// The first problem of the file.
 pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     let mut reader = Reader { builder: Builder::new(limits), limits, state: State::Header };
     let mut tokens = Vec::new();
@@ -31,9 +31,7 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     for line in text.split(|byte| *byte == b'\n') {
         lines += 1;
         tokens.clear();
-        lex(line, &mut tokens)
-            .and_then(|()| reader.line(line, &tokens, &mut args))
-            .map_err(|stop| stop.at(lines, line))?;
+        lex(line, &mut tokens).and_then(|()| reader.line(&tokens, &mut args)).map_err(|stop| stop.at(lines, line))?;
     }
     let end = |reason, message: &str| {
         let place = Place::Line { line: lines, column: 1 };
@@ -48,8 +46,8 @@ pub fn read(text: &[u8], limits: Limits) -> Result<Program, Problem> {
     }
 }
 
-/// Returns `true` if the bytes are the beginning of the text form, possibly without its header: a comment, or what
-/// looks like an item. No other file that is read begins so, and a forgotten header is then what is reported.
+/// Returns `true` if the bytes begin like the text form: with its header, a comment or an item. No other supported
+/// format begins so; a file with an item first is then reported as one without a header.
 pub fn is_text(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
     let Some(line) = first else { return false };
@@ -60,7 +58,7 @@ pub fn is_text(bytes: &[u8]) -> bool {
     line[0] == b';' || starts(HEADER) || is_register(line) || is_input || starts("out \"")
 }
 
-/// A problem at a byte of the line.
+/// A problem at byte `at` of a line.
 struct Stop {
     reason: Reason,
     at: usize,
@@ -80,7 +78,7 @@ impl Stop {
     }
 
     fn fault(fault: Fault, at: usize) -> Box<Stop> {
-        // What the byte form calls a delta is a register here.
+        // A delta of the byte form corresponds to a register in the text form.
         let reason = if fault.reason == Reason::Delta { Reason::Register } else { fault.reason };
         Box::new(Stop { help: fault.help, ..*Stop::new(reason, at, fault.message) })
     }
@@ -98,7 +96,7 @@ impl Stop {
     }
 }
 
-/// The line with its number, and a caret below a column. Of a long line the part around it.
+/// Returns the line with its number, and a caret below a column; for a long line, the part around the column.
 fn excerpt(line_number: u64, line: &str, column: usize) -> String {
     let from = column.saturating_sub(60);
     let part: String = line.chars().skip(from).take(100).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -121,11 +119,12 @@ enum Kind<'a> {
 #[derive(Clone, Debug)]
 struct Token<'a> {
     kind: Kind<'a>,
-    /// First byte, and the byte after it.
+    /// Range of bytes in the line: first, and one after the last.
     from: usize,
     to: usize,
 }
 
+/// Splits a line into tokens.
 fn lex<'a>(line: &'a [u8], tokens: &mut Vec<Token<'a>>) -> Checked<()> {
     match std::str::from_utf8(line) {
         Ok(line) => lex_text(line, tokens),
@@ -201,6 +200,7 @@ fn lex_text<'a>(line: &'a str, tokens: &mut Vec<Token<'a>>) -> Checked<()> {
     Ok(())
 }
 
+/// Parses the name of a register, without `%`.
 fn register<'a>(name: &str, from: usize) -> Checked<Kind<'a>> {
     let (file, digits) = match name.as_bytes().first() {
         Some(b'x') => (File::X, &name[1..]),
@@ -215,7 +215,8 @@ fn register<'a>(name: &str, from: usize) -> Checked<Kind<'a>> {
     Ok(Kind::Register(file, value))
 }
 
-/// The number of decimal digits without leading zeros; beyond 64 bits the largest number.
+/// Returns the number that decimal digits represent, or `u64::MAX` beyond 64 bits; `None` for leading zeros or other
+/// characters.
 fn digits_value(digits: &str) -> Option<u64> {
     let is_plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     if !is_plain || (digits.len() > 1 && digits.starts_with('0')) {
@@ -232,7 +233,7 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// The value of a number; nothing if it is beyond every range.
+/// Returns the value of a number; `None` if it is outside of every range.
 fn number_value(text: &str) -> Option<BigInt> {
     if let Ok(small) = text.parse::<i64>() {
         return Some(small.into());
@@ -263,7 +264,7 @@ fn hex_bytes(digits: &[u8]) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| Some(hex_digit(pair[0])? << 4 | hex_digit(pair[1])?)).collect()
 }
 
-/// The string that starts with the quote at `at`, and the byte after it.
+/// Parses the string that starts with the quote at `at`; returns it with the index of the byte after it.
 fn string(bytes: &[u8], at: usize) -> Result<(Vec<u8>, usize), &'static str> {
     let mut text = Vec::new();
     let mut at = at + 1;
@@ -296,6 +297,7 @@ fn string(bytes: &[u8], at: usize) -> Result<(Vec<u8>, usize), &'static str> {
     }
 }
 
+/// Section of the file; they follow one another in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Header,
@@ -304,13 +306,14 @@ enum State {
     Outputs,
 }
 
+/// Parser of a file.
 struct Reader {
     builder: Builder,
     limits: Limits,
     state: State,
 }
 
-/// The tokens of a line, read one after another.
+/// The tokens of a line, and the index of the next one.
 struct Line<'t, 'a> {
     tokens: &'t [Token<'a>],
     at: usize,
@@ -321,7 +324,7 @@ impl<'t, 'a> Line<'t, 'a> {
         self.tokens.get(self.at)
     }
 
-    /// After the last token.
+    /// Returns the index of the byte after the last token.
     fn end(&self) -> usize {
         self.tokens.last().map_or(0, |token| token.to)
     }
@@ -364,12 +367,13 @@ impl<'t, 'a> Line<'t, 'a> {
     }
 }
 
+/// Returns the problem that a token is not the expected one.
 fn expected(token: &Token<'_>, wanted: &str) -> Box<Stop> {
     Stop::syntax(token.from, format!("{wanted} should stand here"))
 }
 
 impl Reader {
-    fn line(&mut self, _line: &[u8], tokens: &[Token<'_>], args: &mut Vec<Arg>) -> Checked<()> {
+    fn line(&mut self, tokens: &[Token<'_>], args: &mut Vec<Arg>) -> Checked<()> {
         let Some(first) = tokens.first() else { return Ok(()) };
         let mut line = Line { tokens, at: 0 };
         let keyword = match first.kind {
@@ -379,13 +383,13 @@ impl Reader {
         if self.state == State::Header {
             return self.header(&mut line, keyword);
         }
-        let (state, behind) = match keyword {
+        let (state, message) = match keyword {
             "in" => (State::Inputs, "inputs come before operations and outputs"),
             "out" => (State::Outputs, ""),
             _ => (State::Operations, "operations come before outputs"),
         };
         if self.state > state {
-            return Err(Stop::syntax(first.from, behind));
+            return Err(Stop::syntax(first.from, message));
         }
         self.state = state;
         match state {
@@ -436,7 +440,7 @@ impl Reader {
         })
     }
 
-    /// Checks that a register that is written has the next number of its file.
+    /// Checks that a written register has the next free number of its file.
     fn check_next(&self, file: File, value: u64, at: usize) -> Checked<()> {
         let next = self.builder.count(file) as u64;
         if value == next {
@@ -461,6 +465,7 @@ impl Reader {
         })
     }
 
+    /// Checks that a register that is read has been written.
     fn existing(&self, file: File, value: u64, at: usize) -> Checked<u32> {
         if value < self.builder.count(file) as u64 {
             return Ok(value as u32);
@@ -529,6 +534,7 @@ impl Reader {
         })
     }
 
+    /// Checks that an operation has a result if and only if its row has one, in the right register.
     fn check_result(&self, row: &Row, result: Option<(File, u64)>, at: usize, word_at: usize) -> Checked<()> {
         match (File::from_letter(row.result()), result) {
             (None, None) => Ok(()),
@@ -596,19 +602,20 @@ fn helped(mut stop: Box<Stop>, help: Option<String>) -> Box<Stop> {
     stop
 }
 
+/// Returns a message that lists the operands of a row.
 fn needs(row: &Row) -> String {
     let kinds: Vec<&str> = row.operands().iter().map(|letter| hints::kind(*letter)).collect();
     let count = kinds.len();
     format!("{} takes {count} operand{}: {}", row.title(), if count == 1 { "" } else { "s" }, kinds.join(", "))
 }
 
-/// A word for a message: of a long one the beginning.
+/// Shortens a word for a message.
 fn shown(word: &str) -> String {
     const MOST: usize = 40;
     if word.len() <= MOST { word.to_owned() } else { format!("{}...", &word[..MOST]) }
 }
 
-/// The row that a word means.
+/// Returns the row of a word such as `add.i8`: the one whose name and parameters fit.
 fn lookup(word: &str, at: usize) -> Checked<u16> {
     let mut candidates: (&[u16], &str) = (&[], "");
     let ends = word.match_indices('.').map(|(end, _)| end).chain([word.len()]);
@@ -630,7 +637,7 @@ fn lookup(word: &str, at: usize) -> Checked<u16> {
     })
 }
 
-/// Returns `true` if parameters, each after a dot, are of the shapes of a suffix.
+/// Returns `true` if the parameters in `rest`, each after a dot, have the kinds that the letters of `suffix` require.
 fn has_shape(suffix: &str, rest: &str) -> bool {
     let mut params = rest.split('.').skip(1);
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -645,7 +652,7 @@ fn has_shape(suffix: &str, rest: &str) -> bool {
     suffix.bytes().all(|letter| params.next().is_some_and(|param| fits(letter, param))) && params.next().is_none()
 }
 
-/// The parameters of a word whose shapes are those of the row, and the location of each.
+/// Parses the parameters of a word that fits the row; `places` receives the location of each.
 fn params(row: &Row, word: &str, word_at: usize, places: &mut [usize; 4]) -> Checked<Params> {
     let mut params = Params::NONE;
     let mut types = 0;
@@ -727,7 +734,7 @@ fn port_type(word: &str, at: usize) -> Checked<PortType> {
     Err(Box::new(Stop { help: Some("such as i32, iv12, v4.i8 or m4".into()), ..*stop }))
 }
 
-/// Writes a program in the canonical spelling.
+/// Returns a program in text form, in the canonical spelling.
 pub fn write(program: &Program) -> String {
     let mut out = format!("{HEADER} 0\n");
     let mut counts = [0u32; 4];
@@ -751,7 +758,7 @@ pub fn write(program: &Program) -> String {
     out
 }
 
-/// One operation in the canonical spelling.
+/// Returns one operation in the canonical spelling.
 pub fn operation(program: &Program, op: &super::program::Operation) -> String {
     let mut out = String::new();
     put_operation(&mut out, program, op);

@@ -1,8 +1,8 @@
 //! Exact rational numbers.
 //!
-//! Every value of a network is one: weights are dyadic, decimals of a quantisation file and quotients by scales are
-//! not. Nothing is rounded here but where the name of a function says so ([`Rational::to_f64`],
-//! [`Rational::sqrt_to_f64`], both to the nearest, ties to even; [`Rational::round`]).
+//! All values of a network are rational: weights are dyadic, decimals of a quantisation file and quotients by scales
+//! may be not. Operations are exact except [`Rational::to_f64`], [`Rational::sqrt_to_f64`] (both round to nearest, ties
+//! to even) and [`Rational::round`].
 
 use super::quantise::Round;
 use alir_interp::samples::Number;
@@ -13,13 +13,13 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Digits and exponents of a decimal that is read: more than any real file has, and far from exhausting memory.
+/// Largest length and exponent of a decimal: more than any real file has, without exhausting memory.
 const MAX_DECIMAL: i64 = 20_000;
 
-/// `num * 2^exp / den`, in lowest terms.
+/// A rational number `num * 2^exp / den` in lowest terms.
 ///
-/// Powers of two are kept apart: sums and products of dyadic numbers, which nearly all are, need no greatest common
-/// divisor. The representation is canonical (`num` and `den` odd, zero is `0 * 2^0 / 1`), so that equality is
+/// The power of two is stored separately, as sums and products of dyadic numbers (the usual case) then need no greatest
+/// common divisor. The representation is canonical (`num` and `den` odd, zero is `0 * 2^0 / 1`), so that equality is
 /// structural.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Rational {
@@ -39,25 +39,26 @@ impl Rational {
         Rational { num: BigInt::one(), exp: 0, den: BigUint::one() }
     }
 
-    /// `code * 2^-frac`: the value of a code.
+    /// Returns the value of a raw integer value: `code * 2^-frac`.
     pub fn from_code(code: &BigInt, frac: i64) -> Rational {
         Rational::dyadic(code.clone(), -frac)
     }
 
+    /// Returns `num * 2^exp`.
     fn dyadic(num: BigInt, exp: i64) -> Rational {
         let Some(zeros) = num.trailing_zeros() else { return Rational::zero() };
         let num = if zeros == 0 { num } else { num >> zeros };
         Rational { num, exp: exp + zeros as i64, den: BigUint::one() }
     }
 
-    /// `num / den`; `None` if `den` is zero.
+    /// Returns `num / den`; `None` if `den` is zero.
     pub fn new(num: BigInt, den: &BigInt) -> Option<Rational> {
         let zeros = den.trailing_zeros()?;
         let num = if den.is_negative() { -num } else { num };
         Some(Rational::reduced(num, -(zeros as i64), den.magnitude() >> zeros))
     }
 
-    /// `num * 2^exp / den` with an odd `den`.
+    /// Returns `num * 2^exp / den` in lowest terms; `den` is odd.
     fn reduced(num: BigInt, exp: i64, den: BigUint) -> Rational {
         let Rational { num, exp, .. } = Rational::dyadic(num, exp);
         if den.is_one() || num.is_zero() {
@@ -70,7 +71,7 @@ impl Rational {
         Rational { num: num / BigInt::from(common.clone()), exp, den: den / common }
     }
 
-    /// The value of a finite double; `None` for NaN and infinity.
+    /// Returns the value of a finite double; `None` for NaN and the infinities.
     pub fn from_f64(x: f64) -> Option<Rational> {
         if !x.is_finite() {
             return None;
@@ -85,8 +86,8 @@ impl Rational {
         Some(Rational::dyadic(if x < 0.0 { -mantissa } else { mantissa }, exp))
     }
 
-    /// Reads a decimal as it is written: `-12`, `0.7071`, `1e-6`. Also `3/4`. `None` if it is neither, or has more than
-    /// some 20,000 digits.
+    /// Parses a decimal (`-12`, `0.7071`, `1e-6`) or a fraction of two decimals (`3/4`) exactly. Returns `None` for
+    /// other strings, and above 20,000 digits.
     pub fn parse(text: &str) -> Option<Rational> {
         if let Some((num, den)) = text.split_once('/') {
             let (num, den) = (Rational::parse_decimal(num.trim())?, Rational::parse_decimal(den.trim())?);
@@ -95,7 +96,7 @@ impl Rational {
         Rational::parse_decimal(text)
     }
 
-    /// The value of a number of a sample; `None` for NaN and the infinities.
+    /// Returns the value of a number of a sample; `None` for NaN and the infinities.
     pub fn from_number(number: &Number) -> Option<Rational> {
         match number {
             Number::Float(x) => Rational::from_f64(*x),
@@ -103,7 +104,7 @@ impl Rational {
         }
     }
 
-    /// Reads a decimal (`-12`, `0.7071`, `1e-6`) and nothing else; see [`Rational::parse`].
+    /// Parses a decimal (`-12`, `0.7071`, `1e-6`), but no fraction; see [`Rational::parse`].
     pub fn parse_decimal(text: &str) -> Option<Rational> {
         if text.len() as i64 > MAX_DECIMAL {
             return None;
@@ -147,38 +148,38 @@ impl Rational {
         self.den.is_one() && self.exp >= 0
     }
 
-    /// Returns `true` if some power of two times the value is a whole number.
+    /// Returns `true` if the value times some power of two is a whole number.
     pub fn is_dyadic(&self) -> bool {
         self.den.is_one()
     }
 
-    /// The exponent, if the value is a power of two.
+    /// Returns the exponent of a power of two; `None` for other values.
     pub fn log2(&self) -> Option<i64> {
         (self.den.is_one() && self.num.is_one()).then_some(self.exp)
     }
 
-    /// Least `frac` for which `self * 2^frac` is a whole number; `None` if there is none. Zero gives 0.
+    /// Returns the least `frac` for which `self * 2^frac` is a whole number, 0 for zero; `None` if there is none.
     pub fn frac(&self) -> Option<i64> {
         self.den.is_one().then_some(-self.exp)
     }
 
-    /// `self * 2^frac`, if that is a whole number: the code of the value.
+    /// Returns the raw integer value `self * 2^frac`; `None` if it is no whole number.
     pub fn code(&self, frac: i64) -> Option<BigInt> {
         let shift = self.exp + frac;
         (self.den.is_one() && (shift >= 0 || self.num.is_zero())).then(|| &self.num << shift.max(0) as u64)
     }
 
-    /// Numerator of the reduced fraction.
+    /// Returns the numerator of the reduced fraction.
     pub fn numerator(&self) -> BigInt {
         &self.num << self.exp.max(0) as u64
     }
 
-    /// Denominator of the reduced fraction, positive.
+    /// Returns the denominator of the reduced fraction; positive.
     pub fn denominator(&self) -> BigInt {
         BigInt::from_biguint(Sign::Plus, &self.den << (-self.exp).max(0) as u64)
     }
 
-    /// `self * 2^shift`.
+    /// Returns `self * 2^shift`.
     #[must_use]
     pub fn shifted(&self, shift: i64) -> Rational {
         if self.is_zero() {
@@ -187,7 +188,7 @@ impl Rational {
         Rational { num: self.num.clone(), exp: self.exp + shift, den: self.den.clone() }
     }
 
-    /// `self / divisor`; `None` if that is zero.
+    /// Returns `self / divisor`; `None` if the divisor is zero.
     pub fn checked_div(&self, divisor: &Rational) -> Option<Rational> {
         if divisor.is_zero() {
             return None;
@@ -197,24 +198,24 @@ impl Rational {
         Some(Rational::reduced(num, self.exp - divisor.exp, &self.den * divisor.num.magnitude()))
     }
 
-    /// The value without its sign.
+    /// Returns the absolute value.
     #[must_use]
     pub fn abs(&self) -> Rational {
         if self.is_negative() { -self } else { self.clone() }
     }
 
-    /// The largest whole number that is not above the value.
+    /// Returns the largest whole number that is not above the value.
     pub fn floor(&self) -> BigInt {
         if self.exp >= 0 {
             let num = &self.num << self.exp as u64;
             return if self.den.is_one() { num } else { num.div_floor(&self.big_den()) };
         }
-        // Floors nest: first by the power of two, then by the rest.
+        // The floor of a quotient may be computed in two steps: first by the power of two, then by `den`.
         let num = &self.num >> (-self.exp) as u64;
         if self.den.is_one() { num } else { num.div_floor(&self.big_den()) }
     }
 
-    /// The smallest whole number that is not below the value.
+    /// Returns the smallest whole number that is not below the value.
     pub fn ceil(&self) -> BigInt {
         -(-self).floor()
     }
@@ -223,7 +224,7 @@ impl Rational {
         BigInt::from_biguint(Sign::Plus, self.den.clone())
     }
 
-    /// The whole number that the value is rounded to.
+    /// Rounds the value to a whole number.
     pub fn round(&self, round: Round) -> BigInt {
         if self.is_integer() {
             return self.numerator();
@@ -246,18 +247,18 @@ impl Rational {
             Round::HalfTowardZero => down(self),
             Round::HalfEven => {
                 let (high, low) = (up(self), down(self));
-                // They differ at a tie only; one of the two neighbours is even.
+                // They differ only at a tie, and then one of them is even.
                 if high.is_even() { high } else { low }
             }
         }
     }
 
-    /// The binary64 nearest to the value, ties to even; infinity beyond the largest.
+    /// Returns the nearest binary64, ties to even; infinity if the value is too large.
     pub fn to_f64(&self) -> f64 {
         if self.is_zero() {
             return 0.0;
         }
-        // 66 bits of the quotient at least, so that what was cut off matters as one sticky bit.
+        // At least 66 bits of the quotient, so that the remainder only matters as a sticky bit.
         let shift = (self.den.bits() + 66).saturating_sub(self.num.bits());
         let (quotient, rest) = (self.num.magnitude() << shift).div_rem(&self.den);
         let exp = self.exp.saturating_sub(shift as i64);
@@ -265,7 +266,7 @@ impl Rational {
         if self.is_negative() { -magnitude } else { magnitude }
     }
 
-    /// The binary64 nearest to the square root, ties to even; `None` of a negative value.
+    /// Returns the binary64 nearest to the square root, ties to even; `None` for a negative value.
     pub fn sqrt_to_f64(&self) -> Option<f64> {
         if self.is_negative() {
             return None;
@@ -284,18 +285,18 @@ impl Rational {
         Some(f64_of(root, (self.exp - shift) / 2, sticky))
     }
 
-    /// The fraction as text, `3/1024` or `5`; exact.
+    /// Formats the exact fraction, as `3/1024` or `5`.
     pub fn to_fraction(&self) -> String {
         let den = self.denominator();
         if den.is_one() { self.numerator().to_string() } else { format!("{}/{den}", self.numerator()) }
     }
 }
 
-/// The double nearest to `mantissa * 2^exp`, or to something above it by less than one unit of `mantissa` if `sticky`.
-/// `mantissa` has more than 64 bits or is exact.
+/// Returns the double nearest to `mantissa * 2^exp`, or, if `sticky`, to a number above it by less than one unit of
+/// `mantissa`. With `sticky`, `mantissa` has more than 64 bits.
 fn f64_of(mantissa: BigUint, exp: i64, sticky: bool) -> f64 {
     let bits = mantissa.bits() as i64;
-    // Weight of the leading bit; 53 bits from there, fewer for subnormal numbers.
+    // Exponent of the leading bit; 53 bits are kept from there, fewer for subnormal numbers.
     let top = exp.saturating_add(bits - 1);
     if top > 1023 {
         return f64::INFINITY;
@@ -314,7 +315,7 @@ fn f64_of(mantissa: BigUint, exp: i64, sticky: bool) -> f64 {
     scaled(kept + u64::from(up), lowest)
 }
 
-/// `kept * 2^exp`, exactly, `kept` at most `2^53` and `exp` at least -1074.
+/// Returns `kept * 2^exp`, which is exact for `kept` at most `2^53` and `exp` at least -1074.
 fn scaled(kept: u64, exp: i64) -> f64 {
     // Two factors: 2^-1074 and 2^971 are doubles, and the product is exact.
     let power = |e: i64| {
@@ -425,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_and_fractions_are_read_as_they_are_written() {
+    fn decimals_and_fractions_are_parsed_exactly() {
         assert_eq!(r("0.7071").to_fraction(), "7071/10000");
         assert_eq!(r("-1.5e3").to_fraction(), "-1500");
         assert_eq!(r("1e-6").to_fraction(), "1/1000000");
@@ -457,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_beside_halves_goes_to_the_nearest() {
+    fn half_modes_round_other_values_to_the_nearest() {
         use Round::*;
         for mode in [HalfUp, HalfDown, HalfAway, HalfTowardZero, HalfEven] {
             let found = ["-5/3", "-4/3", "1/3", "2/3", "7/3"].map(|x| r(x).round(mode));
@@ -503,7 +504,7 @@ mod tests {
             prop_assert_eq!(Rational::from_f64(x).unwrap().sqrt_to_f64(), Some(x.sqrt()));
         }
 
-        /// So are its quotient, sum and product.
+        /// Quotient, sum and product of doubles are correctly rounded, too.
         #[test]
         fn arithmetic_of_doubles(a in -1e9f64..1e9, b in -1e9f64..1e9) {
             let (x, y) = (Rational::from_f64(a).unwrap(), Rational::from_f64(b).unwrap());

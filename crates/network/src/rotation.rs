@@ -1,7 +1,7 @@
-//! Cosine and sine of rotary embeddings: angles `p * theta^(-2 i / d)`, decided correctly.
+//! Correctly rounded cosine and sine of rotary embeddings, for angles `p * theta^(-2 i / d)`.
 //!
-//! Position 0 has the angle 0. At any other the angle is a positive algebraic number, so that neither value is rational
-//! and no tie exists: intervals of doubling precision end in one code.
+//! At position 0 the angle is 0. At any other position it is a positive algebraic number, so that cosine and sine are
+//! irrational and no ties occur: with intervals of doubling precision both bounds finally round to the same value.
 
 use super::exact::Rational;
 use super::function::Functions;
@@ -10,35 +10,35 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed};
 
-/// Precision at which nothing more is tried, in bits.
+/// Largest precision that is tried, in bits.
 const MOST_BITS: u32 = 16_384;
 
 /// Largest absolute value of the binary logarithm of a base.
 const MAX_LOG2: i64 = 20_000;
 
-/// The angle of one pair of elements.
+/// Rotation angle of one pair of elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Angle {
     /// Position of the token.
     pub position: u64,
-    /// Base, above zero.
+    /// Base, positive.
     pub theta: Rational,
     /// Index of the pair.
     pub pair: u64,
-    /// Elements of a head.
+    /// Number of elements of a head.
     pub head_dim: u64,
 }
 
 impl Angle {
-    /// The angle in binary64.
+    /// Returns the angle in radians, as a binary64 approximation.
     pub fn approximate(&self) -> f64 {
         self.position as f64 * self.theta.to_f64().powf(-2.0 * self.pair as f64 / self.head_dim as f64)
     }
 
-    /// Codes of the quantised cosine and sine.
+    /// Returns the raw integer values of the quantised cosine and sine.
     ///
     /// # Errors
-    /// A base beyond the supported magnitudes; values that the largest precision does not decide.
+    /// If the magnitude of the base is not supported, or the largest precision does not decide a rounding.
     pub fn codes(&self, functions: &mut Functions, quantiser: &Quantiser) -> Result<(BigInt, BigInt), String> {
         if self.position == 0 {
             return Ok((quantiser.code(&Rational::one()), quantiser.code(&Rational::zero())));
@@ -63,13 +63,14 @@ impl Angle {
         Err(format!("a rotation at position {} is not decided with {MOST_BITS} bits", self.position))
     }
 
-    /// Cosine and sine with an error near `2^-bits`.
+    /// Returns intervals of cosine and sine, of width near `2^-bits`. `magnitude` is about the binary logarithm of the
+    /// base.
     fn enclose(&self, functions: &mut Functions, bits: u32, magnitude: i64) -> (Range, Range) {
-        // Bits before the binary point of the angle; a base below one makes large angles.
+        // Integer bits of the angle; a base below one gives large angles.
         let whole = 26 + u32::try_from((-magnitude).max(0) + 2).expect("the magnitude is limited");
         let work = bits + whole + 48;
         let pairs = BigInt::from(2 * self.pair);
-        let exponent = logarithm(functions, &self.theta, work).by(&-pairs).over(&self.head_dim.into());
+        let exponent = logarithm(functions, &self.theta, work).times(&-pairs).divided_by(&self.head_dim.into());
         let mut power = |code: &BigInt| functions.exp_bounds(&Rational::from_code(code, work.into()), work);
         let (low, high) = (power(&exponent.low).0, power(&exponent.high).1);
         let position = Rational::from(BigInt::from(self.position));
@@ -82,7 +83,7 @@ impl Angle {
         let quarter = Range { low: pi_low, high: pi_high, work }.halved();
         let middle: BigInt = &angle.low + &quarter.low / 2;
         let turns = middle.div_floor(&quarter.low);
-        let reduced = angle.minus(&quarter.by(&turns));
+        let reduced = angle.minus(&quarter.times(&turns));
         let (cos, sin) = cos_sin(&reduced);
         match u8::try_from(turns.mod_floor(&BigInt::from(4))).unwrap_or(0) {
             0 => (cos, sin),
@@ -102,18 +103,20 @@ struct Range {
 }
 
 impl Range {
-    fn by(&self, factor: &BigInt) -> Range {
+    /// Returns the product with an integer.
+    fn times(&self, factor: &BigInt) -> Range {
         let (a, b) = (&self.low * factor, &self.high * factor);
         let (low, high) = if a <= b { (a, b) } else { (b, a) };
         Range { low, high, work: self.work }
     }
 
-    fn over(&self, n: &BigInt) -> Range {
+    /// Returns the quotient by a positive integer.
+    fn divided_by(&self, n: &BigInt) -> Range {
         Range { low: self.low.div_floor(n), high: self.high.div_ceil(n), work: self.work }
     }
 
     fn halved(&self) -> Range {
-        self.over(&2.into())
+        self.divided_by(&2.into())
     }
 
     fn plus(&self, other: &Range) -> Range {
@@ -129,7 +132,7 @@ impl Range {
     }
 }
 
-/// `ln x = e ln 2 + 2 artanh((m - 1) / (m + 1))` for `x = m 2^e`, `m` near 1.
+/// Returns `ln x`, computed as `e ln 2 + 2 artanh((m - 1) / (m + 1))` for `x = m 2^e` with `m` near 1.
 fn logarithm(functions: &mut Functions, x: &Rational, work: u32) -> Range {
     let exp = x.numerator().bits() as i64 - x.denominator().bits() as i64;
     let m = x.shifted(-exp);
@@ -144,13 +147,13 @@ fn logarithm(functions: &mut Functions, x: &Rational, work: u32) -> Range {
     }
     // |z| is at most 1/3: each term's error is below 4, and the rest of the series below the last power.
     let slack = BigInt::from(8 * k + 16);
-    let series = Range { low: &sum - &slack, high: sum + slack, work }.by(&2.into());
+    let series = Range { low: &sum - &slack, high: sum + slack, work }.times(&2.into());
     let (low, high) = functions.ln2_bounds(work);
-    Range { low, high, work }.by(&exp.into()).plus(&series)
+    Range { low, high, work }.times(&exp.into()).plus(&series)
 }
 
-/// Cosine and sine of a narrow interval within -1 to 1, by Taylor's series at its lower end: neither changes faster
-/// than its argument.
+/// Returns cosine and sine of a narrow interval within -1 to 1, by the Taylor series at its lower bound. The width of
+/// the interval is added to the error, as neither function changes faster than its argument.
 fn cos_sin(x: &Range) -> (Range, Range) {
     let (work, one) = (x.work, BigInt::one() << x.work);
     let (mut cos, mut sin, mut term, mut k) = (BigInt::ZERO, BigInt::ZERO, one, 0u32);
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn rotations_are_those_of_the_machine_up_to_its_error() {
+    fn rotations_agree_with_floating_point_up_to_its_error() {
         for (position, theta, pair, head_dim) in [
             (0, "10000", 1, 4),
             (1, "10000", 0, 4),

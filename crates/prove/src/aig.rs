@@ -1,13 +1,13 @@
-//! And-inverter graphs: the one form that both sides of a proof are brought to.
+//! And-inverter graphs, the common representation of both sides of a proof.
 //!
 //! Nodes are in topological order, node 0 is the constant false, and a literal is `2 * node + negated`: the
 //! conventions of ACL2's Aignet and of AIGER. [`Aig::and`] folds constants and shares equal gates (structural
-//! hashing), so that equal structure is equal literals. Reading and writing files is left to [`super::aiger`] and
-//! [`super::aignet`], arithmetic to [`super::bit_vector`].
+//! hashing), so that equal structures have equal literals. Files are read and written by [`super::aiger`] and
+//! [`super::aignet`], arithmetic is in [`super::bit_vector`].
 
 use std::fmt;
 
-/// The truth tables of six variables: bit `a` of the `i`-th is bit `i` of the assignment `a`.
+/// Truth tables of six variables: bit `a` of the `i`-th table is bit `i` of the assignment `a`.
 pub(super) const VARIABLES: [u64; 6] = [
     0xaaaa_aaaa_aaaa_aaaa,
     0xcccc_cccc_cccc_cccc,
@@ -17,7 +17,7 @@ pub(super) const VARIABLES: [u64; 6] = [
     0xffff_ffff_0000_0000,
 ];
 
-/// A node or its negation: `2 * node + negated`.
+/// A literal: a node or its negation, as `2 * node + negated`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lit(pub u32);
 
@@ -27,17 +27,17 @@ impl Lit {
     /// Constant true.
     pub const TRUE: Lit = Lit(1);
 
-    /// The literal of a node.
+    /// Returns the literal of a node or its negation.
     pub fn new(node: u32, negated: bool) -> Lit {
         Lit(node << 1 | u32::from(negated))
     }
 
-    /// A constant.
+    /// Returns a constant literal.
     pub fn constant(value: bool) -> Lit {
         Lit(u32::from(value))
     }
 
-    /// The node.
+    /// Returns the index of the node.
     pub fn node(self) -> u32 {
         self.0 >> 1
     }
@@ -52,7 +52,7 @@ impl Lit {
         (self.0 < 2).then_some(self.0 == 1)
     }
 
-    /// This literal, negated if `negate`.
+    /// Returns this literal, negated if `negate`.
     #[must_use]
     pub fn xor(self, negate: bool) -> Lit {
         Lit(self.0 ^ u32::from(negate))
@@ -79,20 +79,20 @@ pub enum Gate {
     False,
     /// Both fanins, whose nodes come earlier.
     And(Lit, Lit),
-    /// A primary input, by number.
+    /// A primary input, by its index among the inputs.
     Input(u32),
-    /// The output of a register, by number.
+    /// The output of a register, by its index among the registers.
     Latch(u32),
 }
 
-/// A register: its output is a node; its next value and its power-on value.
+/// A register.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latch {
-    /// The node that shows the register's value.
+    /// Node of the register's output.
     pub node: u32,
-    /// The value after the next clock edge; none while it is not known yet, then it holds.
+    /// Value after the next clock edge; `None` until it is set, which means that the register keeps its value.
     pub next: Option<Lit>,
-    /// Value at power-on; none where it is not defined.
+    /// Value at power-on; `None` if it is undefined.
     pub init: Option<bool>,
     /// Its name, possibly empty.
     pub name: String,
@@ -109,15 +109,15 @@ pub struct Pin {
 
 const INPUT: u32 = u32::MAX;
 const LATCH: u32 = u32::MAX - 1;
-/// Nodes fit the 30-bit slots of the Aignet form and 31-bit literals.
+/// Largest number of nodes, for the 30-bit slots of the Aignet format.
 const MAX_NODES: usize = 1 << 29;
 
-/// The graph.
+/// An and-inverter graph with named inputs, outputs and registers.
 #[derive(Clone, Default)]
 pub struct Aig {
-    /// Fanin literals of an AND; `[INPUT or LATCH, number]` for the others.
+    /// Fanin literals of an AND gate; `[INPUT or LATCH, index]` for other nodes.
     nodes: Vec<[u32; 2]>,
-    /// Open-addressed hash of AND nodes, 0 meaning empty; its length is a power of two.
+    /// Open-addressed hash table of AND gates; 0 is an empty slot. Its length is a power of two.
     buckets: Vec<u32>,
     gates: usize,
     inputs: Vec<Pin>,
@@ -126,12 +126,12 @@ pub struct Aig {
 }
 
 impl Aig {
-    /// A graph with the constant only.
+    /// Creates a graph with only the constant node.
     pub fn new() -> Aig {
         Aig { nodes: vec![[0, 0]], buckets: vec![0; 1 << 10], ..Aig::default() }
     }
 
-    /// Number of nodes, the constant included.
+    /// Returns the number of nodes, including the constant.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -141,7 +141,7 @@ impl Aig {
         self.nodes.len() == 1
     }
 
-    /// Number of AND gates.
+    /// Returns the number of AND gates.
     pub fn gates(&self) -> usize {
         self.gates
     }
@@ -156,7 +156,7 @@ impl Aig {
         }
     }
 
-    /// Fanins of a node, if it is an AND.
+    /// Returns the fanins of an AND gate; `None` for other nodes.
     pub fn fanins(&self, node: u32) -> Option<(Lit, Lit)> {
         match self.gate(node) {
             Gate::And(a, b) => Some((a, b)),
@@ -164,17 +164,17 @@ impl Aig {
         }
     }
 
-    /// Primary inputs in order.
+    /// Returns the primary inputs in order.
     pub fn inputs(&self) -> &[Pin] {
         &self.inputs
     }
 
-    /// Registers in order.
+    /// Returns the registers in order.
     pub fn latches(&self) -> &[Latch] {
         &self.latches
     }
 
-    /// Outputs in order.
+    /// Returns the outputs in order.
     pub fn outputs(&self) -> &[Pin] {
         &self.outputs
     }
@@ -185,7 +185,7 @@ impl Aig {
         (self.nodes.len() - 1) as u32
     }
 
-    /// A new primary input.
+    /// Adds a primary input.
     pub fn input(&mut self, name: impl Into<String>) -> Lit {
         let node = self.push([INPUT, self.inputs.len() as u32]);
         let lit = Lit::new(node, false);
@@ -193,7 +193,7 @@ impl Aig {
         lit
     }
 
-    /// A new register; its next value is set later.
+    /// Adds a register; its next value is set later by [`Aig::set_next`].
     pub fn latch(&mut self, name: impl Into<String>, init: Option<bool>) -> Lit {
         let node = self.push([LATCH, self.latches.len() as u32]);
         self.latches.push(Latch { node, next: None, init, name: name.into() });
@@ -210,7 +210,7 @@ impl Aig {
         self.outputs.push(Pin { lit, name: name.into() });
     }
 
-    /// Renames input (`i`), register (`l`) or output (`o`) number `index`; false if there is none.
+    /// Renames input (`i`), register (`l`) or output (`o`) number `index`; returns `false` if it does not exist.
     pub(super) fn rename(&mut self, letter: &str, index: usize, name: &str) -> bool {
         let slot = match letter {
             "i" => self.inputs.get_mut(index).map(|p| &mut p.name),
@@ -220,7 +220,7 @@ impl Aig {
         slot.map(|slot| name.clone_into(slot)).is_some()
     }
 
-    /// `a and b`: an existing literal where constants, equal or opposite operands or an equal gate allow.
+    /// Builds `a and b`; returns an existing literal for constants, equal or opposite operands, or an equal gate.
     pub fn and(&mut self, a: Lit, b: Lit) -> Lit {
         let (a, b) = if a.0 < b.0 { (a, b) } else { (b, a) };
         if a.0 < 2 {
@@ -247,6 +247,7 @@ impl Aig {
         Lit::new(node, false)
     }
 
+    /// Doubles the size of the hash table.
     fn grow(&mut self) {
         let size = self.buckets.len() * 2;
         self.buckets = vec![0; size];
@@ -260,12 +261,12 @@ impl Aig {
         }
     }
 
-    /// `a or b`.
+    /// Builds `a or b`.
     pub fn or(&mut self, a: Lit, b: Lit) -> Lit {
         !self.and(!a, !b)
     }
 
-    /// `a xor b`. Negations move to the result, so that all four signs of the operands share one structure.
+    /// Builds `a xor b`. Negations are moved to the result, so that all four polarities of the operands share gates.
     pub fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         let negate = a.is_negated() != b.is_negated();
         let (a, b) = (Lit::new(a.node(), false), Lit::new(b.node(), false));
@@ -273,7 +274,7 @@ impl Aig {
         self.or(only_a, only_b).xor(negate)
     }
 
-    /// `if sel { yes } else { no }`.
+    /// Builds a multiplexer: `if sel { yes } else { no }`.
     pub fn mux(&mut self, sel: Lit, yes: Lit, no: Lit) -> Lit {
         if yes == no {
             return yes;
@@ -281,7 +282,7 @@ impl Aig {
         if yes == !no {
             return self.xor(sel, no);
         }
-        // One form for both polarities of the selector.
+        // Normalise the polarity of the selector.
         let (sel, yes, no) = if sel.is_negated() { (!sel, no, yes) } else { (sel, yes, no) };
         let (high, low) = (self.and(sel, yes), self.and(!sel, no));
         self.or(high, low)
@@ -317,13 +318,13 @@ impl<const WORDS: usize> Simulation<WORDS> {
         }
     }
 
-    /// Patterns of a literal.
+    /// Returns the patterns of a literal.
     pub fn value(&self, lit: Lit) -> [u64; WORDS] {
         let flip = if lit.is_negated() { u64::MAX } else { 0 };
         self.values[lit.node() as usize].map(|w| w ^ flip)
     }
 
-    /// Number of nodes simulated so far.
+    /// Returns the number of nodes simulated so far.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -338,7 +339,7 @@ impl<const WORDS: usize> Simulation<WORDS> {
 pub(super) mod tests_support {
     use super::*;
 
-    /// Four inputs, two registers with different power-on values, three outputs.
+    /// Returns a graph with four inputs, two registers with different power-on values, and three outputs.
     pub(crate) fn sample() -> Aig {
         let mut g = Aig::new();
         let ins: Vec<_> = (0..4).map(|i| g.input(format!("model_inp[{i}]"))).collect();
@@ -354,7 +355,7 @@ pub(super) mod tests_support {
         g
     }
 
-    /// Outputs and next values for fixed patterns of inputs and registers.
+    /// Returns outputs and next values for fixed patterns of inputs and registers.
     pub(crate) fn pattern_outputs(g: &Aig) -> Vec<[u64; 2]> {
         let mut sim = Simulation::<2>::default();
         let pattern = |n: u32| {
@@ -396,13 +397,13 @@ mod tests {
         let mut g = Aig::new();
         let ins: Vec<_> = (0..80).map(|i| g.input(format!("i{i}"))).collect();
         let all = |g: &mut Aig| -> Vec<Lit> {
-            let mut made = Vec::new();
+            let mut products = Vec::new();
             for &a in &ins {
                 for &b in &ins {
-                    made.push(g.and(a, !b));
+                    products.push(g.and(a, !b));
                 }
             }
-            made
+            products
         };
         let first = all(&mut g);
         let size = g.len();

@@ -38,8 +38,8 @@ impl ModelGates {
         // without range analysis for them: matching the values of a pass before and after it uses signs would leave
         // some designs undecided.
         let by_types = blast_by_types(&mut e.words, model, &inputs);
-        let twins: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
-        e.add_twins(&twins);
+        let pairs: Vec<(Lit, Lit)> = bits.all().zip(by_types.all()).collect();
+        e.add_equivalences(&pairs);
         e.simulate();
         let mut by_signature: FxHashMap<_, Vec<Lit>> = FxHashMap::default();
         for id in model.ids() {
@@ -219,11 +219,11 @@ pub(super) fn compare(
     report: &mut Report,
     e: &mut Engine,
 ) -> bool {
-    let kept = e.set_aside(effort.cap);
+    let kept = e.reserve(effort.cap);
     let saved = std::mem::replace(&mut e.limits, effort.limits);
     let decided = within_effort((model, rtl, ports), gates, (latency, structure), effort, proved, report, e);
     e.limits = saved;
-    e.give_back(kept);
+    e.release(kept);
     decided
 }
 

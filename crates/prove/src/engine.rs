@@ -1,11 +1,11 @@
-//! Decides whether words of one graph are equal: the methods, cheapest first.
+//! Decides if words of one graph are equal. Methods, cheapest first:
 //!
-//! 1. the same literals (structural hashing and [`super::parity`] did the work);
-//! 2. simulation of random patterns, which only refutes;
+//! 1. equal literals (after structural hashing and [`super::parity`]);
+//! 2. simulation of random patterns, which can only refute;
 //! 3. affine integer forms ([`super::affine`]), for sums in another order;
-//! 4. all assignments of the leaves of the cone, if they are at most twenty;
-//! 5. SAT. Cones are cut at values that both sides share first, which can only fail to prove; then they grow, and an
-//!    assignment of the inputs themselves is a counterexample.
+//! 4. all assignments of the leaves of the cone, if there are at most twenty;
+//! 5. SAT. At first cones end at values that both sides share: a difference is then no counterexample. If needed they
+//!    grow up to the inputs, where a satisfying assignment is a counterexample.
 
 use super::affine;
 use super::aig::{Aig, Gate, Lit, Simulation, VARIABLES};
@@ -18,23 +18,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Words of 64 random patterns.
+/// Number of 64-bit words of random patterns that are simulated.
 pub const WORDS: usize = 4;
 /// Default budget of one run in ticks: about two and a half minutes of one core (29 ns a tick, measured on 27,000
 /// operations).
 pub const WORK: u64 = 5_000_000_000;
-/// Ticks for one gate of a cone.
+/// Cost in ticks of one gate of a cone.
 pub const GATE: u64 = 8;
-/// Ticks for the clauses of one gate that the solver is given.
+/// Cost in ticks of the clauses of one gate for the solver.
 pub(super) const CLAUSES: u64 = 80;
-/// Ticks for one step of the solver: a constant, and one more for each this number of gates of the cone.
+/// Cost in ticks of one step of the solver: a constant (.0), plus one tick for every .1 gates of the cone.
 pub(super) const STEP: (u64, u64) = (80, 5);
-/// Ticks for one unit of the linear forms.
+/// Cost in ticks of one step of the linear forms.
 pub const FORMS: u64 = 3;
-/// Gates evaluated for 64 assignments at once that count as one unit.
+/// Number of gates evaluated for 64 assignments at once that cost one tick.
 const EVALUATED: u64 = 12;
 
-/// Most variables of parities formed for a graph: a constant, and a number for each of its gates.
+/// Largest number of variables in the parities of a graph: a constant, plus a number for each gate.
 const PARITIES: (u64, u64) = (1_000_000, 20);
 
 /// Number of bits proved equal, by method.
@@ -51,12 +51,12 @@ pub struct Counts {
     pub tried: u64,
     /// By SAT.
     pub sat: u64,
-    /// Internal equivalences found by sweeping.
+    /// Internal equivalences detected by sweeping.
     pub swept: u64,
 }
 
 impl Counts {
-    /// Adds those of another part of a proof.
+    /// Adds the counts of another part of a proof.
     pub fn add(&mut self, other: &Counts) {
         self.structural += other.structural;
         self.affine += other.affine;
@@ -72,23 +72,23 @@ impl Counts {
 pub enum Outcome {
     /// Equal for every input.
     Equal,
-    /// Different for this assignment of the graph's inputs.
+    /// Different for this assignment of the inputs, in their order.
     Differs(Vec<bool>),
-    /// Not decided within the limit.
+    /// Undecided within the limits.
     Unknown,
 }
 
-/// Limits of the work for one cone.
+/// Limits for one cone.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Steps of the solver.
+    /// Number of steps of the solver.
     pub sat_steps: u64,
-    /// Gates of a cone.
+    /// Number of gates of a cone.
     pub cone: usize,
-    /// Leaves up to which all assignments are tried.
+    /// Number of leaves up to which all assignments are tried.
     pub exhaustive_leaves: usize,
-    /// `true` if cones extend to the inputs; otherwise they stay near shared values, where a question is cheap but may
-    /// stay undecided.
+    /// `true` if cones may extend to the inputs; otherwise they end near shared values, which is cheaper but may leave
+    /// a question undecided.
     pub deep: bool,
 }
 
@@ -98,7 +98,7 @@ impl Default for Limits {
     }
 }
 
-/// A graph with simulation, cut points and proved equivalences.
+/// Prover for one graph: gates, simulated patterns, cut points and proved equivalences.
 pub struct Engine {
     /// Gates and arithmetic.
     pub words: Words,
@@ -108,48 +108,50 @@ pub struct Engine {
     cut: FxHashSet<u32>,
     /// Nodes that were proved equal to an earlier literal.
     merged: FxHashMap<u32, Lit>,
-    twins: Twins,
+    equivalent: EquivalentNodes,
     solver: Box<dyn Solver>,
     /// Limits for each question.
     pub limits: Limits,
-    /// Ticks left for the whole run; every question is charged its cost. A tick is about 0.03 microseconds. At zero,
-    /// nothing more is decided.
+    /// Remaining budget of the run in ticks (about 0.03 microseconds each); every question is charged its cost. At
+    /// zero, all further questions are undecided.
     pub left: u64,
-    /// Units that were spent beyond what was there; they are taken from what is given back.
+    /// Ticks spent beyond the budget; [`Engine::release`] subtracts them from what it returns to the budget.
     debt: u64,
-    /// Units that were spent in all.
+    /// Ticks spent in total.
     pub spent: u64,
     /// Number of bits proved, by method.
     pub counts: Counts,
-    /// SAT questions that were answered "no difference", for a certificate.
+    /// SAT questions whose answer is "unsatisfiable" (no difference), for a certificate.
     pub questions: Vec<Question>,
-    /// `true` if `questions` are kept.
+    /// `true` to collect `questions`.
     pub keep_questions: bool,
-    /// Where it is written how far the run is.
+    /// Counter that receives the progress of the run.
     pub progress: Option<Arc<ProgressCounter>>,
 }
 
-/// A question that a solver answered with "no difference".
+/// An unsatisfiable SAT question.
 pub struct Question {
-    /// Its gates, with one output that is never 1.
+    /// Miter of the question: its output is never 1.
     pub miter: Aig,
-    /// Its clauses.
+    /// Clauses in DIMACS format.
     pub dimacs: Vec<u8>,
-    /// Why they cannot all hold, as DRAT, if the solver keeps proofs.
+    /// DRAT proof that the clauses are unsatisfiable, if the solver records proofs.
     pub proof: Option<Vec<u8>>,
 }
 
-/// Gates of values in another form, which nothing reads: what reads gates like them reads those values.
+/// Pairs of nodes that the caller has proved equal, with the gates below them. Gates with the same structure are merged
+/// with them.
 #[derive(Default)]
-struct Twins {
-    /// In topological order.
+struct EquivalentNodes {
+    /// Gates (node and its operands) in topological order.
     gates: Vec<(u32, Lit, Lit)>,
-    /// The older literals that nodes are equal to.
+    /// For each newer node, the older literal that it equals.
     equal: FxHashMap<u32, Lit>,
 }
 
 /// Gates and leaves below some literals.
 struct Cone {
+    /// Gates (node and its operands) in topological order.
     gates: Vec<(u32, Lit, Lit)>,
     leaves: Vec<u32>,
     /// `true` if every leaf is an input.
@@ -157,7 +159,7 @@ struct Cone {
 }
 
 impl Engine {
-    /// An engine over an empty graph.
+    /// Creates an engine with an empty graph.
     pub fn new(solver: Box<dyn Solver>) -> Engine {
         Engine {
             words: Words::new(),
@@ -165,7 +167,7 @@ impl Engine {
             rng: SplitMix::new(0x70_72_6f_76_65),
             cut: FxHashSet::default(),
             merged: FxHashMap::default(),
-            twins: Twins::default(),
+            equivalent: EquivalentNodes::default(),
             solver,
             limits: Limits::default(),
             left: WORK,
@@ -178,12 +180,12 @@ impl Engine {
         }
     }
 
-    /// Marks the nodes of these literals as shared values.
+    /// Marks the nodes of these literals as shared values, at which cones end first.
     pub fn add_cut(&mut self, lits: &[Lit]) {
         self.cut.extend(lits.iter().map(|l| l.node()));
     }
 
-    /// Simulates all nodes made so far.
+    /// Simulates all nodes that were added since the last call.
     pub fn simulate(&mut self) {
         let rng = &mut self.rng;
         self.sim.extend(&self.words.aig, |gate| match gate {
@@ -193,16 +195,17 @@ impl Engine {
         });
     }
 
-    /// Simulated patterns of a literal.
+    /// Returns the simulated patterns of a literal.
     pub fn signature(&self, lit: Lit) -> [u64; WORDS] {
         self.sim.value(lit)
     }
 
+    /// Returns the assignment of the inputs in one simulated pattern.
     fn pattern(&self, word: usize, bit: u32) -> Vec<bool> {
         self.words.aig.inputs().iter().map(|p| self.sim.value(p.lit)[word] >> bit & 1 == 1).collect()
     }
 
-    /// The first random pattern in which two words differ.
+    /// Returns the first simulated assignment of the inputs for which two words differ.
     pub fn simulated_difference(&self, a: &[Lit], b: &[Lit]) -> Option<Vec<bool>> {
         a.iter().zip(b).filter(|(x, y)| x != y).find_map(|(&x, &y)| {
             let (p, q) = (self.sim.value(x), self.sim.value(y));
@@ -244,7 +247,7 @@ impl Engine {
         self.cut.contains(&lit.node())
     }
 
-    /// Returns `true` if two bits are equal, decided within the given limits; an equality is remembered.
+    /// Returns `true` if two bits are proved equal within the given limits; the equality is recorded.
     pub fn equal_within(&mut self, x: Lit, y: Lit, limits: Limits) -> bool {
         let equal = self.equal_bits(x, y, limits) == Outcome::Equal;
         if equal {
@@ -259,7 +262,7 @@ impl Engine {
         }
     }
 
-    /// Remembers an equality: the newer node is the older literal.
+    /// Records an equality: the older literal replaces the newer node.
     fn merge(&mut self, x: Lit, y: Lit) {
         let (x, y) = (self.root(x), self.root(y));
         if x.node() == y.node() {
@@ -269,7 +272,7 @@ impl Engine {
         self.merged.insert(newer.node(), older.xor(newer.is_negated()));
     }
 
-    /// The oldest literal known to be equal.
+    /// Returns the oldest literal that is known to be equal.
     fn root(&self, mut lit: Lit) -> Lit {
         while let Some(&older) = self.merged.get(&lit.node()) {
             lit = older.xor(lit.is_negated());
@@ -277,11 +280,11 @@ impl Engine {
         lit
     }
 
-    /// Gates below `roots`, cut after `levels` shared values on a path, or at inputs.
+    /// Returns the cone below `roots`, which ends after `levels` shared values on a path, or at inputs. Returns `None`
+    /// if it has more than `limit` gates.
     fn cone(&self, roots: &[Lit], levels: u32, limit: usize) -> Option<Cone> {
-        // Nodes with the number of further cuts that may be crossed there. Gates have higher numbers than their
-        // operands, so the highest node left has had all its readers processed: the first of its entries has the most
-        // cuts, and it is processed immediately.
+        // Nodes with the number of further cuts that may be crossed. Gates have higher numbers than their operands, so
+        // all readers of the highest remaining node have been processed. Its first entry has the most cuts left.
         let mut left: BinaryHeap<(u32, u32)> = roots.iter().map(|l| (l.node(), levels)).collect();
         let is_root: FxHashSet<u32> = roots.iter().map(|l| l.node()).collect();
         let mut done = None;
@@ -317,6 +320,7 @@ impl Engine {
         Some(Cone { gates, leaves, complete })
     }
 
+    /// Decides if two bits are equal, by cones of increasing depth.
     fn equal_bits(&mut self, x: Lit, y: Lit, limits: Limits) -> Outcome {
         let (x, y) = (self.root(x), self.root(y));
         if x == y {
@@ -355,7 +359,7 @@ impl Engine {
                 if steps == 0 {
                     continue;
                 }
-                // A step is a decision and what follows from it: the more gates, the more that is.
+                // A step is a decision with its propagations, which take longer the more gates there are.
                 let gates = cone.gates.len() as u64;
                 self.spend(CLAUSES * gates);
                 let price = STEP.0 + gates / STEP.1;
@@ -395,36 +399,36 @@ impl Engine {
         Outcome::Unknown
     }
 
-    /// Does something that may take `units` at most, of what is left.
-    pub fn within<T>(&mut self, units: u64, run: impl FnOnce(&mut Engine) -> T) -> T {
-        let kept = self.set_aside(units);
+    /// Runs a job with a budget of at most `ticks`.
+    pub fn within<T>(&mut self, ticks: u64, run: impl FnOnce(&mut Engine) -> T) -> T {
+        let kept = self.reserve(ticks);
         let out = run(self);
-        self.give_back(kept);
+        self.release(kept);
         out
     }
 
-    /// Leaves `units` at most: what is to be given back ([`Engine::give_back`]) afterwards.
-    pub fn set_aside(&mut self, units: u64) -> u64 {
-        let kept = self.left.saturating_sub(units);
+    /// Limits the budget to `ticks`. Returns the ticks removed from it, for [`Engine::release`].
+    pub fn reserve(&mut self, ticks: u64) -> u64 {
+        let kept = self.left.saturating_sub(ticks);
         self.left -= kept;
         kept
     }
 
-    /// Gives back what [`Engine::set_aside`] took, without what was spent in excess since then: a run keeps its budget
-    /// though parts of it may not.
-    pub fn give_back(&mut self, kept: u64) {
+    /// Returns ticks that [`Engine::reserve`] removed to the budget, minus those spent in excess since then, so that
+    /// the whole run meets its budget even if a part exceeds its own.
+    pub fn release(&mut self, kept: u64) {
         self.left += kept;
         let due = self.debt.min(self.left);
         self.debt -= due;
         self.left -= due;
     }
 
-    /// Takes units from what is left.
-    pub fn spend(&mut self, units: u64) {
+    /// Charges ticks to the budget.
+    pub fn spend(&mut self, ticks: u64) {
         super::progress::check_cancelled();
-        self.spent += units;
-        self.debt += units.saturating_sub(self.left);
-        self.left = self.left.saturating_sub(units);
+        self.spent += ticks;
+        self.debt += ticks.saturating_sub(self.left);
+        self.left = self.left.saturating_sub(ticks);
         if let Some(progress) = &self.progress {
             progress.spend(self.spent);
         }
@@ -437,12 +441,12 @@ impl Engine {
         }
     }
 
-    /// Gates of a cone that what is left allows to look at.
+    /// Returns the number of gates, up to `gates`, that the remaining budget allows.
     fn affordable(&self, gates: usize) -> usize {
         gates.min((self.left / GATE) as usize)
     }
 
-    /// The limit that a question met which was not decided, in words.
+    /// Returns a message with the limit because of which a question is undecided.
     pub fn limit_reached(&self) -> String {
         if self.left == 0 {
             return "the budget of the whole run (--work) was spent; --prove-effort max allows ten times as much"
@@ -454,7 +458,7 @@ impl Engine {
         )
     }
 
-    /// Everything below literals, as far as it is affordable.
+    /// Returns the whole cone below literals; `None` if the budget does not allow it.
     fn whole_cone(&mut self, roots: &[Lit]) -> Option<Cone> {
         let most = self.affordable(5_000_000);
         let cone = self.cone(roots, 1_000_000, most);
@@ -462,16 +466,16 @@ impl Engine {
         cone
     }
 
-    /// Takes pairs of literals that are known to be equal: gates like those below one of a pair are merged with those
-    /// of the other ([`Engine::normalise`]). Called before anything is merged.
-    pub fn add_twins(&mut self, pairs: &[(Lit, Lit)]) {
+    /// Adds pairs of literals that are known to be equal. [`Engine::normalise`] then merges gates that read one literal
+    /// of a pair with equal gates that read the other one. Must be called before any merge.
+    pub fn add_equivalences(&mut self, pairs: &[(Lit, Lit)]) {
         let differ = |&(x, y): &(Lit, Lit)| x.node() != y.node();
         let roots: Vec<Lit> = pairs.iter().filter(|pair| differ(pair)).flat_map(|&(x, y)| [x, y]).collect();
         let Some(cone) = self.whole_cone(&roots) else { return };
-        self.twins.gates = cone.gates;
+        self.equivalent.gates = cone.gates;
         for &(x, y) in pairs.iter().filter(|pair| differ(pair)) {
             let (newer, older) = if x.node() > y.node() { (x, y) } else { (y, x) };
-            self.twins.equal.entry(newer.node()).or_insert(older.xor(newer.is_negated()));
+            self.equivalent.equal.entry(newer.node()).or_insert(older.xor(newer.is_negated()));
         }
     }
 
@@ -479,22 +483,23 @@ impl Engine {
     pub fn normalise(&mut self, roots: &[Lit]) {
         let Some(cone) = self.whole_cone(roots) else { return };
         let mut gates = cone.gates;
-        if !self.twins.gates.is_empty() {
-            self.spend(GATE * self.twins.gates.len() as u64);
-            gates.extend(self.twins.gates.iter().map(|&(node, a, b)| (node, self.root(a), self.root(b))));
-            // Higher numbers are made of lower ones.
+        if !self.equivalent.gates.is_empty() {
+            self.spend(GATE * self.equivalent.gates.len() as u64);
+            gates.extend(self.equivalent.gates.iter().map(|&(node, a, b)| (node, self.root(a), self.root(b))));
+            // Operands have lower numbers than their gates.
             gates.sort_unstable_by_key(|gate| gate.0);
             gates.dedup_by_key(|gate| gate.0);
         }
         let most = (PARITIES.0 + PARITIES.1 * gates.len() as u64).min(self.left);
-        let (found, variables) = parity::equalities(&gates, &self.twins.equal, most);
+        let (found, variables) = parity::equalities(&gates, &self.equivalent.equal, most);
         self.spend(variables);
         for (node, older) in found {
             self.merge(Lit::new(node, false), older);
         }
     }
 
-    /// Returns `Equal` if two words are known to be equal, `Differs` if a simulated pattern distinguishes them.
+    /// Compares two words without proof: `Equal` if they are known to be equal, `Differs` if a simulated pattern
+    /// distinguishes them, otherwise `Unknown`.
     pub fn compared(&mut self, a: &[Lit], b: &[Lit]) -> Outcome {
         if a.iter().zip(b).all(|(&x, &y)| self.root(x) == self.root(y)) {
             self.counts.structural += a.len() as u64;
@@ -504,8 +509,8 @@ impl Engine {
         self.simulated_difference(a, b).map_or(Outcome::Unknown, Outcome::Differs)
     }
 
-    /// Looks for internal equivalences below `roots` among all nodes, oldest first, each decided within small limits.
-    /// What it finds makes later cones smaller.
+    /// Searches internal equivalences below `roots`, oldest nodes first, each decided within `limits`. Every
+    /// equivalence makes later cones smaller.
     pub fn sweep(&mut self, roots: &[Lit], limits: Limits) {
         self.normalise(roots);
         self.simulate();
@@ -543,7 +548,7 @@ impl Engine {
         }
     }
 
-    /// The value of literals under an assignment of the inputs.
+    /// Returns the value of each node for an assignment of the inputs.
     pub fn evaluate(&self, inputs: &[bool]) -> Vec<bool> {
         let aig = &self.words.aig;
         let mut values = Vec::with_capacity(aig.len());
@@ -560,9 +565,9 @@ impl Engine {
     }
 }
 
-/// Tries all assignments of the leaves, 64 at a time.
+/// Compares `x` and `y` for all assignments of the leaves, 64 at a time.
 fn exhaust(cone: &Cone, x: Lit, y: Lit) -> Answer {
-    // Places of nodes in a dense array: constant, leaves, gates.
+    // Index of each node in a dense array: constant, leaves, gates.
     let mut place: FxHashMap<u32, u32> = FxHashMap::default();
     place.insert(0, 0);
     for (i, &leaf) in cone.leaves.iter().enumerate() {
@@ -635,7 +640,7 @@ mod tests {
         let all = e.words.all(&x);
         let parity = e.words.parity(&x);
         let other = e.words.aig.xor(parity, all);
-        // All ones is among the simulated patterns, so ask for another single one.
+        // The pattern of all ones is simulated, so the difference is at another assignment.
         let mut y = x.clone();
         y[7] = !y[7];
         let single = e.words.all(&y);
@@ -671,7 +676,7 @@ mod tests {
 
     /// An equality of two words is used for the gates that read either word, and for no others.
     #[test]
-    fn what_reads_one_of_two_twins_is_what_reads_the_other() {
+    fn gates_of_equivalent_words_are_merged() {
         let mut e = Engine::new(Box::new(Embedded));
         let x = inputs(&mut e.words, 40);
         let (a, rest) = x.split_at(8);
@@ -680,8 +685,8 @@ mod tests {
         // A product in both operand orders, which no method looks into here.
         let one = e.words.mul((a, true), (b, true), 12);
         let other = e.words.mul((b, true), (a, true), 12);
-        let twins: Vec<(Lit, Lit)> = one.iter().copied().zip(other.iter().copied()).collect();
-        e.add_twins(&twins);
+        let pairs: Vec<(Lit, Lit)> = one.iter().copied().zip(other.iter().copied()).collect();
+        e.add_equivalences(&pairs);
         let sums = [(&one, p), (&other, p), (&one, q)].map(|(word, y)| e.words.add(word, y, Lit::FALSE, false));
         e.normalise(&sums.concat());
         assert_eq!(e.compared(&sums[0], &sums[1]), Outcome::Equal);
@@ -689,8 +694,8 @@ mod tests {
     }
 
     #[test]
-    fn work_ends_with_the_units_of_the_run() {
-        // A product both ways round with its rows in another order, which is beyond any solver.
+    fn a_proof_ends_when_the_budget_is_exhausted() {
+        // A product in both operand orders, which is too hard for any SAT solver.
         let hard = |left: u64| {
             let mut e = Engine::new(Box::new(Embedded));
             e.left = left;

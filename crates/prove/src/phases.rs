@@ -55,7 +55,7 @@ pub fn stated_interval(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "initiation interval", &[])
 }
 
-/// For how many clocks a sample must stay on its ports, as the file's head states.
+/// Returns the number of cycles in which a sample must be stable on its ports, as the header comment states it.
 pub(super) fn stated_hold(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "inputs must stay for", &[])
 }

@@ -1,4 +1,4 @@
-//! Which port of a file is what.
+//! Roles of the ports of an RTL file: data, clock, reset, enable, handshake.
 
 use super::phases::Phases;
 use super::unroll::clock_of;
@@ -7,14 +7,14 @@ use alir_hdl::{Rtl, SignalId};
 use num_bigint::BigUint;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Names of the control ports, where the usual ones must not decide.
+/// Names of the control ports; a control without one is recognised by the usual names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlNames {
-    /// The clock, needed if no register determines it.
+    /// The clock; required only if no register determines it.
     pub clock: Option<String>,
     /// The reset.
     pub reset: Option<String>,
-    /// `Some(true)` if the reset acts when low; if `None`, its name decides.
+    /// `Some(true)` for an active-low reset; `None`: its name decides.
     pub reset_low: Option<bool>,
     /// The clock enable.
     pub enable: Option<String>,
@@ -26,51 +26,53 @@ pub struct ControlNames {
     pub ready: Option<String>,
 }
 
-/// Which port is what.
+/// Roles of the ports, and timing of the inputs.
 #[derive(Clone)]
 pub(super) struct PortRoles {
-    /// For each model input element: the port and its lowest bit there.
+    /// For each input element of the model: its port and its lowest bit there; `None` for an element without bits.
     pub(super) inputs: Vec<Option<(SignalId, u32)>>,
+    /// Like `inputs`, for the output elements of the model.
     pub(super) outputs: Vec<Option<(SignalId, u32)>>,
     pub(super) clock: Option<SignalId>,
     pub(super) reset: Option<SignalId>,
-    /// `true` if the reset acts when low.
+    /// `true` for an active-low reset.
     pub(super) reset_low: bool,
     pub(super) enable: Option<SignalId>,
+    /// Valid flags of the inputs and of the outputs.
     pub(super) valid: Option<(SignalId, SignalId)>,
     /// Port that states when a sample is accepted.
     pub(super) ready: Option<SignalId>,
-    /// The phases of a design that takes a sample every few clocks.
+    /// Phase counters of a design with an initiation interval above one.
     pub(super) phases: Option<Phases>,
-    /// For each model input element, the number of cycles after the accepting one at which it is at its port; empty
-    /// where all are present in that cycle.
+    /// For each input element of the model, the number of cycles after the accepting one in which it is on its port;
+    /// empty if all are present in the accepting cycle.
     pub(super) beats: Vec<u32>,
-    /// For how many clocks a sample stays on its ports, the one whose edge accepts it included.
+    /// Number of cycles in which a sample is stable on its ports, including the accepting one.
     pub(super) hold: u32,
-    /// Moments of their own, where not all inputs are of the moment that the latency says.
+    /// Age of each input, if not all inputs are as old as the latency.
     pub(super) moments: Option<Moments>,
 }
 
-/// Which moments the inputs of a comparison are of, and how far back it goes.
+/// Age of the inputs of a comparison, and of the oldest registers. A *moment* is a number of cycles before the outputs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
-    /// For each model input element, how many clocks before the outputs.
+    /// Moment of each input element of the model.
     pub(super) back: Vec<u32>,
-    /// Registers are followed this far back.
+    /// Number of cycles that registers are followed back.
     pub(super) depth: u32,
     /// Earlier values of registers; a register without an entry may have any value.
     pub(super) before: FxHashMap<SignalId, BigUint>,
 }
 
 impl PortRoles {
-    /// Returns the age of a model input in cycles before the outputs (the oldest, if it stays), where `latency` is that
-    /// of the accepting cycle.
+    /// Returns the moment of a model input (the oldest one, if it is stable for several cycles). `latency` is the
+    /// moment of the accepting cycle.
     pub(super) fn back(&self, input: usize, latency: u32) -> u32 {
         let after = self.beats.get(input).copied().unwrap_or(0);
         self.moments.as_ref().map_or(latency - after, |m| m.back[input])
     }
 
-    /// Model inputs on a port at a moment, with the lowest bit there.
+    /// Returns the model inputs on a port at moment `k`, each with its lowest bit there.
     pub(super) fn on(&self, signal: SignalId, k: u32, latency: u32) -> impl Iterator<Item = (usize, u32)> {
         let places = self.inputs.iter().enumerate();
         places.filter_map(move |(i, place)| {
@@ -79,18 +81,19 @@ impl PortRoles {
         })
     }
 
-    /// A moment of which there are inputs on a port, if it is a data port.
+    /// Returns a moment at which model inputs are on a port; `None` if it is no data port.
     pub(super) fn moment(&self, signal: SignalId, latency: u32) -> Option<u32> {
         let mut places = self.inputs.iter().enumerate();
         places.find_map(|(i, place)| place.filter(|p| p.0 == signal).map(|_| self.back(i, latency)))
     }
 
-    /// Returns the number of cycles that registers are followed back, for a design of this depth.
+    /// Returns the number of cycles that registers are followed back, for a design whose registers form chains of at
+    /// most `structure`.
     pub(super) fn depth(&self, latency: u32, structure: u32) -> u32 {
         self.moments.as_ref().map_or(latency.max(structure) + 4, |m| m.depth)
     }
 
-    /// Returns the value of a phase counter register at a moment.
+    /// Returns the value of a phase counter register at moment `k`.
     pub(super) fn phase(&self, signal: SignalId, k: u32) -> Option<&BigUint> {
         self.phases.as_ref()?.at(signal, k)
     }
@@ -102,8 +105,8 @@ impl PortRoles {
     }
 }
 
-/// The latency that the file's head states: `latency: 3`, in any case, in one of its comments. Lines that state the
-/// command that made the file name options and files, not its latency.
+/// Returns the latency that the header comment states, as in `latency: 3` (case is ignored). The line with the command
+/// is skipped, as it may contain options and file names with these words.
 pub(super) fn stated_latency(rtl: &Rtl) -> Option<u32> {
     stated(rtl, "latency", &["none", "combinational"])
 }
@@ -121,22 +124,22 @@ pub(super) fn stated(rtl: &Rtl, words: &str, zeros: &[&str]) -> Option<u32> {
     })
 }
 
-/// A beat and the lowest bit there.
+/// Position of an element: index of its beat, and its lowest bit in the beat.
 pub type BeatPlace = (u32, u32);
 
-/// Where the input elements of a sample that comes in beats are, as the file's head states: for each its beat and its
-/// lowest bit at the port, or that it has no bits. Nothing where samples come as a whole.
+/// Returns the positions of the input elements in the beats of a sample, as the header comment states them; an element
+/// without bits has none. Returns `None` if samples do not arrive in beats.
 ///
 /// # Errors
-/// If the head says that they come in beats, and not where each element is, in words.
+/// If the header comment states that samples arrive in beats, but not the position of each element.
 fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace>>>, String> {
-    /// Before the lines of the elements.
+    /// Line before those of the elements.
     const ELEMENTS: &str = "elements: port bits";
     let Some(count) = stated(rtl, "inputs come in", &[]).filter(|&count| count > 1) else { return Ok(None) };
     let after = rtl.head.iter().skip_while(|line| !line.trim_start().starts_with(ELEMENTS)).skip(1);
     let mut places = Vec::with_capacity(widths.len());
     for (line, &width) in after.zip(widths) {
-        // After the name, which may hold anything.
+        // The position follows the name, which may contain any characters.
         let place = line.rfind(": ").map(|at| &line[at + 2..]).unwrap_or_default();
         if place.starts_with("always 0") {
             places.push(None);
@@ -155,24 +158,25 @@ fn stated_beats(rtl: &Rtl, widths: &[u32]) -> Result<Option<Vec<Option<BeatPlace
         };
         let (Some(lo), Some(beat)) = (lo, beat.filter(|&beat| beat < count)) else {
             return Err(format!(
-                "the file's head does not say in which of {count} beats an input comes: {}",
+                "the header comment does not state in which of {count} beats an input arrives: {}",
                 line.trim()
             ));
         };
         places.push(Some((beat, lo)));
     }
     if places.len() < widths.len() {
-        return Err(format!("the file's head says where {} of {} inputs are", places.len(), widths.len()));
+        return Err(format!("the header comment states the positions of {} of {} inputs", places.len(), widths.len()));
     }
     Ok(Some(places))
 }
 
-/// Finds the ports of a file. A control is known by the name that `names` gives or by a usual one; a port with a usual
-/// name is data nevertheless where the model's data ports are complete only with it (a model with one output, called
-/// `ready`). Of inputs in beats `beats` says the places, where the file's head does not.
+/// Determines the roles of the ports of a file. A control port is recognised by its name in `names`, or by a usual
+/// name. A port with a usual name is a data port nevertheless if the model's data ports are complete only with it (such
+/// as the only output of a model, called `ready`). `beats` has the positions of inputs in beats if the header comment
+/// has none.
 ///
 /// # Errors
-/// If the ports do not fit the model, in words.
+/// If the ports do not fit the model.
 pub(super) fn find_ports(
     model: &Model,
     rtl: &Rtl,
@@ -200,7 +204,7 @@ pub(super) fn find_ports(
         _ => return Err("one of valid_in and valid_out is missing".into()),
     };
     let mut ready = named(&rtl.outputs, &names.ready, &["ready", "in_ready", "ap_ready"]);
-    // A clock port may be there although nothing needs it.
+    // A design may have a clock port although it has no registers.
     let idle_clock = named(&rtl.inputs, &names.clock, &["clk", "clock", "aclk", "ap_clk"]);
     let reset_low = names.reset_low.unwrap_or_else(|| {
         let name = reset.map(|r| rtl.signal(r).name.to_ascii_lowercase()).unwrap_or_default();
@@ -225,7 +229,7 @@ pub(super) fn find_ports(
                 })
                 .collect());
         }
-        // One port for each element that has bits: by the number at the end of its name.
+        // One port for each element with bits, matched by the number at the end of its name.
         let mut by_number: FxHashMap<usize, SignalId> = FxHashMap::default();
         for &s in &data {
             let name = &rtl.signal(s).name;
@@ -248,7 +252,8 @@ pub(super) fn find_ports(
         let seen = if seen.is_empty() { "there are none".to_owned() } else { seen.join(", ") };
         Err(format!("the {what} ports do not fit the model's {total} bits: {seen}"))
     };
-    // All controls are what their names say, or one that no name was given for is data.
+    // Either all ports with usual control names are controls, or one of them, which `names` does not give, is a data
+    // port.
     let place = |list: &[SignalId], widths: &[u32], what: &str, optional: &mut [(&mut Option<SignalId>, bool)]| {
         let all_named = place(list, widths, what, None);
         if all_named.is_err() {
@@ -271,7 +276,7 @@ pub(super) fn find_ports(
             let port = whole[0].map(|(port, _)| port);
             let unsaid = |(_, (place, width)): &(usize, (&Option<BeatPlace>, &u32))| place.is_none() == (**width > 0);
             if let Some((e, _)) = places.iter().zip(&widths).enumerate().find(unsaid) {
-                return Err(format!("the file's head does not say where input {e} is"));
+                return Err(format!("the header comment does not state the position of input {e}"));
             }
             let beats = places.iter().map(|place| place.map_or(0, |(beat, _)| beat)).collect();
             (places.iter().map(|place| Some((port?, (*place)?.1))).collect(), beats)
@@ -294,7 +299,7 @@ pub(super) fn find_ports(
     })
 }
 
-/// Values of control inputs while gates are built.
+/// Constant levels of control inputs while gates are built: each a port and its level.
 #[derive(Clone, Copy)]
 pub(super) struct ControlValues {
     pub(super) reset: Option<(SignalId, bool)>,
@@ -302,7 +307,7 @@ pub(super) struct ControlValues {
 }
 
 impl ControlValues {
-    /// Running: no reset, enabled.
+    /// Returns the levels for normal operation: reset inactive, clock enabled.
     pub(super) fn running(ports: &PortRoles) -> ControlValues {
         ControlValues { reset: ports.reset.map(|r| (r, ports.reset_low)), enable: ports.enable.map(|s| (s, true)) }
     }

@@ -938,13 +938,13 @@ pub(super) fn compare(
     report: &mut Report,
     e: &mut Engine,
 ) -> bool {
-    let kept = e.set_aside(effort.cap);
+    let kept = e.reserve(effort.cap);
     let saved = std::mem::replace(&mut e.limits, effort.limits);
     let mut terms = LinearForms::with(rules);
     // Three quarters for forms where no gates of outputs are asked about, else half.
     let most = e.left / 4 * if effort.asks_gates { 2 } else { 3 } / FORMS;
     terms.set_most(most);
-    let for_forms = e.set_aside(e.left - FORMS * most);
+    let for_forms = e.reserve(e.left - FORMS * most);
     let decided = match forms(&mut terms, model) {
         Err(_) => false,
         Ok(model_forms) => {
@@ -985,10 +985,10 @@ pub(super) fn compare(
             }
         }
     };
-    e.give_back(for_forms);
+    e.release(for_forms);
     e.spend(FORMS * terms.work());
     e.limits = saved;
-    e.give_back(kept);
+    e.release(kept);
     decided
 }
 
@@ -1043,9 +1043,9 @@ fn outputs(
     for (at, (j, width, f)) in found.into_iter().enumerate() {
         // What one output leaves is there for the others: none can take what is theirs.
         let share = design.e.left / 2_u64.min((count - at) as u64);
-        let kept = design.e.set_aside(share);
+        let kept = design.e.reserve(share);
         let answer = output(design, (j, width, f), asks_gates);
-        design.e.give_back(kept);
+        design.e.release(kept);
         match answer {
             Ok(Answer::Equal) => {
                 design.proved.outputs.insert(j);

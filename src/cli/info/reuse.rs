@@ -181,7 +181,7 @@ impl FoldFigures {
 
 impl RegionTable {
     fn new((region, figures): (&Region, &RegionFigures)) -> RegionTable {
-        let (template, streams) = (&region.made, &figures.streams);
+        let (template, streams) = (&region.implementation, &figures.streams);
         let outputs = template.outputs().len();
         RegionTable {
             operations: template.nodes().len(),

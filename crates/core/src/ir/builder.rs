@@ -1,24 +1,24 @@
-//! The only way to a [`Model`].
+//! The builder, which is the only way to create a [`Model`].
 
-use super::check::{self, Along, Problem};
+use super::check::{self, IncrementalChecker, Problem};
 use super::model::{Model, Node, Output, Table};
 use super::{Op, TableId, ValueId};
 use crate::num::{Interval, Kif};
 
-/// Limits on a model. Each is an option of the command line; hostile files stop here.
+/// Limits on a model, which protect against hostile files. Each is an option of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a file after decompression.
+    /// Size of a file after decompression, in bytes.
     pub max_bytes: u64,
-    /// Operations.
+    /// Number of operations.
     pub max_ops: u64,
-    /// Lookup table entries, all tables together.
+    /// Number of lookup table entries, all tables together.
     pub max_table_entries: u64,
     /// Absolute value of any shift and of any number of fractional bits.
     pub max_shift: u32,
     /// Bits of any value and of any aligned intermediate.
     pub max_width: u32,
-    /// Problems collected before a reader gives up.
+    /// Number of problems after which a check stops.
     pub max_problems: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// For what follows from a valid design, which may go a few bits beyond the limits that guard against files.
+    /// Returns the limits of models derived from a valid one, which may exceed the limits on files by a few bits.
     pub fn derived() -> Limits {
         Limits {
             max_ops: u64::from(u32::MAX),
@@ -53,14 +53,14 @@ impl Limits {
 pub struct Builder {
     limits: Limits,
     parts: Model,
-    /// Port types taken over from an earlier form of the program.
+    /// Types of inputs and intervals of outputs, if they are taken over from another model.
     ports: Option<(Vec<Kif>, Vec<Interval>)>,
-    /// Results of the checks of operations so far.
-    along: Along,
+    /// Checker of the operations appended by [`Builder::push_checked`].
+    checker: IncrementalChecker,
 }
 
 impl Builder {
-    /// An empty program whose inputs have these shifts.
+    /// Creates an empty program whose inputs have these shifts.
     pub fn new(inp_shifts: Vec<i32>) -> Builder {
         Builder {
             limits: Limits::default(),
@@ -76,12 +76,12 @@ impl Builder {
                 output_intervals: Vec::new(),
             },
             ports: None,
-            along: Along::default(),
+            checker: IncrementalChecker::default(),
         }
     }
 
-    /// A program that will have the inputs, tables, cost model and *port types* of `model`, and as yet no
-    /// operations and outputs. Passes start here: the port layout is the file's, whatever they do inside.
+    /// Creates a program with the inputs, tables, cost model and *port types* of `model`, but without operations and
+    /// outputs. Passes start here, so that the port layout remains that of the file.
     pub fn like(model: &Model) -> Builder {
         let mut builder = Builder::new(model.inp_shifts.clone());
         builder.limits = Limits::derived();
@@ -92,24 +92,24 @@ impl Builder {
         builder
     }
 
-    /// Other limits than the default ones.
+    /// Sets the limits.
     pub fn limits(&mut self, limits: Limits) -> &mut Builder {
         self.limits = limits;
         // Operations that were checked under other limits are checked again.
-        self.along = Along::default();
+        self.checker = IncrementalChecker::default();
         self
     }
 
-    /// The producer's cost model parameters.
+    /// Sets the producer's cost model parameters.
     pub fn cost_model(&mut self, carry_size: i64, adder_size: i64) -> &mut Builder {
         self.parts.carry_size = carry_size;
         self.parts.adder_size = adder_size;
         self
     }
 
-    /// Makes room for that many more operations.
+    /// Reserves memory for `operations` further operations.
     pub fn reserve(&mut self, operations: usize) -> &mut Builder {
-        self.along.reserve(operations);
+        self.checker.reserve(operations);
         self.parts.nodes.reserve_exact(operations);
         self
     }
@@ -127,42 +127,42 @@ impl Builder {
     #[inline(always)]
     pub fn push_checked(&mut self, node: Node) -> ValueId {
         let id = ValueId(self.parts.nodes.len() as u32);
-        let sure = self.along.surely_right(&self.parts, &self.limits, &node);
+        let is_valid = self.checker.fast_path_valid(&self.parts, &self.limits, &node);
         self.parts.nodes.push(node);
-        if !sure {
-            self.along.judge(&self.parts, &self.limits);
+        if !is_valid {
+            self.checker.check_last(&self.parts, &self.limits);
         }
         id
     }
 
-    /// Appends an operation without latency and cost, its origin being its own index.
+    /// Appends an operation with latency 0, cost 0 and its own index as origin; returns the id of its value.
     pub fn op(&mut self, op: Op, interval: Interval) -> ValueId {
         let origin = self.parts.nodes.len() as u32;
         self.push(Node { op, interval, latency: 0.0, cost: 0.0, origin })
     }
 
-    /// The operations so far.
+    /// Returns the operations so far.
     #[inline]
     pub fn nodes(&self) -> &[Node] {
         &self.parts.nodes
     }
 
-    /// The tables so far.
+    /// Returns the tables so far.
     pub fn tables(&self) -> &[Table] {
         &self.parts.tables
     }
 
-    /// Appends a table.
+    /// Appends a lookup table and returns its id.
     pub fn table(&mut self, table: Table) -> TableId {
         let id = TableId(self.parts.tables.len() as u32);
         self.parts.tables.push(table);
         id
     }
 
-    /// Forgets all tables taken over by [`Builder::like`], for a pass that drops or reorders them.
+    /// Removes all tables, for a pass that drops or reorders those of [`Builder::like`].
     pub fn clear_tables(&mut self) -> &mut Builder {
         self.parts.tables.clear();
-        self.along = Along::default();
+        self.checker = IncrementalChecker::default();
         self
     }
 
@@ -172,7 +172,7 @@ impl Builder {
         self
     }
 
-    /// The output elements so far.
+    /// Returns the output elements so far.
     pub fn outputs(&self) -> &[Output] {
         &self.parts.outputs
     }
@@ -182,15 +182,18 @@ impl Builder {
         check::check(&self.parts, &self.limits, self.ports.as_ref()).problems
     }
 
-    /// The checked program.
+    /// Checks the program and returns it.
     ///
     /// # Errors
     /// Every problem found, up to [`Limits::max_problems`], in the order of the program.
     pub fn finish(mut self) -> Result<Model, Vec<Problem>> {
-        let along = std::mem::take(&mut self.along);
-        let early = along.conclude(&self.parts, &self.limits, self.ports.as_ref());
+        let checker = std::mem::take(&mut self.checker);
+        let early = checker.conclude(&self.parts, &self.limits, self.ports.as_ref());
         let full = || check::check(&self.parts, &self.limits, self.ports.as_ref());
-        debug_assert!(early.as_ref().is_none_or(|early| *early == full()), "the check along the way is the check");
+        debug_assert!(
+            early.as_ref().is_none_or(|early| *early == full()),
+            "the incremental check agrees with the full check"
+        );
         let checked = early.unwrap_or_else(full);
         if !checked.problems.is_empty() {
             return Err(checked.problems);
@@ -219,7 +222,7 @@ mod tests {
         // u4.0 and s4.2 (signed + int = 2): top weight 4, two fractional bits, signed.
         let port = two_readers(Interval::new(0, 15, 0), Interval::new(-8, 7, 2));
         assert_eq!(port, Kif { signed: true, int: 3, frac: 2 });
-        // A reader of width 0 asks for nothing.
+        // A reader of width 0 does not widen the port.
         let port = two_readers(Interval::new(0, 15, 0), Interval::new(0, 0, 9));
         assert_eq!(port, Kif { signed: false, int: 4, frac: 0 });
     }

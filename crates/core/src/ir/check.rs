@@ -1,6 +1,6 @@
-//! The rules that make a program valid: section 4 of the specification, as far as it concerns meaning.
+//! Semantic rules of a valid program (section 4 of the specification).
 //!
-//! Spelling (record lengths, numbers that are not integers, unknown opcodes) is the readers' matter.
+//! Syntax (record lengths, numbers that are not integers, unknown opcodes) is checked by the parsers of each format.
 
 use super::builder::Limits;
 use super::model::{Model, Node, Output};
@@ -8,7 +8,7 @@ use super::{Op, ValueId};
 use crate::num::{Code, Interval, Kif};
 use std::fmt;
 
-/// Which part of an operation is wrong.
+/// Part of an operation that violates a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The operation as a whole.
@@ -27,7 +27,7 @@ pub enum Part {
     Cost,
 }
 
-/// Where in a program a problem is. Readers translate it to a place in their file.
+/// Location of a problem in a program. Parsers translate it to a location in their file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Site {
     /// The program as a whole.
@@ -71,12 +71,12 @@ impl fmt::Display for Site {
     }
 }
 
-/// One broken rule.
+/// A violated rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Stable code, `E02xx`.
     pub code: &'static str,
-    /// Where.
+    /// Location in the program.
     pub site: Site,
     /// Message of the problem.
     pub message: String,
@@ -90,10 +90,10 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Result of a check, and the types that were computed for it.
+/// Result of a check: problems, and the types that were computed on the way.
 #[derive(Debug, PartialEq)]
 pub(super) struct Checked {
-    /// Every broken rule, up to the limit.
+    /// Every violated rule, up to the limit.
     pub(super) problems: Vec<Problem>,
     /// The type of each operation; complete if there are no problems.
     pub(super) kifs: Vec<Kif>,
@@ -103,15 +103,15 @@ pub(super) struct Checked {
     pub(super) output_intervals: Vec<Interval>,
 }
 
-/// Checks everything a [`Model`] promises; `parts` has no derived tables yet. Linear in the program, and without
-/// allocation for an operation that is right.
+/// Checks all invariants of a [`Model`]; `parts` has no derived types yet. `ports` are the port types if they are taken
+/// over from another model. Takes linear time, without allocation for valid operations.
 pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Vec<Interval>)>) -> Checked {
     let mut checker =
         Checker { parts, limits, problems: Vec::new(), kifs: Vec::with_capacity(parts.nodes.len()), most: (0, 0) };
     checker.sizes();
     checker.tables();
     for index in 0..parts.nodes.len() {
-        if checker.full() {
+        if checker.is_full() {
             break;
         }
         checker.op(index);
@@ -123,7 +123,7 @@ pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Ve
         assert_eq!(outputs.len(), parts.outputs.len(), "a pass keeps the outputs");
         (input_kifs, output_intervals) = (inputs.clone(), outputs.clone());
     } else if checker.problems.is_empty() {
-        // The types of the ports follow from a program that is right so far, and may still be too wide.
+        // The port types of a valid program are computed from its operations, and may still be too wide.
         input_kifs = derived_input_kifs(parts, &checker.kifs);
         output_intervals = derived_output_intervals(parts);
         checker.port_widths(&input_kifs, &output_intervals);
@@ -131,18 +131,19 @@ pub(super) fn check(parts: &Model, limits: &Limits, ports: Option<&(Vec<Kif>, Ve
     Checked { problems: checker.problems, kifs: checker.kifs, input_kifs, output_intervals }
 }
 
-/// Section 2 of the specification: the narrowest type from which every reader gets its bits.
+/// Returns the types of the input ports: the narrowest from which every reader gets its bits (specification, section
+/// 2).
 pub(super) fn derived_input_kifs(parts: &Model, kifs: &[Kif]) -> Vec<Kif> {
     let mut ports = vec![Kif::ZERO; parts.inp_shifts.len()];
     for (node, &reader) in parts.nodes.iter().zip(kifs) {
         let Op::Input { input } = node.op else { continue };
-        serve(&mut ports[input as usize], reader);
+        widen_port(&mut ports[input as usize], reader);
     }
     ports
 }
 
 /// Widens the type of an input port for one more reader.
-fn serve(port: &mut Kif, reader: Kif) {
+fn widen_port(port: &mut Kif, reader: Kif) {
     if reader.is_zero() {
         return;
     }
@@ -155,7 +156,7 @@ fn serve(port: &mut Kif, reader: Kif) {
     *port = Kif { signed, int: top - i32::from(signed), frac: port.frac.max(reader.frac) };
 }
 
-/// The intervals of the sources, scaled and negated.
+/// Returns the intervals of the outputs: those of their sources, scaled and negated.
 pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     let interval = |out: &Output| match out.source {
         None => Interval::new(0, 0, 0),
@@ -167,95 +168,97 @@ pub(super) fn derived_output_intervals(parts: &Model) -> Vec<Interval> {
     parts.outputs.iter().map(interval).collect()
 }
 
-/// An incremental check while a program is built: each operation is checked when it is appended. A few comparisons
-/// decide the common valid cases, [`check`]'s own rules all others. It only decides that the program is valid; problems
-/// are reported by [`check`].
+/// Checker of a program while it is built: each operation is checked when it is appended. A few comparisons decide the
+/// common valid cases, the rules of [`check`] all others. It only decides if the program is valid; problems are
+/// reported by [`check`].
 #[derive(Clone, Debug, Default)]
-pub(super) struct Along {
-    /// Types of the operations, which were all right so far.
+pub(super) struct IncrementalChecker {
+    /// Types of the operations so far, all of which are valid.
     kifs: Vec<Kif>,
-    /// As in [`Checker`].
+    /// Largest width and number of fractional bits, as in [`Checker::most`].
     most: (u64, u64),
-    /// The types of the input ports as far as they are known.
+    /// Types of the input ports, from their readers so far.
     input_kifs: Vec<Kif>,
     /// `true` if any problem was detected.
-    wrong: bool,
+    has_problem: bool,
 }
 
-impl Along {
-    /// Makes room for that many more operations.
+impl IncrementalChecker {
+    /// Reserves memory for `operations` further operations.
     pub(super) fn reserve(&mut self, operations: usize) {
         self.kifs.reserve_exact(operations);
     }
 
-    /// Returns `true` if the operation that is appended next is valid by the fast rules; it is recorded then.
+    /// Returns `true`, and records the operation, if the fast rules show that the operation appended next is valid.
     #[inline(always)]
-    pub(super) fn surely_right(&mut self, parts: &Model, limits: &Limits, node: &Node) -> bool {
+    pub(super) fn fast_path_valid(&mut self, parts: &Model, limits: &Limits, node: &Node) -> bool {
         let index = parts.nodes.len();
-        if self.wrong || self.kifs.len() != index {
+        if self.has_problem || self.kifs.len() != index {
             return false;
         }
         let kif = node.interval.kif();
         let most = (self.most.0.max(kif.width().into()), self.most.1.max(kif.frac.unsigned_abs().into()));
-        let known = |v: &ValueId| v.index() < index;
-        // As in `Checker::surely_narrow`: whether operands exist, the shift, the bits of a constant.
-        let (exist, shift, more) = match &node.op {
+        let exists = |v: &ValueId| v.index() < index;
+        // As in `Checker::is_surely_within`: `true` if all operands exist, the shift, the bits of a constant.
+        let (exists_all, shift, more) = match &node.op {
             Op::Input { input } => ((*input as usize) < parts.inp_shifts.len(), 0, 0),
             Op::Const { .. } => (true, 0, 0),
-            Op::Neg { x } | Op::Relu { x } => (known(x), 0, 0),
-            Op::Quantise { x, shift } => (known(x), *shift, 0),
+            Op::Neg { x } | Op::Relu { x } => (exists(x), 0, 0),
+            Op::Quantise { x, shift } => (exists(x), *shift, 0),
             Op::Add { a, b, shift } | Op::Sub { a, b, shift } | Op::Binary { a, b, shift, .. } => {
-                (known(a) && known(b), *shift, 0)
+                (exists(a) && exists(b), *shift, 0)
             }
-            Op::AddConst { x, value, shift } => (known(x), *shift, value.bits() + 1),
-            Op::Mux { cond, on_true, on_false, shift } => (known(cond) && known(on_true) && known(on_false), *shift, 0),
-            Op::Mul { a, b } => (known(a) && known(b), 0, 0),
-            // These have rules of their own.
+            Op::AddConst { x, value, shift } => (exists(x), *shift, value.bits() + 1),
+            Op::Mux { cond, on_true, on_false, shift } => {
+                (exists(cond) && exists(on_true) && exists(on_false), *shift, 0)
+            }
+            Op::Mul { a, b } => (exists(a) && exists(b), 0, 0),
+            // The fast rules do not cover these.
             Op::Lookup { .. } | Op::Unary { .. } | Op::Sum { .. } => return false,
         };
-        let narrow = narrow(most, shift, more, limits);
-        let within = shift.unsigned_abs() <= limits.max_shift && kif.frac.unsigned_abs() <= limits.max_shift;
-        if !(exist && narrow && within && node.latency.is_finite() && node.cost.is_finite()) {
+        let is_narrow = is_within_width(most, shift, more, limits);
+        let has_small_shift = shift.unsigned_abs() <= limits.max_shift && kif.frac.unsigned_abs() <= limits.max_shift;
+        if !(exists_all && is_narrow && has_small_shift && node.latency.is_finite() && node.cost.is_finite()) {
             return false;
         }
         self.most = most;
-        self.note(parts, &node.op, kif);
+        self.record(parts, &node.op, kif);
         true
     }
 
     /// Checks the operation that was appended last by every rule.
     #[cold]
-    pub(super) fn judge(&mut self, parts: &Model, limits: &Limits) {
+    pub(super) fn check_last(&mut self, parts: &Model, limits: &Limits) {
         let Some(index) = parts.nodes.len().checked_sub(1) else { return };
-        if self.wrong || self.kifs.len() != index {
-            self.wrong = true;
+        if self.has_problem || self.kifs.len() != index {
+            self.has_problem = true;
             return;
         }
         let kifs = std::mem::take(&mut self.kifs);
         let mut checker = Checker { parts, limits, problems: Vec::new(), kifs, most: self.most };
         checker.op(index);
-        self.wrong = !checker.problems.is_empty();
+        self.has_problem = !checker.problems.is_empty();
         (self.kifs, self.most) = (checker.kifs, checker.most);
-        if !self.wrong
+        if !self.has_problem
             && let Some(kif) = self.kifs.pop()
         {
-            self.note(parts, &parts.nodes[index].op, kif);
+            self.record(parts, &parts.nodes[index].op, kif);
         }
     }
 
-    /// Takes an operation that is right among the others.
+    /// Records a valid operation of type `kif`.
     #[inline(always)]
-    fn note(&mut self, parts: &Model, op: &Op, kif: Kif) {
+    fn record(&mut self, parts: &Model, op: &Op, kif: Kif) {
         if let Op::Input { input } = op {
             if self.input_kifs.len() < parts.inp_shifts.len() {
                 self.input_kifs.resize(parts.inp_shifts.len(), Kif::ZERO);
             }
-            serve(&mut self.input_kifs[*input as usize], kif);
+            widen_port(&mut self.input_kifs[*input as usize], kif);
         }
         self.kifs.push(kif);
     }
 
-    /// Returns the result of [`check`] for a program whose operations were all checked: only the rest is examined.
+    /// Returns the result of [`check`] for a program whose operations were all checked: only the rest is checked now.
     /// `None` if [`check`] has to run.
     pub(super) fn conclude(
         mut self,
@@ -263,8 +266,8 @@ impl Along {
         limits: &Limits,
         ports: Option<&(Vec<Kif>, Vec<Interval>)>,
     ) -> Option<Checked> {
-        // Without a limit on problems nothing would ever be found.
-        if self.wrong || self.kifs.len() != parts.nodes.len() || limits.max_problems == 0 {
+        // With a limit of 0 problems the checker would report none.
+        if self.has_problem || self.kifs.len() != parts.nodes.len() || limits.max_problems == 0 {
             return None;
         }
         self.input_kifs.resize(parts.inp_shifts.len(), Kif::ZERO);
@@ -276,7 +279,7 @@ impl Along {
             return None;
         }
         if let Some((inputs, outputs)) = ports {
-            // As `check` has it: where these do not fit, it says so.
+            // If the numbers of ports differ, `check` reports it.
             let fit = inputs.len() == parts.inp_shifts.len() && outputs.len() == parts.outputs.len();
             let (input_kifs, output_intervals) = (inputs.clone(), outputs.clone());
             return fit.then_some(Checked { problems: Vec::new(), kifs: checker.kifs, input_kifs, output_intervals });
@@ -288,10 +291,10 @@ impl Along {
     }
 }
 
-/// Returns `true` if an operation is within the limit of bits for all operands: `most` are the most bits and fractional
-/// bits of any operand and of the result, `more` those of a constant.
+/// Returns `true` if an operation is within the width limit whatever its operands: `most` are the largest width and the
+/// largest number of fractional bits of any operand and of the result, `more` is the width of a constant.
 #[inline]
-fn narrow(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
+fn is_within_width(most: (u64, u64), shift: i32, more: u64, limits: &Limits) -> bool {
     // A product has twice the bits; aligning operands to one another and to the result adds at most the rest.
     2 * most.0 + 4 * most.1 + 3 * u64::from(shift.unsigned_abs()) + more <= u64::from(limits.max_width)
 }
@@ -302,18 +305,17 @@ struct Checker<'a> {
     problems: Vec<Problem>,
     /// Types of the operations checked so far.
     kifs: Vec<Kif>,
-    /// The most bits and fractional bits (or, below the point, missing ones) of these types and that of the operation
-    /// of the operation.
+    /// Largest width, and largest absolute number of fractional bits, of these types and that of the current operation.
     most: (u64, u64),
 }
 
 impl Checker<'_> {
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.problems.len() >= self.limits.max_problems
     }
 
     fn report(&mut self, code: &'static str, site: Site, message: impl Into<String>, help: impl Into<String>) {
-        if !self.full() {
+        if !self.is_full() {
             self.problems.push(Problem { code, site, message: message.into(), help: help.into() });
         }
     }
@@ -371,7 +373,7 @@ impl Checker<'_> {
             let outside = |entry: &i32| !(min..=max).contains(&i64::from(*entry));
             if let Some(k) = table.entries.iter().position(outside) {
                 let more = table.entries[k + 1..].iter().filter(|e| outside(e)).count();
-                let others = if more == 0 { String::new() } else { format!(" (nor do {more} behind it)") };
+                let others = if more == 0 { String::new() } else { format!(" (nor do {more} later ones)") };
                 self.report(
                     "E0204",
                     Site::TableEntry(t, k),
@@ -394,18 +396,18 @@ impl Checker<'_> {
         if !node.cost.is_finite() {
             self.report("E0205", Site::Op(index, Part::Cost), "cost is not finite", "use a number");
         }
-        self.fractionals(index, kif);
+        self.frac_bits(index, kif);
         self.operands(index, &node.op);
-        // What follows computes with the operands' types.
-        if self.problems.len() == before && !self.full() {
+        // The next checks need the operands' types.
+        if self.problems.len() == before && !self.is_full() {
             self.widths(index, kif);
             self.rules(index, kif);
         }
         self.kifs.push(kif);
     }
 
-    fn fractionals(&mut self, index: usize, kif: Kif) {
-        // The step of an interval that is only zero says nothing about any width.
+    fn frac_bits(&mut self, index: usize, kif: Kif) {
+        // The step of an interval that contains only zero affects no width.
         if kif.is_zero() {
             return;
         }
@@ -469,7 +471,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Bits of an operand after alignment to `frac` fractional bits.
+    /// Returns the width of an operand times `2^shift` after alignment to `frac` fractional bits.
     fn aligned(&self, v: ValueId, shift: i64, frac: i64) -> i64 {
         let kif = self.kifs[v.index()];
         if kif.is_zero() {
@@ -478,13 +480,14 @@ impl Checker<'_> {
         i64::from(kif.width()) + (frac - (i64::from(kif.frac) - shift)).max(0)
     }
 
+    /// Returns the number of fractional bits of a value; very small for a value without bits.
     fn frac(&self, v: ValueId) -> i64 {
         let kif = self.kifs[v.index()];
         // A value without bits is zero at every alignment: it must not make the others wider.
         if kif.is_zero() { i64::MIN / 4 } else { i64::from(kif.frac) }
     }
 
-    /// Bits that shifted operands need when they are aligned to one another and then to the result's type.
+    /// Returns the width that shifted operands need when aligned to one another and then to the result's type.
     fn sum_width(&self, terms: impl Iterator<Item = (ValueId, i32)> + Clone, result: Kif) -> i64 {
         let Some(frac) = terms.clone().map(|(v, s)| self.frac(v) - i64::from(s)).max() else { return 0 };
         if frac < i64::MIN / 8 {
@@ -494,8 +497,8 @@ impl Checker<'_> {
         terms.map(|(v, s)| self.aligned(v, i64::from(s), frac)).max().unwrap_or(0) + finer
     }
 
-    /// Returns `true` if an operation is within the limit for all operands: nearly all are.
-    fn surely_narrow(&self, op: &Op) -> bool {
+    /// Returns `true` if an operation is within the width limit by a quick estimate, as nearly all are.
+    fn is_surely_within(&self, op: &Op) -> bool {
         let (shift, more) = match op {
             Op::Add { shift, .. } | Op::Sub { shift, .. } | Op::Quantise { shift, .. } => (*shift, 0),
             Op::Mux { shift, .. } | Op::Binary { shift, .. } => (*shift, 0),
@@ -503,13 +506,14 @@ impl Checker<'_> {
             Op::Sum { .. } => return false,
             _ => (0, 0),
         };
-        narrow(self.most, shift, more, self.limits)
+        is_within_width(self.most, shift, more, self.limits)
     }
 
+    /// Checks the width of an operation's result and of its aligned intermediate values.
     fn widths(&mut self, index: usize, kif: Kif) {
         let node = &self.parts.nodes[index];
-        let narrow = self.surely_narrow(&node.op);
-        if narrow && !cfg!(debug_assertions) {
+        let is_within = self.is_surely_within(&node.op);
+        if is_within && !cfg!(debug_assertions) {
             return;
         }
         let out = i64::from(kif.frac);
@@ -540,7 +544,7 @@ impl Checker<'_> {
             Op::Sum { terms } => self.sum_width(terms.iter().map(|t| (t.value, t.shift)), kif),
         };
         let (need, limit) = (wide.max(own), i64::from(self.limits.max_width));
-        debug_assert!(!narrow || need <= limit, "the estimate is an upper bound");
+        debug_assert!(!is_within || need <= limit, "the estimate is an upper bound");
         if need > limit {
             self.report(
                 "E0211",
@@ -551,7 +555,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Rules of single operations about types.
+    /// Checks the rules about types that single operations have.
     fn rules(&mut self, index: usize, kif: Kif) {
         let parts = self.parts;
         let node = &parts.nodes[index];
@@ -645,13 +649,14 @@ fn holds_range(kif: Kif, base: &Code, len: u64) -> bool {
             let last = i128::from(base) + i128::from(len) - 1;
             min <= i128::from(base) && last < 1i128 << bits
         }
-        // More than 100 bits hold all that starts in 64.
+        // A type of more than 100 bits contains every range that starts at a 64-bit integer and is not below its
+        // minimum.
         Some(base) => kif.signed || base >= 0,
         None => kif.holds(&base.to_big()) && kif.holds(&(base.to_big() + (len - 1))),
     }
 }
 
-/// An integer for a message: very long ones by their length.
+/// Formats an integer for a message; a very long one only by its length.
 fn shown(code: &Code) -> String {
     if code.bits() > 256 { format!("(an integer of {} bits)", code.bits()) } else { code.to_string() }
 }
@@ -687,7 +692,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_of_codes_are_judged_alike_at_every_width() {
+    fn fast_and_exact_range_checks_agree_at_every_width() {
         let plain = |kif: Kif, base: &BigInt, len: u64| kif.holds(base) && kif.holds(&(base + (len - 1)));
         for width in [1, 2, 5, 62, 63, 64, 65, 99, 100, 101, 130] {
             for signed in [false, true] {
@@ -704,7 +709,7 @@ mod tests {
     }
 
     #[test]
-    fn table_entries_are_held_to_the_declared_type() {
+    fn table_entries_are_checked_against_the_declared_type() {
         let entry = |entry: i32, out: Interval| {
             let (mut b, _) = builder();
             b.table(Table { entries: vec![0, entry], out, hash: String::new(), inp_width: 1 });

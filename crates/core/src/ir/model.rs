@@ -1,21 +1,21 @@
-//! The checked program.
+//! The model: a checked program of fixed-point operations.
 
 use super::{Op, TableId, ValueId};
 use crate::num::{Interval, Kif};
 
-/// One operation with what the file says about its result.
+/// An operation with the attributes that the file declares for its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Operation that computes its result.
     pub op: Op,
-    /// The interval that its result stays in while the inputs keep theirs; gives its type.
+    /// Interval that contains the result as long as all inputs are within theirs; determines the type.
     pub interval: Interval,
-    /// Estimated time at which the result is there, in the producer's units. Finite.
+    /// Estimated time at which the result is ready, in the producer's units. Finite.
     pub latency: f64,
     /// Estimated cost in the producer's units. Finite.
     pub cost: f64,
-    /// Index of the operation in the file that was read from which this one stems. Generated names are made
-    /// from it, so that optimisation does not rename what stays.
+    /// Index of the operation of the input file from which this one was derived. Generated names contain it, so that
+    /// optimisation does not rename the operations that it keeps.
     pub origin: u32,
 }
 
@@ -24,26 +24,26 @@ pub struct Node {
 pub struct Output {
     /// The value, or `None` for the constant zero.
     pub source: Option<ValueId>,
-    /// The real value is scaled by `2^shift`; the code is not touched.
+    /// The real value is scaled by `2^shift`; the raw integer value is unchanged.
     pub shift: i32,
-    /// `true` if the code is negated.
+    /// `true` if the value is negated.
     pub neg: bool,
 }
 
 /// A lookup table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Output codes in units of `out.frac`, by index.
+    /// Raw integer values with `out.frac` fractional bits, by index.
     pub entries: Vec<i32>,
     /// Declared interval of the entries.
     pub out: Interval,
-    /// The producer's hash, kept for writing the file back; it has no meaning here.
+    /// The producer's hash, kept for writing the file back; not interpreted.
     pub hash: String,
-    /// The producer's input width, kept for writing the file back; it has no meaning here.
+    /// The producer's input width, kept for writing the file back; not interpreted.
     pub inp_width: i64,
 }
 
-/// A valid program. Made by [`super::Builder::finish`] only; immutable afterwards.
+/// A valid program. Only [`super::Builder::finish`] creates one; immutable afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     pub(super) inp_shifts: Vec<i32>,
@@ -54,7 +54,7 @@ pub struct Model {
     pub(super) adder_size: i64,
     /// Type of each node, derived from its interval.
     pub(super) kifs: Vec<Kif>,
-    /// Type of each input port element, derived from its readers or taken from an earlier form of the model.
+    /// Type of each input port element, derived from its readers or taken over from another model.
     pub(super) input_kifs: Vec<Kif>,
     /// Interval of each output port element.
     pub(super) output_intervals: Vec<Interval>,
@@ -66,7 +66,7 @@ impl Model {
         self.inp_shifts.len()
     }
 
-    /// Scale of each real input: the code on the port is `floor(x * 2^(shift + frac))`.
+    /// Scale of each real input `x`: the raw integer value on the port is `floor(x * 2^(shift + frac))`.
     pub fn inp_shifts(&self) -> &[i32] {
         &self.inp_shifts
     }
@@ -76,12 +76,12 @@ impl Model {
         &self.nodes
     }
 
-    /// One operation.
+    /// Returns the operation of a value.
     pub fn node(&self, id: ValueId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// All value ids in order.
+    /// Returns the ids of all values in order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + use<> {
         (0..self.nodes.len() as u32).map(ValueId)
     }
@@ -95,7 +95,7 @@ impl Model {
         readers
     }
 
-    /// Type of a value.
+    /// Returns the type of a value.
     pub fn kif(&self, id: ValueId) -> Kif {
         self.kifs[id.index()]
     }
@@ -115,7 +115,7 @@ impl Model {
         &self.outputs
     }
 
-    /// Type of output element `j`: that of the source's interval, scaled and negated as the element says.
+    /// Type of output element `j`: that of the source's interval, scaled and negated as the element requires.
     /// Fixed by the file; optimisation never changes it.
     pub fn output_kif(&self, j: usize) -> Kif {
         self.output_intervals[j].kif()
@@ -126,8 +126,8 @@ impl Model {
         &self.output_intervals
     }
 
-    /// The port types that follow from the operations alone, as a reader of the bare program derives them: equal
-    /// to [`Model::input_kifs`] and [`Model::output_intervals`] unless the model stems from another one.
+    /// Returns the types of the inputs and the intervals of the outputs that follow from the operations alone. They are
+    /// equal to [`Model::input_kifs`] and [`Model::output_intervals`] unless a pass derived the model from another one.
     pub fn derived_ports(&self) -> (Vec<Kif>, Vec<Interval>) {
         (super::check::derived_input_kifs(self, &self.kifs), super::check::derived_output_intervals(self))
     }
@@ -137,7 +137,7 @@ impl Model {
         &self.tables
     }
 
-    /// One lookup table.
+    /// Returns a lookup table.
     pub fn table(&self, id: TableId) -> &Table {
         &self.tables[id.index()]
     }
@@ -157,9 +157,9 @@ impl Model {
         self.nodes.windows(2).any(|w| w[0].latency != w[1].latency)
     }
 
-    /// The operation's own delay by the latency fields (section 3 of the specification, "Delays"):
-    /// `max(0, latency - largest latency of its operands)`, and 0 for inputs and constants. An input's
-    /// latency is not an arrival time: it is only what its readers' latencies are counted from.
+    /// Returns the operation's own delay in the producer's units, from the latency fields (section 3 of the
+    /// specification, "Delays"): `max(0, latency - largest latency of its operands)`, and 0 for inputs and constants.
+    /// An input's latency is not an arrival time, but only the origin of its readers' latencies.
     pub fn own_delay(&self, id: ValueId) -> f64 {
         let node = self.node(id);
         if matches!(node.op, Op::Input { .. } | Op::Const { .. }) {

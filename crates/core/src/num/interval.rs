@@ -3,37 +3,37 @@
 use super::{Code, Kif};
 use num_bigint::BigInt;
 
-/// All multiples of `2^-frac` from `min` to `max`, both given as codes.
+/// An interval: all multiples of `2^-frac` from `min` to `max`, both raw integer values in units of `2^-frac`.
 ///
-/// The step is kept also where the interval is only zero, so that a file can be written back as it was;
-/// the *type* of such a value is [`Kif::ZERO`].
+/// The step is kept even if the interval contains only zero, so that a file can be written back unchanged; the *type*
+/// of such a value is [`Kif::ZERO`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// Smallest code; at most `max`.
+    /// Smallest raw integer value; at most `max`.
     pub min: Code,
-    /// Largest code.
+    /// Largest raw integer value.
     pub max: Code,
-    /// `-log2(step)`; negative for steps above 1.
+    /// Number of fractional bits, `-log2(step)`; negative for steps above 1.
     pub frac: i32,
 }
 
 impl Interval {
-    /// The interval from `min` to `max` in steps of `2^-frac`.
+    /// Returns the interval from `min` to `max` (raw integer values) in steps of `2^-frac`.
     ///
     /// # Panics
-    /// If `min > max`: the caller computes an interval in order.
+    /// If `min > max`.
     pub fn new(min: impl Into<Code>, max: impl Into<Code>, frac: i32) -> Interval {
         let (min, max) = (min.into(), max.into());
         assert!(min <= max, "interval with min {min} above max {max}");
         Interval { min, max, frac }
     }
 
-    /// Every value that a type can hold.
+    /// Returns the interval of all values of a type.
     pub fn full(kif: Kif) -> Interval {
         Interval::from_width(kif.signed, kif.width(), kif.frac)
     }
 
-    /// All codes of `width` bits, in steps of `2^-frac`.
+    /// Returns the interval of all values of `width` bits, in steps of `2^-frac`.
     pub fn from_width(signed: bool, width: u32, frac: i32) -> Interval {
         if width == 0 {
             return Interval::new(0, 0, frac);
@@ -48,7 +48,7 @@ impl Interval {
         Interval::new(min, top - 1, frac)
     }
 
-    /// The fixed-point type that holds the interval: section 2 of the specification, in exact integers.
+    /// Returns the narrowest fixed-point type of the interval (section 2 of the specification), in exact arithmetic.
     #[inline]
     pub fn kif(&self) -> Kif {
         if self.min.is_zero() && self.max.is_zero() {
@@ -57,17 +57,17 @@ impl Interval {
         Kif::from_bits(self.min.is_negative(), Code::bits_of_interval(&self.min, &self.max), self.frac)
     }
 
-    /// The interval of the negated values.
+    /// Returns the interval of the negated values.
     pub fn negated(&self) -> Interval {
         Interval { min: self.max.negated(), max: self.min.negated(), frac: self.frac }
     }
 
-    /// The interval of the values times `2^shift`: the codes stay, the step moves.
+    /// Returns the interval of the values times `2^shift`: the raw integer values stay, the step changes.
     pub fn scaled(&self, shift: i32) -> Interval {
         Interval { min: self.min.clone(), max: self.max.clone(), frac: self.frac.saturating_sub(shift) }
     }
 
-    /// The interval of sums of a value of this one and one of another, in the finer of both steps.
+    /// Returns the interval of sums of a value of `self` and a value of `other`, in the finer of both steps.
     #[must_use]
     pub fn plus(&self, other: &Interval) -> Interval {
         let frac = self.frac.max(other.frac);
@@ -75,7 +75,7 @@ impl Interval {
         Interval::new(end(&self.min, &other.min), end(&self.max, &other.max), frac)
     }
 
-    /// Returns `true` if `code` (in units of this interval's step) lies inside.
+    /// Returns `true` if `code`, in units of this interval's step, is within the interval.
     pub fn contains(&self, code: &BigInt) -> bool {
         self.min.to_big() <= *code && *code <= self.max.to_big()
     }

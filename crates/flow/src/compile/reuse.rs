@@ -585,21 +585,22 @@ impl<'d> Reused<'d> {
             }
             given
         };
-        let (meant, as_made) = (plan.as_meant(), plan.as_made());
-        add(&meant);
-        let mut parts: Vec<Cow<'_, Model>> = meant.iter().copied().map(Cow::Borrowed).collect();
+        let (specified, implemented) = (plan.specification_blocks(), plan.implementation_blocks());
+        add(&specified);
+        let mut parts: Vec<Cow<'_, Model>> = specified.iter().copied().map(Cow::Borrowed).collect();
         for pass in self.optimised_by.iter().filter_map(|name| passes::find(name)) {
             let mut typed = Vec::with_capacity(parts.len());
-            for ((part, meant), made) in parts.iter_mut().zip(&meant).zip(&as_made) {
-                // What is nothing else than it was meant to be was not optimised.
-                if meant != made {
+            for ((part, specified), implemented) in parts.iter_mut().zip(&specified).zip(&implemented) {
+                // A block whose implementation is its specification was not optimised.
+                if specified != implemented {
                     *part = Cow::Owned(pass.apply(part, passes::Trust::Types));
                 }
-                typed.push(if meant == made { part.clone() } else { Cow::Owned(reuse::typed(part, meant)) });
+                let is_unchanged = specified == implemented;
+                typed.push(if is_unchanged { part.clone() } else { Cow::Owned(reuse::typed(part, specified)) });
             }
             add(&typed.iter().map(|part| &**part).collect::<Vec<_>>());
         }
-        let given = add(&as_made);
+        let given = add(&implemented);
         // As registers that hold these values are called.
         let name = |v: ValueId| format!("v{}", self.program.node(v).origin);
         let mut names = given.into_iter().map(|(v, made)| (name(v), made.0)).collect();
@@ -636,7 +637,7 @@ impl<'d> Reused<'d> {
     /// Returns the program that the hardware computes; `None` if no part of it is bit-serial.
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
         let Planned::Fold(plan) = &self.plan else { return None };
-        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.as_made()).0)
+        (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.implementation_blocks()).0)
     }
 
     /// Returns the lines of the header comment that state which copy computes what in which clock of a sample.
@@ -666,7 +667,7 @@ impl<'d> Reused<'d> {
         }
         for (number, region) in (1..).zip(&plan.regions) {
             let digit = counted(region.plan.digit as usize, "bit");
-            let size = counted(region.made.nodes().len(), "operation");
+            let size = counted(region.implementation.nodes().len(), "operation");
             rows.push(format!("  bit-serial part {number}, {size}: {digit} a clock, {} clocks", region.clocks()));
         }
         if !rows.is_empty() {
@@ -712,7 +713,7 @@ impl<'d> Reused<'d> {
             }
         };
         let region = |region: &Region| {
-            let (template, outputs) = (&region.made, region.made.outputs().len());
+            let (template, outputs) = (&region.implementation, region.implementation.outputs().len());
             ReuseRegion {
                 bits_per_clock: region.plan.digit,
                 operations: template.nodes().len(),
@@ -778,7 +779,7 @@ impl<'d> Reused<'d> {
             blocks += group.instances.len();
             copies += group.copies;
         });
-        let streams = match regions.iter().map(|region| region.made.nodes().len()).sum::<usize>() {
+        let streams = match regions.iter().map(|region| region.implementation.nodes().len()).sum::<usize>() {
             0 => String::new(),
             serial => format!(", {} as bit-serial arithmetic", counted(serial, "operation")),
         };

@@ -83,7 +83,7 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
         }
         None => format!("latency {latency}"),
     };
-    let about = about + &request.folder.against_clock(&estimate);
+    let about = about + &request.folder.clock_comparison(&estimate);
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
     notes.0.extend(hardware.renamed());
     Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })

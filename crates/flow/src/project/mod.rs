@@ -1,7 +1,7 @@
-//! A folder that a synthesis or simulation flow takes as it is.
+//! Project folder that a synthesis or simulation flow uses without changes.
 //!
-//! Everything is text made by templates from a design and a [`FolderSpec`]: the same on every machine, at
-//! any date and in any place, and scripts find their files relative to themselves.
+//! All files are rendered by templates from a design and a [`FolderSpec`]. They are the same on every machine, at any
+//! date and in any folder; scripts find their files relative to themselves.
 
 pub mod build;
 mod lattice;
@@ -35,7 +35,7 @@ pub enum Flow {
     Fusesoc,
     /// Microchip Libero SoC: Tcl, SDC.
     Libero,
-    /// Nothing beyond text, testbenches and their Makefile.
+    /// No tool flow: only RTL, testbenches and their Makefile.
     Plain,
 }
 
@@ -59,19 +59,19 @@ impl Flow {
 /// Options of a project folder.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderSpec<'a> {
-    /// Which flows it serves.
+    /// Tool flows of the folder.
     pub flows: &'a [Flow],
     /// A part for each vendor, by [`PartFamily::flow`]; a default is used for missing ones.
     pub parts: &'a [&'a str],
     /// Period of the clock in nanoseconds.
     pub clock_ns: f64,
-    /// Clock uncertainty and I/O delays: the same as for the schedule.
+    /// Clock uncertainty and I/O delays, as used for the schedule.
     pub around: Surroundings,
     /// Vendor, library, name and version of the core.
     pub core: CoreName<'a>,
     /// `true` if the clock period is a default rather than a requested one.
     pub is_default_clock: bool,
-    /// The board that it is for; its part is among the parts, and the design has streams.
+    /// Target board, if any. Its part is one of `parts`, and the design has an AXI4-Stream wrapper.
     pub board: Option<&'static Board>,
 }
 
@@ -88,7 +88,7 @@ pub struct CoreName<'a> {
     pub version: &'a str,
 }
 
-/// The part of a flow where none is named.
+/// Returns the part of a flow for which the options name none.
 pub fn default_part(flow: Flow) -> &'static str {
     match flow {
         Flow::Quartus => "10AX115N2F45E1SG",
@@ -99,8 +99,8 @@ pub fn default_part(flow: Flow) -> &'static str {
 }
 
 impl<'a> FolderSpec<'a> {
-    /// Returns the estimated clock period against the one of the folder, for people: what is missing, if anything.
-    fn against_clock(&self, estimate: &Estimate) -> String {
+    /// Returns a message that compares the estimated clock period with that of the folder.
+    fn clock_comparison(&self, estimate: &Estimate) -> String {
         if estimate.period_ns <= 0.0 {
             return String::new();
         }
@@ -111,12 +111,12 @@ impl<'a> FolderSpec<'a> {
         format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
     }
 
-    /// The part of a flow, and its device.
+    /// Returns the part of a flow, and its family.
     fn part(&self, flow: Flow) -> (&'a str, PartFamily) {
         let default = default_part(flow);
         let known = |part: &'a str| find(part).ok().filter(|d| d.flow == flow).map(|d| (part, d));
-        let asked = self.parts.iter().find_map(|part| known(part));
-        asked.or_else(|| known(default)).expect("defaults are known parts")
+        let requested = self.parts.iter().find_map(|part| known(part));
+        requested.or_else(|| known(default)).expect("defaults are known parts")
     }
 }
 
@@ -126,17 +126,17 @@ pub struct FolderContents<'a> {
     pub netlist: &'a Netlist,
     /// AXI4-Stream wrapper of the pipeline, if it has one.
     pub axis: Option<&'a Axis>,
-    /// Verilog text, wrapper included.
+    /// Verilog source, wrapper included.
     pub verilog: String,
-    /// VHDL text, wrapper included.
+    /// VHDL source, wrapper included.
     pub vhdl: String,
-    /// Its testbench.
+    /// Testbench of the design.
     pub bench: &'a dyn Testbench,
     /// Samples for the cocotb test.
     pub samples: Samples<'a>,
-    /// The facts of the interface file.
+    /// Description of the interface, the base of `metadata.json`.
     pub facts: Value,
-    /// Estimate of the pipeline on the device.
+    /// Estimated resources and timing of the pipeline on the device.
     pub estimate: Value,
     /// Provenance in the header comment of each file.
     pub provenance: Option<&'a Provenance>,
@@ -152,6 +152,7 @@ pub enum Samples<'a> {
 }
 
 impl Samples<'_> {
+    /// Returns the number of samples or cycles.
     fn len(&self) -> usize {
         match self {
             Samples::Model(vectors) => vectors.inputs.len(),
@@ -160,12 +161,12 @@ impl Samples<'_> {
     }
 }
 
-/// A port of the top.
+/// A port of the top module.
 #[derive(Clone, Debug, Serialize)]
 struct Port {
     name: String,
     input: bool,
-    /// Nothing for a single bit that is no vector.
+    /// Index of the highest bit; `None` for a single bit that is no vector.
     hi: Option<u32>,
 }
 
@@ -179,6 +180,7 @@ impl Port {
     }
 }
 
+/// Returns the ports of the top module: the wrapper's if there is one, otherwise the pipeline's.
 fn ports(design: &FolderContents<'_>) -> Vec<Port> {
     let Some(axis) = design.axis else {
         let port = |p: &alir_hw::netlist::Port| {
@@ -192,7 +194,7 @@ fn ports(design: &FolderContents<'_>) -> Vec<Port> {
     axis.ports().into_iter().map(port).collect()
 }
 
-/// Values for every template. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
+/// Values for all templates. Names are identifiers of both languages ([`alir_hw::netlist::names`]) and a part number
 /// is letters, digits, `-` and `_`, so that none of them needs quoting in Tcl, YAML, make or a shell.
 #[derive(Clone)]
 struct View<'a> {
@@ -204,57 +206,61 @@ struct View<'a> {
     yosys_part: &'a str,
     libero_part: &'a str,
     clock: Option<String>,
+    /// Name of the reset, and `true` if it is active high.
     reset: Option<(String, bool)>,
     /// Names of the wrapper's ports, if there is one.
     streams: Option<&'a AxisNames>,
+    /// Clock period in nanoseconds, as text and as a number.
     period: String,
     clock_ns: f64,
-    /// Part of the clock period that remains for a path from input to output.
+    /// Part of the clock period that remains for a path from input to output, in nanoseconds.
     path: String,
+    /// Clock frequency in MHz.
     frequency: String,
-    /// Nothing if it is zero.
+    /// Clock uncertainty in nanoseconds; `None` if it is zero.
     uncertainty: Option<String>,
     input_delay: String,
     output_delay: String,
     core: CoreName<'a>,
     is_default_clock: bool,
     ports: Vec<Port>,
-    /// Inputs and outputs.
+    /// Elements of the inputs, and of the outputs.
     sides: [Side; 2],
     /// Structures of the ports that have several elements.
     structures: Vec<PortStructure>,
     /// `true` if a sample takes several transfers.
     transfers: bool,
     data_files: Vec<String>,
-    /// Rows that the testbench has to see, and samples that the cocotb test has.
+    /// Number of rows that the testbench checks, and of samples that the cocotb test runs.
     rows: usize,
     cocotb_rows: usize,
     /// `true` for a state machine, which has no single latency.
     stateful: bool,
     latency: u32,
     interval: u32,
-    /// `true` if a port states when a sample is accepted.
+    /// `true` if an output states when a sample is accepted.
     gated: bool,
     nextpnr: Nextpnr,
     flows: Vec<Flow>,
     facts_version: &'static str,
+    /// Width of `tuser` in bits; 0 without it.
     axis_user: u32,
     board: Option<&'static Board>,
-    /// Bits of the stream that brings samples.
+    /// Width of the input stream's `tdata` in bits; 0 without a wrapper.
     stream: u32,
     /// Lines of the header comment of each file.
     made_by: Vec<String>,
 }
 
 impl View<'_> {
-    /// The PolarFire part as Libero wants it: die, speed and package.
+    /// Returns the PolarFire part in the form that Libero expects: die, speed and package.
     fn polarfire(&self) -> [String; 3] {
         let part = self.libero_part.to_ascii_uppercase();
         let (die, rest) = part.split_once('-').unwrap_or((&part, ""));
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (speed, package) = rest.split_at(digits);
         let speed = if speed.is_empty() { "STD".to_owned() } else { format!("-{speed}") };
-        // The last letter is the range of temperatures.
+        // The last letter is the temperature range.
         let package = package.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
     }
@@ -267,17 +273,17 @@ impl View<'_> {
         format!("Fixed-point model as hardware, latency {}, a sample every {}", clocks(self.latency), self.every())
     }
 
-    /// Latency with its unit.
+    /// Returns the latency with its unit.
     fn latency_in_words(&self) -> String {
         clocks(self.latency)
     }
 
-    /// Initiation interval in words: `clock`, `4 clocks`.
+    /// Returns the initiation interval in words: `clock`, `4 clocks`.
     fn every(&self) -> String {
         if self.interval == 1 { "clock".to_owned() } else { clocks(self.interval) }
     }
 
-    /// Constraints of the block in words, as the constraint files set them.
+    /// Returns a description of the timing constraints, as the constraint files set them.
     fn constraints(&self) -> String {
         let default = if self.is_default_clock { " (the default: none was requested)" } else { "" };
         if self.clock.is_none() {
@@ -293,37 +299,38 @@ impl View<'_> {
         )
     }
 
-    /// Beginning of the names of macros.
+    /// Returns the prefix of macro names.
     fn macro_name(&self) -> String {
         self.top.to_ascii_uppercase()
     }
 
-    /// Name of the core: vendor, library, name, version.
+    /// Returns the full name of the core: vendor, library, name, version.
     fn vlnv(&self) -> String {
         format!("{}:{}:{}:{}", self.core.vendor, self.core.library, self.core_name(), self.core.version)
     }
 
-    /// Name of the core without vendor and version.
+    /// Returns the name of the core without vendor, library and version.
     fn core_name(&self) -> &str {
         self.core.name.unwrap_or(&self.top)
     }
 
+    /// Returns `true` if the folder is for this flow.
     fn has(&self, flow: &str) -> bool {
         self.flows.iter().any(|f| f.name() == flow)
     }
 
-    /// Ports other than the clock.
+    /// Returns the ports other than the clock.
     fn data_ports(&self) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(|p| self.clock.as_ref() != Some(&p.name))
     }
 
-    /// Returns the module that instantiates it for timing analysis.
+    /// Returns the module that instantiates the design between registers, for timing analysis.
     fn timed(&self) -> Timed {
-        // Names that no port has, whatever the ports are called.
+        // Appends underscores until no port name begins with the name.
         let free = |base: &str| {
             let taken = |name: &String| self.ports.iter().any(|port| port.name.starts_with(name.as_str()));
             let longer = std::iter::successors(Some(base.to_owned()), |name| Some(format!("{name}_")));
-            longer.into_iter().find(|name| !taken(name)).expect("names of ports end")
+            longer.into_iter().find(|name| !taken(name)).expect("port names have a finite length")
         };
         let inner = free("inner");
         let named = |(k, port): (usize, &Port)| TimedPort { port: port.clone(), inner: format!("{inner}{k}") };
@@ -334,15 +341,16 @@ impl View<'_> {
         }
     }
 
-    /// The clock's frequency, rounded to hertz.
+    /// Returns the clock frequency in hertz.
     fn frequency_hz(&self) -> u64 {
         (1e9 / self.clock_ns).round() as u64
     }
 
     fn stream_names(&self) -> &AxisNames {
-        self.streams.expect("asked for a wrapper alone")
+        self.streams.expect("only templates for a wrapper use its names")
     }
 
+    /// Returns the signals of the output stream (`master`) or of the input stream: AXI name and name of the port.
     fn stream_signals(&self, master: bool) -> Vec<(&'static str, String)> {
         let names = self.stream_names();
         let prefix = if master { &names.output } else { &names.input };
@@ -364,15 +372,15 @@ impl View<'_> {
 struct Side {
     /// Name of the list in VHDL.
     vhdl: &'static str,
-    /// Word for one in the names of macros.
+    /// Prefix of an element in the names of Verilog macros.
     verilog: &'static str,
     elements: Vec<PlacedElement>,
 }
 
-/// An element on a port.
+/// An element and its place on a port.
 #[derive(Clone)]
 struct PlacedElement {
-    /// Printable.
+    /// Name for comments, in quotes.
     name: String,
     port: String,
     lsb: u32,
@@ -389,7 +397,7 @@ struct PlacedElement {
 #[derive(Clone)]
 struct PortStructure {
     port: String,
-    /// From the highest bit on.
+    /// Fields from the highest bit to the lowest.
     fields: Vec<Field>,
 }
 
@@ -402,7 +410,7 @@ struct Field {
     comment: Option<String>,
 }
 
-/// Returns the structures of ports with several elements, all of which come in one transfer.
+/// Returns the structures of the ports whose several elements arrive in one transfer.
 fn structures(sides: &[Side; 2], ports: &[Port]) -> Vec<PortStructure> {
     let whole = |side: &&Side| !side.elements.iter().any(|element| element.crosses || element.transfer > 0);
     let of_port = |side: &Side, port: &Port| {
@@ -437,7 +445,7 @@ fn structures(sides: &[Side; 2], ports: &[Port]) -> Vec<PortStructure> {
     pairs.filter_map(|(side, port)| of_port(side, port)).collect()
 }
 
-/// Returns the elements on the ports of the top.
+/// Returns the elements on the ports of the top module: inputs, then outputs.
 fn sides(design: &FolderContents<'_>) -> [Side; 2] {
     let interface = &design.netlist.interface;
     let (inputs, outputs) = match design.axis {
@@ -463,31 +471,31 @@ fn sides(design: &FolderContents<'_>) -> [Side; 2] {
     ]
 }
 
-/// The design between registers.
+/// Module with the design between registers, for timing analysis.
 struct Timed {
     clock: String,
     /// All ports but the clock.
     ports: Vec<TimedPort>,
-    /// The design as an instance.
+    /// Name of the instance of the design.
     block: String,
 }
 
-/// A port with a register.
+/// A port of the design with a register.
 struct TimedPort {
     port: Port,
-    /// Between the register and the design.
+    /// Name of the signal between the register and the design.
     inner: String,
 }
 
 /// The device of nextpnr.
 #[derive(Clone)]
 struct Nextpnr {
-    /// Names of programs, files and cells: `ecp5`, `ice40`.
+    /// Family in the names of programs, files and cells: `ecp5`, `ice40`.
     family: &'static str,
-    /// The family's name.
+    /// Name of the family for people.
     title: &'static str,
     device: NextpnrDevice,
-    /// Bits of all ports.
+    /// Total width of all ports in bits.
     port_bits: u32,
 }
 
@@ -508,18 +516,18 @@ impl Nextpnr {
         self.device.family == NextpnrFamily::Ecp5
     }
 
-    /// Returns `true` if there are too many ports for pins.
+    /// Returns `true` if the ports have more bits than the device has pins.
     fn exceeds_pins(&self) -> bool {
         self.port_bits > self.device.pins
     }
 
-    /// Ending of constraint files.
+    /// Returns the file name extension of constraint files.
     fn constraints(&self) -> &'static str {
         if self.is_ecp5() { "lpf" } else { "pcf" }
     }
 }
 
-/// Number of clocks with its unit.
+/// Formats a number of clock cycles with its unit.
 fn clocks(n: u32) -> String {
     if n == 1 { "1 clock".to_owned() } else { format!("{n} clocks") }
 }
@@ -580,20 +588,22 @@ board_templates! {
     Driver "project/driver.py"
 }
 
+/// Renders a template; the result ends with a line break.
 fn render(template: &impl Template) -> String {
-    let mut text = template.render().expect("templates render what they are given");
+    let mut text = template.render().expect("rendering to a string does not fail");
     if !text.ends_with('\n') {
         text.push('\n');
     }
     text
 }
 
-/// Nanoseconds with at most three decimals.
+/// Formats a number with at most three decimals.
 fn nanoseconds(ns: f64) -> String {
     let text = format!("{ns:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Computes the values for all templates.
 fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
     let interface: &Interface = &design.netlist.interface;
     let ports = ports(design);
@@ -630,7 +640,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
         is_default_clock: spec.is_default_clock,
         data_files: design.bench.rows().0.keys().cloned().collect(),
         rows: design.bench.expected_rows(),
-        cocotb_rows: design.samples.len().min(COCOTB),
+        cocotb_rows: design.samples.len().min(COCOTB_SAMPLES),
         stateful: interface.stateful,
         latency,
         interval,
@@ -651,7 +661,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
     }
 }
 
-/// The folder.
+/// Renders all files of the project folder, by their paths in it.
 pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     let view = view(spec, design);
     let top = view.top.clone();
@@ -709,12 +719,20 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
         }
     }
     for (name, contents) in &mut files.0 {
-        state_origin(name, contents, &view.made_by);
+        insert_header_comment(name, contents, &view.made_by);
     }
     if let Some(board) = view.board {
         files.add("scripts/board.tcl", render(&BoardTcl { v: view.clone(), b: board }));
         files.add("board/driver.py", render(&Driver { v: view.clone(), b: board }));
     }
+    let facts = facts(spec, design, &view);
+    files.add("README.md", render(&Readme { v: view }));
+    add_metadata(&mut files, facts);
+    files
+}
+
+/// Returns the contents of `metadata.json`, without the list of files.
+fn facts(spec: &FolderSpec<'_>, design: &FolderContents<'_>, view: &View<'_>) -> Value {
     let mut facts = design.facts.clone();
     facts["schema"] = "alir2hdl.project/1".into();
     facts["estimate"] = design.estimate.clone();
@@ -731,19 +749,22 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
         "clock_uncertainty_ns": spec.around.uncertainty_ns,
         "input_delay_ns": spec.around.input_ns,
         "output_delay_ns": spec.around.output_ns,
-        "top": top,
+        "top": view.top,
         "top_ports": view.ports.iter().map(|p| json!({
             "name": p.name, "direction": p.direction(), "width": p.hi.map_or(1, |hi| hi + 1), "vector": p.hi.is_some(),
         })).collect::<Vec<_>>(),
         "latency": (!view.stateful).then_some(view.latency),
         "initiation_interval": view.interval,
     });
-    files.add("README.md", render(&Readme { v: view }));
+    facts
+}
+
+/// Adds `metadata.json` with the names of all files, itself included.
+fn add_metadata(files: &mut FileSet, mut facts: Value) {
     facts["project"]["files"] = files.0.keys().cloned().chain(["metadata.json".to_owned()]).collect();
     let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
     metadata.push('\n');
     files.add("metadata.json", metadata);
-    files
 }
 
 /// Returns the version and provenance for the header comment of a file, line by line.
@@ -752,9 +773,9 @@ fn made_by(provenance: Option<&Provenance>) -> Vec<String> {
     std::iter::once(version).chain(provenance.map(Provenance::lines).unwrap_or_default()).collect()
 }
 
-/// Puts what a file says of its making into its head, as comments of its language. The design's text says it already;
-/// data has no comments, and the two forms of it that people read (IP-XACT and README.md) say it in their own places.
-fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
+/// Inserts version and provenance as a header comment of the file's language. RTL files already have one; data files
+/// have no comments, and IP-XACT and `README.md` state both in places of their own.
+fn insert_header_comment(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let sign = match extension {
         "v" | "vhd" if name.starts_with("rtl/") && !name.ends_with("_pkg.vhd") => return,
@@ -764,14 +785,15 @@ fn state_origin(name: &str, contents: &mut Vec<u8>, lines: &[String]) {
         "tcl" | "xdc" | "sdc" | "lpf" | "pcf" | "ys" | "sh" | "py" | "f" | "core" | "gitignore" => "#",
         _ => return,
     };
-    // What has to be the first line stays it.
+    // A line that must be the first one of its file is kept there.
     let first = contents.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let at = if contents.starts_with(b"#!") || contents.starts_with(b"CAPI=2:") { first } else { 0 };
-    let head: String = lines.iter().map(|line| format!("{sign} {line}\n")).collect();
-    contents.splice(at..at, head.into_bytes());
+    let header: String = lines.iter().map(|line| format!("{sign} {line}\n")).collect();
+    contents.splice(at..at, header.into_bytes());
 }
 
-/// The files that an earlier run wrote into a folder, by its `metadata.json`; none that lies elsewhere.
+/// Returns the files that an earlier run wrote into a folder, as listed in its `metadata.json`; paths outside of the
+/// folder are left out. Empty if there is no such file.
 pub fn written(folder: &Path) -> Vec<String> {
     let read = std::fs::read(folder.join("metadata.json")).unwrap_or_default();
     let facts: Value = serde_json::from_slice(&read).unwrap_or_default();
@@ -780,15 +802,16 @@ pub fn written(folder: &Path) -> Vec<String> {
     names.filter(inside).map(str::to_owned).collect()
 }
 
-/// The most samples that the cocotb test runs.
-const COCOTB: usize = 200;
+/// Largest number of samples that the cocotb test runs.
+const COCOTB_SAMPLES: usize = 200;
 
-/// Codes of inputs and outputs, as decimal strings: they may have any width. What is not defined is null.
+/// Returns the samples of the cocotb test as JSON: raw integer values as decimal strings, as they may have any width;
+/// undefined values are null.
 fn samples(samples: Samples<'_>) -> String {
     let text = |rows: &Rows, defined: Option<&[Vec<bool>]>| -> Vec<Vec<Option<String>>> {
         let known = |row: usize, at: usize| defined.is_none_or(|defined| defined[row][at]);
         let row = |i| (0..).zip(rows.row(i)).map(move |(at, code)| known(i, at).then(|| code.to_string())).collect();
-        (0..rows.len().min(COCOTB)).map(row).collect()
+        (0..rows.len().min(COCOTB_SAMPLES)).map(row).collect()
     };
     let (inputs, outputs) = match samples {
         Samples::Model(vectors) => (text(&vectors.inputs, None), text(&vectors.outputs, None)),
@@ -799,7 +822,8 @@ fn samples(samples: Samples<'_>) -> String {
     text
 }
 
-/// A design in Edalize's form. JSON is YAML; names are relative to the project.
+/// Returns a design description for Edalize (EDAM). It is JSON, a subset of YAML; file names are relative to the
+/// project.
 fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options: Value) -> String {
     let edam = json!({
         "version": "0.2.1",
@@ -813,7 +837,7 @@ fn edam(view: &View<'_>, toplevel: &str, files: &[(String, &str)], tool_options:
     text
 }
 
-/// For Edalize's tools of synthesis.
+/// Returns the EDAM file of Edalize's synthesis tools.
 fn synthesis_edam(view: &View<'_>) -> String {
     let mut tools = json!({ "yosys": {"arch": view.nextpnr.family, "output_format": "json"} });
     if view.has("vivado") {
@@ -830,7 +854,7 @@ fn synthesis_edam(view: &View<'_>) -> String {
     edam(view, &view.top, &files, tools)
 }
 
-/// For Edalize's simulators. Each takes the files of its language.
+/// Returns the EDAM file of Edalize's simulators. Each simulator uses the files of its language.
 fn simulation_edam(view: &View<'_>) -> String {
     let tools = json!({
         "icarus": {"iverilog_options": ["-g2001"]},

@@ -9,7 +9,7 @@ use alir_prove::equiv::{InputTiming, Request};
 use alir_prove::machine::MachineRequest;
 use std::num::NonZeroUsize;
 
-/// Level of the budget; each is ten times the one before.
+/// Level of the budget of a proof; each has ten times the budget of the previous one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProofLevel {
     /// A tenth of the default budget.
@@ -24,15 +24,16 @@ pub enum ProofLevel {
 /// Budget of a proof: a level, or its individual limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProofBudget {
-    /// The level.
+    /// Level that scales all limits without a value of their own.
     pub level: ProofLevel,
-    /// Ticks of the whole run.
+    /// Limit of the whole run in ticks.
     pub work: Option<u64>,
-    /// Steps of the SAT solver for one output bit.
+    /// Limit of the SAT solver for one output bit, in its steps.
     pub sat_steps: Option<u64>,
 }
 
 impl ProofBudget {
+    /// Scales a default limit by the level.
     fn scaled(&self, usual: u64) -> u64 {
         match self.level {
             ProofLevel::Fast => usual / 10,
@@ -41,7 +42,7 @@ impl ProofBudget {
         }
     }
 
-    /// Returns the ticks of the whole run.
+    /// Returns the limit of the whole run in ticks.
     pub fn work(&self) -> u64 {
         self.work.unwrap_or_else(|| self.scaled(WORK))
     }
@@ -53,24 +54,24 @@ impl ProofBudget {
     }
 }
 
-/// Options of a proof; `None` is what the header comment states, or what the file has.
+/// Options of a proof. For `None` the value is taken from the header comment or from the RTL itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProofOptions {
     /// Name of the module.
     pub top: Option<String>,
-    /// Required latency in clocks.
+    /// Required latency in clock cycles.
     pub latency: Option<u32>,
-    /// Required initiation interval.
+    /// Required initiation interval in clock cycles.
     pub interval: Option<u32>,
-    /// Cycles in which inputs are present.
+    /// Cycles in which the inputs are valid.
     pub input_timing: Option<InputTiming>,
     /// Names of the control ports.
     pub names: NameOptions,
-    /// `true` if the reset acts when low.
+    /// `true` if the reset is active low.
     pub reset_low: Option<bool>,
-    /// The budget.
+    /// Budget of the proof.
     pub budget: ProofBudget,
-    /// `true` if gates only are compared.
+    /// `true` if only gates are compared, without word-level methods.
     pub gates_only: bool,
     /// Cycles from power-on in which a difference of a state machine is searched.
     pub depth: Option<u32>,
@@ -106,15 +107,14 @@ impl ProofOptions {
     /// # Errors
     /// If no option has that name; if the value is invalid.
     pub fn set(&mut self, name: &str, value: &OptionValue) -> Result<(), OptionFault> {
-        let arrivals = [("captured", 0), ("held", 1), ("beats", 2)];
+        let timings = [("captured", 0), ("held", 1), ("beats", 2)];
         let result = match name {
             "top" => text(value).map(|top| self.top = Some(top)),
             "latency" => unsigned(value).map(|clocks| self.latency = Some(clocks)),
             "ii" => unsigned(value).map(|clocks| self.interval = Some(clocks)),
-            "ii_input" => choice(value, &arrivals).map(|arrival| {
-                self.input_timing = Some(
-                    [InputTiming::Accepted, InputTiming::Held, InputTiming::Beats(None)][arrival as usize].clone(),
-                );
+            "ii_input" => choice(value, &timings).map(|timing| {
+                self.input_timing =
+                    Some([InputTiming::Accepted, InputTiming::Held, InputTiming::Beats(None)][timing as usize].clone());
             }),
             "port_style" => choice(value, PORT_STYLES).map(|style| self.names.style = style),
             "port" => texts(value).and_then(|names| {

@@ -1,12 +1,12 @@
-//! Quartus Standard and Pro: `.fit`, `.map`, `.syn`, `.sta` and `.pow` as `.summary` and `.rpt`.
+//! Reports of Quartus Standard and Pro: `.fit`, `.map`, `.syn`, `.sta` and `.pow`, each as `.summary` or `.rpt`.
 
 use super::{BuildRow, ClockFigures, Stage, ToolReport, number, smaller};
 use std::collections::BTreeMap;
 
-/// Figures of a resource table or summary, as name and value.
+/// Lines of a resource table or summary as (name, value).
 type Pairs<'t> = Vec<(&'t str, &'t str)>;
 
-/// Names of ALM counts, the most exact first.
+/// Names of the number of ALMs, the most exact figure first. The next lists are ordered alike.
 const ALMS: &[&str] = &[
     "Logic utilization (in ALMs)",
     "Logic utilization (ALMs needed / total ALMs on device)",
@@ -27,8 +27,9 @@ const DSPS: &[&str] = &[
 const MEMORIES: &[&str] = &["Total RAM Blocks", "M20K blocks", "M10K blocks", "M9Ks", "M4Ks"];
 const MEMORY_BITS: &[&str] = &["Total block memory bits", "Total memory bits"];
 
+/// Returns the resource counts of a table or summary.
 fn resources(pairs: &Pairs<'_>) -> BuildRow {
-    // A bracket or a star belongs to a footnote: "DSP Blocks Needed [=A+B+C-D]", "Total registers*".
+    // A bracket or a star refers to a footnote: "DSP Blocks Needed [=A+B+C-D]", "Total registers*".
     let plain = |key: &str| key.split(" [").next().unwrap_or(key).trim_end_matches('*').trim().to_owned();
     let of_key = |key: &str| pairs.iter().find(|(k, _)| plain(k) == key).and_then(|(_, value)| number(value));
     let used = |keys: &[&str]| keys.iter().find_map(|key| of_key(key));
@@ -58,6 +59,7 @@ fn resources(pairs: &Pairs<'_>) -> BuildRow {
     row
 }
 
+/// Sets the power figures, in watts.
 fn power(pairs: &Pairs<'_>, row: &mut BuildRow) {
     let watts = |key: &str| {
         let value = pairs.iter().find(|(k, _)| *k == key)?.1;
@@ -68,7 +70,7 @@ fn power(pairs: &Pairs<'_>, row: &mut BuildRow) {
     row.further.extend(watts("Core Static Thermal Power Dissipation").map(|watts| ("static_w", watts)));
 }
 
-/// Parses a `.summary` file: lines `key : value`.
+/// Parses a `.summary` file: lines `key : value`. Returns `None` if it has no figures, or is of another kind.
 pub(super) fn summary(text: &str) -> Option<ToolReport> {
     let pair = |line: &'_ str| -> Option<(usize, usize)> { Some((line.find(':')?, line.len())) };
     let pairs: Pairs<'_> = text
@@ -80,7 +82,7 @@ pub(super) fn summary(text: &str) -> Option<ToolReport> {
     let (state, mut row) = if is("Fitter Status") {
         (Some(Stage::Routed), resources(&pairs))
     } else if is("Analysis & Synthesis Status") || is("Synthesis Status") {
-        // Pro writes no figure into this file.
+        // Quartus Pro writes no figures to this file.
         if !pairs.iter().any(|(key, _)| key.starts_with("Total") || key.starts_with("Logic")) {
             return None;
         }
@@ -98,21 +100,21 @@ pub(super) fn summary(text: &str) -> Option<ToolReport> {
     Some(ToolReport { tool: "quartus", state, row })
 }
 
-/// Kind of a timing check and its clock, as in `Slow 900mV 0C Model Setup 'clk'`.
-fn check_of(kind: &str) -> Option<(&str, &str)> {
+/// Returns the kind of a timing check and its clock, as in `Slow 900mV 0C Model Setup 'clk'`.
+fn check_and_clock(kind: &str) -> Option<(&str, &str)> {
     let (before, clock) = kind.trim_end().strip_suffix('\'')?.split_once('\'')?;
     let before = before.trim_end();
     let known = ["Setup", "Hold", "Recovery", "Removal", "Minimum Pulse Width"];
     known.into_iter().find(|known| before.ends_with(known)).map(|check| (check, clock))
 }
 
-/// The slacks of `.sta.summary`, the least of all corners.
+/// Returns the slacks of a `.sta.summary` file, the least of all corners.
 fn slacks(pairs: &Pairs<'_>) -> BuildRow {
     let mut timing = Timing::default();
     let mut check = None;
     for (key, value) in pairs {
         match *key {
-            "Type" => check = check_of(value),
+            "Type" => check = check_and_clock(value),
             "Slack" => {
                 if let (Some((check, clock)), Some(slack)) = (check, number(value)) {
                     timing.add(check, clock, slack, None);
@@ -129,22 +131,24 @@ fn slacks(pairs: &Pairs<'_>) -> BuildRow {
     timing.row()
 }
 
-/// Slacks by check and clock, over all corners.
+/// Timing figures by check and clock, the worst of all corners. Slacks and periods are in nanoseconds.
 #[derive(Default)]
 struct Timing<'t> {
     setup: BTreeMap<&'t str, f64>,
     hold: BTreeMap<&'t str, f64>,
     pulse_width: Option<f64>,
+    /// Number of failing end points by check and clock.
     failing: BTreeMap<(&'t str, &'t str), f64>,
     /// Kind and period of each clock.
     clocks: BTreeMap<&'t str, (Option<String>, Option<f64>)>,
-    /// Fmax and restricted Fmax of each clock in its slowest corner.
+    /// Fmax and restricted Fmax of each clock in its slowest corner, in MHz.
     fmax: BTreeMap<&'t str, (f64, Option<f64>)>,
-    /// Total negative slack of the worst clock in the worst corner.
+    /// Total negative slack of the worst clock in the worst corner, in nanoseconds.
     tns: Option<f64>,
 }
 
 impl<'t> Timing<'t> {
+    /// Adds the slack of a check in one corner, and the number of its failing end points.
     fn add(&mut self, check: &'t str, clock: &'t str, slack: f64, failing: Option<f64>) {
         let slacks = match check {
             "Setup" => &mut self.setup,
@@ -164,7 +168,7 @@ impl<'t> Timing<'t> {
         self.count(check, clock, failing);
     }
 
-    /// The most failing ends of the corners.
+    /// Keeps the largest number of failing end points of all corners.
     fn count(&mut self, check: &'t str, clock: &'t str, failing: Option<f64>) {
         if let Some(count) = failing {
             let most = self.failing.entry((check, clock)).or_insert(count);
@@ -172,6 +176,7 @@ impl<'t> Timing<'t> {
         }
     }
 
+    /// Returns the figures of the whole design and of each clock.
     fn row(self) -> BuildRow {
         let least = |slacks: &BTreeMap<&str, f64>| slacks.values().copied().min_by(f64::total_cmp);
         let mut row = BuildRow {
@@ -208,20 +213,20 @@ impl<'t> Timing<'t> {
     }
 }
 
-/// A table of a `.rpt` file: title and lines of cells, the headings first.
+/// A table of a `.rpt` file: its title, and its lines of cells, of which the first has the headings.
 struct Table<'t> {
     title: &'t str,
     lines: Vec<Vec<&'t str>>,
 }
 
 impl<'t> Table<'t> {
-    /// Returns the cell of a line below a heading.
+    /// Returns the cell of a line in the column of a heading.
     fn cell(&self, line: &[&'t str], heading: &str) -> Option<&'t str> {
         let at = self.lines.first()?.iter().position(|cell| *cell == heading)?;
         line.get(at).copied()
     }
 
-    /// Lines below the headings.
+    /// Returns the lines below the headings.
     fn body(&self) -> &[Vec<&'t str>] {
         self.lines.get(1..).unwrap_or_default()
     }
@@ -282,7 +287,7 @@ pub(super) fn report(name: &str, text: &str) -> Option<ToolReport> {
     Some(ToolReport { tool: "quartus", state, row })
 }
 
-/// Parses the tables of `.sta.rpt`. Standard has a table for each corner, Pro one for all.
+/// Parses the tables of a `.sta.rpt` file. Quartus Standard has a table for each corner, Pro one for all corners.
 fn timing(text: &str) -> BuildRow {
     let tables = tables(text);
     let mut timing = Timing::default();

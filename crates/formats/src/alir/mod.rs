@@ -12,4 +12,4 @@ mod record;
 mod write;
 
 pub(super) use read::{Frame, read};
-pub(super) use write::{spelling, unspellable, write};
+pub(super) use write::{spelling, unrepresentable, write};

@@ -1,4 +1,4 @@
-//! The frame of a file: keys, arrays, tables; values with their kinds and ranges.
+//! Parser of ALIR and DAIS JSON: keys, arrays and tables; checks of the kinds and ranges of values.
 
 use super::super::decode::{Era, shift_refused};
 use super::super::json::{Json, Kind, Number};
@@ -15,7 +15,7 @@ use std::io::Read;
 /// Spec versions of `ALIRModel` files that are known.
 const KNOWN_VERSIONS: &str = "2, 3 and 4";
 
-/// Structure of the one JSON value of a file.
+/// Structure of the JSON value of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Frame {
     /// An object with a header.
@@ -24,11 +24,11 @@ pub(in super::super) enum Frame {
     Bare(Era),
 }
 
-/// Reads the one JSON value of a file as a model. Notes are returned with the model; `form` becomes what the
-/// file is called, `layers` receives the stages of a pipeline.
+/// Parses the JSON value of a file as a model. Notes are returned with the model; `form` receives the name of the
+/// format, `layers` the stages of a pipeline.
 ///
 /// # Errors
-/// Every problem found, up to [`Limits::max_problems`].
+/// Every problem of the file, up to [`Limits::max_problems`].
 pub(in super::super) fn read<R: Read>(
     json: Json<R>,
     limits: &Limits,
@@ -45,25 +45,25 @@ pub(in super::super) fn read<R: Read>(
     reader.conclude(outcome, layers)
 }
 
-/// Reads values and collects what is wrong with them.
+/// Parser of a file; collects problems.
 pub(super) struct Reader<'l, R: Read> {
     pub(super) json: Json<R>,
     limits: &'l Limits,
     problems: Vec<Diagnostic>,
-    /// Bytes taken by integers outside 64 bits, which are larger in memory than in the file.
+    /// Memory in bytes of integers beyond 64 bits, which are larger in memory than in the file.
     wide_bytes: u64,
     meta: Option<String>,
     version: Option<i64>,
     unknown_keys: Vec<String>,
     frame: Frame,
-    /// The finished stages of a pipeline, and the one being read.
+    /// The finished stages of a pipeline, and the index of the current one.
     stages: Option<Vec<Model>>,
     stage: Option<usize>,
-    /// Operations and table entries of the stages before, which count towards the limits.
+    /// Operations of the earlier stages, and table entries of all stages so far, which count towards the limits.
     earlier_ops: usize,
     table_entries: u64,
-    /// The first record of a file without a header whose opcode means two things.
-    pub(super) two_meanings: Option<(usize, i64)>,
+    /// First record of a file without a header whose opcode differs between versions: its index and the opcode.
+    pub(super) ambiguous_opcode: Option<(usize, i64)>,
     pub(super) draft: Draft,
 }
 
@@ -78,16 +78,16 @@ pub(super) struct Draft {
     out_shifts: Option<Vec<i32>>,
     out_negs: Option<Vec<bool>>,
     carry_size: i64,
-    /// Operations that are not what the file meant, in order.
+    /// Indices of operations that replace invalid ones of the file, ascending.
     bad_ops: Vec<usize>,
-    /// Tables that are not what the file meant, in order.
+    /// Indices of tables that replace invalid ones of the file, ascending.
     bad_tables: Vec<usize>,
     tables_known: bool,
     /// Operands that old opcodes negate first.
     pub(super) negations: Negations,
-    /// Where the layout of the records changes, and to what.
+    /// Index of each record at which the layout changes, and the new layout.
     layouts: Vec<(usize, Layout)>,
-    /// The first quantise operations without and with a relative shift, which tell version 3 from 4.
+    /// The first quantise operations without and with a relative shift, which distinguish version 3 from version 4.
     pub(super) quantise_without_shift: Vec<usize>,
     pub(super) quantise_with_shift: Vec<usize>,
 }
@@ -115,7 +115,7 @@ impl Draft {
         }
     }
 
-    /// The layout of a record.
+    /// Returns the layout of a record.
     fn layout(&self, index: usize) -> Layout {
         let before = self.layouts.partition_point(|&(start, _)| start <= index);
         before.checked_sub(1).map_or(Layout::V3, |k| self.layouts[k].1)
@@ -137,7 +137,7 @@ impl<'l, R: Read> Reader<'l, R> {
             stage: None,
             earlier_ops: 0,
             table_entries: 0,
-            two_meanings: None,
+            ambiguous_opcode: None,
             draft: Draft::new(limits),
         }
     }
@@ -163,15 +163,15 @@ impl<'l, R: Read> Reader<'l, R> {
         self.limits.max_shift
     }
 
-    /// Notes a problem; beyond the cap it is only counted as one.
+    /// Reports a problem; ignored if the limit on problems is reached.
     pub(super) fn problem(&mut self, code: &'static str, at: At, message: impl Into<String>, help: impl Into<String>) {
-        if !self.full() {
+        if !self.is_full() {
             let place = self.place(at);
             self.problems.push(Diagnostic::error(code, place, message).with_help(help));
         }
     }
 
-    /// A place in the file: which stage of a pipeline, and where in it.
+    /// Returns a place in the file, with the stage in a pipeline.
     fn place(&self, at: At) -> Place {
         Place::Path(match self.stage {
             None => at.to_string(),
@@ -179,10 +179,11 @@ impl<'l, R: Read> Reader<'l, R> {
         })
     }
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.problems.len() >= self.limits.max_problems
     }
 
+    /// Parses a file with a header.
     fn file(&mut self) -> Result<(), Stop> {
         self.json.begin_object()?;
         let mut first = true;
@@ -236,13 +237,13 @@ impl<'l, R: Read> Reader<'l, R> {
         format!("{language} JSON{version}{stages}")
     }
 
-    /// A file without a header.
+    /// Parses a file without a header.
     fn bare(&mut self) -> Result<(), Stop> {
         self.payload()?;
         self.json.finish()
     }
 
-    /// A model, or the stages of a pipeline: a list in a list of one.
+    /// Parses a model, or the stages of a pipeline: an array with one element, the list of stages.
     fn payload(&mut self) -> Result<(), Stop> {
         if self.json.opens_arrays(3)? { self.pipeline() } else { self.model() }
     }
@@ -274,7 +275,7 @@ impl<'l, R: Read> Reader<'l, R> {
             self.draft = Draft::new(self.limits);
             self.model()?;
             let ops = self.draft.builder.nodes().len();
-            if let Some(model) = self.judged()? {
+            if let Some(model) = self.check_model()? {
                 self.stages.get_or_insert_default().push(model);
             }
             self.earlier_ops += ops;
@@ -295,7 +296,7 @@ impl<'l, R: Read> Reader<'l, R> {
                 0 => self.shape()?,
                 1 => self.inp_shifts()?,
                 2 => self.out_idxs()?,
-                3 => self.draft.out_shifts = self.i32s("out_shifts")?,
+                3 => self.draft.out_shifts = self.shifts("out_shifts")?,
                 4 => self.out_negs()?,
                 5 => self.ops()?,
                 6 => self.draft.carry_size = self.i64(At::Part("carry_size"))?.unwrap_or(1),
@@ -343,7 +344,7 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 
     fn inp_shifts(&mut self) -> Result<(), Stop> {
-        if let Some(shifts) = self.i32s("inp_shifts")? {
+        if let Some(shifts) = self.shifts("inp_shifts")? {
             self.draft.n_inputs = Some(shifts.len());
             self.draft.builder = Builder::new(shifts);
             self.draft.builder.limits(*self.limits);
@@ -403,8 +404,8 @@ impl<'l, R: Read> Reader<'l, R> {
             if (self.earlier_ops + index) as u64 >= self.limits.max_ops {
                 return Err(self.too_many_ops());
             }
-            // After the last problem that is shown only the syntax matters: the version may still come.
-            if self.full() {
+            // Once the limit on problems is reached only the syntax is parsed, as the version may follow.
+            if self.is_full() {
                 self.json.skip()?;
             } else {
                 self.op(index)?;
@@ -495,7 +496,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
         self.json.begin_object()?;
         let mut first = true;
-        // Hash and input width have no meaning for us: a file without them is as good.
+        // Hash and input width are not interpreted: a file without them is accepted.
         let (mut hash, mut out, mut inp_width) = (Some(String::new()), None, Some(0));
         let mut out_seen = false;
         while let Some(key) = self.json.key(&mut first)? {
@@ -566,7 +567,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(good.then_some(entries))
     }
 
-    // Values, each with a place for what is wrong with it. `None` says that a problem was noted.
+    // Parsers of values. They report problems at the given place, and return `None` after a problem.
 
     /// Returns `true` if the next value is of this kind; otherwise it is reported and skipped.
     pub(super) fn expect(&mut self, at: At, wanted: Kind) -> Result<bool, Stop> {
@@ -588,7 +589,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(false)
     }
 
-    /// Reads `model.NAME`, an array, calling `each` before every element; whether it was an array.
+    /// Parses the array `model.NAME` by calling `each` at every element. Returns `false` if it is no array.
     fn list(
         &mut self,
         name: &'static str,
@@ -606,7 +607,8 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(true)
     }
 
-    fn i32s(&mut self, name: &'static str) -> Result<Option<Vec<i32>>, Stop> {
+    /// Parses an array of shifts.
+    fn shifts(&mut self, name: &'static str) -> Result<Option<Vec<i32>>, Stop> {
         let (mut all, mut good) = (Vec::new(), true);
         let whole = self.list(name, |r, at| {
             match r.i64(at)? {
@@ -618,7 +620,7 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok((whole && good).then_some(all))
     }
 
-    /// A shift distance, its limit left to the model's own checks.
+    /// Converts a shift to 32 bits; its limit is checked with the model.
     pub(super) fn shift(&mut self, at: At, shift: i64) -> Option<i32> {
         let small = i32::try_from(shift).ok();
         if small.is_none() {
@@ -632,7 +634,7 @@ impl<'l, R: Read> Reader<'l, R> {
         if self.expect(at, Kind::String)? { self.json.string().map(Some) } else { Ok(None) }
     }
 
-    /// An integer that `parse` takes; what it does not take is outside `range`.
+    /// Parses an integer with `parse`, which returns `None` for one outside `range`.
     fn integer<T>(&mut self, at: At, range: &str, parse: impl Fn(Number<'_>) -> Option<T>) -> Result<Option<T>, Stop> {
         if !self.expect(at, Kind::Number)? {
             return Ok(None);
@@ -661,7 +663,7 @@ impl<'l, R: Read> Reader<'l, R> {
         self.integer(at, "-2^31 to 2^31 - 1", |number| i32::try_from(parse_i64(number)?).ok())
     }
 
-    /// Version 2's data field: anything from -2^63 to 2^64 - 1, modulo 2^64 (writers disagree about its sign).
+    /// Parses the data field of version 2: from -2^63 to 2^64 - 1, modulo 2^64, as writers disagree about its sign.
     pub(super) fn data_of_v2(&mut self, at: At) -> Result<Option<i64>, Stop> {
         self.integer(at, "-2^63 to 2^64 - 1", |number| {
             parse_i64(number).or_else(|| number.text().parse::<u64>().ok().map(u64::cast_signed))
@@ -681,6 +683,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
+    /// Parses a number exactly.
     fn dyadic(&mut self, at: At) -> Result<Option<Dyadic>, Stop> {
         if !self.expect(at, Kind::Number)? {
             return Ok(None);
@@ -700,7 +703,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// An operation's `[min, max, step]`.
+    /// Parses an operation's `[min, max, step]`.
     pub(super) fn interval(&mut self, index: usize) -> Result<Option<Interval>, Stop> {
         const FIELDS: [Field; 3] = [Field::Min, Field::Max, Field::Step];
         let whole = At::Op(index, Field::Interval);
@@ -726,15 +729,16 @@ impl<'l, R: Read> Reader<'l, R> {
         if length != 3 || !good {
             return Ok(None);
         }
-        self.interval_of(index, &[min, max, step])
+        self.interval_from_parts(index, &[min, max, step])
     }
 
-    /// An operation's interval, given its parts.
-    pub(super) fn interval_of(&mut self, index: usize, parts: &[Dyadic; 3]) -> Result<Option<Interval>, Stop> {
+    /// Builds an operation's interval from its min, max and step.
+    pub(super) fn interval_from_parts(&mut self, index: usize, parts: &[Dyadic; 3]) -> Result<Option<Interval>, Stop> {
         let at = [Field::Min, Field::Max, Field::Step].map(|field| At::Op(index, field));
         self.checked_interval(parts, At::Op(index, Field::Interval), at)
     }
 
+    /// Builds an interval from its parts. Problems are reported at `at` (min, max, step) or `whole`.
     fn checked_interval(&mut self, parts: &[Dyadic; 3], whole: At, at: [At; 3]) -> Result<Option<Interval>, Stop> {
         let bad = match interval(&parts[0], &parts[1], &parts[2]) {
             Ok(interval) => {
@@ -758,8 +762,11 @@ impl<'l, R: Read> Reader<'l, R> {
         Ok(None)
     }
 
-    /// `1e308` by `5e-324` is eleven characters and 2,098 bits, and every lookup copies a bound of its operand: memory
-    /// must be bounded where it is taken.
+    /// Counts the memory of integers beyond 64 bits. An interval such as `1e308` with step `5e-324` has few characters
+    /// but 2,098 bits, and every lookup copies a bound of its operand.
+    ///
+    /// # Errors
+    /// `E0104` if they take more memory than the limit.
     fn count_wide(&mut self, codes: &[&Code]) -> Result<(), Stop> {
         for code in codes.iter().filter(|code| code.to_i64().is_none()) {
             self.wide_bytes += 64 + code.bits() / 8;
@@ -771,11 +778,11 @@ impl<'l, R: Read> Reader<'l, R> {
         Err(Box::new(Diagnostic::error("E0104", self.json.place(), message).with_help("raise --max-bytes")))
     }
 
-    /// Everything was read, or could not be: check it as a whole.
+    /// Checks the file as a whole after parsing, and returns the model with its notes.
     fn conclude(mut self, outcome: Result<(), Stop>, layers: &mut Layers) -> Result<(Model, Diagnostics), Diagnostics> {
         let header = self.header_problems();
         if !header.is_empty() {
-            // In a layout that we do not know every other message would be a guess.
+            // With an unknown layout every other message would be a guess.
             return Err(Diagnostics(header));
         }
         if let Err(stop) = outcome {
@@ -784,7 +791,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
         let stages = self.stages.as_ref().map_or(0, Vec::len);
         let model = match self.stages.take() {
-            None => self.judged().map_err(|stop| Diagnostics::from(*stop))?,
+            None => self.check_model().map_err(|stop| Diagnostics::from(*stop))?,
             Some(stages) if self.problems.is_empty() => Some(stages::join(stages, self.limits, layers)?),
             Some(_) => None,
         };
@@ -794,15 +801,15 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Returns the model after a check of the whole; `None` if a problem was reported.
-    fn judged(&mut self) -> Result<Option<Model>, Stop> {
+    /// Checks the model as a whole and returns it; `None` if a problem was reported.
+    fn check_model(&mut self) -> Result<Option<Model>, Stop> {
         self.version_problems();
         self.outputs();
         if !self.problems.is_empty() {
             let found = if self.draft.complete { self.draft.builder.check() } else { Vec::new() };
-            let believable: Vec<_> = found.into_iter().filter(|p| self.believable(p)).collect();
-            for problem in believable {
-                self.meaning_problem(&problem);
+            let reported: Vec<_> = found.into_iter().filter(|p| self.is_from_file(p)).collect();
+            for problem in reported {
+                self.semantic_problem(&problem);
             }
             return Ok(None);
         }
@@ -814,14 +821,14 @@ impl<'l, R: Read> Reader<'l, R> {
             }
             Err(found) => {
                 for problem in &found {
-                    self.meaning_problem(problem);
+                    self.semantic_problem(problem);
                 }
                 Ok(None)
             }
         }
     }
 
-    /// A wrong `meta` or an unknown version, which make everything else meaningless.
+    /// Returns the problems of the header: a wrong `meta` or an unknown version. With one, no other check makes sense.
     fn header_problems(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         let at = |at: At| Place::Path(at.to_string());
@@ -866,9 +873,9 @@ impl<'l, R: Read> Reader<'l, R> {
         found
     }
 
-    /// Reports the problems that depend on the file's version, which may have come last.
+    /// Reports the problems that depend on the version, which may be the last key of the file.
     fn version_problems(&mut self) {
-        // Files without a header, and pipelines, are older than the second layout.
+        // Files without a header, and pipelines, only have the layout of version 2.
         let version = if self.has_header() && self.stage.is_none() { self.version } else { Some(2) };
         match version {
             Some(2) => {
@@ -899,7 +906,7 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Array lengths against the shape, and the outputs out of their three arrays.
+    /// Checks array lengths against the shape, and builds the outputs from their three arrays.
     fn outputs(&mut self) {
         let draft = &mut self.draft;
         let idxs = draft.out_idxs.take();
@@ -925,9 +932,8 @@ impl<'l, R: Read> Reader<'l, R> {
         }
     }
 
-    /// Returns `true` if a problem of the model's own checks comes from the file and not from what replaced a bad part
-    /// of it.
-    fn believable(&self, problem: &Problem) -> bool {
+    /// Returns `true` if a problem is one of the file, not of an operation or table that replaces an invalid one.
+    fn is_from_file(&self, problem: &Problem) -> bool {
         let draft = &self.draft;
         let Site::Op(index, part) = problem.site else {
             return match problem.site {
@@ -945,12 +951,13 @@ impl<'l, R: Read> Reader<'l, R> {
         good
     }
 
-    fn meaning_problem(&mut self, problem: &Problem) {
+    /// Reports a violated semantic rule at its place in the file.
+    fn semantic_problem(&mut self, problem: &Problem) {
         let at = site_place(problem.site, |index| self.draft.layout(index));
         self.problem(problem.code, at, &problem.message, &problem.help);
     }
 
-    /// Returns notes about unusual properties of a valid file.
+    /// Returns notes about unusual properties of a valid file with `stages` stages.
     fn notes(&self, stages: usize) -> Diagnostics {
         let mut notes = Vec::new();
         if stages > 1 {
@@ -966,7 +973,7 @@ impl<'l, R: Read> Reader<'l, R> {
             let note = Diagnostic::note("N0101", Place::Path(At::Part("ops").to_string()), message);
             notes.push(note.with_help("records of seven elements are always read as version 2"));
         }
-        if let Some((index, opcode)) = self.two_meanings {
+        if let Some((index, opcode)) = self.ambiguous_opcode {
             let era = |era| if self.era() == era { "is read as" } else { "could mean" };
             let (old, new) = match opcode {
                 -2 => ("relu(-x)", "-x"),
@@ -987,7 +994,7 @@ impl<'l, R: Read> Reader<'l, R> {
     }
 }
 
-/// Text of a file for a message, not longer than a line.
+/// Shortens a string of the file for a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 60;
     match text.char_indices().nth(MAX) {

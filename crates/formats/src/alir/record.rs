@@ -157,7 +157,7 @@ impl<R: Read> Reader<'_, R> {
     /// Decodes a plain record: as in [`Reader::record_v3`], in the same order.
     fn plain(&mut self, index: usize, plain: &Plain) -> Result<Option<Node>, Stop> {
         let Plain { addr, opcode, data, bounds, latency, cost } = plain;
-        let interval = self.interval_of(index, bounds)?;
+        let interval = self.interval_from_parts(index, bounds)?;
         let tail = Tail { interval, latency: Some(*latency), cost: Some(*cost) };
         Ok(self.node_v3(index, *opcode, addr.as_slice(), data.as_slice(), tail))
     }
@@ -237,8 +237,9 @@ impl<R: Read> Reader<'_, R> {
         let frac = tail.interval.as_ref().map_or(0, |interval| interval.frac);
         let era = self.era();
         // Opcode 4 changed while pipelines were still written without a header; models had one by then.
-        if !self.has_header() && self.two_meanings.is_none() && (opcode == -2 || opcode == 4 && self.in_pipeline()) {
-            self.two_meanings = Some((index, opcode));
+        if !self.has_header() && self.ambiguous_opcode.is_none() && (opcode == -2 || opcode == 4 && self.in_pipeline())
+        {
+            self.ambiguous_opcode = Some((index, opcode));
         }
         let mut at = AtOp { reader: self, index };
         let Some((op, negated)) = op_v2(&mut at, era, opcode, [id0, id1], data, frac) else { return Ok(None) };

@@ -1,7 +1,7 @@
-//! Programs as ALIR JSON of version 2, 3 or 4.
+//! Writer of ALIR JSON, versions 2, 3 and 4.
 //!
-//! What is read back is equal: intervals, latencies, costs, tables with their hashes, the cost model. Floats are
-//! written as the library writes them; integers that no double holds are written as integers.
+//! A file that is read back gives an equal program: intervals, latencies, costs, tables with their hashes, cost model.
+//! Floats are formatted as the reference library does; integers that no double represents are written as integers.
 
 use super::super::Target;
 use super::super::bytecode::{binary_code, fields, unary_code};
@@ -23,11 +23,11 @@ pub(in super::super) fn write(model: &Model, target: Target, out: &mut dyn Write
     out.flush()
 }
 
-/// A number of an interval that JSON can say exactly.
+/// Exact decimal representation of a number in JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Spelling {
     Float(f64),
-    /// An integer that no double holds.
+    /// An integer that no double represents.
     Integer(String),
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Spelling {
     }
 }
 
-/// `code * 2^-frac`, if there is an exact spelling.
+/// Returns the exact representation of `code * 2^-frac`; `None` if it is neither a double nor an integer.
 pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
     if code.is_zero() {
         return Some(Spelling::Float(0.0));
@@ -50,7 +50,7 @@ pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
         None => {
             let big = code.to_big();
             let zeros = big.trailing_zeros().unwrap_or(0);
-            // A mantissa beyond 64 bits is no double: any odd number too long for one will do.
+            // A mantissa beyond 64 bits fits no double: any other odd number that is too long for one can replace it.
             ((big >> zeros).to_i64().unwrap_or(i64::MAX), zeros as i64)
         }
     };
@@ -58,7 +58,7 @@ pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
     if let Ok(exponent) = i32::try_from(exponent)
         && mantissa.unsigned_abs() < 1 << 53
     {
-        // In two steps, each in range if the result is.
+        // Scales in two steps: both factors are in range if the result is.
         let half = exponent / 2;
         let value = mantissa as f64 * 2f64.powi(half) * 2f64.powi(exponent - half);
         if value.is_finite() && Dyadic::from_f64(value) == (Dyadic::Small { mantissa, exponent }) {
@@ -71,8 +71,8 @@ pub(in super::super) fn spelling(code: &Code, frac: i32) -> Option<Spelling> {
     (exponent >= 0).then(|| Spelling::Integer((code.to_big() >> frac.unsigned_abs()).to_string()))
 }
 
-/// Numbers of the program that have no exact spelling.
-pub(in super::super) fn unspellable(model: &Model) -> Vec<Diagnostic> {
+/// Returns an error for each number of the program that JSON cannot represent exactly, up to a limit.
+pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     const MOST: usize = 50;
     let mut problems = Vec::new();
     for (i, node) in model.nodes().iter().enumerate() {
@@ -80,7 +80,7 @@ pub(in super::super) fn unspellable(model: &Model) -> Vec<Diagnostic> {
             break;
         }
         let place = || format!("ops[{i}]");
-        problems.extend(unspellable_interval(&node.interval, &place));
+        problems.extend(unrepresentable_interval(&node.interval, &place));
         if let Op::Const { value } | Op::AddConst { value, .. } = &node.op
             && value.to_i64().is_none()
         {
@@ -90,12 +90,12 @@ pub(in super::super) fn unspellable(model: &Model) -> Vec<Diagnostic> {
         }
     }
     for (t, table) in model.tables().iter().enumerate() {
-        problems.extend(unspellable_interval(&table.out, &|| format!("lookup_tables[{t}].spec.out_qint")));
+        problems.extend(unrepresentable_interval(&table.out, &|| format!("lookup_tables[{t}].spec.out_qint")));
     }
     problems
 }
 
-fn unspellable_interval(interval: &Interval, place: &dyn Fn() -> String) -> Option<Diagnostic> {
+fn unrepresentable_interval(interval: &Interval, place: &dyn Fn() -> String) -> Option<Diagnostic> {
     let step = Code::from(1);
     let bad = [("min", &interval.min), ("max", &interval.max), ("step", &step)]
         .into_iter()
@@ -107,6 +107,7 @@ fn unspellable_interval(interval: &Interval, place: &dyn Fn() -> String) -> Opti
     )
 }
 
+/// Prints the file as one line.
 fn print(model: &Model, target: Target, out: &mut impl Write) -> io::Result<()> {
     let version = match target {
         Target::Alir2 => 2,
@@ -164,12 +165,13 @@ fn tables(model: &Model, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"]")
 }
 
-/// min, max and step; every model that gets here has them.
+/// Returns min, max and step of an interval, all of which are known to be representable.
 fn numbers(interval: &Interval) -> [Spelling; 3] {
     let number = |code: &Code| spelling(code, interval.frac).expect("checked before printing");
     [number(&interval.min), number(&interval.max), number(&Code::from(1))]
 }
 
+/// Prints the record of an operation.
 fn record(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"[")?;
     match target {
@@ -180,7 +182,7 @@ fn record(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()> {
     write!(out, ",[{min},{max},{step}],{:?},{:?}]", node.latency, node.cost)
 }
 
-/// `[addr], opcode, [data]`.
+/// Prints the first fields of a record of version 3 or 4: `[addr], opcode, [data]`.
 fn fields_v3(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"[")?;
     let (mut first, mut outcome) = (true, Ok(()));
@@ -210,7 +212,7 @@ fn fields_v3(node: &Node, target: Target, out: &mut impl Write) -> io::Result<()
     }
 }
 
-/// `id0, id1, opcode, data`.
+/// Prints the first fields of a record of version 2: `id0, id1, opcode, data`.
 fn fields_v2(node: &Node, out: &mut impl Write) -> io::Result<()> {
     let ([id0, id1], data) = fields(&node.op);
     write!(out, "{id0},{id1},{},{data}", node.op.opcode())

@@ -139,7 +139,7 @@ pub(in super::super) fn read(
     cursor.pos = first_op;
     let (mut addr, mut data) = (Vec::new(), Vec::new());
     for (index, &at) in offsets.iter().enumerate() {
-        if assembly.full() {
+        if assembly.is_full() {
             break;
         }
         let [opcode, signed, int, frac, _, _, d0, d1] = cursor.take::<ROW>()?;
@@ -204,7 +204,7 @@ pub(in super::super) fn read(
 }
 
 /// Returns the properties of a program that the narrow fields cannot represent.
-pub(in super::super) fn unsayable(model: &Model) -> Vec<Diagnostic> {
+pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {
         problems.extend(wide_constant(index, op));

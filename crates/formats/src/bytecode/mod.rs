@@ -1,14 +1,15 @@
-//! Byte code: programs as interpreters take them, in 32-bit words (DAIS and ALIR version 2) and in bytes (versions 3
-//! and 4); `docs/alir.md`, section 5, and `docs/dais.md`, section 2.
+//! Byte code, the input format of interpreters: 32-bit words (DAIS and ALIR version 2) or bytes (versions 3 and 4). See
+//! `docs/alir.md`, section 5, and `docs/dais.md`, section 2.
 //!
-//! Byte code has types and no intervals, latencies or costs: what is read has the full range of each type.
+//! Byte code has types, but no intervals, latencies or costs: the interval of an operation is the full range of its
+//! type.
 
 mod bytes;
 mod words;
 
-pub(super) use bytes::{MAGIC, read as read_bytes, unsayable as unsayable_bytes, write as write_bytes};
+pub(super) use bytes::{MAGIC, read as read_bytes, unrepresentable as unrepresentable_bytes, write as write_bytes};
 pub(super) use words::{
-    Header, fields, in_own_step, read as read_words, unsayable as unsayable_words, write as write_words,
+    Header, fields, in_own_step, read as read_words, unrepresentable as unrepresentable_words, write as write_words,
 };
 
 use super::decode::{Negated, Report};
@@ -26,38 +27,40 @@ struct Assembly<'l> {
     limits: &'l Limits,
     builder: Builder,
     problems: Vec<Diagnostic>,
-    /// Operations that are not what the file meant, in order.
+    /// Indices of operations that replace invalid ones of the file, ascending.
     bad_ops: Vec<usize>,
     negations: Negations,
     tables: Vec<Entries>,
-    /// Tables read by lookups of different steps: by the table of the file and the fractional bits.
+    /// Copies of tables for lookups with other steps, by the table of the file and the number of fractional bits.
     copies: FxHashMap<(usize, i32), TableId>,
     table_entries: u64,
-    /// Bytes taken by bounds outside 64 bits, which are larger in memory than in the file.
+    /// Memory in bytes of bounds beyond 64 bits, which are larger in memory than in the file.
     wide_bytes: u64,
 }
 
-/// A table of the file, with what its first lookup says about it.
+/// A table of the file, with the properties that its first lookup determines.
 struct Entries {
     entries: Vec<i32>,
+    /// Number of fractional bits; `None` before the first lookup.
     frac: Option<i32>,
+    /// Width of the operand of the first lookup in bits; 0 before.
     inp_width: u32,
 }
 
-/// An operation as its row says it.
+/// A decoded row: an operation, whose invalid parts are `None`.
 struct Row {
     op: Option<Op>,
     negated: Negated,
     interval: Option<Interval>,
-    /// For a lookup: number of codes of the operand's type below the table's first entry.
+    /// For a lookup: number of values of the operand's type below that of the table's first entry.
     pad: i64,
 }
 
-/// Notes what is wrong with one operation, by its byte offset.
+/// Reports the problems of one operation with their byte offsets.
 struct AtRow<'a, 'l, F> {
     assembly: &'a mut Assembly<'l>,
     index: usize,
-    /// The byte where a field starts.
+    /// Returns the byte offset of a field.
     byte_of: F,
 }
 
@@ -73,6 +76,8 @@ impl<F: Fn(Field) -> u64> Report for AtRow<'_, '_, F> {
 }
 
 impl<'l> Assembly<'l> {
+    /// Starts a program with these inputs and tables.
+    ///
     /// # Errors
     /// `E0202` if the tables are longer than the limit.
     fn new(limits: &'l Limits, inp_shifts: Vec<i32>, tables: Vec<Vec<i32>>) -> Result<Assembly<'l>, Diagnostics> {
@@ -104,17 +109,17 @@ impl<'l> Assembly<'l> {
         Err(problem.with_help("raise --max-table-entries").into())
     }
 
-    fn full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.problems.len() >= self.limits.max_problems
     }
 
     fn problem(&mut self, code: &'static str, place: Place, message: impl Into<String>, help: impl Into<String>) {
-        if !self.full() {
+        if !self.is_full() {
             self.problems.push(Diagnostic::error(code, place, message).with_help(help));
         }
     }
 
-    /// The full range of a type, if it is one.
+    /// Returns the full range of a type; `None` if the type is invalid, which is reported.
     ///
     /// # Errors
     /// `E0104` if bounds beyond 64 bits take more memory than the limit.
@@ -158,10 +163,10 @@ impl<'l> Assembly<'l> {
         Ok(Some(Interval::from_width(signed == 1, width as u32, frac as i32)))
     }
 
-    /// Appends an operation; one that could not be read is a zero.
+    /// Appends an operation. An invalid one is replaced with the constant zero.
     ///
     /// # Errors
-    /// `E0202` if copies of tables are more than the limit.
+    /// `E0202` if copies of tables exceed the limit.
     fn push(&mut self, row: Row, byte_of: impl Fn(Field) -> u64) -> Result<(), Diagnostics> {
         let index = self.builder.nodes().len();
         let (Some(mut op), Some(interval)) = (row.op, row.interval) else {
@@ -181,7 +186,7 @@ impl<'l> Assembly<'l> {
                     None => (operand.min.to_big() + row.pad).into(),
                 };
                 let width = operand.kif().width();
-                *table = self.table_of(*table, interval.kif(), width)?;
+                *table = self.table_for_type(*table, interval.kif(), width)?;
             }
         }
         self.negations.note(index, row.negated);
@@ -189,9 +194,12 @@ impl<'l> Assembly<'l> {
         Ok(())
     }
 
-    /// The table for a lookup of this type. Byte code does not say a table's step: it is that of its first lookup, and
-    /// lookups of another step get a copy.
-    fn table_of(&mut self, table: TableId, kif: Kif, operand_width: u32) -> Result<TableId, Diagnostics> {
+    /// Returns the table for a lookup of type `kif`. Byte code does not state the step of a table: it is that of its
+    /// first lookup, and lookups with another step get a copy.
+    ///
+    /// # Errors
+    /// `E0202` if copies of tables exceed the limit.
+    fn table_for_type(&mut self, table: TableId, kif: Kif, operand_width: u32) -> Result<TableId, Diagnostics> {
         let Some(found) = self.tables.get_mut(table.index()) else { return Ok(table) };
         if kif.is_zero() {
             return Ok(table);
@@ -217,7 +225,7 @@ impl<'l> Assembly<'l> {
         }
     }
 
-    /// Checks the whole; `byte_of` returns the byte offset of a part of an operation.
+    /// Checks the whole program and returns it; `byte_of` returns the byte offset of a field of an operation.
     fn finish(
         mut self,
         outputs: Vec<Output>,
@@ -240,15 +248,15 @@ impl<'l> Assembly<'l> {
         };
         if !self.problems.is_empty() {
             for problem in self.builder.check() {
-                if self.believable(problem.site) {
-                    self.problem(problem.code, place(problem.site), named(&problem), problem.help);
+                if self.is_from_file(problem.site) {
+                    self.problem(problem.code, place(problem.site), message_with_place(&problem), problem.help);
                 }
             }
             return Err(Diagnostics(self.problems));
         }
         let model = self.builder.finish().map_err(|problems| {
             let shown = |p: &alir_core::ir::Problem| {
-                Diagnostic::error(p.code, place(p.site), named(p)).with_help(p.help.clone())
+                Diagnostic::error(p.code, place(p.site), message_with_place(p)).with_help(p.help.clone())
             };
             Diagnostics(problems.iter().map(shown).collect())
         })?;
@@ -258,9 +266,8 @@ impl<'l> Assembly<'l> {
         })
     }
 
-    /// Returns `true` if a problem of the model's own checks comes from the file and not from what replaced a bad part
-    /// of it.
-    fn believable(&self, site: Site) -> bool {
+    /// Returns `true` if a problem at this site is one of the file, not of an operation that replaces an invalid one.
+    fn is_from_file(&self, site: Site) -> bool {
         let Site::Op(index, _) = site else { return true };
         let bad = |i: usize| self.bad_ops.binary_search(&i).is_ok();
         let mut good = !bad(index);
@@ -269,7 +276,8 @@ impl<'l> Assembly<'l> {
     }
 }
 
-fn named(problem: &alir_core::ir::Problem) -> String {
+/// Returns the message of a problem with the name of the operation, output or input.
+fn message_with_place(problem: &alir_core::ir::Problem) -> String {
     match problem.site {
         Site::Op(index, _) => format!("operation {index}: {}", problem.message),
         Site::OutputSource(j) | Site::OutputShift(j) => format!("output {j}: {}", problem.message),
@@ -278,6 +286,7 @@ fn named(problem: &alir_core::ir::Problem) -> String {
     }
 }
 
+/// Returns the field of a row that contains a part of an operation.
 fn field(part: Part) -> Field {
     match part {
         Part::Operand(k) => Field::Addr(k),
@@ -288,7 +297,7 @@ fn field(part: Part) -> Field {
     }
 }
 
-/// The program with the full range of every type and without times and costs: what byte code can hold of it.
+/// Returns the part of a program that byte code can represent: full range of each type, no latencies, no costs.
 pub(super) fn widened(model: &Model) -> Model {
     let mut builder = Builder::like(model);
     for node in model.nodes() {
@@ -302,12 +311,13 @@ pub(super) fn widened(model: &Model) -> Model {
     builder.finish().expect("the full ranges of a valid program's types are valid")
 }
 
-/// The codes of the operand's type below a table's first entry.
+/// Returns the number of values of the operand's type below `base`, that of a table's first entry.
 fn pad(model: &Model, x: ValueId, base: &Code) -> Option<i64> {
     let min = model.kif(x).min_code();
     i64::try_from(base.to_big() - min).ok()
 }
 
+/// Returns the number of a unary bit operation in the data field.
 pub(super) fn unary_code(op: UnaryBits) -> i64 {
     match op {
         UnaryBits::Not => 0,
@@ -316,6 +326,7 @@ pub(super) fn unary_code(op: UnaryBits) -> i64 {
     }
 }
 
+/// Returns the number of a binary bit operation in the data field.
 pub(super) fn binary_code(op: BinaryBits) -> i64 {
     match op {
         BinaryBits::And => 0,
@@ -324,13 +335,13 @@ pub(super) fn binary_code(op: BinaryBits) -> i64 {
     }
 }
 
-/// An operation that the form has no room for.
+/// Returns the error for an operation whose fields are too small in the format.
 fn no_room(index: usize, op: &Op, message: impl std::fmt::Display, help: &str) -> Diagnostic {
     let place = Place::Path(format!("ops[{index}]"));
     Diagnostic::error("E1105", place, format!("{} of operation {index}: {message}", op.name())).with_help(help)
 }
 
-/// Constants beyond 64 bits, which no form has.
+/// Returns an error for a constant beyond 64 bits, which no format can represent.
 fn wide_constant(index: usize, op: &Op) -> Option<Diagnostic> {
     let (Op::Const { value } | Op::AddConst { value, .. }) = op else { return None };
     if value.to_i64().is_some() {

@@ -207,7 +207,7 @@ fn program(words: &Words<'_>, limits: &Limits, sizes: Sizes) -> Result<(Model, D
     let mut assembly = Assembly::new(limits, shifts, tables)?;
     let mut notes = Vec::new();
     for index in 0..sizes.n_ops {
-        if assembly.full() {
+        if assembly.is_full() {
             break;
         }
         let start = sizes.ops() + ROW * index;
@@ -270,7 +270,7 @@ fn column(field: Field) -> usize {
 }
 
 /// Returns the properties of a program, already in the operations of the target, that 32-bit words cannot represent.
-pub(in super::super) fn unsayable(model: &Model) -> Vec<Diagnostic> {
+pub(in super::super) fn unrepresentable(model: &Model) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (index, Node { op, .. }) in model.nodes().iter().enumerate() {
         problems.extend(wide_constant(index, op));

@@ -233,7 +233,7 @@ fn elaborate_with(
     // Constants need no names: the scope that they are from may be any.
     let params: Vec<_> = cell.unwrap_or_default().iter().map(|&(name, value)| (name, value, 0)).collect();
     e.module(top, String::new(), &params, None)?;
-    e.settle()?;
+    e.check_processes()?;
     if cell.is_some() {
         e.rtl.free_undriven();
     }
@@ -426,10 +426,10 @@ enum Place {
     Word(usize, u32),
 }
 
-/// A place in a vector: at a constant offset, be it outside, or at a computed one.
-enum Place2 {
+/// Lowest bit of a select in a vector. It may be outside of the vector.
+enum BitPosition {
     Constant(i64),
-    /// As a shift that may be negative, or not.
+    /// Computed position, and `true` if it may be negative.
     Dynamic(NodeId, bool),
 }
 

@@ -150,11 +150,11 @@ enum Slot {
     Signal(SignalId),
 }
 
-type State = BTreeMap<Slot, Data2>;
+type State = BTreeMap<Slot, StoredValue>;
 
 /// Value stored in a slot.
 #[derive(Clone, Debug, PartialEq)]
-enum Data2 {
+enum StoredValue {
     Node(NodeId),
     Int(i64),
     Real(f64),

@@ -1,4 +1,4 @@
-//! Estimate of a netlist's resources on a device, and of its clock.
+//! Estimated resources and clock frequency of a netlist on a device.
 
 use super::Device;
 use super::absorbed::absorbed;
@@ -12,35 +12,35 @@ use super::timing::{Arrival, Path, Timing};
 use crate::netlist::{Cell, Netlist};
 use serde::Serialize;
 
-/// Estimated resources of a netlist on a device. Counts are those that Yosys gives for the devices it supports.
+/// Estimated resources of a netlist on a device, counted as Yosys does for the devices that it supports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The device.
+    /// Name of the device.
     pub device: &'static str,
-    /// Look-up tables.
+    /// Number of LUTs.
     pub lut: u64,
-    /// Flip-flops, without those inside DSPs.
+    /// Number of flip-flops, without those inside DSPs.
     pub ff: u64,
-    /// Carry cells.
+    /// Number of carry cells.
     pub carry: u64,
-    /// DSPs.
+    /// Number of DSPs.
     pub dsp: u64,
-    /// BRAMs.
+    /// Number of BRAMs.
     pub ram: u64,
-    /// The shortest clock period in nanoseconds; of a module without registers the delay from ports to ports.
+    /// Minimum clock period in nanoseconds; for a module without registers, the delay from inputs to outputs.
     pub period_ns: f64,
     /// Minimum clock period of each stage in nanoseconds, from stage 1; empty without registers. The longest one is
     /// `period_ns`, unless paths from ports to ports or into input registers take longer.
     #[serde(skip)]
     pub stage_periods_ns: Vec<f64>,
-    /// The fastest clock in MHz.
+    /// Maximum clock frequency in MHz.
     pub clock_mhz: f64,
-    /// Elements on the longest path.
+    /// Elements of the longest path.
     pub longest_path: Path,
-    /// Tables before the fitted factors, by what they are.
+    /// LUTs by kind, before the fitted factors are applied.
     pub tables: Tables,
-    /// Relative error of `lut` that nine of ten estimates stay below, compared with the tools; `None` if no tool was
-    /// available.
+    /// Relative error of `lut` below which nine of ten estimates are, compared with vendor tools; `None` if no tool was
+    /// available for the device.
     pub lut_error: Option<f64>,
     /// Relative error of the clock estimate, defined like `lut_error`.
     pub clock_error: Option<f64>,
@@ -62,20 +62,20 @@ pub struct Surroundings {
     pub input_ns: f64,
     /// Time that outputs need after the block.
     pub output_ns: f64,
-    /// By how much a clock may come too early.
+    /// Clock uncertainty: time by which a clock edge may be early.
     pub uncertainty_ns: f64,
 }
 
-/// A netlist on a device.
+/// A netlist mapped to the cells of a device.
 struct Mapped {
     gates: Gates,
     timing: Timing,
     tables: Tables,
-    /// BRAMs.
+    /// Number of BRAMs.
     memories: u64,
 }
 
-/// All bits that something other than a table reads.
+/// Returns all bits that something other than a LUT reads.
 pub(super) fn roots(gates: &Gates) -> Vec<Lit> {
     let mut roots = gates.ends.clone();
     for gate in &gates.gates {
@@ -96,7 +96,7 @@ fn registers_without_controls(netlist: &Netlist) -> Vec<bool> {
     registers.flat_map(|(width, free)| std::iter::repeat_n(free, width)).collect()
 }
 
-/// The size of a design that wires grow with.
+/// Returns the size of a design in LUTs, at least 1; the delay of wires grows with it.
 pub(super) fn size(tables: &Tables, technology: &Technology) -> f64 {
     total(tables, technology).max(1.0)
 }
@@ -114,7 +114,8 @@ impl Mapped {
         Mapped { gates, timing, tables, memories: memories(netlist, technology, &forms) }
     }
 
-    /// The latest of what registers and output ports read, and when it has to be there: outputs so much earlier.
+    /// Returns the latest arrival at a register or output port, and its time in nanoseconds. The time of output ports
+    /// includes `outputs`, the time that is needed after them.
     fn latest(&self, outputs: f64) -> (Arrival, f64) {
         let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
         let inside = self.timing.latest_at_registers(registers.iter().copied());
@@ -122,12 +123,10 @@ impl Mapped {
         let (of_inside, of_outside) = (f64::from(inside.at), f64::from(outside.at) + outputs);
         if of_inside >= of_outside { (inside, of_inside) } else { (outside, of_outside) }
     }
-}
 
-impl Mapped {
-    /// The period of each stage: of what the registers after it read, and after the last one also of what outputs read.
-    /// `fixed` is what registers and the surroundings take of each.
-    fn by_stage(&self, netlist: &Netlist, outputs: f64, fixed: f64) -> Vec<f64> {
+    /// Returns the minimum period of each stage in nanoseconds, from the arrival times at the registers after it; the
+    /// last stage includes the paths to output ports. `fixed` is the time of registers and surroundings in each period.
+    fn stage_periods(&self, netlist: &Netlist, outputs: f64, fixed: f64) -> Vec<f64> {
         let (registers, ports) = self.gates.ends.split_at(self.gates.register_ends);
         let mut rest = registers;
         let mut times: Vec<f64> = Vec::new();
@@ -150,22 +149,23 @@ impl Mapped {
         if last > 0 && outside > 0.0 {
             later(last, outside + outputs);
         }
-        times.into_iter().map(|at| picoseconds(at + fixed)).collect()
+        times.into_iter().map(|at| rounded_to_picoseconds(at + fixed)).collect()
     }
 }
 
-/// Picoseconds are more than an estimate has.
-fn picoseconds(ns: f64) -> f64 {
+/// Rounds a time in nanoseconds to rounded_to_picoseconds, as an estimate is not more exact.
+fn rounded_to_picoseconds(ns: f64) -> f64 {
     (ns * 1000.0).round() / 1000.0
 }
 
 impl Estimate {
-    /// Estimates what `netlist` takes of a device that leaves it the whole clock period.
+    /// Estimates the resources and the clock of `netlist` on a device, with the whole clock period available to it.
     pub fn new(netlist: &Netlist, device: Device, resources: Resources) -> Estimate {
         Estimate::within(netlist, device, resources, Surroundings::default())
     }
 
-    /// Estimates what `netlist` takes of a device. The period includes what the surroundings take.
+    /// Estimates the resources and the clock of `netlist` on a device. The period includes the times of the
+    /// surroundings.
     pub fn within(netlist: &Netlist, device: Device, resources: Resources, around: Surroundings) -> Estimate {
         let technology = device.technology();
         let mapped = Mapped::new(netlist, technology, resources, around.input_ns);
@@ -173,7 +173,7 @@ impl Estimate {
         let registers = if netlist.register_bits() > 0 { technology.clock_to_output() } else { 0.0 };
         let blocks = technology.block_registers().filter(|_| resources.multiplier_blocks);
         let in_blocks = blocks.map_or(0, |blocks| absorbed(netlist, blocks));
-        let period = picoseconds(at + registers + around.uncertainty_ns);
+        let period = rounded_to_picoseconds(at + registers + around.uncertainty_ns);
         let gates = &mapped.gates;
         let ErrorOf { lut, clock } = technology.error;
         Estimate {
@@ -184,7 +184,7 @@ impl Estimate {
             dsp: gates.blocks.iter().map(|block| dsp(block.kind, technology)).sum(),
             ram: mapped.memories,
             period_ns: period,
-            stage_periods_ns: mapped.by_stage(netlist, around.output_ns, registers + around.uncertainty_ns),
+            stage_periods_ns: mapped.stage_periods(netlist, around.output_ns, registers + around.uncertainty_ns),
             clock_mhz: if period > 0.0 { (10_000.0 / period).round() / 10.0 } else { 0.0 },
             longest_path: longest.path,
             tables: mapped.tables,
@@ -194,6 +194,7 @@ impl Estimate {
     }
 }
 
+/// Returns the number of DSPs of a block.
 fn dsp(kind: BlockKind, technology: &Technology) -> u64 {
     match kind {
         BlockKind::Dsp(longer, shorter) => technology.blocks(longer, shorter),

@@ -1,7 +1,8 @@
-//! From program to draft: section 3 of `docs/alir.md` in cells, exact for every bit pattern of the inputs.
+//! Lowering of a program to cells: the semantics of `docs/alir.md`, section 3, exact for every bit pattern of the
+//! inputs.
 //!
 //! Each operation's operands become [`Fixed`] numbers in the frame of its result (position 0 is the result's lowest
-//! bit), so that alignment is a place and not an operation; the result is the window of its width.
+//! bit), so that alignment changes positions and needs no operation; the result is the window of its width.
 
 use super::arith::{Bitwise, Extent, Fixed};
 use super::builder::{Draft, Origin, Owner};
@@ -18,16 +19,16 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Above every position that a value may have: for results that nothing cuts off.
+/// Position above that of any bit of a value: for results that are not cut off.
 const UNLIMITED: i64 = i64::MAX / 4;
 
-/// Memory words that a program may use beyond four times its tables, before tables are shared at the price of a
-/// subtracter.
+/// Number of memory words that a program may use beyond four times the entries of its tables. Above that, tables are
+/// addressed with a subtracter instead of padded to the range of their operand.
 const SPARE_WORDS: u64 = 1 << 20;
 
-/// The hardware of a program, pipelined as scheduled.
+/// Builds the netlist of a program, pipelined as scheduled.
 ///
-/// Names that are not legal or not unique are changed; ask [`Options::check`] first.
+/// Names that are not legal or not unique are changed; [`Options::check`] reports them.
 ///
 /// # Panics
 /// If the schedule is not one for this program: another number of operations, a stage that does not exist, or an
@@ -40,7 +41,7 @@ pub fn lower(model: &Model, schedule: &Schedule, options: &Options) -> Netlist {
     netlist
 }
 
-/// A program in cells, before trimming, registers and names.
+/// A program as cells, before trimming, registers and names.
 pub(super) struct Drafted {
     /// The cells. An input cell's port is the index of its element.
     pub(super) draft: Draft,
@@ -48,7 +49,7 @@ pub(super) struct Drafted {
     pub(super) outputs: Vec<Wiring>,
 }
 
-/// The combinational part of the hardware.
+/// Builds the combinational part of the hardware.
 pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Drafted {
     assert_eq!(schedule.stage.len(), model.nodes().len(), "a stage for each operation");
     let pairs = if fabric.adders == Adders::Three { Pairs::find(model, schedule) } else { Pairs::none() };
@@ -59,7 +60,7 @@ pub(super) fn draft(model: &Model, schedule: &Schedule, fabric: Fabric) -> Draft
     Drafted { draft: lowering.draft, outputs }
 }
 
-/// A program as a part of something larger: its cells are added to `draft`, all in stage 1. `inputs` are the bits of
+/// Adds the cells of a program that is a part of a larger design to `draft`, all in stage 1. `inputs` are the bits of
 /// its input elements.
 pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fabric) -> Drafted {
     let schedule = Schedule::combinational(model.nodes().len());
@@ -70,10 +71,10 @@ pub(super) fn block(draft: Draft, model: &Model, inputs: Vec<Wiring>, fabric: Fa
     Drafted { draft: lowering.draft, outputs }
 }
 
-/// Access to a table.
+/// Implementation of a table.
 #[derive(Clone, Copy)]
 enum Memory {
-    /// Every code of the operand's type reads this.
+    /// Every value of the operand's type reads this constant.
     Constant(i64),
     /// The address is the operand's bits as they are.
     Direct(Words),
@@ -81,7 +82,7 @@ enum Memory {
     Shifted(Words),
 }
 
-/// The words of a memory, and what they stand for.
+/// A memory, and the conversion of its words to values.
 #[derive(Clone, Copy)]
 struct Words {
     rom: RomId,
@@ -90,6 +91,7 @@ struct Words {
     signed: bool,
 }
 
+/// Lowering of one program.
 struct Lowering<'a> {
     model: &'a Model,
     draft: Draft,
@@ -99,12 +101,13 @@ struct Lowering<'a> {
     inputs: Vec<Wiring>,
     /// Memories by table, operand type and base.
     memories: FxHashMap<(TableId, u32, bool, Code), Memory>,
+    /// Number of memory words that padded tables may still use.
     spare_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
     /// Target of the logic.
     fabric: Fabric,
-    /// Sums that are made within others.
+    /// Sums that are computed within others, as sums of three.
     pairs: Pairs,
     /// Kind of comparison that each value's top bit is used for.
     compared: Vec<Compared>,
@@ -126,7 +129,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Makes the cells of all operations.
+    /// Builds the cells of all operations.
     fn operations(&mut self, schedule: &Schedule) {
         let model = self.model;
         for id in model.ids() {
@@ -136,7 +139,7 @@ impl<'a> Lowering<'a> {
                 assert!(schedule.stage[v.index()] <= stage, "{id} is scheduled before its operand {v}");
             });
             if self.pairs.taken.get(id.index()) == Some(&true) {
-                // It is made within its reader.
+                // Its reader computes it, in a sum of three.
                 self.values.push(EMPTY);
                 continue;
             }
@@ -148,6 +151,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    /// Builds the cells of the input elements.
     fn inputs(&mut self, stage: u32) {
         for (i, kif) in self.model.input_kifs().iter().enumerate() {
             let element = i as u32;
@@ -160,13 +164,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// An operand in the frame of a result with `frac` fractional bits, times `2^shift`.
+    /// Returns an operand in the frame of a result with `frac` fractional bits, times `2^shift`.
     fn operand(&self, v: ValueId, frac: i32, shift: i32) -> Fixed {
         let kif = self.model.kif(v);
         placed(self.values[v.index()], kif, frac, shift)
     }
 
-    /// The bits of one operation's result.
+    /// Builds the cells of an operation; returns the bits of its result.
     fn op(&mut self, id: ValueId) -> Wiring {
         let model = self.model;
         let kif = model.kif(id);
@@ -179,7 +183,7 @@ impl<'a> Lowering<'a> {
             if let Some(sum) = self.sum_with(id, inner, frac, top) {
                 return self.draft.window(sum, 0, width);
             }
-            // The inner one by itself after all; nothing has been made of this one yet.
+            // There is no sum of three: build the inner sum by itself first. This one has no cells yet.
             let stage = self.draft.stage();
             self.draft.begin(Owner::Op(inner.0), stage);
             let value = self.op(inner);
@@ -231,8 +235,8 @@ impl<'a> Lowering<'a> {
             }
             Op::Lookup { x, table, base } => self.lookup(*x, *table, base, width),
             Op::Unary { op: UnaryBits::Not, x } => self.complement(self.operand(*x, frac, 0), *x, kif),
-            Op::Unary { op: UnaryBits::Any, x } => bit(self.draft.any(self.values[x.index()])),
-            Op::Unary { op: UnaryBits::All, x } => bit(self.draft.all(self.values[x.index()])),
+            Op::Unary { op: UnaryBits::Any, x } => unsigned(self.draft.any(self.values[x.index()])),
+            Op::Unary { op: UnaryBits::All, x } => unsigned(self.draft.all(self.values[x.index()])),
             Op::Binary { op, a, b, shift } => {
                 let (a, b) = (self.operand(*a, frac, 0), self.operand(*b, frac, *shift));
                 let (a, b) = (self.draft.window(a, 0, width), self.draft.window(b, 0, width));
@@ -248,7 +252,7 @@ impl<'a> Lowering<'a> {
         self.draft.window(exact, 0, width)
     }
 
-    /// `max(x, 0)`, as much of it as the window shows.
+    /// Returns `max(x, 0)`, limited to the result's `width` bits.
     fn relu(&mut self, x: Fixed, width: u32) -> Fixed {
         if !x.signed || x.bits.width == 0 {
             return x;
@@ -261,6 +265,7 @@ impl<'a> Lowering<'a> {
         Fixed { bits: self.draft.bitwise(Bitwise::Select(sign), zero, shown), at: 0, signed: false }
     }
 
+    /// Returns `a` if the top bit of `cond` is set, otherwise `b`, as a word of `width` bits.
     fn mux(&mut self, cond: Wiring, a: Fixed, b: Fixed, width: u32) -> Wiring {
         if cond.width == 0 {
             return self.draft.window(b, 0, width);
@@ -270,8 +275,8 @@ impl<'a> Lowering<'a> {
         self.draft.bitwise(Bitwise::Select(sel), a, b)
     }
 
-    /// `-x - 1` for a signed result, which is the complement of all of `x`'s infinitely many bits; else the complement
-    /// of those it has.
+    /// Returns the complement of `x`. For a signed result it is `-x - 1`, the complement of infinitely many bits, sign
+    /// extension included; otherwise only the bits of `x` are complemented.
     fn complement(&mut self, x: Fixed, operand: ValueId, kif: Kif) -> Fixed {
         let from = self.model.kif(operand);
         let bits = self.draft.complement(x.bits);
@@ -291,7 +296,7 @@ impl<'a> Lowering<'a> {
         Fixed { bits: self.draft.pool.close(), at: x.at, signed: true }
     }
 
-    /// A sum of two of which one is a sum of two, in one adder; `None` if that is no sum of three.
+    /// Builds a sum of two whose operand `inner` is also a sum of two as one adder; `None` if that is not possible.
     fn sum_with(&mut self, id: ValueId, inner: ValueId, frac: i32, top: i64) -> Option<Fixed> {
         let model = self.model;
         let mut terms = Vec::with_capacity(3);
@@ -320,7 +325,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A summand times `2^shift` in the frame of a result; whether it is the magnitude of a negative constant.
+    /// Returns a summand times `2^shift` in the frame of a result; and `true` if it is the magnitude of a negative
+    /// constant.
     fn summand(&mut self, summand: Summand<'_>, frac: i32, shift: i32) -> (Fixed, bool) {
         match summand {
             Summand::Value(v, own) => (self.operand(v, frac, own + shift), false),
@@ -332,14 +338,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The sum of all terms, as a balanced tree. Subtracted terms stay positive as long as something can be
-    /// subtracted from.
+    /// Builds the sum of all terms as a balanced tree. A subtracted term stays positive until an added one exists that
+    /// it can be subtracted from.
     fn sum(&mut self, terms: &[Term], frac: i32, top: i64) -> Fixed {
         let mut level = std::mem::take(&mut self.terms);
         level.clear();
         level.extend(terms.iter().map(|t| (self.operand(t.value, frac, t.shift), t.neg)));
         while level.len() > 1 {
-            // The lowest three are one adder, after all others; two if that leaves an odd number for the threes.
+            // Add the first three in one adder, or two if the number of terms is even; the sum joins the end of the
+            // list.
             if self.fabric.adders != Adders::Two && level.len() > 2 {
                 let taken = if level.len() % 2 == 1 { 3 } else { 2 };
                 let sum = match level[..taken] {
@@ -368,6 +375,7 @@ impl<'a> Lowering<'a> {
         if negative { self.draft.negated(total, top) } else { total }
     }
 
+    /// Builds a lookup; an index outside of the table reads zero.
     fn lookup(&mut self, x: ValueId, table: TableId, base: &Code, width: u32) -> Fixed {
         let from = self.model.kif(x);
         let bits = self.values[x.index()];
@@ -395,12 +403,12 @@ impl<'a> Lowering<'a> {
                 let beyond = self.draft.window(index, i64::from(addr_width), index.bits_above(i64::from(addr_width)));
                 let miss = self.draft.any(beyond);
                 let (shown, zero) = (self.draft.window(word, 0, width), self.draft.window(Fixed::ZERO, 0, width));
-                bit(self.draft.bitwise(Bitwise::Select(miss), zero, shown))
+                unsigned(self.draft.bitwise(Bitwise::Select(miss), zero, shown))
             }
         }
     }
 
-    /// The word at an address, as the code that it stands for.
+    /// Returns the value at an address of a memory.
     fn read(&mut self, words: Words, addr: Wiring) -> Fixed {
         let Words { rom, low_zeros, signed } = words;
         let memory = &self.draft.roms[rom.0 as usize];
@@ -417,7 +425,7 @@ impl<'a> Lowering<'a> {
         Fixed { bits, at: i64::from(low_zeros), signed }
     }
 
-    /// Makes the memory of a table for operands of one type, entry 0 standing at the code `base`.
+    /// Builds the memory of a table for operands of one type; entry 0 is that of the operand's raw value `base`.
     fn memory(&mut self, id: TableId, from: Kif, base: &Code) -> Memory {
         let table = self.model.table(id);
         let len = table.entries.len() as u64;
@@ -446,7 +454,7 @@ impl<'a> Lowering<'a> {
         if direct { Memory::Direct(words) } else { Memory::Shifted(words) }
     }
 
-    /// The bits of the output elements, each in its port's type.
+    /// Returns the bits of the output elements, each in the type of its port.
     fn outputs(&mut self, stage: u32) -> Vec<Wiring> {
         let model = self.model;
         let mut negatives: FxHashMap<ValueId, Fixed> = FxHashMap::default();
@@ -477,8 +485,8 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Returns the kind of comparison that each value's top bit is used for, also through operations that only hold that
-/// bit.
+/// Returns the kind of comparison that each value's top bit is used for, also through operations that only copy or
+/// invert that bit.
 fn compared(model: &Model) -> Vec<Compared> {
     let mut compared = vec![Compared::default(); model.nodes().len()];
     let extremes = extremes(model);
@@ -521,7 +529,7 @@ fn extremes(model: &Model) -> FxHashSet<ValueId> {
     found
 }
 
-/// The bits of a value of type `kif` in the frame of `frac` fractional bits, times `2^shift`.
+/// Returns a value of type `kif`, times `2^shift`, in the frame of a result with `frac` fractional bits.
 pub(super) fn placed(bits: Wiring, kif: Kif, frac: i32, shift: i32) -> Fixed {
     if bits.width() == 0 {
         return Fixed::ZERO;
@@ -529,12 +537,12 @@ pub(super) fn placed(bits: Wiring, kif: Kif, frac: i32, shift: i32) -> Fixed {
     Fixed { bits, at: i64::from(frac) - i64::from(kif.frac) + i64::from(shift), signed: kif.signed }
 }
 
-/// Bits that are the code itself.
-fn bit(bits: Wiring) -> Fixed {
+/// Returns an unsigned number whose lowest bit has position 0.
+fn unsigned(bits: Wiring) -> Fixed {
     Fixed { bits, at: 0, signed: false }
 }
 
-/// A table's entries in the order of the operand's bit patterns; codes without an entry read zero.
+/// Returns a table's entries in the order of the operand's bit patterns; values without an entry read zero.
 fn by_pattern(entries: &[i32], from: Kif, base: i64) -> Vec<i32> {
     let codes = 1i64 << from.width();
     let negative_from = if from.signed { codes / 2 } else { codes };

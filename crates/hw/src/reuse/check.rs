@@ -175,8 +175,8 @@ impl Judge<'_> {
         ensure(plan.own_register.len() == self.model.outputs().len(), || "one entry for each output".into())?;
         for (number, group) in plan.groups.iter().enumerate() {
             let template = &group.template;
-            if let Some(meant) = &group.meant {
-                ports_alike(meant, template).map_err(|why| format!("group {number}: {why}"))?;
+            if let Some(specification) = &group.specification {
+                ports_alike(specification, template).map_err(|why| format!("group {number}: {why}"))?;
             }
             ensure(group.stage.len() == template.nodes().len(), || format!("group {number}: stages of operations"))?;
             for id in template.ids() {
@@ -205,7 +205,7 @@ impl Judge<'_> {
                 })?;
                 let same = match group.by_rows {
                     true => self.same_rows(group, instance),
-                    false => self.same(group.meant(), &instance.inputs, &instance.outputs),
+                    false => self.same(group.specification(), &instance.inputs, &instance.outputs),
                 };
                 same.map_err(|why| format!("group {number}, instance {at}: {why}"))?;
                 for (k, &v) in instance.outputs.iter().enumerate() {
@@ -232,10 +232,10 @@ impl Judge<'_> {
     }
 
     fn region(&self, region: &Region) -> Result<(), String> {
-        self.same(&region.meant, &region.inputs, &region.outputs)?;
-        ports_alike(&region.meant, &region.made)?;
+        self.same(&region.specification, &region.inputs, &region.outputs)?;
+        ports_alike(&region.specification, &region.implementation)?;
         let (graph, plan, interval) = (&region.graph, &region.plan, self.plan.interval);
-        ensure(*graph == serial::graph(&region.made), || "streams of another program".into())?;
+        ensure(*graph == serial::graph(&region.implementation), || "streams of another program".into())?;
         ensure(plan.interval == interval, || format!("a sample every {} clocks", plan.interval))?;
         ensure(!plan.registered_outputs, || "registers behind the results".into())?;
         serial::check(graph, plan)?;
@@ -293,7 +293,7 @@ impl Judge<'_> {
     /// Checks that an instance's template computes the program's values, where its sums are built differently: the
     /// operations after the sums are equal, and the sums are equal as rows over what the instance reads.
     fn same_rows(&self, group: &Group, instance: &Instance) -> Result<(), String> {
-        let (model, template) = (self.model, group.meant());
+        let (model, template) = (self.model, group.specification());
         ensure(instance.inputs.len() == template.n_inputs(), || "inputs of the template".into())?;
         ensure(instance.outputs.len() == template.outputs().len(), || "outputs of the template".into())?;
         for (kif, &given) in template.input_kifs().iter().zip(&instance.inputs) {

@@ -255,7 +255,7 @@ pub(super) fn taken(model: &Model, free: &[bool], plan: &Plan) -> f64 {
 
 /// Values of the template that have another type than some instance's.
 fn unified(model: &Model, group: &Group) -> usize {
-    let template = group.meant();
+    let template = group.specification();
     let mut differs = vec![false; template.nodes().len()];
     for instance in &group.instances {
         for (inner, outer) in pairs(model, group, instance) {
@@ -267,7 +267,7 @@ fn unified(model: &Model, group: &Group) -> usize {
 
 /// The values of a template with those of the program that an instance has in their place.
 fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(ValueId, ValueId)> {
-    let template = group.meant();
+    let template = group.specification();
     if group.by_rows {
         // Operations have no counterpart.
         let inputs = template.ids().filter_map(|id| match template.node(id).op {
@@ -450,7 +450,7 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
     for (number, group) in plan.groups.iter().enumerate() {
         for (at, instance) in group.instances.iter().enumerate() {
             let here = |clock| Placement::Copy { group: number, instance: at, copy: instance.copy, clock };
-            if group.by_rows || group.meant.is_some() {
+            if group.by_rows || group.specification.is_some() {
                 for outer in between(model, &instance.inputs, &instance.outputs) {
                     placed[outer.index()] = Some(here(instance.start));
                 }

@@ -508,7 +508,7 @@ impl<'a> Drawing<'a> {
                 words[e] = Some(self.quantised(shown, node.kif));
             }
         }
-        let tables = self.places_of_tables(&region.made);
+        let tables = self.places_of_tables(&region.implementation);
         let results = serial::draw(&mut self.frame, (&region.graph, &tables), &region.plan, &words);
         for (&v, result) in region.outputs.iter().zip(results) {
             let Some(first) = self.held.get(&Base::Value(v)).and_then(|s| s.first) else { continue };

@@ -94,7 +94,7 @@ pub struct Group {
     /// The computation that they share, with types wide enough for all of them, as hardware makes it.
     pub template: Model,
     /// Specification in the operations of the program, where the implementation uses others.
-    pub meant: Option<Model>,
+    pub specification: Option<Model>,
     /// For each operation of the template, how many clocks after the start it is computed.
     pub stage: Vec<u32>,
     /// Number of copies of the hardware.
@@ -240,21 +240,25 @@ fn between(model: &Model, inputs: &[ValueId], outputs: &[ValueId]) -> Vec<ValueI
 
 impl Plan {
     /// Returns the specification of each group and then of each region, in the operations of the program.
-    pub fn as_meant(&self) -> Vec<&Model> {
-        self.groups.iter().map(Group::meant).chain(self.regions.iter().map(|region| &region.meant)).collect()
+    pub fn specification_blocks(&self) -> Vec<&Model> {
+        self.groups
+            .iter()
+            .map(Group::specification)
+            .chain(self.regions.iter().map(|region| &region.specification))
+            .collect()
     }
 
     /// Returns the implementation of each group and then of each region.
-    pub fn as_made(&self) -> Vec<&Model> {
+    pub fn implementation_blocks(&self) -> Vec<&Model> {
         let groups = self.groups.iter().map(|group| &group.template);
-        groups.chain(self.regions.iter().map(|region| &region.made)).collect()
+        groups.chain(self.regions.iter().map(|region| &region.implementation)).collect()
     }
 }
 
 impl Group {
     /// The computation that the blocks share, in the operations of the program.
-    pub fn meant(&self) -> &Model {
-        self.meant.as_ref().unwrap_or(&self.template)
+    pub fn specification(&self) -> &Model {
+        self.specification.as_ref().unwrap_or(&self.template)
     }
 }
 
@@ -307,9 +311,9 @@ impl Plan {
             }
         }
         for region in &self.regions {
-            let area = blocks::area(&region.meant);
+            let area = blocks::area(&region.specification);
             all += area;
-            shared += area * serial::shared(&region.meant) / 100.0;
+            shared += area * serial::shared(&region.specification) / 100.0;
         }
         if all > 0.0 { 100.0 * shared / all } else { 0.0 }
     }
@@ -319,7 +323,7 @@ impl Plan {
     pub fn left(&self) -> f64 {
         let of_groups = |group: &Group| blocks::area(&group.template) * group.instances.len() as f64;
         let all: f64 = self.groups.iter().map(of_groups).sum::<f64>()
-            + self.regions.iter().map(|region| blocks::area(&region.meant)).sum::<f64>();
+            + self.regions.iter().map(|region| blocks::area(&region.specification)).sum::<f64>();
         if all > 0.0 { 100.0 * self.tables() / all } else { 100.0 }
     }
 

@@ -8,7 +8,7 @@
 //! start later, at the same phases, where fewer registers hold values that way ([`super::starts`]).
 
 use super::blocks::{Finder, classes};
-use super::regions::{self, Region, Wanted};
+use super::regions::{self, Region, UnplannedRegion};
 use super::sums::{self, Gathered};
 use super::{
     Base, Group, Inputs, Instance, Outlet, Plan, Storage, Store, WIDE, Wire, figures, free, instances, origin, serial,
@@ -117,21 +117,21 @@ fn plan_program<E>(
     let finder = Finder::new(model, (&free, exact), gathered);
     let mut classes = classes(&finder, interval);
     let mut regions = Vec::new();
-    let made = |meant: &Model| engines.optimise.map(|optimise| instances::typed(&optimise(meant), meant));
+    let optimised = |specified: &Model| engines.optimise.map(|pass| instances::typed(&pass(specified), specified));
     if engines.bit_by_bit {
-        let of_region = |meant: &Model| made(meant).unwrap_or_else(|| meant.clone());
-        (classes, regions) = regions::split(&finder, classes, interval, of_region);
+        let implement = |specified: &Model| optimised(specified).unwrap_or_else(|| specified.clone());
+        (classes, regions) = regions::split(&finder, classes, interval, implement);
     }
     let mut groups = Vec::new();
     let mut levels: BTreeMap<u32, Level> = BTreeMap::new();
     for (number, region) in regions.iter().enumerate() {
         // What is computed whole is computed in a clock: an operation that is longer than a stage by itself is refused.
-        stages(&region.made)?;
+        stages(&region.implementation)?;
         levels.entry(region.depth).or_default().1.push(number);
     }
     for class in classes {
-        let made = made(&class.template).filter(|made| *made != class.template);
-        let template = made.as_ref().unwrap_or(&class.template);
+        let changed = optimised(&class.template).filter(|changed| *changed != class.template);
+        let template = changed.as_ref().unwrap_or(&class.template);
         let mut stage = stages(template)?;
         let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
         let sources = class.most_sources(copies as usize);
@@ -147,11 +147,11 @@ fn plan_program<E>(
             Instance { inputs, outputs, copy: 0, start: 0 }
         };
         let instances = class.instances.into_iter().enumerate().map(place).collect();
-        let (template, meant) = match made {
-            Some(made) => (made, Some(class.template)),
+        let (template, specification) = match changed {
+            Some(changed) => (changed, Some(class.template)),
             None => (class.template, None),
         };
-        groups.push(Group { template, meant, stage, copies, instances, by_rows: class.by_rows });
+        groups.push(Group { template, specification, stage, copies, instances, by_rows: class.by_rows });
     }
     let levels: Vec<Level> = levels.into_values().collect();
     let plans = [true, false].map(|by_ports| {
@@ -191,7 +191,7 @@ fn placed(
     model: &Model,
     free: &[bool],
     (interval, inputs): (u32, &Inputs),
-    (mut groups, wanted): (Vec<Group>, &[Wanted]),
+    (mut groups, wanted): (Vec<Group>, &[UnplannedRegion]),
     (levels, by_ports): (&[Level], bool),
 ) -> Plan {
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
@@ -225,15 +225,15 @@ fn placed(
             }
         }
         for &number in of_regions {
-            let Wanted { meant, made, graph, part, .. } = &wanted[number];
+            let UnplannedRegion { specification, implementation, graph, part, .. } = &wanted[number];
             let shown = |&v: &ValueId| base_of(v).map_or(1, |base| birth(&born, base));
             let arrivals: Vec<u32> = part.inputs.iter().map(shown).collect();
             let plan = serial::plan(graph, interval, &arrivals);
             let plan = plan.unwrap_or_else(|why| panic!("when inputs arrive changes nothing of it: {why}"));
             born.extend(part.outputs.iter().map(|&v| (Base::Value(v), plan.latency)));
             regions.push(Region {
-                meant: meant.clone(),
-                made: made.clone(),
+                specification: specification.clone(),
+                implementation: implementation.clone(),
                 graph: graph.clone(),
                 plan,
                 inputs: part.inputs.clone(),

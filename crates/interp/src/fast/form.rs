@@ -1,16 +1,16 @@
-//! Operations reduced to a few shapes, with facts about their results.
+//! Operations in a few normal forms, with facts about their results.
 //!
-//! The binary points of a program are known before it runs, so every alignment becomes a shift by a constant and most
-//! opcodes become one shape, the shifted sum: `((± x0 << s0) ± (x1 << s1) … + c) >> r`. [`Facts`] then says which codes
-//! each value can take whatever the inputs are: interval arithmetic from the types of the ports, never from declared
-//! intervals, so that what is left out because of it is left out for every bit pattern.
+//! The binary points of a program are known before it runs, so every alignment becomes a shift by a constant, and most
+//! opcodes become one form, the shifted sum: `((± x0 << s0) ± (x1 << s1) … + c) >> r`. [`Facts`] then bounds the raw
+//! integer values of each operation for all inputs. Bounds are computed by interval arithmetic from the types of the
+//! ports, never from declared intervals, so that simplifications are valid for every bit pattern.
 
 use alir_core::ir::{BinaryBits, Model, Op, TableId, UnaryBits, ValueId};
 use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 
-/// `± value << shl`.
+/// A shifted operand of a sum: `± value << shl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shifted {
     /// Index of the operand.
@@ -21,7 +21,7 @@ pub(super) struct Shifted {
     pub(super) neg: bool,
 }
 
-/// An operand shifted to the left, then to the right.
+/// A data operand of a multiplexer: shifted to the left, then to the right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arm {
     pub(super) value: u32,
@@ -29,18 +29,16 @@ pub(super) struct Arm {
     pub(super) shr: u32,
 }
 
-/// The result of an operation before it is wrapped.
+/// Normal form of an operation: its result before wrapping.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Form {
     /// A constant.
     Const(BigInt),
     /// An input element.
     Input { input: u32 },
-    /// `(Σ terms + c) >> shr`, with the terms in the accompanying scratch vector; with `relu` the sum is replaced by
-    /// zero where it is negative.
+    /// `(Σ terms + c) >> shr`, with the terms in a separate vector; with `relu`, a negative sum is replaced with zero.
     Linear { c: BigInt, shr: u32, relu: bool },
-    /// As [`Form::Linear`] for `not` of a signed operand to a wider unsigned result: the sum is read as an unsigned
-    /// number of `bits` bits.
+    /// `not` of a signed operand with an unsigned result: the complement, read as an unsigned number of `bits` bits.
     NotUnsigned { x: u32, bits: u32 },
     /// `(a * b) << shl >> shr`.
     Mul { a: u32, b: u32, shl: u32, shr: u32 },
@@ -50,14 +48,14 @@ pub(super) enum Form {
     Mux { cond: u32, on_true: Arm, on_false: Arm },
     /// `table[x - base]`.
     Lookup { x: u32, table: TableId, base: BigInt },
-    /// 1 if `x` is (`eq`) or is not (`!eq`) the code `than`.
+    /// 1 if `x` equals `than` (`eq`) or differs from it (`!eq`), otherwise 0.
     Compare { x: u32, than: BigInt, eq: bool },
 }
 
 /// Range and width of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
-    /// Smallest and largest code, where `known`.
+    /// Smallest and largest raw integer value, if `known`.
     pub(super) lo: i64,
     pub(super) hi: i64,
     /// `true` if `lo` and `hi` are valid: they fit 62 bits.
@@ -66,30 +64,30 @@ pub(super) struct Fact {
     pub(super) signed: bool,
     /// `true` if the result before wrapping can leave the type.
     pub(super) wraps: bool,
-    /// Bits that hold every code, in two's complement if `signed`; at least 1.
+    /// Number of bits for every value, in two's complement if `signed`; at least 1.
     pub(super) bits: u32,
-    /// Bits that hold every intermediate of the computation before the final shift to the right and the wrap;
-    /// `u32::MAX` if unknown.
+    /// Number of bits for every intermediate of the computation before the final right shift and the wrap; `u32::MAX`
+    /// if unknown.
     pub(super) exact_bits: u32,
     /// `true` if those intermediates can be negative.
     pub(super) exact_signed: bool,
 }
 
 impl Fact {
-    /// The value, if there is only one.
+    /// Returns the value of a constant; `None` if several are possible.
     pub(super) fn constant(&self) -> Option<i64> {
         (self.known && self.lo == self.hi).then_some(self.lo)
     }
 }
 
-/// Bits that hold `lo..=hi`, in two's complement if any is negative.
+/// Returns the number of bits for `lo..=hi`, in two's complement if `lo` is negative; at least 1.
 fn bits_of(lo: i128, hi: i128) -> u32 {
     let bits = |v: i128| 128 - (if v < 0 { !v } else { v }).leading_zeros();
     let n = bits(lo).max(bits(hi));
     if lo < 0 { n + 1 } else { n.max(1) }
 }
 
-/// The codes a type holds, where they fit 62 bits.
+/// Returns the smallest and largest raw integer value of a type; `None` if they exceed 62 bits.
 fn range_of(kif: Kif) -> Option<(i64, i64)> {
     let width = kif.width();
     match width {
@@ -102,23 +100,24 @@ fn range_of(kif: Kif) -> Option<(i64, i64)> {
 
 /// Facts about all operations of a program.
 pub(super) struct Facts {
-    pub(super) of: Vec<Fact>,
+    /// Fact about each operation's result, by index of the operation.
+    pub(super) by_op: Vec<Fact>,
 }
 
 impl Facts {
     /// Analyses a program; linear in its size.
     pub(super) fn new(model: &Model) -> Facts {
-        let mut facts = Facts { of: Vec::with_capacity(model.nodes().len()) };
+        let mut facts = Facts { by_op: Vec::with_capacity(model.nodes().len()) };
         let mut terms = Vec::new();
         for id in model.ids() {
             let form = facts.form(model, id, &mut terms);
             let fact = facts.fact(model, &form, &terms, model.kif(id));
-            facts.of.push(fact);
+            facts.by_op.push(fact);
         }
         facts
     }
 
-    /// The shape of output element `j`, as [`Facts::form`] is of an operation.
+    /// Returns the normal form of output element `j`; see [`Facts::form`].
     pub(super) fn output_form(&self, model: &Model, j: usize, terms: &mut Vec<Shifted>) -> Form {
         let out = &model.outputs()[j];
         let kif = model.output_kif(j);
@@ -132,17 +131,17 @@ impl Facts {
     }
 
     fn constant(&self, v: ValueId) -> Option<i64> {
-        self.of[v.index()].constant()
+        self.by_op[v.index()].constant()
     }
 
-    /// The shape of an operation; the terms of a [`Form::Linear`] are left in `terms`. Operands that can have only one
-    /// value are folded into constants.
+    /// Returns the normal form of an operation; `terms` receives the terms of a [`Form::Linear`]. Operands with only
+    /// one possible value are folded into constants.
     pub(super) fn form(&self, model: &Model, id: ValueId, terms: &mut Vec<Shifted>) -> Form {
         let kif = model.kif(id);
         let out = i64::from(kif.frac);
         let frac = |v: ValueId| i64::from(model.kif(v).frac);
         if kif.is_zero() {
-            // Lookups stay: they may miss.
+            // A lookup is kept: an index outside of its table is an error.
             if !matches!(model.node(id).op, Op::Lookup { .. }) {
                 return Form::Const(BigInt::ZERO);
             }
@@ -160,7 +159,7 @@ impl Facts {
                 self.linear(terms, all.into_iter(), None, out, false)
             }
             Op::Relu { x } => {
-                let relu = self.of[x.index()].signed;
+                let relu = self.by_op[x.index()].signed;
                 self.linear(terms, [(*x, frac(*x), false)].into_iter(), None, out, relu)
             }
             Op::Quantise { x, shift } => {
@@ -233,9 +232,9 @@ impl Facts {
         }
     }
 
-    /// The bit a mux looks at, where it is always the same.
+    /// Returns the top bit of a multiplexer's condition if it is constant, otherwise `None`.
     fn top_bit(&self, model: &Model, cond: ValueId) -> Option<bool> {
-        let (kif, fact) = (model.kif(cond), self.of[cond.index()]);
+        let (kif, fact) = (model.kif(cond), self.by_op[cond.index()]);
         if kif.is_zero() {
             return Some(false);
         }
@@ -245,7 +244,7 @@ impl Facts {
         if !fact.known {
             return None;
         }
-        // What is known is below 2^62, so a type may be wider than this limit says.
+        // Known values are below 2^62, so the limit may be capped for wider types.
         let limit = if kif.signed { 0 } else { 1i64 << (kif.width() - 1).min(62) };
         if kif.signed {
             if fact.lo >= 0 { Some(false) } else { (fact.hi < 0).then_some(true) }
@@ -256,7 +255,8 @@ impl Facts {
         }
     }
 
-    /// A sum of `(value, fractional bits, negative)` and perhaps a constant, aligned to `out` fractional bits.
+    /// Returns the form of a sum of terms (value, fractional bits, `true` if subtracted) and an optional constant
+    /// (value, fractional bits), aligned to `out` fractional bits.
     fn linear(
         &self,
         terms: &mut Vec<Shifted>,
@@ -266,7 +266,7 @@ impl Facts {
         relu: bool,
     ) -> Form {
         terms.clear();
-        // Values that are zero take no part, whatever their step: floor(x) does not depend on how finely x is written.
+        // Zero operands are dropped: their step, however fine, has no effect on the floor of the sum.
         let live = |v: ValueId| self.constant(v) != Some(0);
         let mut common = out;
         for (_, from, _) in all.clone().filter(|&(v, ..)| live(v)) {
@@ -337,7 +337,8 @@ impl Facts {
                 exact_signed,
             },
             None => {
-                // Too large to be known, but not for its sign: what is never negative may fill its lane to the top bit.
+                // The range is too large for `lo` and `hi`, but a value that is never negative may use all bits of its
+                // lane.
                 let (signed, bits) = match exact {
                     Some((lo, hi)) if !wraps => (lo < 0, bits_of(lo, hi)),
                     _ => (kif.signed, kif.width().max(1)),
@@ -347,8 +348,9 @@ impl Facts {
         }
     }
 
+    /// Returns bounds of a value; `None` beyond 120 bits.
     fn range(&self, v: u32) -> Option<(i128, i128)> {
-        let fact = &self.of[v as usize];
+        let fact = &self.by_op[v as usize];
         if fact.known {
             return Some((fact.lo.into(), fact.hi.into()));
         }
@@ -359,15 +361,16 @@ impl Facts {
         }
     }
 
+    /// Returns bounds of `v << shl`; `None` beyond 126 bits.
     fn shifted(&self, v: u32, shl: u32) -> Option<(i128, i128)> {
         let (lo, hi) = self.range(v)?;
         let up = |x: i128| if shl < 126 { x.checked_mul(1 << shl) } else { (x == 0).then_some(0) };
-        // Room for a sign change.
+        // One bit is reserved for a change of sign.
         let up = |x: i128| up(x).filter(|v| v.unsigned_abs() < 1 << 126);
         Some((up(lo)?, up(hi)?))
     }
 
-    /// Range of a form before its shift to the right, and that shift.
+    /// Returns bounds of a form before its right shift (`None` if too wide), and the shift.
     fn before_shift(&self, model: &Model, form: &Form, terms: &[Shifted]) -> (Option<(i128, i128)>, u32) {
         let arm = |arm: &Arm| Some((self.shifted(arm.value, arm.shl)?, arm.shr));
         match form {
@@ -430,7 +433,7 @@ impl Facts {
             }
             Form::Lookup { x: _, table, base: _ } => {
                 let entries = &model.table(*table).entries;
-                // An index outside reads zero.
+                // An index outside of the table reads zero.
                 let lo = entries.iter().copied().min().unwrap_or(0).min(0);
                 let hi = entries.iter().copied().max().unwrap_or(0).max(0);
                 (Some((lo.into(), hi.into())), 0)

@@ -359,7 +359,7 @@ impl Lowering<'_> {
             }
         }
         for id in self.model.ids().rev() {
-            let fact = self.facts.of[id.index()];
+            let fact = self.facts.by_op[id.index()];
             let mut demand = self.demand[id.index()];
             let constant = fact.constant().is_some();
             if (demand == 0 || constant) && !self.can_fault(id) {
@@ -383,7 +383,7 @@ impl Lowering<'_> {
     /// Returns `true` if an operation is a lookup whose operand may lie outside its table.
     fn can_miss(&self, id: ValueId) -> bool {
         let alir_core::ir::Op::Lookup { x, table, base } = &self.model.node(id).op else { return false };
-        let (fact, len) = (&self.facts.of[x.index()], self.model.table(*table).entries.len());
+        let (fact, len) = (&self.facts.by_op[x.index()], self.model.table(*table).entries.len());
         let base = base.to_i64().filter(|b| b.unsigned_abs() < 1 << 62);
         !(fact.known && base.is_some_and(|b| b <= fact.lo && fact.hi - b < len as i64))
     }
@@ -424,7 +424,7 @@ impl Lowering<'_> {
 
     /// Returns the required width and wrapping of an operation of this form under `demand`.
     fn need(&self, form: &Form, fact: &Fact, demand: u32) -> Need {
-        let fact_of = |v: u32| &self.facts.of[v as usize];
+        let fact_of = |v: u32| &self.facts.by_op[v as usize];
         let exact = demand == EXACT;
         let low = if !exact {
             Some(demand)
@@ -532,7 +532,7 @@ impl Lowering<'_> {
 
     /// The register of `value` in a machine lane, converting where needed.
     fn get(&mut self, value: u32, lane: Lane) -> Reg {
-        let fact = self.facts.of[value as usize];
+        let fact = self.facts.by_op[value as usize];
         if let Some(constant) = fact.constant() {
             return self.constant(constant.into(), lane);
         }
@@ -569,7 +569,7 @@ impl Lowering<'_> {
         let least = Lane::for_bits(bits);
         let machine = |v: &u32| {
             let home = self.home[*v as usize];
-            home != NONE && self.lane(home) != Lane::Wide && self.facts.of[*v as usize].constant().is_none()
+            home != NONE && self.lane(home) != Lane::Wide && self.facts.by_op[*v as usize].constant().is_none()
         };
         let operands = operands.filter(machine);
         let most = operands.clone().map(|v| self.lane(self.home[v as usize])).max().unwrap_or(least).max(least);
@@ -604,7 +604,7 @@ impl Lowering<'_> {
         let mut terms = Vec::new();
         for id in self.model.ids() {
             let demand = self.demand[id.index()];
-            let fact = self.facts.of[id.index()];
+            let fact = self.facts.by_op[id.index()];
             if demand == 0 || (fact.constant().is_some() && !self.can_fault(id)) {
                 continue;
             }
@@ -721,7 +721,7 @@ impl Lowering<'_> {
             Form::Mux { cond, on_true, on_false } => self.mux(*cond, on_true, on_false, fact, &need),
             Form::Lookup { x, table, base } => {
                 let lane = Lane::for_bits(need.bits);
-                let x_fact = self.facts.of[*x as usize];
+                let x_fact = self.facts.by_op[*x as usize];
                 let x = self.get(*x, lane);
                 let base = base.to_i64().unwrap_or(i64::MAX);
                 let table = self.table(node, *table, base, !x_fact.signed, kif);
@@ -743,7 +743,7 @@ impl Lowering<'_> {
 
     /// Returns `true` if the operand's own register can serve as a result that is its copy.
     fn copies_suffice(&self, value: u32, need: &Need, fact: &Fact) -> bool {
-        let of = &self.facts.of[value as usize];
+        let of = &self.facts.by_op[value as usize];
         // A result that is extended otherwise than its operand needs a register of its own.
         !need.wrap
             && of.constant().is_none()
@@ -753,7 +753,7 @@ impl Lowering<'_> {
     }
 
     fn mux(&mut self, cond: u32, on_true: &Arm, on_false: &Arm, fact: &Fact, need: &Need) -> Ins {
-        let cond_fact = self.facts.of[cond as usize];
+        let cond_fact = self.facts.by_op[cond as usize];
         let lane = self.choose_lane(need.bits, [on_true.value, on_false.value].into_iter());
         let cond_width = self.model.kif(ValueId(cond)).width();
         let signed = self.model.kif(ValueId(cond)).signed;
@@ -784,7 +784,7 @@ impl Lowering<'_> {
         };
         let mut choice = |arm: &Arm| {
             let gone = arm.shl >= lane.bits() || need.low.is_some_and(|k| arm.shl >= k.saturating_add(arm.shr));
-            let zero = !self.facts.of[arm.value as usize].signed;
+            let zero = !self.facts.by_op[arm.value as usize].signed;
             if gone || (zero && arm.shr >= lane.bits()) {
                 return Choice { reg: self.constant(0, lane), shl: 0, shr: 0, logical: false };
             }
@@ -800,7 +800,7 @@ impl Lowering<'_> {
     fn wide(&mut self, node: u32, form: &Form, terms: &[Shifted], fact: &Fact, kif: Kif) -> Reg {
         let mut operands = Vec::new();
         let mut operand = |value: u32| {
-            let fact = self.facts.of[value as usize];
+            let fact = self.facts.by_op[value as usize];
             let reg = match fact.constant() {
                 Some(k) => self.constant(k.into(), Lane::B8),
                 None => self.home[value as usize],

@@ -1,7 +1,7 @@
-//! The tiles of [`super::tiles`] in AVX2: four doubles a vector.
+//! AVX2 implementation of the tiles of [`super::tiles`]: four doubles per vector.
 //!
-//! A product here is rounded to nearest. With a factor of at least one it is exact; with a smaller one a negative
-//! number may become minus zero, whose floor is wrong for that number, so such a column is sent to the slow path.
+//! Products are rounded to nearest. With a factor of at least one a product is exact. With a smaller factor a negative
+//! number may become minus zero, whose floor differs from that of the number, so such a column takes the slow path.
 
 #![expect(
     clippy::needless_range_loop,
@@ -12,11 +12,11 @@ use super::tiles::{InputTile, Lanes, OutputTile, STRIP_BYTES, TILE, turn, writte
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// For `_mm256_maskload_pd`: the columns of each half of a tile that are there.
+/// Returns the masks for `_mm256_maskload_pd` of both halves of a tile with `count` columns.
 #[target_feature(enable = "avx2")]
 fn present(count: usize) -> [__m256i; 2] {
-    let of = |k: usize| if k < count { -1i64 } else { 0 };
-    [_mm256_setr_epi64x(of(0), of(1), of(2), of(3)), _mm256_setr_epi64x(of(4), of(5), of(6), of(7))]
+    let mask = |k: usize| if k < count { -1i64 } else { 0 };
+    [_mm256_setr_epi64x(mask(0), mask(1), mask(2), mask(3)), _mm256_setr_epi64x(mask(4), mask(5), mask(6), mask(7))]
 }
 
 /// Widths of the lanes of a tile.
@@ -32,8 +32,8 @@ enum Kind {
     Any,
 }
 
-/// Number of rows of the memory that missing lanes are written to or read from.
-const PLACES_OF_NONE: usize = STRIP_BYTES / 8;
+/// Largest number of rows for which missing lanes are redirected to a dummy buffer.
+const DUMMY_ROWS: usize = STRIP_BYTES / 8;
 
 /// Returns the kind of the lanes, and pointers to the columns if they are all of 8 bits or all of 16 bits, with `none`
 /// for missing columns.
@@ -51,23 +51,23 @@ fn columns(narrow: bool, rows: usize, lanes: &[Lanes; 8], none: *mut u16) -> (Ki
     let kind = match (narrow, bytes, words) {
         (false, ..) => Kind::Any,
         (_, true, true) => Kind::Narrow,
-        _ if rows > PLACES_OF_NONE => Kind::Narrow,
+        _ if rows > DUMMY_ROWS => Kind::Narrow,
         (_, true, false) => Kind::Bytes,
         (_, false, _) => Kind::Words,
     };
     (kind, pointers)
 }
 
-/// As [`super::tiles`]' `load`, for any lanes of at most 32 bits.
+/// Implements `load` of [`super::tiles`] for lanes of at most 32 bits.
 ///
 /// # Safety
-/// `first` begins `rows` rows (a multiple of [`TILE`]) of `stride` doubles of which the tile's columns are read; each
-/// of `lanes` has room for `rows` codes. The processor has AVX2.
+/// `first` points to `rows` rows (a multiple of [`TILE`]) of `stride` doubles, of which the tile's columns are read;
+/// each of `lanes` has room for `rows` raw integer values. The processor supports AVX2.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &InputTile, lanes: &[Lanes; 8]) -> u8 {
-    let mut none = MaybeUninit::<[u16; PLACES_OF_NONE]>::uninit();
+    let mut none = MaybeUninit::<[u16; DUMMY_ROWS]>::uninit();
     let (kind, to) = columns(tile.narrow, rows, lanes, none.as_mut_ptr().cast());
-    // SAFETY: the caller's promise is passed on; `none` has room for as many codes as [`columns`] needs.
+    // SAFETY: the caller's guarantee is passed on; `none` has room for as many values as [`columns`] needs.
     unsafe {
         match (kind, tile.count == TILE) {
             (Kind::Bytes, true) => load_as::<true, 1>(first, stride, rows, tile, lanes, to),
@@ -80,8 +80,8 @@ pub(super) unsafe fn load(first: *const f64, stride: usize, rows: usize, tile: &
     }
 }
 
-/// Returns the bits of a column's codes that are kept, and the sign bit among them (0 for none), for lanes of `bits`
-/// bits: `((code & kept) ^ sign) - sign` wraps as the type does.
+/// Returns, for each column, a mask of the bits that are kept, and its sign bit (0 for none), for lanes of `bits` bits:
+/// `((code & kept) ^ sign) - sign` wraps as the column's type does.
 fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     let mut wraps = [[0; 8]; 2];
     for k in 0..TILE {
@@ -96,8 +96,8 @@ fn wraps(tile: &InputTile, bits: i32) -> [[i32; 8]; 2] {
     wraps
 }
 
-/// Like [`load`], with whole tiles or parts of them, and lanes of one byte (1), two (2), one or two (3), or any (4);
-/// the first two are at `to`.
+/// Implements [`load`] for whole tiles (`WHOLE`) or parts of them. `LANES` is 1 for lanes of one byte, 2 for two bytes,
+/// 3 for one or two bytes, 4 for any; for 1 and 2 the lanes are written through `to`.
 ///
 /// # Safety
 /// As [`load`].
@@ -144,7 +144,7 @@ unsafe fn load_as<const WHOLE: bool, const LANES: u8>(
             codes[k] = _mm256_set_m128i(halves[1], halves[0]);
             least = _mm256_min_epi32(least, codes[k]);
         }
-        // SAFETY: there is room for `rows` codes.
+        // SAFETY: there is room for `rows` values.
         unsafe {
             if LANES == 4 {
                 for k in 0..TILE {
@@ -180,10 +180,10 @@ unsafe fn load_as<const WHOLE: bool, const LANES: u8>(
     (odd | _mm256_movemask_pd(lost[0]) | _mm256_movemask_pd(lost[1]) << 4) as u8
 }
 
-/// Eight rows of codes into their columns.
+/// Writes eight rows of values to their columns.
 ///
 /// # Safety
-/// Each of `lanes` has room for eight codes from `row` on.
+/// Each of `lanes` has room for eight values from `row` on.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn put_columns(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
@@ -211,7 +211,7 @@ unsafe fn put_columns(rows: [__m256i; 8], row: usize, lanes: &[Lanes; 8]) {
     }
 }
 
-/// [`put_columns`] for lanes of at most 16 bits and what [`turn_four`] made of pairs of rows.
+/// Like [`put_columns`], for lanes of at most 16 bits and the result of [`turn_four`] for pairs of rows.
 ///
 /// # Safety
 /// As [`put_columns`].
@@ -235,7 +235,7 @@ unsafe fn put_words(turned: [__m256i; 4], row: usize, lanes: &[Lanes; 8]) {
     }
 }
 
-/// Turns 4 rows of 4 integers into columns, in each half of the vectors for itself.
+/// Transposes four rows of four integers, in each half of the vectors separately.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn turn_four(r: [__m256i; 4]) -> [__m256i; 4] {
@@ -244,19 +244,19 @@ fn turn_four(r: [__m256i; 4]) -> [__m256i; 4] {
     [_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d), _mm256_unpackhi_epi64(b, d)]
 }
 
-/// Where columns are in the rows that [`store`] converts: what is unpacked from both halves then lies side by side.
+/// Order of the columns in the rows that [`store`] converts, so that the values unpacked from both halves are adjacent.
 const PLACES: [usize; 8] = [0, 1, 4, 5, 2, 3, 6, 7];
 
-/// As [`super::tiles`]' `store`, for any lanes of at most 32 bits.
+/// Implements `store` of [`super::tiles`] for lanes of at most 32 bits.
 ///
-/// A code plus a bias that makes it at least zero is the low half of a double between 2^52 and twice that; this times
-/// the scale, minus the scaled bias (all exact), is the result.
+/// A raw value plus a bias that makes it non-negative becomes the low half of a double from 2^52 to 2^53. This double
+/// times the scale, minus the scaled bias (all exact), is the result.
 ///
 /// # Safety
-/// As [`load`], `first` being written and the lanes read; the processor has fused multiplication and addition too.
+/// As for [`load`], but `first` is written and the lanes are read; the processor also supports FMA.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &OutputTile, lanes: &[Lanes; 8]) {
-    static NONE: [u16; PLACES_OF_NONE] = [0; PLACES_OF_NONE];
+    static NONE: [u16; DUMMY_ROWS] = [0; DUMMY_ROWS];
     let (kind, from) = columns(tile.narrow, rows, lanes, NONE.as_ptr().cast_mut());
     // SAFETY: the caller's guarantee is passed on; a missing lane is only read, as far as [`columns`] requires memory
     // for it.
@@ -272,7 +272,7 @@ pub(super) unsafe fn store(first: *mut f64, stride: usize, rows: usize, tile: &O
     }
 }
 
-/// [`store`] with whole tiles or parts of them, and lanes as [`load_as`] has them.
+/// Implements [`store`] for whole tiles (`WHOLE`) or parts of them, and lanes as in [`load_as`].
 ///
 /// # Safety
 /// As [`store`].
@@ -287,7 +287,7 @@ unsafe fn store_as<const WHOLE: bool, const LANES: u8>(
 ) {
     const MAGIC: f64 = (1u64 << 52) as f64;
     let wanted = written(tile);
-    // Bytes alone are extended by zeros; words and pairs of bytes and words as they are read.
+    // Lanes of one byte are zero-extended; all others are extended as they are read.
     let top: u32 = match LANES {
         1 => 1 << 7,
         4 => 1 << 31,
@@ -323,27 +323,27 @@ unsafe fn store_as<const WHOLE: bool, const LANES: u8>(
                     _ => break,
                 };
             }
-            if LANES == 4 { columns_of(row, tile, lanes, flips) } else { words_of(columns, flips) }
+            if LANES == 4 { biased_rows(row, tile, lanes, flips) } else { biased_word_rows(columns, flips) }
         };
         for k in 0..TILE {
             let halves = [_mm256_unpacklo_epi32(codes[k], exponent), _mm256_unpackhi_epi32(codes[k], exponent)];
             for h in 0..2 {
                 let reals = _mm256_fmsub_pd(_mm256_castsi256_pd(halves[h]), scale[h], less[h]);
                 let to = first.wrapping_add((row + k) * stride + 4 * h);
-                // SAFETY: row and columns are within what the caller promised; others are not touched.
+                // SAFETY: row and columns are within the caller's guarantee; others are not accessed.
                 unsafe { if WHOLE { _mm256_storeu_pd(to, reals) } else { put(to, reals, wanted >> (4 * h) & 15) } };
             }
         }
     }
 }
 
-/// Eight rows of the columns' codes with their biases, the columns at their [`PLACES`].
+/// Returns eight rows of the columns' values with their biases, the columns in the order of [`PLACES`].
 ///
 /// # Safety
-/// Each of `lanes` has eight codes from `row` on.
+/// Each of `lanes` has eight values from `row` on.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: __m256i) -> [__m256i; 8] {
+unsafe fn biased_rows(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: __m256i) -> [__m256i; 8] {
     let mut columns = [_mm256_setzero_si256(); 8];
     for place in 0..TILE {
         let c = PLACES[place];
@@ -357,10 +357,10 @@ unsafe fn columns_of(row: usize, tile: &OutputTile, lanes: &[Lanes; 8], flips: _
     rows
 }
 
-/// [`columns_of`] for columns of 16 bits, which are at their [`PLACES`]: rows are turned in pairs.
+/// Like [`biased_rows`], for columns of 16 bits in the order of [`PLACES`]: rows are transposed in pairs.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn words_of(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
+fn biased_word_rows(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
     let mut both = [_mm256_setzero_si256(); 4];
     for c in 0..4 {
         both[c] = _mm256_set_m128i(columns[c + 4], columns[c]);
@@ -375,7 +375,8 @@ fn words_of(columns: [__m128i; 8], flips: __m256i) -> [__m256i; 8] {
     rows
 }
 
-/// Writes those of four doubles that `wanted` has. (A masked store takes many times as long on some processors.)
+/// Writes those of four doubles whose bit in `wanted` is set. (A masked store takes many times as long on some
+/// processors.)
 ///
 /// # Safety
 /// `to` has room for the doubles that `wanted` selects.

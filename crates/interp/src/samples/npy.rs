@@ -1,14 +1,14 @@
-//! The header of NumPy's array files (`numpy.lib.format`, versions 1 to 3), and their elements.
+//! Parser and writer of NumPy's array files (`numpy.lib.format`, versions 1 to 3): headers and elements.
 //!
-//! A header may lie: nothing is allocated from its numbers, and its dictionary is read by a parser of its own that
-//! knows strings, booleans, integers and tuples and nothing else. Pickled objects are refused.
+//! A header may be hostile: no memory is allocated from its numbers, and a small parser accepts only strings, booleans,
+//! integers and tuples in its dictionary. Pickled objects are refused.
 
 use std::fmt::Write;
 
 /// First bytes of every npy file.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of a header at most; NumPy itself stops at 10,000.
+/// Largest size of a header in bytes; NumPy itself stops at 10,000.
 const MAX_HEADER: usize = 1 << 16;
 
 /// Type of an element; the number is its size in bytes.
@@ -20,7 +20,7 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub(super) fn size(self) -> usize {
         match self {
             Scalar::Float(n) | Scalar::Int(n) | Scalar::Uint(n) => usize::from(n),
@@ -37,13 +37,13 @@ pub(super) struct Header {
     pub(super) shape: Vec<u64>,
 }
 
-/// Bytes from the file's beginning that tell how long the header is: the magic, two version bytes and the length.
+/// Number of bytes at the start of a file that determine the length of the header: magic, version and length field.
 pub(super) const PREFIX: usize = 12;
 
-/// Length of the whole header, prefix included, from the file's first [`PREFIX`] bytes.
+/// Returns the length of the whole header in bytes, prefix included, from the file's first [`PREFIX`] bytes.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// If this is no npy file, its version is unknown, or the header is too long.
 pub(super) fn header_length(prefix: &[u8; PREFIX]) -> Result<usize, String> {
     if &prefix[..6] != MAGIC {
         return Err("this is no npy file: it does not begin with \\x93NUMPY".into());
@@ -59,10 +59,10 @@ pub(super) fn header_length(prefix: &[u8; PREFIX]) -> Result<usize, String> {
     Ok((start + length).max(PREFIX))
 }
 
-/// The whole header, from as many bytes as [`header_length`] said.
+/// Parses the whole header, of as many bytes as [`header_length`] returned.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// If the dictionary is malformed, or the elements are no supported numbers.
 pub(super) fn parse(header: &[u8]) -> Result<Header, String> {
     let start = if header[6] == 1 { 10 } else { 12 };
     let text = std::str::from_utf8(&header[start..]).map_err(|_| "the header is not text".to_string())?;
@@ -71,20 +71,22 @@ pub(super) fn parse(header: &[u8]) -> Result<Header, String> {
     Ok(header)
 }
 
+/// Shortens a string for a message.
 fn shorten(text: &str) -> String {
     if text.chars().count() <= 120 { text.into() } else { text.chars().take(120).chain("...".chars()).collect() }
 }
 
-/// The Python literal that a header holds.
+/// Parser of the Python literal in a header.
 struct Literal<'a> {
     rest: &'a str,
 }
 
 impl Literal<'_> {
+    /// Parses the dictionary.
     fn header(&mut self) -> Result<Header, String> {
         let (mut descr, mut fortran, mut shape) = (None, None, None);
         self.expect('{')?;
-        while !self.takes('}') {
+        while !self.accept('}') {
             let key = self.string()?;
             self.expect(':')?;
             match key.as_str() {
@@ -93,7 +95,7 @@ impl Literal<'_> {
                 "shape" => shape = Some(self.tuple()?),
                 other => return Err(format!("unknown key {other:?}")),
             }
-            if !self.takes(',') {
+            if !self.accept(',') {
                 self.expect('}')?;
                 break;
             }
@@ -108,11 +110,13 @@ impl Literal<'_> {
         Ok(Header { scalar, big_endian, fortran, shape: shape.ok_or_else(|| missing("shape"))? })
     }
 
+    /// Skips white space.
     fn skip(&mut self) {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    fn takes(&mut self, c: char) -> bool {
+    /// Consumes the character if it is next, and returns `true` then.
+    fn accept(&mut self, c: char) -> bool {
         self.skip();
         match self.rest.strip_prefix(c) {
             Some(rest) => {
@@ -124,7 +128,7 @@ impl Literal<'_> {
     }
 
     fn expect(&mut self, c: char) -> Result<(), String> {
-        if self.takes(c) { Ok(()) } else { Err(format!("expected {c:?} before {:?}", shorten(self.rest))) }
+        if self.accept(c) { Ok(()) } else { Err(format!("expected {c:?} before {:?}", shorten(self.rest))) }
     }
 
     fn string(&mut self) -> Result<String, String> {
@@ -154,14 +158,14 @@ impl Literal<'_> {
     fn tuple(&mut self) -> Result<Vec<u64>, String> {
         self.expect('(')?;
         let mut all = Vec::new();
-        while !self.takes(')') {
+        while !self.accept(')') {
             self.skip();
             let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
             // Python 2 wrote long integers with an L.
             let number = self.rest[..end].parse().map_err(|_| "a shape that is not of integers".to_string())?;
             self.rest = self.rest[end..].trim_start_matches('L');
             all.push(number);
-            if !self.takes(',') {
+            if !self.accept(',') {
                 self.expect(')')?;
                 break;
             }
@@ -169,6 +173,7 @@ impl Literal<'_> {
         Ok(all)
     }
 
+    /// Parses the type of the elements; returns `true` for big-endian ones.
     fn descr(&mut self) -> Result<(Scalar, bool), String> {
         self.skip();
         if self.rest.starts_with('[') {
@@ -207,8 +212,8 @@ impl Literal<'_> {
     }
 }
 
-/// A version 1 header of a two-dimensional C-order array, padded to 128 bytes so that it can be rewritten in place
-/// when the number of rows is known; `descr` is `<f8` or `<i8`.
+/// Returns a version 1 header of a two-dimensional C-order array, padded to 128 bytes so that it can be rewritten in
+/// place when the number of rows is known; `descr` is `<f8` or `<i8`.
 pub(super) fn write_header(descr: &str, rows: u64, columns: usize) -> Vec<u8> {
     let mut text = String::new();
     let _ = write!(text, "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
@@ -221,10 +226,10 @@ pub(super) fn write_header(descr: &str, rows: u64, columns: usize) -> Vec<u8> {
     header
 }
 
-/// Bytes of a header that we write.
+/// Size in bytes of a header that [`write_header`] returns.
 pub(super) const HEADER_SIZE: usize = 128;
 
-/// Lets `fill` write the little-endian bytes of `reals`, where they are.
+/// Calls `fill` with the memory of `reals`, to be filled with their little-endian bytes.
 pub(super) fn with_bytes<R>(reals: &mut [f64], fill: impl FnOnce(&mut [u8]) -> R) -> R {
     let length = size_of_val(reals);
     // SAFETY: the memory of doubles is bytes without gaps, and any bytes are doubles.
@@ -256,7 +261,7 @@ pub(super) fn decode_floats(bytes: &[u8], size: u8, big_endian: bool, reals: &mu
     }
 }
 
-/// A float16 (IEEE 754 binary16) as the float64 of the same value.
+/// Converts a float16 (IEEE 754 binary16) to the float64 of the same value.
 pub fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let fraction = f64::from(bits & 0x3ff);
@@ -268,7 +273,8 @@ pub fn half(bits: u16) -> f64 {
     }
 }
 
-/// Appends elements to `integers`; `None` if one does not fit, which only an unsigned one of 8 bytes can do.
+/// Appends elements to `integers`; returns `None` if one does not fit, which can happen only for unsigned 8-byte
+/// elements.
 pub(super) fn decode_integers(bytes: &[u8], scalar: Scalar, big_endian: bool, integers: &mut Vec<i64>) -> Option<()> {
     macro_rules! plain {
         ($t:ty) => {
@@ -295,7 +301,7 @@ pub(super) fn decode_integers(bytes: &[u8], scalar: Scalar, big_endian: bool, in
     Some(())
 }
 
-/// The unsigned 8-byte integers of `bytes`.
+/// Returns the unsigned 8-byte integers of `bytes`.
 pub(super) fn decode_words(bytes: &[u8], big_endian: bool) -> impl Iterator<Item = u64> + '_ {
     bytes.as_chunks().0.iter().map(move |b| if big_endian { u64::from_be_bytes(*b) } else { u64::from_le_bytes(*b) })
 }
@@ -313,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_as_numpy_writes_them() {
+    fn headers_of_numpy_are_parsed() {
         let found = header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000, 57), }       \n").unwrap();
         let expected = Header { scalar: Scalar::Float(8), big_endian: false, fortran: false, shape: vec![1000, 57] };
         assert_eq!(found, expected);
@@ -334,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_headers_are_refused_in_words() {
+    fn hostile_headers_are_refused_with_a_message() {
         let bad = [
             ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "pickled Python objects"),
             ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "records"),

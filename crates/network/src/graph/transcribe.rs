@@ -1,8 +1,8 @@
-//! A network as a plain program, for proofs: what the hardware is compared with.
+//! Transcription of a network to a plain program, the specification in proofs of the hardware.
 //!
-//! It is made straight from the network and calls nothing of the lowering: every row of a matrix is one sum over the
-//! digits of its weights; rounding is the floor of a sum, as section 1 defines it; overflow is a comparison of whole
-//! numbers with both ends. The golden evaluator holds it, as it holds the lowering.
+//! The transcription does not use the lowering: every row of a matrix is one sum over the digits of its weights;
+//! rounding is the floor of a sum, as section 1 of `docs/network.md` defines it; overflow is a comparison of integers
+//! with both bounds. Tests compare the transcription, like the lowering, with the reference evaluator.
 
 use super::bind::{BoundNetwork, Constants, EmbeddingRows, Operation, Step, TableFunction};
 use crate::digits;
@@ -19,7 +19,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// Maximal number of input bits of a table; a caller that needs a proof has lowered the network with a lower limit.
 const MAX_TABLE_BITS: u32 = 24;
 
-/// A value: its operation, and the ends of its range as raw integer values with the given number of fractional bits.
+/// A value: its operation, and the bounds of its range as raw integer values with `frac` fractional bits.
 #[derive(Clone)]
 struct Value {
     id: ValueId,
@@ -28,10 +28,10 @@ struct Value {
     frac: i32,
 }
 
-/// The program.
+/// Transcribes a network to a program.
 ///
 /// # Errors
-/// What breaks a limit of programs, in words.
+/// If the program exceeds a limit on programs.
 pub(super) fn transcribe(program: &BoundNetwork) -> Result<Model, String> {
     let inputs: usize = program.inputs.iter().map(|input| input.elements).sum();
     let mut writer = Writer { builder: Builder::new(vec![0; inputs]), functions: Functions::new() };
@@ -56,12 +56,14 @@ pub(super) fn transcribe(program: &BoundNetwork) -> Result<Model, String> {
     writer.builder.finish().map_err(|problems| format!("the network as a program: {:?}", problems.first()))
 }
 
+/// State of a transcription.
 struct Writer {
     builder: Builder,
     functions: Functions,
 }
 
 impl Writer {
+    /// Appends an operation with this range.
     fn value(&mut self, op: Op, low: BigInt, high: BigInt, frac: i32) -> Value {
         let id = self.builder.op(op, Interval::new(low.clone(), high.clone(), frac));
         Value { id, low, high, frac }
@@ -71,20 +73,28 @@ impl Writer {
         self.value(Op::Const { value: Code::from(&code) }, code.clone(), code, frac)
     }
 
+    /// Computes the results of a step for all tokens.
     fn step(&mut self, step: &Step, slots: &[Vec<Value>]) -> Result<Vec<Value>, String> {
         step.by_token(|token| self.token(step, slots, token))
     }
 
-    /// The quantised elements of one token.
+    /// Computes the quantised results of a step for one token.
     fn token(&mut self, step: &Step, slots: &[Vec<Value>], token: usize) -> Result<Vec<Value>, String> {
-        let count = step.per_token();
-        let mut results = Vec::with_capacity(count);
+        match self.row_operation(step, slots, token)? {
+            Some(results) => Ok(results),
+            None => self.element_operation(step, slots, token),
+        }
+    }
+
+    /// Computes a step that operates on whole rows; returns `None` for other steps.
+    fn row_operation(&mut self, step: &Step, slots: &[Vec<Value>], token: usize) -> Result<Option<Vec<Value>>, String> {
+        let mut results = Vec::with_capacity(step.per_token());
         match &step.operation {
             Operation::MeanSquare { x, centred } => {
                 let quantiser = step.quantiser.ok_or("a mean square without a type")?;
                 let (square, divisor) = self.mean_square(&x.token(slots, token), *centred);
                 let quotient = self.divided(&square, divisor.clone(), &quantiser);
-                return Ok(vec![self.narrowed_quotient(&square, &divisor, &quotient, &quantiser)]);
+                results.push(self.narrowed_quotient(&square, &divisor, &quotient, &quantiser));
             }
             Operation::Scores { q, k, heads, scale } => {
                 for head in 0..heads.heads {
@@ -102,7 +112,6 @@ impl Writer {
                         }
                     }
                 }
-                return Ok(results);
             }
             Operation::Difference { x, rows } => {
                 for row in 0..rows.count() {
@@ -114,7 +123,6 @@ impl Writer {
                         results.push(self.quantised(&difference, step));
                     }
                 }
-                return Ok(results);
             }
             Operation::RowSum { x, rows } => {
                 for row in 0..rows.count() {
@@ -122,7 +130,6 @@ impl Writer {
                     let sum = self.sum(&terms, 0, &Rational::zero(), step.quantiser);
                     results.push(self.quantised(&sum, step));
                 }
-                return Ok(results);
             }
             Operation::RowProduct { x, factor, rows } => {
                 for row in 0..rows.count() {
@@ -131,10 +138,16 @@ impl Writer {
                         results.push(self.quantised(&product, step));
                     }
                 }
-                return Ok(results);
             }
-            _ => {}
+            _ => return Ok(None),
         }
+        Ok(Some(results))
+    }
+
+    /// Computes a step element by element.
+    fn element_operation(&mut self, step: &Step, slots: &[Vec<Value>], token: usize) -> Result<Vec<Value>, String> {
+        let count = step.per_token();
+        let mut results = Vec::with_capacity(count);
         let centre = if let Operation::Normalise { x, centred: true, .. } = &step.operation {
             let terms: Vec<_> = x.token(slots, token).into_iter().map(|x| (x, BigInt::one())).collect();
             Some(self.sum(&terms, 0, &Rational::zero(), None))
@@ -175,7 +188,7 @@ impl Writer {
                 Operation::Swiglu { x, table } => {
                     let silu = TableFunction::Real(Function::Silu);
                     let gate = self.table(x.element(slots, token, index), &silu, table)?;
-                    // As for every type, all its codes count.
+                    // The range is that of the whole type, as for every quantised value.
                     let gate = Value { low: table.kif.min_code(), high: table.kif.max_code(), ..gate };
                     self.product(&gate, x.element(slots, token, count + index))
                 }
@@ -227,24 +240,25 @@ impl Writer {
                 | Operation::Scores { .. }
                 | Operation::Difference { .. }
                 | Operation::RowSum { .. }
-                | Operation::RowProduct { .. } => return Err("an operation of rows is done before".into()),
+                | Operation::RowProduct { .. } => return Err("a row operation has no elements".into()),
             };
             results.push(self.quantised(&exact, step));
         }
         Ok(results)
     }
 
+    /// Quantises a result to the type of its step, if it has one.
     fn quantised(&mut self, exact: &Value, step: &Step) -> Value {
         let Some(quantiser) = &step.quantiser else { return exact.clone() };
         let value = self.quantise(exact, quantiser);
-        // Tables of intermediate values have entries for what occurs only, not for every code of the type.
+        // Tables of intermediate values have entries only for values that can occur, not for all values of the type.
         match step.record {
             Some(_) => self.narrowed(exact, &value, quantiser),
             None => value,
         }
     }
 
-    /// Like [`Writer::narrowed`] for a quotient.
+    /// Like [`Writer::narrowed`], for the quotient `x / n`.
     fn narrowed_quotient(&mut self, x: &Value, n: &BigInt, value: &Value, quantiser: &Quantiser) -> Value {
         let rounded = |code: &BigInt| {
             let exact = Rational::from_code(code, x.frac.into());
@@ -254,7 +268,8 @@ impl Writer {
         self.narrowed(&ends, value, quantiser)
     }
 
-    /// A quantised value with the range that follows from that of the exact one, where its ends tell it.
+    /// Returns a quantised value with the range that follows from the bounds of the exact one; unchanged if it may
+    /// wrap.
     fn narrowed(&mut self, exact: &Value, value: &Value, quantiser: &Quantiser) -> Value {
         let rounded = |code: &BigInt| quantiser.rounded(&Rational::from_code(code, exact.frac.into()));
         let (low, high) = (rounded(&exact.low), rounded(&exact.high));
@@ -267,7 +282,7 @@ impl Writer {
         self.value(Op::Quantise { x: value.id, shift: 0 }, low, high, value.frac)
     }
 
-    /// The product of two values with the range of its ends; of a value with itself, nothing below zero.
+    /// Computes the product of two values. Its range follows from their bounds; a square is never negative.
     fn product(&mut self, a: &Value, b: &Value) -> Value {
         let ends = [&a.low * &b.low, &a.low * &b.high, &a.high * &b.low, &a.high * &b.high];
         let mut low = ends.iter().min().cloned().unwrap_or_default();
@@ -278,7 +293,7 @@ impl Writer {
         self.value(Op::Mul { a: a.id, b: b.id }, low, high, a.frac + b.frac)
     }
 
-    /// The largest of values with equal fractional bits, pair by pair.
+    /// Computes the maximum of values with equal fractional bits, as a tree of pairs.
     fn maximum(&mut self, values: &[Value]) -> Value {
         let mut left = values.to_vec();
         while left.len() > 1 {
@@ -303,7 +318,7 @@ impl Writer {
         left.pop().expect("a row has elements")
     }
 
-    /// A value and the number by which it has to be divided: the mean of the squares.
+    /// Computes the mean of the squares as a value and the divisor by which it is still to be divided.
     fn mean_square(&mut self, x: &[Value], centred: bool) -> (Value, BigInt) {
         let n = BigInt::from(x.len());
         let factor = if centred { n.clone() } else { BigInt::one() };
@@ -320,7 +335,7 @@ impl Writer {
         (self.value(op, low, high, variance.frac), &n * &n)
     }
 
-    /// A value times `2^-by`.
+    /// Computes `x * 2^-by`.
     fn shifted_down(&mut self, x: &Value, by: i32) -> Value {
         if by == 0 {
             return x.clone();
@@ -328,7 +343,7 @@ impl Writer {
         self.value(Op::Quantise { x: x.id, shift: -by }, x.low.clone(), x.high.clone(), x.frac + by)
     }
 
-    /// `quantise(x / n)`.
+    /// Computes `x / n`, quantised.
     fn divided(&mut self, x: &Value, n: BigInt, quantiser: &Quantiser) -> Value {
         let twos = n.trailing_zeros().unwrap_or(0);
         let (odd, x) = (&n >> twos, self.shifted_down(x, twos as i32));
@@ -336,7 +351,7 @@ impl Writer {
             return self.quantise(&x, quantiser);
         }
         let frac = quantiser.kif.frac;
-        // In steps of the type, or finer ones: a step is `odd << dropped` steps of x.
+        // Use the step of the type or a finer one: a step of the quotient is `odd << dropped` steps of `x`.
         let x = if frac > x.frac {
             let up = (frac - x.frac) as u32;
             self.value(Op::Quantise { x: x.id, shift: 0 }, &x.low << up, &x.high << up, frac)
@@ -345,7 +360,7 @@ impl Writer {
         };
         let dropped = (x.frac - frac) as u32;
         let step = &odd << dropped;
-        // The summands of a divisor that is even, or odd without ties.
+        // The divisor is even, or odd, so that no ties exist.
         let summand = |round: Round| match round {
             Round::Floor => BigInt::ZERO,
             Round::Ceil => &step - 1,
@@ -382,7 +397,7 @@ impl Writer {
         self.overflow(&rounded, quantiser)
     }
 
-    /// `floor((x + code) / odd)` in steps of `2^-frac`: a product whose dropped bits are proved to be enough.
+    /// Computes `floor((x + code) / odd)` in steps of `2^-frac`, as a product with a reciprocal of proved precision.
     fn floor_of_quotient(&mut self, x: &Value, code: &BigInt, odd: &BigInt, frac: i32) -> Value {
         let moved = self.plus(x, code);
         let dropped = (moved.frac - frac) as u32;
@@ -395,7 +410,7 @@ impl Writer {
         self.value(op, whole.low.div_floor(odd), whole.high.div_floor(odd), frac)
     }
 
-    /// One element of a row that is found by its id.
+    /// Computes one element of the embedding row that `id` selects.
     fn embedded(
         &mut self,
         id: &Value,
@@ -425,8 +440,8 @@ impl Writer {
         Ok(self.entries(id, &codes, frac as i32))
     }
 
-    /// The sum of values times `factor * 2^-frac`, and a constant. One that is no binary number is moved to where it is
-    /// rounded alike: nothing else lies between it and there.
+    /// Computes the sum of values times `factor * 2^-frac` and a constant. A constant that is no dyadic number is
+    /// replaced with a dyadic one that gives the same rounded results, as no sum lies between both.
     fn sum(
         &mut self,
         terms: &[(Value, BigInt)],
@@ -474,6 +489,7 @@ impl Writer {
         self.value(Op::Sum { terms: sum.into() }, low, high, out as i32)
     }
 
+    /// Computes a quantised function of a value as a table.
     fn table(&mut self, x: &Value, function: &TableFunction, quantiser: &Quantiser) -> Result<Value, String> {
         let kif = Interval::new(x.low.clone(), x.high.clone(), x.frac).kif();
         if kif.width() > MAX_TABLE_BITS {
@@ -490,14 +506,14 @@ impl Writer {
         Ok(self.entries(x, &codes, quantiser.kif.frac))
     }
 
-    /// A look-up table of these entries, the first for the lowest code.
+    /// Computes a lookup in these entries, the first of which is that of the lowest value of `x`.
     fn entries(&mut self, x: &Value, codes: &[i64], frac: i32) -> Value {
         let (min, max) = (codes.iter().copied().min().unwrap_or(0), codes.iter().copied().max().unwrap_or(0));
         if i32::try_from(max).is_ok() && i32::try_from(min).is_ok() {
             let entries = codes.iter().map(|&c| c as i32).collect();
             return self.lookup(x, entries, min, max, frac);
         }
-        // Entries above 2^31: the upper and the lower 16 bits apart.
+        // Entries beyond 32 bits: separate tables for the upper bits and for the lower 16 bits.
         let upper = self.lookup(x, codes.iter().map(|&c| (c >> 16) as i32).collect(), min >> 16, max >> 16, frac - 16);
         let lower = self.lookup(x, codes.iter().map(|&c| (c & 0xffff) as i32).collect(), 0, 0xffff, frac);
         let terms = [upper.id, lower.id].map(|value| Term { value, shift: 0, neg: false });
@@ -516,21 +532,21 @@ impl Writer {
         self.value(Op::Relu { x: x.id }, low, high, x.frac)
     }
 
-    /// `quantise` of `max(x, 0)`. Every mode rounds numbers from zero on by one rule, and by that rule no number below
-    /// zero becomes positive: so what is rounded by that rule first, then limited to zero and more, is the same.
+    /// Quantises `max(x, 0)`. A mode rounds all non-negative numbers by one rule, and by that rule no negative number
+    /// becomes positive, so rounding by that rule before the ReLU gives the same result.
     fn rectified(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
         let rounded = self.round(x, quantiser.kif.frac, quantiser.round.for_positive());
         let rectified = self.relu(&rounded);
         self.overflow(&rectified, quantiser)
     }
 
-    /// `quantise`, with every code of the type as range.
+    /// Quantises a value; the range is that of the whole type.
     fn quantise(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
         let rounded = self.round(x, quantiser.kif.frac, quantiser.round);
         self.overflow(&rounded, quantiser)
     }
 
-    /// The floor of the value and what the mode adds to it: for values below zero, and from zero on.
+    /// Rounds a value to `frac` fractional bits: the floor of the value plus the summand of the mode for its sign.
     fn round(&mut self, x: &Value, frac: i32, round: Round) -> Value {
         if frac >= x.frac {
             return x.clone();
@@ -555,8 +571,8 @@ impl Writer {
         self.value(Op::Quantise { x: moved.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
-    /// The nearest, the upper one at halves; there, where all bits that go are zero once a half was added, the even
-    /// number of the two: the one without its last bit.
+    /// Rounds to the nearest value, ties to even: adds a half and takes the floor; at a tie, where all dropped bits are
+    /// then zero, the last bit of the result is cleared.
     fn round_to_even(&mut self, x: &Value, frac: i32, dropped: u32) -> Value {
         let moved = self.plus(x, &(BigInt::one() << (dropped - 1)));
         let floor = |code: &BigInt, by: u32| code >> by;
@@ -575,7 +591,7 @@ impl Writer {
         self.value(Op::Add { a: even.id, b: last.id, shift: 0 }, end(&x.low), end(&x.high), frac)
     }
 
-    /// `x + code * 2^-frac`, the code with as many fractional bits as `x`.
+    /// Computes `x` plus a constant, given as a raw integer value with the fractional bits of `x`.
     fn plus(&mut self, x: &Value, code: &BigInt) -> Value {
         if code.is_zero() {
             return x.clone();
@@ -584,6 +600,7 @@ impl Writer {
         self.value(op, &x.low + code, &x.high + code, x.frac)
     }
 
+    /// Applies the overflow mode to a rounded value.
     fn overflow(&mut self, x: &Value, quantiser: &Quantiser) -> Value {
         let kif = quantiser.kif;
         let (first, last) = (kif.min_code(), kif.max_code());
@@ -596,7 +613,7 @@ impl Writer {
             Overflow::Zero => (zero.clone(), zero),
             _ => (low.clone(), high.clone()),
         };
-        // All in the steps of the type.
+        // Bounds in steps of the type.
         let up = (kif.frac - x.frac) as u32;
         let (min, max) = (&x.low << up, &x.high << up);
         let mut value = x.clone();
@@ -610,7 +627,7 @@ impl Writer {
         }
         if min < low {
             let limit = self.constant(low.clone(), kif.frac);
-            // Of the number within the upper end already: what lies beyond that is not below the lower end.
+            // The value is already limited by the upper bound; larger values are not below the lower bound either.
             let own = (kif.frac - value.frac) as u32;
             let (least, most) = (&value.low << own, &value.high << own);
             let room = self.value(Op::Sub { a: value.id, b: limit.id, shift: 0 }, least - &low, most - &low, kif.frac);
@@ -623,7 +640,7 @@ impl Writer {
         self.value(Op::Quantise { x: value.id, shift: 0 }, first, last, kif.frac)
     }
 
-    /// One bit: whether a value is below zero.
+    /// Computes one bit that is set if a value is negative.
     fn is_negative(&mut self, x: &Value) -> Value {
         if !x.low.is_negative() {
             return self.constant(BigInt::ZERO, 0);

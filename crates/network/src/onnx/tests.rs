@@ -414,7 +414,7 @@ fn same_outputs(
     prop_assert_eq!(&run_codes(network, front, &codes).unwrap(), &expected);
     let mut broken = None;
     let visit = |step: Step| {
-        if step.breaks_promise(&lowered.model) {
+        if step.exceeds_declared_range(&lowered.model) {
             broken = Some(format!("{step:?}"));
         }
     };

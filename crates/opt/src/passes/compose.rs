@@ -1,13 +1,13 @@
-//! `compose`: a table that is read through other operations on one value becomes a table of that value.
+//! Pass `compose`: a table whose index is a function of one value becomes a table of that value.
 //!
-//! In `sin[3 x / 4]` the table has a word for every code of `3 x / 4`, which has two more bits than `x`; a table of `x`
-//! has a quarter of the words, and the multiplication is removed. Function composition, as compilers fold it for
-//! constants (S. Muchnick, 1997, chapter 12), here over all codes of a variable; the operations between value and table
-//! may be any, other tables included, as long as they read nothing but this one value and constants. Of all values that
-//! the operand depends on in that way, the narrowest is taken, the farthest among equals; it must be narrower than the
-//! operand, or as wide and save more than wires.
+//! In `sin[3 x / 4]` the table has a word for every value of `3 x / 4`, which has two more bits than `x`; a table of
+//! `x` has a quarter of the words, and the multiplication is removed. This is constant folding (S. Muchnick, *Advanced
+//! Compiler Design and Implementation*, 1997, chapter 12) over all values of a variable. The operations between value
+//! and table may be of any kind, other tables included, as long as they read only this value and constants. Of all
+//! values that determine the index in this way, the pass chooses the narrowest, and among these the farthest; it must
+//! be narrower than the index, or equally wide if that removes an operation that needs logic.
 //!
-//! The new lookup takes as long as the old one, on an operand that is available earlier.
+//! The new lookup has the delay of the old one, on an operand that is available earlier.
 
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
@@ -17,11 +17,11 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 
-/// Bits of the widest operand of a table that is made here.
+/// Largest width of the operand of a composed table, in bits.
 const MOST_BITS: u32 = 16;
-/// Steps back from a table's operand.
+/// Largest number of steps from a table's operand back to the value.
 const MOST_STEPS: usize = 16;
-/// Codes evaluated in a program, times operations: these, and four for each table entry.
+/// Budget of a program in evaluated operations, beyond four for each table entry.
 const SPARE_WORK: usize = 1 << 14;
 
 /// Composes tables with the operations before them.
@@ -51,7 +51,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     })
 }
 
-/// Returns the words that the lookup `id` of `x` reads for each code of `source`, and the first of these codes.
+/// Returns the smallest value of `source`, and the word that the lookup `id` of `x` reads for each value of `source`.
 fn composed(
     model: &Model,
     facts: &mut Facts,
@@ -61,7 +61,7 @@ fn composed(
     work: &mut usize,
 ) -> Option<(i128, Vec<i32>)> {
     let range = facts.range(source)?;
-    let mut cone = between(model, source, x)?;
+    let mut cone = operations_between(model, source, x)?;
     cone.push(id);
     let cost = usize::try_from(range.hi - range.lo).ok()?.checked_mul(cone.len())?;
     *work = work.checked_sub(cost)?;
@@ -70,7 +70,7 @@ fn composed(
     Some((range.lo, values))
 }
 
-/// The narrowest value that `x` is a function of, if there is something to gain.
+/// Returns the narrowest value that alone determines `x`; `None` if a table of it would not be better.
 fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<ValueId> {
     let wires = |v: ValueId| matches!(model.node(v).op, Op::Quantise { .. });
     let width = |v: ValueId| model.kif(v).width();
@@ -88,16 +88,17 @@ fn narrowest_source(model: &Model, sources: &Sources, x: ValueId) -> Option<Valu
     best.filter(|_| (1..=MOST_BITS).contains(&least))
 }
 
-/// For each value, the last earlier value that it is a function of, if there is one: its immediate dominator in the
-/// graph of operands, found as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001),
-/// in one sweep, since operands come first.
+/// For each value, the last earlier value that alone determines it, if any: its immediate dominator in the graph of
+/// operands, computed as in K. D. Cooper, T. J. Harvey, K. Kennedy, *A simple, fast dominance algorithm* (2001), in one
+/// sweep, as operands come first.
 pub(super) struct Sources(Vec<Option<ValueId>>);
 
 impl Sources {
-    /// Finds them; what takes more than [`MOST_STEPS`] steps for a value is left out, which keeps this linear.
+    /// Computes the sources of all values. A search of more than [`MOST_STEPS`] steps for a value is given up, so that
+    /// the time is linear.
     pub(super) fn new(model: &Model) -> Sources {
         let mut found: Vec<Option<ValueId>> = Vec::with_capacity(model.nodes().len());
-        // What is computed from constants alone.
+        // `true` for values computed from constants only.
         let mut fixed: Vec<bool> = Vec::with_capacity(model.nodes().len());
         for node in model.nodes() {
             let (mut common, mut left, mut none) = (None, MOST_STEPS, false);
@@ -107,7 +108,7 @@ impl Sources {
                 }
                 common = Some(match common {
                     None => o,
-                    Some(other) => match shared(&found, other, o, &mut left) {
+                    Some(other) => match common_source(&found, other, o, &mut left) {
                         Some(shared) => shared,
                         None => return none = true,
                     },
@@ -119,8 +120,8 @@ impl Sources {
         Sources(found)
     }
 
-    /// Returns the source of a value, if at most [`MOST_STEPS`] operations lie between: the function is evaluated for
-    /// each of the source's codes.
+    /// Returns the source of a value if at most [`MOST_STEPS`] operations are between, which limits the work for the
+    /// evaluation of the function.
     pub(super) fn source(&self, model: &Model, v: ValueId) -> Option<ValueId> {
         let source = self.0[v.index()]?;
         let mut open: Vec<ValueId> = Vec::new();
@@ -144,8 +145,9 @@ impl Sources {
     }
 }
 
-/// The last value that both are, or are functions of.
-fn shared(found: &[Option<ValueId>], mut a: ValueId, mut b: ValueId, left: &mut usize) -> Option<ValueId> {
+/// Returns the last value that determines both `a` and `b` (which may be one of them); `None` if `left` steps do not
+/// suffice.
+fn common_source(found: &[Option<ValueId>], mut a: ValueId, mut b: ValueId, left: &mut usize) -> Option<ValueId> {
     while a != b {
         *left = left.checked_sub(1)?;
         let (early, late) = (a.min(b), a.max(b));
@@ -154,8 +156,9 @@ fn shared(found: &[Option<ValueId>], mut a: ValueId, mut b: ValueId, left: &mut 
     Some(a)
 }
 
-/// The operations from `source`, which is not among them, to `x`, in order.
-pub(super) fn between(model: &Model, source: ValueId, x: ValueId) -> Option<Vec<ValueId>> {
+/// Returns the operations from `source` (excluded) to `x` (included), in order; `None` if they read an input, or if
+/// there are too many.
+pub(super) fn operations_between(model: &Model, source: ValueId, x: ValueId) -> Option<Vec<ValueId>> {
     let mut cone = vec![x];
     let mut next = 0;
     while let Some(&v) = cone.get(next) {

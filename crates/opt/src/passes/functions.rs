@@ -1,21 +1,21 @@
-//! `functions`: arithmetic on one narrow value becomes a table of that value.
+//! Pass `functions`: arithmetic on one narrow value becomes a table of that value.
 //!
-//! `x > 4 ? x + 3 : x` of four bits is an adder, a comparison and a multiplexer, or four LUTs: every bit of a result
-//! that depends on one value of at most [`MOST_BITS`] bits is one LUT. Synthesisers do not find that, since they make
-//! carry chains of sums first and do not look through these afterwards. It is the mapping of a cone to one LUT (J.
-//! Cong, Y. Ding, *FlowMap*, IEEE TCAD 13(1), 1994) for cuts of a single word.
+//! `x > 4 ? x + 3 : x` for `x` of four bits is an adder, a comparison and a multiplexer, or just four LUTs: every bit
+//! of a result that depends only on a value of at most [`MOST_BITS`] bits is one LUT. Synthesis tools miss this, as
+//! they first build carry chains of sums and do not optimise across these afterwards. The pass maps a cone to one LUT
+//! (J. Cong, Y. Ding, *FlowMap*, IEEE TCAD 13(1), 1994), for cuts of a single word.
 //!
-//! From the outputs backwards, each operation that is no wire is written as a function of the farthest narrow value
-//! that it depends on alone. The function replaces the cone if that removes an adder and a choice, and if the removed
-//! operations (everything in the cone without other readers) take half more LUTs than the function has bits of its own:
-//! not those that are constant, a bit of the value, or another bit of the function. Every code of the value is
-//! evaluated, so nothing is approximated. Sums and ReLUs without a choice stay as they are: Yosys maps the logic
-//! between carry chains for the least depth, so that one chain less makes the LUTs around it larger (three networks
-//! took 2, 5 and 0 % more LUTs).
+//! From the outputs backwards, each operation that needs logic is written as a function of the farthest narrow value
+//! that alone determines it. The function replaces the cone if that removes an adder and a multiplexer, and if the
+//! removed operations (those of the cone without other readers) take at least 1.5 times as many LUTs as the function
+//! has bits that need one: bits that are constant, a bit of the value, or equal to another bit of the function need
+//! none. All values of the operand are evaluated, so nothing is approximated. Sums and ReLUs without a multiplexer are
+//! kept: Yosys maps the logic between carry chains for minimum depth, so that removing a chain makes the LUTs around it
+//! larger (three networks took 2, 5 and 0 % more LUTs).
 //!
-//! The lookup takes as long as the last of the operations did, on an operand that is available earlier.
+//! The lookup has the delay of the last operation of the cone, on an operand that is available earlier.
 
-use super::compose::{Sources, between};
+use super::compose::{Sources, operations_between};
 use super::facts::{Facts, Known};
 use super::rewrite::rebuild;
 use alir_core::ir::{Model, Op, Table, TableId, ValueId};
@@ -24,16 +24,16 @@ use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Bits of the widest value that functions are made of: inputs of a look-up table on AMD's and Intel's devices.
+/// Largest width of the operand of a function: the number of inputs of a LUT on AMD's and Intel's devices.
 const MOST_BITS: u32 = 6;
-/// Most operations between a value and a function of it.
+/// Largest number of operations between a value and a function of it.
 const MOST_OPERATIONS: usize = 64;
-/// Most bits of a function.
+/// Largest width of a function in bits.
 const MOST_RESULT_BITS: u32 = 30;
 
 /// Writes arithmetic on narrow values as tables of them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
-    // Without a choice nothing is found, and ranges need not be known.
+    // Without a multiplexer no cone qualifies, and the ranges need not be computed.
     if !model.nodes().iter().any(|node| is_choice(&node.op)) {
         return None;
     }
@@ -43,7 +43,7 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     }
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
-        let Some(Function { of, first, values }) = found.remove(&id) else { return rw.keep(id) };
+        let Some(Function { operand, first, values }) = found.remove(&id) else { return rw.keep(id) };
         let interval = model.node(id).interval.clone();
         let (lo, hi) = values.iter().fold((0, 0), |(lo, hi), &v| (v.min(lo), v.max(hi)));
         let frac = interval.frac;
@@ -51,49 +51,51 @@ pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
             let out = Interval::new(i64::from(lo), i64::from(hi), frac);
             rw.table(Table { entries: values.clone(), out, hash: String::new(), inp_width: 0 })
         });
-        let x = rw.typed(of);
+        let x = rw.typed(operand);
         rw.replace(id, Op::Lookup { x, table, base: Code::from(BigInt::from(first)) }, interval)
     })
 }
 
-/// A result as a table.
+/// A result as a function of one value. All values are raw integer values.
 struct Function {
-    /// The value that it is a function of.
-    of: ValueId,
-    /// Its first code.
+    /// The value that determines the result.
+    operand: ValueId,
+    /// Smallest value of the operand.
     first: i128,
-    /// The result's code for each code of the value.
+    /// Result for each value of the operand, from the smallest on.
     values: Vec<i32>,
 }
 
-/// The functions that are worth being tables.
+/// Returns the results that become tables.
 fn functions(model: &Model, facts: &mut Facts) -> FxHashMap<ValueId, Function> {
     let readers = model.reader_counts();
     let sources = Sources::new(model);
     let mut found = FxHashMap::default();
     let mut replaced: FxHashSet<ValueId> = FxHashSet::default();
-    for id in model.ids().rev().filter(|&id| tables(model, id) > 0) {
+    for id in model.ids().rev().filter(|&id| luts(model, id) > 0) {
         if replaced.contains(&id) || model.kif(id).width() > MOST_RESULT_BITS {
             continue;
         }
-        let Some(of) = narrow_source(model, &sources, id) else { continue };
-        let Some(cone) = between(model, of, id).filter(|cone| cone.len() <= MOST_OPERATIONS) else { continue };
-        let going = without_other_readers(model, &readers, &cone);
-        let saved: u32 = going.iter().map(|&v| tables(model, v)).sum();
-        let goes = |what: fn(&Op) -> bool| going.iter().any(|&v| what(&model.node(v).op));
-        if saved < 2 || !goes(is_adder) || !goes(is_choice) {
+        let Some(operand) = narrow_source(model, &sources, id) else { continue };
+        let Some(cone) = operations_between(model, operand, id).filter(|cone| cone.len() <= MOST_OPERATIONS) else {
+            continue;
+        };
+        let removed = without_other_readers(model, &readers, &cone);
+        let saved: u32 = removed.iter().map(|&v| luts(model, v)).sum();
+        let removes = |kind: fn(&Op) -> bool| removed.iter().any(|&v| kind(&model.node(v).op));
+        if saved < 2 || !removes(is_adder) || !removes(is_choice) {
             continue;
         }
-        let Some((first, values)) = evaluated(model, facts, of, &cone) else { continue };
-        if 3 * own_bits(first, &values, model.kif(id).width()) <= 2 * saved {
-            replaced.extend(going);
-            found.insert(id, Function { of, first, values });
+        let Some((first, values)) = evaluated(model, facts, operand, &cone) else { continue };
+        if 3 * lut_bits(first, &values, model.kif(id).width()) <= 2 * saved {
+            replaced.extend(removed);
+            found.insert(id, Function { operand, first, values });
         }
     }
     found
 }
 
-/// The farthest value of few bits that `v` is a function of.
+/// Returns the farthest value of at most [`MOST_BITS`] bits that alone determines `v`; `None` if there is none.
 fn narrow_source(model: &Model, sources: &Sources, v: ValueId) -> Option<ValueId> {
     let (mut best, mut at) = (None, v);
     for _ in 0..MOST_OPERATIONS {
@@ -109,25 +111,26 @@ fn narrow_source(model: &Model, sources: &Sources, v: ValueId) -> Option<ValueId
 /// Returns the last operation of a cone in order, and the operations that only such operations read.
 fn without_other_readers(model: &Model, readers: &[u32], cone: &[ValueId]) -> Vec<ValueId> {
     let mut within: FxHashMap<ValueId, u32> = FxHashMap::default();
-    let mut going = Vec::with_capacity(cone.len());
+    let mut removed = Vec::with_capacity(cone.len());
     for (k, &v) in cone.iter().rev().enumerate() {
         if k == 0 || within.get(&v) == Some(&readers[v.index()]) {
-            going.push(v);
+            removed.push(v);
             model.node(v).op.for_each_operand(|o| *within.entry(o).or_default() += 1);
         }
     }
-    going
+    removed
 }
 
-/// The codes of the last of a cone for each code of `of`, and the first of these.
-fn evaluated(model: &Model, facts: &mut Facts, of: ValueId, cone: &[ValueId]) -> Option<(i128, Vec<i32>)> {
-    let first = facts.range(of)?.lo;
-    let values = facts.function(model, of, cone)?;
+/// Evaluates the last operation of a cone for each value of `operand`; returns the smallest value of `operand`, and the
+/// results.
+fn evaluated(model: &Model, facts: &mut Facts, operand: ValueId, cone: &[ValueId]) -> Option<(i128, Vec<i32>)> {
+    let first = facts.range(operand)?.lo;
+    let values = facts.function(model, operand, cone)?;
     Some((first, values.iter().map(ToPrimitive::to_i32).collect::<Option<_>>()?))
 }
 
-/// Look-up tables that an operation takes, roughly; none for wires. A constant takes one for every second bit of a sum.
-fn tables(model: &Model, v: ValueId) -> u32 {
+/// Returns the approximate number of LUTs of an operation, 0 for wires. Adding a constant takes one for every two bits.
+fn luts(model: &Model, v: ValueId) -> u32 {
     let width = model.kif(v).width();
     match model.node(v).op {
         Op::Input { .. } | Op::Const { .. } | Op::Quantise { .. } | Op::Lookup { .. } => 0,
@@ -143,7 +146,7 @@ fn is_choice(op: &Op) -> bool {
     matches!(op, Op::Mux { .. })
 }
 
-/// Returns `true` if an operation is a carry chain.
+/// Returns `true` if an operation needs a carry chain.
 fn is_adder(op: &Op) -> bool {
     matches!(
         op,
@@ -151,8 +154,8 @@ fn is_adder(op: &Op) -> bool {
     )
 }
 
-/// Bits of a function that take a look-up table each.
-fn own_bits(first: i128, values: &[i32], width: u32) -> u32 {
+/// Returns the number of bits of a function that need a LUT.
+fn lut_bits(first: i128, values: &[i32], width: u32) -> u32 {
     let column =
         |bit: u32| (0..).zip(values).filter(|&(_, v)| v >> bit & 1 == 1).map(|(k, _)| k).collect::<Vec<usize>>();
     let operand = |bit: u32| (0..values.len()).filter(|&k| (first + k as i128) >> bit & 1 == 1).collect::<Vec<usize>>();
@@ -167,9 +170,9 @@ mod tests {
     use alir_core::ir::{Builder, Model, Op, Output};
     use alir_core::num::{Code, Interval};
 
-    /// `x > 4 ? x + 3 : x`, a step of the conversion to decimal digits, for `x` of `bits` bits; `x + 3` is an output
-    /// too if `shown`.
-    fn digit(bits: u32, shown: bool) -> Model {
+    /// Returns the model `x > 4 ? x + 3 : x`, a step of the conversion to decimal digits, for `x` of `bits` bits. With
+    /// `has_sum_output`, `x + 3` is also an output.
+    fn digit(bits: u32, has_sum_output: bool) -> Model {
         let most = (1i64 << bits) - 1;
         let mut builder = Builder::new(vec![0]);
         let x = builder.op(Op::Input { input: 0 }, Interval::new(0, most, 0));
@@ -179,7 +182,7 @@ mod tests {
         let mux = Op::Mux { cond: sign, on_true: more, on_false: x, shift: 0 };
         let digit = builder.op(mux, Interval::new(0, most + 3, 0));
         builder.output(Output { source: Some(digit), shift: 0, neg: false });
-        if shown {
+        if has_sum_output {
             builder.output(Output { source: Some(more), shift: 0, neg: false });
         }
         builder.finish().unwrap()
@@ -194,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_read_and_wide_values_stay() {
+    fn sums_with_other_readers_and_wide_values_are_kept() {
         // The sum is an output of its own, and a seventh bit would take two look-up tables for each bit.
         for model in [digit(4, true), digit(7, false)] {
             let (after, _) = passes::run(&model, &["functions", "dce"]);

@@ -290,7 +290,7 @@ impl<'a> Plan<'a> {
                 None => rw.keep(id),
             };
             // For a turned value this is not its number, but none of its readers takes it for that.
-            rw.stands_for_next(new);
+            rw.replace_next(new);
         }
         rw.finish_with(|out, source, number| Output {
             source: source.map(number),

@@ -1,34 +1,36 @@
-//! Rebuilding a program, operation by operation, with some of them replaced.
+//! Reconstruction of a program, operation by operation, with some of them replaced.
 //!
-//! A pass walks the old program in order and decides for each operation what stands for it in the new one. Most readers
-//! of a value only use the *number* it holds, and may take any value of the new program that holds the same number,
-//! whatever its type; a few look at the operand's *type* as well (its width or its step): lookups count codes, `not`
-//! and `all` count bits, a mux looks at the top bit. [`Rewrite`] therefore keeps two replacements for each old value
-//! and gives every reader the right one.
+//! A pass visits the old program in order and chooses, for each operation, the value of the new program that replaces
+//! it. Most readers of a value depend only on its *number*, and can read any value of the new program with the same
+//! number, whatever its type. A few also depend on the operand's *type* (its width or step): lookups, `not` and `all`,
+//! and multiplexers, which read the top bit. [`Rewrite`] therefore has two replacements for each old value, and gives
+//! every reader the right one.
 //!
 //! # Latencies
-//! An operation's own delay (see [`Model::own_delay`]) is what a pass keeps: the latency written for a new operation is
-//! the largest latency of its new operands plus its delay, so that scheduling after a pass sees the same delays on
-//! shorter paths. Constants get the smallest latency of the program, so that they never count as an arrival.
+//! A pass preserves the own delay of an operation (see [`Model::own_delay`]): the latency of a new operation is the
+//! largest latency of its new operands plus its delay, so that the schedule after a pass is computed from the same
+//! delays on shorter paths. Constants get the smallest latency of the program, so that they never determine an arrival
+//! time.
 
 use alir_core::ir::{Builder, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Interval, Kif};
 
 /// A new program under construction, derived from the old one.
 ///
-/// As long as every operation stays exactly as it was, nothing is built: the new program *is* the beginning of the old
-/// one. A pass that finds nothing to do costs no copy.
+/// As long as every operation is unchanged, nothing is built: the new program *is* the beginning of the old one. A pass
+/// that changes nothing therefore makes no copy.
 pub(super) struct Rewrite<'a> {
     old: &'a Model,
-    /// Number of operations of the old program that were processed so far, all of which stay as they are; `None` once
-    /// one did not.
+    /// Number of processed operations of the old program if all of them are unchanged; `None` after the first change.
     same: Option<usize>,
     builder: Builder,
+    /// Latency of each new operation.
     latencies: Vec<f64>,
-    /// For each old value: the new value that holds the same number.
+    /// For each old value: the new value with the same number.
     number: Vec<ValueId>,
-    /// For each old value: the new value that holds the same number in the same type, once a reader requested it.
+    /// For each old value: the new value with the same number and the same type, once a reader has requested it.
     typed: Vec<Option<ValueId>>,
+    /// Smallest latency of the old program.
     earliest: f64,
 }
 
@@ -45,7 +47,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// From here on there is a new program, which begins as the old one.
+    /// Starts the new program with a copy of the unchanged operations so far.
     fn begin(&mut self) {
         let Some(same) = self.same.take() else { return };
         let n = self.old.nodes().len();
@@ -56,13 +58,13 @@ impl<'a> Rewrite<'a> {
         let old = self.old;
         for node in &old.nodes()[..same] {
             let new = self.append(node.clone());
-            self.stands_for_next(new);
+            self.replace_next(new);
         }
     }
 
-    /// Returns `true` if an unchanged operation would be written as it is: with the latency and the cost that the
-    /// rewriting gives it.
-    fn stays(&self, old: ValueId) -> bool {
+    /// Returns `true` if [`Rewrite::replace`] with the same operation would give an equal one, with the same latency
+    /// and cost.
+    fn is_fixed_point(&self, old: ValueId) -> bool {
         let node = self.old.node(old);
         match node.op {
             Op::Input { .. } => true,
@@ -76,17 +78,17 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// Type of a new value.
+    /// Returns the type of a new value.
     pub(super) fn kif(&self, new: ValueId) -> Kif {
         self.node(new).interval.kif()
     }
 
-    /// Type of an old value.
+    /// Returns the type of an old value.
     pub(super) fn old_kif(&self, old: ValueId) -> Kif {
         self.old.kif(old)
     }
 
-    /// An operation of the new program.
+    /// Returns an operation of the new program.
     pub(super) fn node(&self, new: ValueId) -> &Node {
         match self.same {
             Some(_) => self.old.node(new),
@@ -94,25 +96,26 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// The new value that holds the number of an old one.
+    /// Returns the new value with the number of an old one.
     pub(super) fn number(&self, old: ValueId) -> ValueId {
         if self.same.is_some() { old } else { self.number[old.index()] }
     }
 
-    /// The new value that holds the number of an old one in the old one's type; a quantise (wires) is made if needed.
+    /// Returns the new value with the number and the type of an old one; appends a quantise (wires) if necessary.
     pub(super) fn typed(&mut self, old: ValueId) -> ValueId {
-        let (kif, stand_in) = (self.old.kif(old), self.number(old));
-        if self.same.is_some() || self.kif(stand_in) == kif {
-            return stand_in;
+        let (kif, replacement) = (self.old.kif(old), self.number(old));
+        if self.same.is_some() || self.kif(replacement) == kif {
+            return replacement;
         }
         if let Some(known) = self.typed[old.index()] {
             return known;
         }
-        // The whole type, not the old interval: of a value that steers a multiplexer only the top bit may be left.
+        // The whole type, not the old interval: of a value that controls a multiplexer only the top bit may be
+        // preserved.
         let origin = self.old.node(old).origin;
-        let made = self.push(Op::Quantise { x: stand_in, shift: 0 }, Interval::full(kif), 0.0, 0.0, origin);
-        self.typed[old.index()] = Some(made);
-        made
+        let typed = self.push(Op::Quantise { x: replacement, shift: 0 }, Interval::full(kif), 0.0, 0.0, origin);
+        self.typed[old.index()] = Some(typed);
+        typed
     }
 
     /// Returns the old operation with its operands replaced by their new values.
@@ -139,7 +142,7 @@ impl<'a> Rewrite<'a> {
         self.builder.table(table)
     }
 
-    /// Appends an operation that takes `delay` after its last operand.
+    /// Appends an operation whose latency is that of its latest operand plus `delay`.
     pub(super) fn push(&mut self, op: Op, interval: Interval, delay: f64, cost: f64, origin: u32) -> ValueId {
         self.begin();
         let mut start = f64::NEG_INFINITY;
@@ -153,7 +156,7 @@ impl<'a> Rewrite<'a> {
         self.builder.push_checked(node)
     }
 
-    /// Appends what stands for `old`: `op` in `interval`, with the old operation's delay, cost and origin.
+    /// Appends the replacement of `old`: `op` in `interval`, with the old operation's delay, cost and origin.
     pub(super) fn replace(&mut self, old: ValueId, op: Op, interval: Interval) -> ValueId {
         self.begin();
         let node = self.old.node(old);
@@ -162,14 +165,14 @@ impl<'a> Rewrite<'a> {
         }
         let wires = matches!(op, Op::Quantise { .. } | Op::Const { .. });
         let (delay, cost) = if wires { (0.0, 0.0) } else { (self.old.own_delay(old), node.cost) };
-        // A quantise that was one before keeps what the file says of it.
+        // A quantise that replaces a quantise keeps the delay that the file states.
         let delay = if matches!(node.op, Op::Quantise { .. }) { self.old.own_delay(old) } else { delay };
         self.push(op, interval, delay, cost, node.origin)
     }
 
-    /// Appends `old` as it is, on the replacements of its operands.
+    /// Appends `old` unchanged, except that it reads the replacements of its operands.
     pub(super) fn keep(&mut self, old: ValueId) -> ValueId {
-        if self.stays_here(old) {
+        if self.is_unchanged_so_far(old) {
             return old;
         }
         let op = self.translated(old);
@@ -178,25 +181,25 @@ impl<'a> Rewrite<'a> {
 
     /// [`Rewrite::keep`] for a caller that already has the [`Rewrite::translated`] operation.
     pub(super) fn keep_translated(&mut self, old: ValueId, op: Op) -> ValueId {
-        if self.stays_here(old) {
+        if self.is_unchanged_so_far(old) {
             return old;
         }
         self.replace(old, op, self.old.node(old).interval.clone())
     }
 
-    /// Returns `true` if nothing has changed yet, and `old`, the next of the old operations, stays as it is.
-    fn stays_here(&self, old: ValueId) -> bool {
-        self.same == Some(old.index()) && self.stays(old)
+    /// Returns `true` if nothing has changed yet, and the next old operation, `old`, need not change either.
+    fn is_unchanged_so_far(&self, old: ValueId) -> bool {
+        self.same == Some(old.index()) && self.is_fixed_point(old)
     }
 
-    /// Says that `new` holds the number of the next old value. Called once for each old value, in order.
-    pub(super) fn stands_for_next(&mut self, new: ValueId) {
+    /// Records `new` as the replacement of the next old value. Must be called once for each old value, in order.
+    pub(super) fn replace_next(&mut self, new: ValueId) {
         match &mut self.same {
             Some(same) if new.index() == *same => *same += 1,
-            // An earlier value stands for this one.
+            // An earlier value replaces this one.
             Some(_) => {
                 self.begin();
-                self.stands_for_next(new);
+                self.replace_next(new);
             }
             None => {
                 self.number.push(new);
@@ -205,7 +208,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// The new program, if it is another than the old one; outputs follow their values.
+    /// Returns the new program, in which outputs read the replacements of their values; `None` if nothing changed.
     pub(super) fn finish(self) -> Option<Model> {
         if self.same.is_some() {
             return None;
@@ -213,8 +216,8 @@ impl<'a> Rewrite<'a> {
         Some(self.finish_with(|out, source, number| Output { source: source.map(number), ..*out }))
     }
 
-    /// The new program; `output` makes each output from the old one, its old source, and the map from old values to
-    /// new.
+    /// Returns the new program. `output` builds each output from the old one, its old source, and the map from old to
+    /// new values.
     pub(super) fn finish_with(
         mut self,
         mut output: impl FnMut(&Output, Option<ValueId>, &dyn Fn(ValueId) -> ValueId) -> Output,
@@ -228,7 +231,7 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// [`rebuild`] for a pass that makes all tables itself ([`Rewrite::table`]): the old ones are forgotten.
+/// Like [`rebuild`], for a pass that adds all tables itself by [`Rewrite::table`]: the old ones are removed.
 pub(super) fn rebuild_with_tables(
     model: &Model,
     mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId,
@@ -238,18 +241,18 @@ pub(super) fn rebuild_with_tables(
     rewrite.builder.clear_tables();
     for id in model.ids() {
         let new = decide(&mut rewrite, id);
-        rewrite.stands_for_next(new);
+        rewrite.replace_next(new);
     }
     rewrite.finish()
 }
 
-/// Rebuilds a program: `decide` is called for each operation in order and returns what stands for it. Nothing if that
-/// is the program as it was.
+/// Rebuilds a program: `decide` is called for each operation in order, and returns its replacement. Returns `None` if
+/// nothing changed.
 pub(super) fn rebuild(model: &Model, mut decide: impl FnMut(&mut Rewrite<'_>, ValueId) -> ValueId) -> Option<Model> {
     let mut rewrite = Rewrite::new(model);
     for id in model.ids() {
         let new = decide(&mut rewrite, id);
-        rewrite.stands_for_next(new);
+        rewrite.replace_next(new);
     }
     rewrite.finish()
 }
@@ -259,19 +262,19 @@ mod tests {
     use super::*;
     use alir_testing::random::{Profile, Recipe};
 
-    /// As the old program from the first operation on.
+    /// Rebuilds the program by appending every operation unchanged.
     fn written_again(model: &Model) -> Model {
         let mut rewrite = Rewrite::new(model);
         rewrite.begin();
         for id in model.ids() {
             let new = rewrite.keep(id);
-            rewrite.stands_for_next(new);
+            rewrite.replace_next(new);
         }
         rewrite.finish().expect("it was begun")
     }
 
     #[test]
-    fn what_is_left_out_is_what_would_be_written() {
+    fn unchanged_operations_are_copied_lazily_with_equal_results() {
         for (seed, (_, profile)) in (0..400).zip(Profile::ALL.iter().cycle()) {
             let model = Recipe::seeded(*profile, 60, seed).build();
             let rewritten = written_again(&model);
@@ -280,9 +283,9 @@ mod tests {
                 rewritten,
                 "seed {seed}"
             );
-            // Rewritten, all latencies and costs are those that a pass gives.
+            // After one rewrite all latencies and costs are those that a pass computes.
             assert_eq!(rebuild(&rewritten, |rw, id| rw.keep(id)), None, "seed {seed}");
-            // One operation is touched: what is before it was left out at first.
+            // With one replaced operation, those before it are copied late.
             let touched = rewritten.ids().nth(seed as usize % rewritten.nodes().len());
             let write = |rw: &mut Rewrite<'_>, id| {
                 if Some(id) != touched {

@@ -2,8 +2,8 @@
 //!
 //! With `N` stages, operations of stage `s` (from 1) use values that were kept in the registers of boundary `s - 1` or
 //! computed in the same stage; boundary `s` is the register layer that ends stage `s`. Every output is kept in boundary
-//! `N`. A value made in stage `s` and last used in stage `t` is kept in boundaries `s .. t` (`t` not included); one
-//! that an output shows is kept to boundary `N`.
+//! `N`. A value computed in stage `s` and last used in stage `t` is kept in boundaries `s .. t` (`t` not included); a
+//! value of an output is kept up to boundary `N`.
 //!
 //! [`schedule`] finds the smallest stage delay or the fewest stages that a [`Goal`] allows, and then the fewest
 //! register bits, with a proved lower bound ([`Certificate`]). [`check`] and [`check_certificate`] are implemented
@@ -18,14 +18,14 @@
 //! | `bounds` | earliest and latest stages, smallest stage delay |
 //! | `goal` | possible goals, and the reasons why one is infeasible |
 //! | `cost` | register bits of a schedule |
-//! | `flow`, `exact` | the fewest register bits |
-//! | `certificate` | the proof of it, and its checker |
+//! | `flow`, `exact` | search for the fewest register bits |
+//! | `certificate` | proof of the lower bound, and its checker |
 //! | `random` | legal schedules for tests |
 //! | `show` | a schedule for people |
 //! | `check` | the independent checker |
 //!
-//! Nothing here depends on time: effort is counted in steps, so the same request gives the same schedule on every
-//! machine.
+//! Nothing here depends on time: budgets are counted in steps, so the same request gives the same schedule on every
+//! computer.
 
 mod bounds;
 mod certificate;
@@ -62,7 +62,7 @@ use exact::{Reason, fewest_registers};
 use goal::Frame;
 use graph::{Graph, NONE, Outside};
 
-/// A pipeline: how many stages, and which operation goes where.
+/// A pipeline: number of stages, and stage of each operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// Number of stages; 0 for a combinational module (then every entry of `stage` is 1).
@@ -77,56 +77,55 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// No registers.
+    /// Returns a schedule without registers.
     pub fn combinational(operations: usize) -> Schedule {
         Schedule { stages: 0, register_inputs: false, register_outputs: false, stage: vec![1; operations] }
     }
 
-    /// Returns the number of the last boundary: output ports read after it. 0 if there are no registers but those of
-    /// inputs.
+    /// Returns the number of the last boundary, after which output ports read; 0 if at most the inputs have registers.
     pub fn boundaries(&self) -> u32 {
         self.stages + u32::from(self.register_outputs)
     }
 
-    /// Rising edges from input to result.
+    /// Returns the latency in clock cycles: rising edges from input to result.
     pub fn latency(&self) -> u32 {
         self.boundaries() + u32::from(self.register_inputs)
     }
 }
 
-/// A schedule with what is known about it.
+/// A schedule with its delays, its register bits, and a lower bound of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Stage of each operation.
+    /// The schedule.
     pub schedule: Schedule,
-    /// The longest path of each stage, in the units of the delays; one entry for a combinational module.
+    /// Delay of the longest path of each stage, in the units of the delays; one entry for a combinational module.
     pub stage_delays: Vec<f64>,
-    /// The bound that every stage keeps.
+    /// Bound that the delay of every stage meets.
     pub max_stage_delay: f64,
-    /// The smallest bound that this number of stages allows.
+    /// Smallest bound for which a schedule with this number of stages exists.
     pub smallest_stage_delay: f64,
-    /// Register bits, input registers and the layer after the outputs included.
+    /// Number of register bits, including input registers and the layer after the outputs.
     pub register_bits: u64,
-    /// Number of these bits that are stored within DSPs, as far as the account of the bits has [`Uses::edges`]; input
-    /// registers and the layer after the outputs are never counted here.
+    /// Number of these bits that are stored in registers inside DSPs, according to [`Uses::edges`]; input registers and
+    /// the layer after the outputs are never counted here.
     pub bits_in_blocks: u64,
-    /// Weight of a bit outside of DSPs, where one within counts 1 ([`Uses::weight`]).
+    /// Weight of a register bit outside of DSPs; a bit inside counts 1 ([`Uses::weight`]).
     pub weight: u64,
-    /// No schedule with these stages and this bound has register bits that [count](Outcome::counted) less than this.
+    /// Lower bound of the [weighted register bits](Outcome::counted) of all schedules with these stages and this bound.
     pub lower_bound: u64,
-    /// The proof of the lower bound; none for a combinational module and with [`Effort::Fast`], where the bound is
-    /// only that outputs are held.
+    /// Proof of the lower bound; `None` for a combinational module, and with [`Effort::Fast`], where the bound only
+    /// counts the registers of outputs.
     pub certificate: Option<Certificate>,
 }
 
 impl Outcome {
-    /// Returns the weighted register bits: those outside of DSPs count as often as they weigh.
+    /// Returns the weighted number of register bits: those outside of DSPs are multiplied by [`Outcome::weight`].
     pub fn counted(&self) -> u64 {
         self.weight * (self.register_bits - self.bits_in_blocks) + self.bits_in_blocks
     }
 
-    /// Returns the largest possible excess of the weighted register bits over the least possible, as a share of the
-    /// lower bound; 0 if they are proved to be minimal.
+    /// Returns the optimality gap: the excess of the weighted register bits over the lower bound, relative to that
+    /// bound; 0 if they are proved to be minimal.
     pub fn gap(&self) -> f64 {
         match (self.counted(), self.lower_bound) {
             (bits, bound) if bits <= bound => 0.0,
@@ -135,11 +134,11 @@ impl Outcome {
         }
     }
 
-    /// Checks the schedule against the goal and against the bound that it claims to keep with [`check`], and the proof,
-    /// if there is one, with [`check_certificate`].
+    /// Checks the schedule against the goal and its own bound with [`check`], and the proof, if there is one, with
+    /// [`check_certificate`]. Returns the delay of each stage.
     ///
     /// # Errors
-    /// As theirs.
+    /// Those of the two checkers.
     pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Vec<f64>, Diagnostics> {
         let goal = Goal { max_stage_delay: Some(self.max_stage_delay), stages: Some(self.schedule.stages), ..*goal };
         let delays = check(model, delay, &goal, &self.schedule)?;
@@ -150,11 +149,11 @@ impl Outcome {
     }
 }
 
-/// Finds a schedule for a goal. `uses` is the account of the bits to be held: that of the hardware (`netlist::uses`),
-/// or a plainer one.
+/// Computes a schedule for a goal. `uses` describes the bits that registers store: those of the hardware
+/// (`netlist::uses`), or a simpler model.
 ///
 /// # Errors
-/// If no schedule can keep what the goal asks for.
+/// If no schedule satisfies the goal.
 pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Outcome, Infeasible> {
     goal.validate()?;
     let outside = Outside { before: goal.delay_before(), after: goal.delay_after() };
@@ -166,9 +165,9 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     let cost = Cost::new(&graph, uses);
     let edges = uses.edge_bits(goal);
     let found = if goal.is_combinational() {
-        Found { stage: early.stage, lower_bound: 0, certificate: None }
+        VertexSchedule { stage: early.stage, lower_bound: 0, certificate: None }
     } else {
-        best(&graph, &cost, goal, frame, early, edges)
+        minimise_registers(&graph, &cost, goal, frame, early, edges)
     };
     let (all, bits_in_blocks) = match goal.is_combinational() {
         true => (0, 0),
@@ -192,32 +191,39 @@ pub fn schedule(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> R
     })
 }
 
-/// A schedule of the vertices; the bound is without input registers and the layer after the outputs.
-struct Found {
+/// A schedule of the vertices. The bound excludes input registers and the layer after the outputs.
+struct VertexSchedule {
     stage: Vec<u32>,
     lower_bound: u64,
     certificate: Option<Certificate>,
 }
 
-/// The schedule with the fewest register bits that the effort allows, between the earliest and the latest one.
-fn best(graph: &Graph, cost: &Cost, goal: &Goal, frame: Frame, early: Labels, edges: u64) -> Found {
+/// Returns the schedule with the fewest register bits, between the earliest and the latest one, within the effort.
+fn minimise_registers(
+    graph: &Graph,
+    cost: &Cost,
+    goal: &Goal,
+    frame: Frame,
+    early: Labels,
+    edges: u64,
+) -> VertexSchedule {
     let (limit, stages) = (frame.limit, frame.stages);
     let mut late = Labels::default();
     latest(graph, limit, stages, &mut late);
     let bits = |stage: &[u32]| cost.bits(stage, stages);
     let mut stage = if bits(&late.stage) < bits(&early.stage) { late.stage.clone() } else { early.stage.clone() };
     let Some(effort) = goal.effort.steps(graph.len()) else {
-        return Found { stage, lower_bound: cost.trivial_bound(), certificate: None };
+        return VertexSchedule { stage, lower_bound: cost.trivial_bound(), certificate: None };
     };
     let solution = fewest_registers(graph, cost, limit, stages, &early, &late, effort);
     if bits(&solution.stage) < bits(&stage) {
         stage = solution.stage;
     }
     let certificate = certificate(graph, &solution.multipliers, solution.lower_bound + cost.weight * edges);
-    Found { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
+    VertexSchedule { stage, lower_bound: solution.lower_bound, certificate: Some(certificate) }
 }
 
-/// The proof in terms of operations. What is fixed to a stage takes part in no inequality but as a reader.
+/// Converts the proof to terms of operations. Vertices fixed to a stage only occur as readers in its inequalities.
 fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -> Certificate {
     let mut certificate = Certificate { lower_bound, ..Certificate::default() };
     for &(reason, m) in multipliers {
@@ -233,12 +239,12 @@ fn certificate(graph: &Graph, multipliers: &[(Reason, i64)], lower_bound: u64) -
     certificate
 }
 
-/// Puts what is pinned to the last stage there.
+/// Assigns the pinned vertices to the last stage.
 fn pin(graph: &Graph, stages: u32, stage: &mut [u32]) {
     stage[graph.first_pinned as usize..].fill(stages);
 }
 
-/// The longest path of each stage in the model's units.
+/// Returns the delay of the longest path of each stage, in the model's units.
 fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
     let mut longest = vec![0i64; stages.max(1) as usize];
     let mut arrivals = vec![0i64; graph.points()];
@@ -251,8 +257,8 @@ fn stage_delays(graph: &Graph, stage: &[u32], stages: u32) -> Vec<f64> {
     longest.into_iter().map(|t| graph.units(t)).collect()
 }
 
-/// Stage of each operation: that of its vertex; the first for constants; for what no output depends on, that of its
-/// latest operand.
+/// Returns the stage of each operation: that of its vertex, or, for an operation without one, that of its latest
+/// operand; constants are in the first stage.
 fn operation_stages(model: &Model, graph: &Graph, stage: &[u32]) -> Vec<u32> {
     let mut all: Vec<u32> = Vec::with_capacity(model.nodes().len());
     for id in model.ids() {
@@ -262,6 +268,7 @@ fn operation_stages(model: &Model, graph: &Graph, stage: &[u32]) -> Vec<u32> {
     all
 }
 
+/// Returns the latest stage of an operation's operands, at least 1.
 fn latest_operand(model: &Model, id: ValueId, stage: &[u32]) -> u32 {
     let mut latest = 1;
     model.node(id).op.for_each_operand(|v| latest = latest.max(stage[v.index()]));
@@ -308,14 +315,14 @@ mod tests {
         let outer = Goal { input_delay: 2.0, output_delay: 1.5, ..Goal::stages(2) };
         let outcome = plain(&model, &outer).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 6.5]);
-        // Registered inputs keep the world outside away from the first stage.
+        // With registered inputs the external delay is not part of the first stage.
         let inner = Goal { register_inputs: true, ..outer };
         let outcome = plain(&model, &inner).unwrap();
         assert_eq!(outcome.stage_delays, [6.0, 4.5]);
     }
 
     #[test]
-    fn registered_outputs_are_held_once_more_and_keep_the_world_behind_them_away() {
+    fn registered_outputs_add_a_layer_and_exclude_the_external_delay() {
         let model = chain(&[3.0, 1.0, 2.0, 2.0, 1.0]).model;
         let goal = Goal { output_delay: 1.5, ..Goal::stages(2) };
         let without = plain(&model, &goal).unwrap();
@@ -323,7 +330,7 @@ mod tests {
         assert_eq!((without.stage_delays, with.stage_delays), (vec![6.0, 4.5], vec![4.0, 5.0]));
         assert_eq!((without.schedule.latency(), with.schedule.latency()), (2, 3));
         assert_eq!(with.register_bits, without.register_bits + 4);
-        // The world after the outputs must keep the bound too.
+        // The external delay after the outputs must meet the bound, too.
         let slow = Goal { register_outputs: true, output_delay: 5.5, ..Goal::max_stage_delay(5.0) };
         assert_eq!(plain(&model, &slow), Err(Infeasible::TooSlow { operation: None, delay: 5.5, bound: 5.0 }));
     }
@@ -352,9 +359,9 @@ mod tests {
         }
     }
 
-    /// Every legal way to put the operations into stages: the smallest longest stage, and the fewest register bits of
-    /// those that keep a bound.
-    fn by_hand(model: &Model, delay: &dyn Delay, goal: &Goal, bound: Option<f64>) -> (f64, u64) {
+    /// Enumerates all legal schedules. Returns the smallest stage delay, and the fewest register bits of schedules that
+    /// meet the bound.
+    fn exhaustive_optimum(model: &Model, delay: &dyn Delay, goal: &Goal, bound: Option<f64>) -> (f64, u64) {
         let (stages, uses) = (goal.stages.unwrap(), Uses::whole_values(model));
         let n = model.nodes().len();
         let (mut smallest, mut fewest) = (f64::INFINITY, u64::MAX);
@@ -378,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_overlap_are_cut_at_the_true_minimum_with_the_fewest_bits() {
+    fn overlapping_paths_get_the_minimum_delay_with_the_fewest_bits() {
         let mut overlaps = 0;
         for seed in 0..150 {
             let model = random_model(seed, 5).model;
@@ -388,18 +395,18 @@ mod tests {
                 let goal = Goal { input_delay: 0.25 * (seed % 3) as f64, output_delay: 0.25, ..Goal::stages(stages) };
                 let outcome = schedule(&model, &delay, &goal, &uses).unwrap();
                 outcome.check(&model, &delay, &goal, &uses).unwrap();
-                let (smallest, _) = by_hand(&model, &delay, &goal, None);
+                let (smallest, _) = exhaustive_optimum(&model, &delay, &goal, None);
                 assert_eq!(outcome.smallest_stage_delay, smallest, "seed {seed}, {stages} stages");
-                let (_, fewest) = by_hand(&model, &delay, &goal, Some(smallest));
+                let (_, fewest) = exhaustive_optimum(&model, &delay, &goal, Some(smallest));
                 assert_eq!((outcome.register_bits, outcome.lower_bound), (fewest, fewest), "seed {seed}, {stages}");
-                overlaps += usize::from(stages == 1 && smallest < delays_in_a_row(&model, &delay));
+                overlaps += usize::from(stages == 1 && smallest < sum_of_own_delays(&model, &delay));
             }
         }
         assert!(overlaps > 40, "only {overlaps} programs have paths that overlap");
     }
 
-    /// The longest path where the own delays of operations add up.
-    fn delays_in_a_row(model: &Model, delay: &dyn Delay) -> f64 {
+    /// Returns the longest path if the own delays of operations are added up.
+    fn sum_of_own_delays(model: &Model, delay: &dyn Delay) -> f64 {
         let mut at = vec![0.0f64; model.nodes().len()];
         for id in model.ids() {
             let mut start = 0.0f64;
@@ -410,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn larger_programs_with_paths_that_overlap_pass_the_checker() {
+    fn larger_programs_with_overlapping_paths_pass_the_checker() {
         for seed in 0..150 {
             let model = random_model(seed, 60).model;
             let delay = Overlapping::new(&model, seed);

@@ -271,7 +271,7 @@ impl Pair<'_> {
             e.left = all / QUICK;
             let mut classes = Classes::new(self, simulated.clone());
             open = classes.settle(self, report, e, new_engine, true)?;
-            e.give_back(all - all / QUICK);
+            e.release(all - all / QUICK);
             if open.is_none() {
                 report.registers = classes.report(self);
                 report.correspondence = Some(classes.correspondence(self));

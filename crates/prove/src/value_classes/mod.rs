@@ -29,7 +29,7 @@ use numbering::{Numbering, Root, TERMS};
 use range::{Affine, Range};
 use rustc_hash::{FxHashMap, FxHashSet};
 use samples::Samples;
-use statements::{NEAR_ONLY, Spending, is_number, neighbours, partner};
+use statements::{NEAR_ONLY, Spending, is_constant, neighbours, partner};
 
 /// Ticks that one lemma may take, in turn: values that are undecided after one round are tried again. Most take less
 /// than the first limit.
@@ -277,7 +277,7 @@ fn constants(
         }
         let shown = &samples.shown[0][id.index()];
         let number = Range { lo: shown.first.clone(), hi: shown.first.clone(), frac: shown.frac };
-        if is_number(numbering, class, &number, lemma, spending) {
+        if is_constant(numbering, class, &number, lemma, spending) {
             known.ranges.insert(id, number);
             done.insert(class);
         }

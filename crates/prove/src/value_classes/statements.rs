@@ -1,4 +1,5 @@
-//! Small statements over known values: how one is tried, proved or refuted, and which one is asked of a value.
+//! Lemmas: equalities of two values as functions of values that are already known. This module chooses lemmas, and
+//! tries, proves or refutes them.
 
 use super::super::engine::{Counts, Question};
 use super::super::equiv::{self, Report, Request, Verdict};
@@ -15,43 +16,48 @@ use alir_interp::{LookupMiss, Plan, PlanOptions, golden};
 use num_bigint::BigInt;
 use rustc_hash::FxHashSet;
 
-/// Units that making one takes, for each of its operations.
-const MAKING: u64 = 1_500;
-/// Most operations in one, on both sides together.
+/// Cost in ticks of building a lemma, for each of its operations.
+const BUILD: u64 = 1_500;
+/// Largest number of operations of a lemma, both sides together.
 const WINDOW: usize = 256;
-/// Values known to be the same that a path of a small statement crosses, in turn.
+/// Numbers of known values that the paths of a lemma may cross; they are tried in this order.
 const CROSSED: [u32; 3] = [0, 2, 8];
-/// Units of a statement up to which only the nearest known values are its inputs.
+/// Budget of a lemma in ticks up to which only the nearest known values are its inputs.
 pub(super) const NEAR_ONLY: u64 = 30_000;
-/// Values of the first program that one of the second is compared with, and of how many of these statements are proved.
+/// Largest number of candidates that a value is compared with (.0), and of proofs among them (.1).
 const CANDIDATES: (usize, usize) = (8, 2);
-/// Numbers of one value by which what depends on it is recognised.
+/// Number of sample values of a shared input by which neighbours are compared.
 const LOCAL: u64 = 96;
-/// Most operations over which it is seen how many inputs a candidate has.
+/// Largest number of operations in which the inputs of a candidate are counted.
 const NEAR: usize = 64;
-/// Inputs of a small statement that are tried before it is proved.
+/// Number of inputs for which a lemma is tried before it is proved.
 const TRIALS: usize = 12;
-/// Units that one of these takes, for each operation.
+/// Cost in ticks of one trial, for each operation.
 const TRIAL: u64 = 30;
-/// Most inputs of a small statement that all of them are tried; units that making the engine's plans takes, for each
-/// operation; how many operations of the engine are a unit.
-const ALL_INPUTS: (u64, u64, u64) = (1 << 20, 1_000, 10);
-/// Times as many units as a proof may take, for trying all inputs.
+/// Largest number of input combinations for which all are tried.
+const MOST_INPUTS: u64 = 1 << 20;
+/// Cost in ticks of the batch engine's plans, for each operation.
+const PLAN: u64 = 1_000;
+/// Number of operations that the batch engine evaluates in one tick.
+const EVALUATED: u64 = 10;
+/// Budget for trying all inputs, as a multiple of the budget of a proof.
 const TRIED: u64 = 10;
-/// Inputs that are tried at a time.
+/// Number of inputs that are tried at once.
 const BLOCK: u64 = 1 << 14;
 
 /// Budget used by a comparison, and the records it produced for a certificate.
 pub(super) struct Spending<'s> {
     pub(super) request: &'s Request,
     pub(super) solver: Solvers<'s>,
+    /// Remaining budget in ticks.
     pub(super) left: u64,
+    /// Ticks spent so far.
     pub(super) spent: u64,
     pub(super) counts: Counts,
     pub(super) questions: Vec<Question>,
-    /// Statements of a round that were neither proved nor refuted by an input.
+    /// Number of undecided lemmas of a round: neither proved nor refuted.
     pub(super) open: usize,
-    /// The least and largest code of the output of the statement that was tried for all inputs last.
+    /// Smallest and largest output of the lemma that was last decided for all inputs.
     pub(super) ends: Option<(i64, i64)>,
 }
 
@@ -69,12 +75,13 @@ impl<'s> Spending<'s> {
         }
     }
 
-    pub(super) fn spend(&mut self, units: u64) {
-        self.spent += units;
-        self.left = self.left.saturating_sub(units);
+    /// Charges ticks to the budget.
+    pub(super) fn spend(&mut self, ticks: u64) {
+        self.spent += ticks;
+        self.left = self.left.saturating_sub(ticks);
     }
 
-    /// Returns `true` if two small programs with one output differ for some inputs in their ranges.
+    /// Returns `true` if two small programs with one output differ for one of a few inputs in their ranges.
     pub(super) fn differ(&mut self, a: &Model, b: &Model, ranges: &[Range]) -> bool {
         self.spend(TRIAL * (TRIALS * (a.nodes().len() + b.nodes().len())) as u64);
         let mut rng = SplitMix::new(0x74_72_69_61);
@@ -91,22 +98,22 @@ impl<'s> Spending<'s> {
         })
     }
 
-    /// Decides by trying all inputs in their ranges if two small programs with one output are equal; `None` if these
-    /// are too many or take more than `most` ticks.
+    /// Decides if two small programs with one output are equal, by evaluation for all inputs in their ranges. Returns
+    /// `None` if there are too many inputs, or if that would take more than `most` ticks.
     pub(super) fn tried(&mut self, a: &Model, b: &Model, ranges: &[Range], most: u64) -> Option<bool> {
         let sizes: Vec<u64> =
             ranges.iter().map(|range| u64::try_from(&range.hi - &range.lo + 1).ok()).collect::<Option<_>>()?;
         let all = sizes.iter().try_fold(1u64, |all, size| all.checked_mul(*size))?;
-        if all > ALL_INPUTS.0 {
+        if all > MOST_INPUTS {
             return None;
         }
         let operations = (a.nodes().len() + b.nodes().len()) as u64;
-        let units = ALL_INPUTS.1 * operations + all * (operations + 8 * ranges.len() as u64) / ALL_INPUTS.2;
-        if units > self.left.min(most) || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
+        let ticks = PLAN * operations + all * (operations + 8 * ranges.len() as u64) / EVALUATED;
+        if ticks > self.left.min(most) || [a, b].iter().any(|model| model.output_kif(0).width() > 62) {
             return None;
         }
         let low: Vec<i64> = ranges.iter().map(|range| i64::try_from(&range.lo).ok()).collect::<Option<_>>()?;
-        self.spend(units);
+        self.spend(ticks);
         let plans = [a, b]
             .map(|model| Plan::new(model, PlanOptions { lookup_miss: LookupMiss::Zero, ..PlanOptions::default() }));
         let mut at = vec![0u64; sizes.len()];
@@ -160,9 +167,9 @@ impl<'s> Spending<'s> {
         }
     }
 
-    /// Counts the bits of a small program's output as decided for all inputs.
-    fn count_exhaustive(&mut self, of: &Model) {
-        let bits = u64::from(of.output_kif(0).width());
+    /// Adds the bits of a small program's output to the counts of exhaustive proofs.
+    fn count_exhaustive(&mut self, model: &Model) {
+        let bits = u64::from(model.output_kif(0).width());
         self.counts.exhaustive += bits;
         self.counts.tried += bits;
     }
@@ -174,10 +181,10 @@ impl<'s> Spending<'s> {
         traced(method, result, || (run(self), self.spent - before)).0
     }
 
-    /// Proves two small programs equal within `units` ticks; the second result is `true` if they are.
-    pub(super) fn equal(&mut self, a: &Model, b: &Model, units: u64) -> (Report, bool) {
-        self.spend(MAKING * (a.nodes().len() + b.nodes().len()) as u64);
-        let request = Request { work: Some(units.min(self.left)), progress: None, ..self.request.clone() };
+    /// Proves two small programs equal within `ticks`; the second result is `true` if they are proved equal.
+    pub(super) fn equal(&mut self, a: &Model, b: &Model, ticks: u64) -> (Report, bool) {
+        self.spend(BUILD * (a.nodes().len() + b.nodes().len()) as u64);
+        let request = Request { work: Some(ticks.min(self.left)), progress: None, ..self.request.clone() };
         let (report, mut e) =
             traced("lemma as RTL", equiv::decision, || equiv::prove(a, &program::rtl(b, a), &request, (self.solver)()));
         self.spend(e.spent);
@@ -190,8 +197,9 @@ impl<'s> Spending<'s> {
     }
 }
 
-/// Classes of the first program that depend on one shared value alone, as a class does, and show images of it for some
-/// numbers of that value. A value far inside a program is often the same for all samples of its inputs.
+/// Returns the classes of the first program that may be affine images of class `own`: they depend only on the one value
+/// that determines `own`, and the sampled values agree. Samples of this value are more useful than those of the
+/// program's inputs, for which a value deep inside a program is often constant.
 pub(super) fn neighbours(numbering: &Numbering<'_>, own: u32, spending: &mut Spending<'_>) -> Vec<(u32, Affine)> {
     let none = FxHashSet::default();
     let port_of = |class: u32| match numbering.window_over(&[class], 0, NEAR, &none)?.ports[..] {
@@ -239,7 +247,8 @@ pub(super) fn neighbours(numbering: &Numbering<'_>, own: u32, spending: &mut Spe
     near.into_iter().zip(all).filter_map(same).collect()
 }
 
-/// Returns the candidate that a class is an image of, as proved by lemmas.
+/// Returns the candidate of which class `own` is proved to be an affine image. `lemma` is the budget of one lemma in
+/// ticks, `lemmas` the value of [`Spending::spent`] at which the search ends.
 pub(super) fn partner(
     numbering: &Numbering<'_>,
     candidates: Vec<(u32, Affine)>,
@@ -247,7 +256,7 @@ pub(super) fn partner(
     (lemma, lemmas): (u64, u64),
     spending: &mut Spending<'_>,
 ) -> Option<(u32, Affine)> {
-    // A value of fewer inputs is the more likely one, of these the first.
+    // Candidates with fewer inputs are more likely; among equals, the first.
     let mut candidates: Vec<(usize, (u32, Affine))> = candidates
         .into_iter()
         .map(|found| {
@@ -258,8 +267,7 @@ pub(super) fn partner(
     candidates.sort_by_key(|(ports, _)| *ports);
     let candidates: Vec<(u32, Affine)> = candidates.into_iter().take(CANDIDATES.0).map(|(_, found)| found).collect();
     let mut sizes = vec![0; candidates.len()];
-    // First over the nearest known values that one of both depends on, for any values that the other one passes before
-    // it meets these.
+    // First use the nearest known values of one of the two as inputs, however far the other one is from them.
     let ports_of = |class: u32| numbering.window(&[class], 0, WINDOW).map(|window| window.ports);
     let own_ports = ports_of(own);
     // A lemma refuted over the nearest values may hold over more distant ones, but seldom does.
@@ -277,7 +285,7 @@ pub(super) fn partner(
         };
         let mut windows: Vec<(usize, Window)> = candidates.iter().enumerate().filter_map(window).collect();
         windows.retain(|(at, window)| std::mem::replace(&mut sizes[*at], window.inner.len()) != window.inner.len());
-        // A value of fewer inputs is the more likely one.
+        // Candidates with fewer inputs are more likely.
         windows.sort_by_key(|(_, window)| window.ports.len());
         let mut proofs = CANDIDATES.1;
         for (at, window) in windows {
@@ -296,8 +304,8 @@ pub(super) fn partner(
     None
 }
 
-/// Returns `true` if lemmas prove that a class is this number for every input.
-pub(super) fn is_number(
+/// Returns `true` if lemmas prove that a class is constant: `number` for every input.
+pub(super) fn is_constant(
     numbering: &Numbering<'_>,
     class: u32,
     number: &Range,
@@ -319,7 +327,7 @@ pub(super) fn is_number(
     })
 }
 
-/// Returns `true` if a lemma proves that two classes, or images of them, are the same.
+/// Returns `true` if a lemma proves that two classes, or affine images of them, are equal.
 fn are_equal(
     numbering: &Numbering<'_>,
     window: &Window,
@@ -352,7 +360,7 @@ fn are_equal(
     *proofs -= 1;
     let holds = match spending.equal(&first, &second, lemma) {
         (_, true) => true,
-        // It shows a difference for numbers that an input never is.
+        // The difference occurs only for values outside of an input's range: prove it with clamped inputs.
         (Report { verdict: Verdict::Differs { .. }, .. }, _) => {
             statements(true).is_some_and(|(first, second)| spending.equal(&first, &second, lemma).1)
         }

@@ -1,9 +1,9 @@
-//! Random valid stateful designs, from words as programs are.
+//! Random valid stateful designs, decoded from words like random programs.
 //!
-//! One [`Gene`] a part: a port, a register, a wire, a block. What a part reads is driven before it, or is a register,
-//! so that there is no combinational loop; registers are driven at the end, from anything, so that there is feedback.
-//! Some registers have no first value, some elements have no driver, some views move with an index that leads
-//! past the end, and some names are words of a language or differ only in case.
+//! Each [`Gene`] gives one part: a port, a register, a wire, a block. A part reads only registers and signals that are
+//! driven before it, so that there is no combinational loop. Registers are driven at the end, from any signal, so that
+//! there is feedback. Some registers have no initial value, some elements have no driver, some indices exceed the end
+//! of a signal, and some names are keywords or differ only in case.
 
 use super::{Gene, Profile, SplitMix};
 use alir_core::ir::machine::{Access, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
@@ -11,21 +11,18 @@ use alir_core::num::{Kif, wrap};
 use num_bigint::BigInt;
 use std::fmt;
 
-/// Words from which a machine is made.
+/// Words from which a random machine is built.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MachineRecipe(pub Vec<Gene>);
 
 impl MachineRecipe {
-    /// `parts` genes of the sequence of `seed`.
+    /// Draws `parts` genes from the pseudo-random sequence of `seed`.
     pub fn seeded(parts: usize, seed: u64) -> MachineRecipe {
         let mut rng = SplitMix::new(seed ^ 0x6d61_6368_696e_6500);
         MachineRecipe((0..parts).map(|_| super::gene(&mut rng)).collect())
     }
 
-    /// The machine.
-    ///
-    /// # Panics
-    /// Never, whatever the words are.
+    /// Builds the machine; every sequence of words gives a valid one.
     pub fn build(&self) -> Machine {
         let mut generator =
             Generator { builder: MachineBuilder::default(), readable: Vec::new(), registers: Vec::new(), parts: 0 };
@@ -37,7 +34,7 @@ impl MachineRecipe {
 }
 
 impl fmt::Debug for MachineRecipe {
-    /// The words, to be pasted into a test, and the machine that they make.
+    /// Prints the words, to be pasted into a test, and the resulting machine.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "MachineRecipe(vec!{:?}), which is", self.0)?;
         let machine = self.build();
@@ -54,7 +51,7 @@ impl fmt::Debug for MachineRecipe {
     }
 }
 
-/// Codes for one input port in one cycle: mostly small numbers, so that conditions and indices are met.
+/// Draws raw integer values for one input port in one cycle: often small, so that conditions and indices take effect.
 pub fn stimulus(machine: &Machine, port: SignalId, rng: &mut SplitMix) -> Vec<BigInt> {
     let kifs = &machine.signal(port).elements;
     let code = |&kif: &Kif| match rng.below(8) {
@@ -68,27 +65,30 @@ pub fn stimulus(machine: &Machine, port: SignalId, rng: &mut SplitMix) -> Vec<Bi
 
 const BIT: Kif = Kif { signed: false, int: 1, frac: 0 };
 
-/// Names that RTL cannot use as they are, or not twice.
+/// Names that are illegal or ambiguous in RTL.
 const AWKWARD: [&str; 8] = ["signal", "reg", "x y", "Clk", "clk", "b_v1", "B_V1", "\u{e4}//*/"];
 
-/// Takes words one after the other; zeros when they are used up.
+/// Consumes words one after another; zeros after the last one.
 struct Words<'a>(std::slice::Iter<'a, u16>);
 
 impl Words<'_> {
+    /// Returns a number below `n`.
     fn below(&mut self, n: usize) -> usize {
         usize::from(self.0.next().copied().unwrap_or(0)) * n / (1 << 16)
     }
 
+    /// Returns `true` for one of `n` values.
     fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }
 }
 
+/// Decodes genes to parts of a machine.
 struct Generator {
     builder: MachineBuilder,
-    /// Signals that everything may read.
+    /// Signals that any later part may read.
     readable: Vec<SignalId>,
-    /// Registers with the gene that says how they are driven.
+    /// Registers with the gene that determines their drivers.
     registers: Vec<(SignalId, Gene)>,
     parts: usize,
 }
@@ -113,7 +113,7 @@ impl Generator {
         if awkward && !taken(odd) { odd.to_owned() } else { format!("{letter}{}", self.parts) }
     }
 
-    /// Types of a signal's elements: often all the same, so that it can be indexed.
+    /// Draws the types of a signal's elements: often all equal, so that the signal can be indexed.
     fn kifs(words: &mut Words<'_>, n: usize) -> Vec<Kif> {
         let shape = words.below(1 << 12);
         let kif = |k: usize| match (shape + k) % 7 {
@@ -178,7 +178,7 @@ impl Generator {
         self.readable.push(id);
     }
 
-    /// Drives all elements of something that is not a register.
+    /// Drives all elements of a wire or of a block's input.
     fn drive(&mut self, dst: SignalId, n: usize, words: &mut Words<'_>) {
         let mut lo = 0;
         while lo < n {
@@ -217,7 +217,8 @@ impl Generator {
         }
     }
 
-    /// Blocks with nothing but registers between them, now and then with something that enters or is read half way.
+    /// Adds a chain of blocks with registers between them; some stages have a further input, or a register that others
+    /// read.
     fn pipeline(&mut self, words: &mut Words<'_>) {
         let depth = 1 + words.below(3);
         let controls = words.below(8);
@@ -279,21 +280,21 @@ impl Generator {
         self.readable.push(from);
     }
 
-    /// A view of 1 to `most` elements.
+    /// Draws a view of 1 to `most` elements.
     fn view(&self, words: &mut Words<'_>, most: usize) -> Access {
         let len = 1 + words.below(most);
         let found = (1..=len).rev().find_map(|len| self.view_of(words, len));
         found.expect("every signal shows one element")
     }
 
-    /// A view of `len` elements, if a signal has that many.
+    /// Draws a view of `len` elements; `None` if no signal has that many.
     fn view_of(&self, words: &mut Words<'_>, len: usize) -> Option<Access> {
         let elements = |id: SignalId| &self.builder.signals()[id.index()].elements;
         let long: Vec<SignalId> = self.readable.iter().copied().filter(|&id| elements(id).len() >= len).collect();
         if long.is_empty() {
             return None;
         }
-        // Small words mean the newest.
+        // Small words choose the newest signals.
         let signal = long[long.len() - 1 - words.below(long.len())];
         let room = elements(signal).len() - len;
         let lo = words.below(room + 1);
@@ -301,7 +302,7 @@ impl Generator {
         Some(Access { signal, lo, hi: lo + len, dynamic })
     }
 
-    /// An index into a signal from element `lo` on, if its elements are of one type.
+    /// Draws an index into a signal from element `lo` on; `None` if its elements have different types.
     fn index(&self, words: &mut Words<'_>, signal: SignalId, lo: usize) -> Option<(Box<Access>, usize)> {
         let elements = &self.builder.signals()[signal.index()].elements[lo..];
         if elements.iter().any(|k| *k != elements[0]) {
@@ -312,12 +313,12 @@ impl Generator {
         Some((Box::new(index), words.below(4)))
     }
 
-    /// A condition.
+    /// Draws a condition: one unsigned bit.
     fn bit(&self, words: &mut Words<'_>) -> Option<Access> {
         self.element(words, |kif| !kif.signed && kif.width() == 1)
     }
 
-    /// One element of a type.
+    /// Draws an element with a suitable type; `None` if there is none.
     fn element(&self, words: &mut Words<'_>, wanted: impl Fn(&Kif) -> bool) -> Option<Access> {
         let mut found = Vec::new();
         for &signal in &self.readable {
@@ -332,13 +333,13 @@ impl Generator {
         Some(found.swap_remove(last - words.below(found.len())))
     }
 
-    /// Drives the registers and gives the machine.
+    /// Drives the registers, ensures an output, and returns the machine.
     fn finish(mut self) -> Machine {
         if self.readable.is_empty() {
             self.input(&mut Words([].iter()));
         }
         for (id, gene) in self.registers.clone() {
-            // The same words again, in another order.
+            // Reuse the words of the gene in another order.
             let turned: Vec<u16> = gene.iter().rev().map(|w| w.rotate_left(5)).chain(gene).collect();
             let mut words = Words(turned.iter());
             self.drive_register(id, &mut words);
@@ -370,7 +371,7 @@ impl Generator {
             let src = self.view(words, n - lo);
             let hi = lo + src.len();
             if words.once_in(6) {
-                // These have no driver.
+                // These elements have no driver.
                 lo = hi;
                 continue;
             }
@@ -380,7 +381,7 @@ impl Generator {
                 _ => None,
             };
             let dynamic = if words.once_in(2) { self.index(words, id, lo) } else { None };
-            // By index, any later element may be written.
+            // A write by index may reach all later elements, so they get no further driver.
             let end = if dynamic.is_some() { n } else { hi };
             let dst = Access { signal: id, lo, hi, dynamic };
             self.builder.connection(Connection { src, dst, enable_if, alternative });

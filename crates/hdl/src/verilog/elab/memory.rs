@@ -4,7 +4,7 @@
 //! long signal (or variable) with its words concatenated, the lowest address in the low bits.
 
 use super::super::ast::{Decl, DeclKind, Expr, ExprId, Item, Module, Statement, Sym};
-use super::{Bounds, Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target};
+use super::{BitPosition, Bounds, Elab, Kind, Object, Place, Process, Result, Slot, Target};
 use crate::source::error;
 use crate::{Binary, Compare, NodeId};
 use num_bigint::BigUint;
@@ -384,11 +384,11 @@ impl<'a> Elab<'a> {
         let (lo, dynamic, width) = match select {
             None => (Some(0), None, whole),
             Some(select) => match self.select(p, select, bounds)? {
-                (Place2::Constant(lo), width) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
+                (BitPosition::Constant(lo), width) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
                     Some(lo) => (Some(lo), None, width),
                     None => return self.fail(e, "an assignment to bits outside the vector"),
                 },
-                (Place2::Dynamic(node, negative), width) => (None, Some((node, negative)), width),
+                (BitPosition::Dynamic(node, negative), width) => (None, Some((node, negative)), width),
             },
         };
         // Constant addresses are a constant place in the whole.

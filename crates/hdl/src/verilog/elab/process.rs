@@ -1,4 +1,5 @@
-//! Processes: `initial` and `always`, edges and levels, registers, what would be a latch.
+//! Elaboration of processes: `initial` and `always`, registers with clocks and asynchronous resets, rejection of
+//! latches.
 
 use super::super::ast::{Events, Expr, ExprId, Op, Statement, Sym, Unary};
 use super::{Elab, Kind, Object, Process, Result, Slot};
@@ -7,6 +8,7 @@ use crate::{NodeId, SignalId};
 use num_bigint::BigUint;
 
 impl<'a> Elab<'a> {
+    /// Elaborates an `initial` block: power-on values.
     pub(super) fn initial(&mut self, scope: usize, body: &'a Statement, at: u32) -> Result<()> {
         let mut p = Process::new(scope, Kind::Constant);
         self.run(&mut p, body)?;
@@ -24,33 +26,41 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
+    /// Elaborates an `always` block.
     pub(super) fn always(&mut self, scope: usize, events: &Events, body: &'a Statement, at: u32) -> Result<()> {
-        let Events::Edges(edges) = events else {
-            let mut p = Process::new(scope, Kind::Level);
-            self.run(&mut p, body)?;
-            if p.reads.is_empty() {
-                let message = "a process that reads nothing never runs: what it assigns stays undefined";
-                return Err(
-                    error(self.text, at, message).with_help("assign constants with assign, or in an initial block")
-                );
+        match events {
+            Events::Edges(edges) => self.clocked(scope, edges, body, at),
+            _ => self.combinational(scope, events, body, at),
+        }
+    }
+
+    /// Elaborates an `always` block that is sensitive to levels.
+    fn combinational(&mut self, scope: usize, events: &Events, body: &'a Statement, at: u32) -> Result<()> {
+        let mut p = Process::new(scope, Kind::Level);
+        self.run(&mut p, body)?;
+        if p.reads.is_empty() {
+            let message = "a process that reads nothing never runs: what it assigns stays undefined";
+            return Err(error(self.text, at, message).with_help("assign constants with assign, or in an initial block"));
+        }
+        self.check_waits(scope, events, &p)?;
+        for (slot, node) in p.state.values {
+            let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
+            let parts = self.unassigned.assigned_parts(&self.rtl, node);
+            if self.unassigned.contains(node) || parts.iter().any(|p| self.unassigned.reached_from(&self.rtl, p.1)) {
+                // It is an error only if an output depends on the signal, which `check_processes` decides.
+                self.latches.push((id, at));
             }
-            self.check_waits(scope, events, &p)?;
-            for (slot, node) in p.state.values {
-                let (Slot::Signal(id) | Slot::Next(id)) = slot else { continue };
-                let parts = self.unassigned.assigned_parts(&self.rtl, node);
-                if self.unassigned.contains(node) || parts.iter().any(|p| self.unassigned.reached_from(&self.rtl, p.1))
-                {
-                    // A variable that nothing outside of the process sees may stay what it was.
-                    self.latches.push((id, at));
-                }
-                self.rtl.signal_mut(id).wires.extend(parts);
-            }
-            return Ok(());
-        };
-        let mut edges = edges.clone();
+            self.rtl.signal_mut(id).wires.extend(parts);
+        }
+        Ok(())
+    }
+
+    /// Elaborates an `always` block that is sensitive to edges.
+    fn clocked(&mut self, scope: usize, edges: &[(Sym, bool)], body: &'a Statement, at: u32) -> Result<()> {
+        let mut edges = edges.to_vec();
         let mut body = body;
         let mut resets: Vec<(NodeId, &'a Statement)> = Vec::new();
-        // Each edge but the clock is an asynchronous reset that an `if` around the rest asks for.
+        // Each edge except the clock's is that of an asynchronous reset, which an outer `if` tests.
         while edges.len() > 1 {
             while let Statement::Block(_, decls, inner) = body {
                 let ([], [only]) = (&decls[..], &inner[..]) else { break };
@@ -92,7 +102,7 @@ impl<'a> Elab<'a> {
             p.reads.append(&mut r.reads);
             values.push((cond, r.state));
         }
-        // One process may not see whether another one has run already.
+        // A signal read here must not be assigned with `=` in another clocked process: the order of both is undefined.
         self.sampled.extend(p.reads.iter().map(|r| (r.0, at, r.3)));
         let assigned = p.state.values.keys().chain(values.iter().flat_map(|(_, s)| s.values.keys()));
         let assigned: Vec<SignalId> =
@@ -124,15 +134,15 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// A process that waits for levels has to wait for all that it reads, and what it reads before it assigns it would
-    /// be of the time before.
+    /// Checks that a process sensitive to levels has all signals that it reads in its event list, and that it reads no
+    /// signal before assigning it, which would give the previous value.
     pub(super) fn check_waits(&mut self, scope: usize, events: &Events, p: &Process) -> Result<()> {
         let mut waits = rustc_hash::FxHashSet::default();
         if let Events::Levels(list) = events {
             for &e in list {
                 let mut names = Process::new(scope, Kind::Edge);
-                self.alone(&mut names, e)?;
-                // Only a name by itself makes the process wait for all its bits.
+                self.self_determined(&mut names, e)?;
+                // Only a name without a select makes the process sensitive to all bits.
                 let whole = names.reads.iter().filter(|_| matches!(self.expr(e), Expr::Name(_)));
                 waits.extend(whole.map(|r| r.0));
             }
@@ -151,9 +161,12 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// Refuses latches that an output depends on. Loop variables and other temporaries that nothing outside of their
-    /// processes reads drive nothing.
-    pub(super) fn settle(&mut self) -> Result<()> {
+    /// Checks the processes of the whole design: rejects latches that an output depends on, and races between clocked
+    /// processes. Variables that no output depends on become the constant zero.
+    ///
+    /// # Errors
+    /// A latch or a race.
+    pub(super) fn check_processes(&mut self) -> Result<()> {
         let mut live = vec![false; self.rtl.signals().len()];
         let mut seen = vec![false; self.rtl.len()];
         let mut stack: Vec<NodeId> = self.rtl.outputs.iter().map(|&s| self.rtl.read(s)).collect();
@@ -199,7 +212,7 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
-    /// `x`, `!x`, `~x`, `x == 1'b0`, ... as a name and the level that it asks for.
+    /// Returns the name and the tested level of a condition such as `x`, `!x`, `~x` or `x == 1'b0`; otherwise `None`.
     pub(super) fn level(&self, e: ExprId) -> Option<(Sym, bool)> {
         match self.expr(e) {
             Expr::Name(sym) => Some((*sym, true)),

@@ -1,7 +1,7 @@
 //! Targets of assignments: vectors, their parts, words of memories.
 
 use super::super::ast::{Expr, ExprId};
-use super::{Elab, Kind, Object, Place, Place2, Process, Result, Slot, Target, small};
+use super::{BitPosition, Elab, Kind, Object, Place, Process, Result, Slot, Target, small};
 use crate::source::error;
 use crate::{Binary, NodeId, Shift};
 use num_bigint::BigUint;
@@ -61,11 +61,11 @@ impl<'a> Elab<'a> {
         };
         let (lo, width) = self.select(p, select, bounds)?;
         match lo {
-            Place2::Constant(lo) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
+            BitPosition::Constant(lo) => match u32::try_from(lo).ok().filter(|lo| lo + width <= whole) {
                 Some(lo) => Ok(Target { what, width, lo: Some(lo), dynamic: None, whole, steps }),
                 None => self.fail(e, "an assignment to bits outside the vector"),
             },
-            Place2::Dynamic(node, negative) => {
+            BitPosition::Dynamic(node, negative) => {
                 Ok(Target { what, width, lo: None, dynamic: Some((node, negative)), whole, steps })
             }
         }

@@ -202,7 +202,7 @@ impl<'a> Elab<'a> {
                     let width = self.small_enough(&ty, bounds, o.at)?;
                     let first =
                         if Self::begins_undefined(&ty) { self.rtl.free(width) } else { self.first(&ty, bounds) };
-                    run.state.insert(Slot::Variable(slot), super::Data2::Node(first));
+                    run.state.insert(Slot::Variable(slot), super::StoredValue::Node(first));
                 }
             }
             self.declare(scope, &o.name, Named::Variable { slot, ty: ty.clone(), bounds }, o.at)?;
@@ -231,10 +231,12 @@ impl<'a> Elab<'a> {
         for r in results {
             let Some(data) = run.state.get(&Slot::Variable(r.slot)).cloned() else { continue };
             let v = match data {
-                super::Data2::Int(i) => Value { ty: Type::Integer, data: super::Data::Int(i), bounds: None },
-                super::Data2::Node(n) => self.decoded(n, &r.ty, r.bounds),
-                super::Data2::Real(x) => self.real(x, at)?,
-                super::Data2::Text(text) => Value { ty: r.ty.clone(), data: super::Data::Text(text), bounds: None },
+                super::StoredValue::Int(i) => Value { ty: Type::Integer, data: super::Data::Int(i), bounds: None },
+                super::StoredValue::Node(n) => self.decoded(n, &r.ty, r.bounds),
+                super::StoredValue::Real(x) => self.real(x, at)?,
+                super::StoredValue::Text(text) => {
+                    Value { ty: r.ty.clone(), data: super::Data::Text(text), bounds: None }
+                }
             };
             if matches!(r.to.slot, Slot::Signal(_)) {
                 return self.fail(r.from.at, "a variable is expected here");

@@ -1,7 +1,7 @@
 //! Processes: clock edges, resets, what is registered and what would be a latch.
 
 use super::super::syntax::{Class, Decl, Expr, Kind, Statement, Waits};
-use super::{Bounds, Data, Data2, Elab, Kept, Named, Result, Run, Slot, State, Type, TypeOf, Value};
+use super::{Bounds, Data, Elab, Kept, Named, Result, Run, Slot, State, StoredValue, Type, TypeOf, Value};
 use crate::source::error;
 use crate::{NodeId, SignalId};
 use rustc_hash::FxHashSet;
@@ -66,7 +66,7 @@ impl<'a> Elab<'a> {
         self.statements(&mut run, body)?;
         self.check_waits(inner, waits)?;
         for (slot, data) in run.state {
-            let (Slot::Signal(id), Data2::Node(node)) = (slot, data) else { continue };
+            let (Slot::Signal(id), StoredValue::Node(node)) = (slot, data) else { continue };
             self.combinational(id, node, at)?;
         }
         Ok(())
@@ -202,7 +202,7 @@ impl<'a> Elab<'a> {
                 }
                 None => {
                     if let Some(node) = self.first_of_signal(o, &ty, bounds) {
-                        state.insert(Slot::Variable(slot), Data2::Node(node));
+                        state.insert(Slot::Variable(slot), StoredValue::Node(node));
                     }
                 }
             }
@@ -212,32 +212,34 @@ impl<'a> Elab<'a> {
     }
 
     /// Returns the stored form of a value. Constant integers stay numbers.
-    pub(super) fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<Data2> {
+    pub(super) fn data2(&mut self, v: &Value, bounds: Option<Bounds>, at: u32) -> Result<StoredValue> {
         match &v.data {
-            Data::Real(x) => return Ok(Data2::Real(*x)),
-            Data::Text(text) => return Ok(Data2::Text(text.clone())),
+            Data::Real(x) => return Ok(StoredValue::Real(*x)),
+            Data::Text(text) => return Ok(StoredValue::Text(text.clone())),
             _ => {}
         }
         let node = self.encoded(v, bounds, at)?;
         match v.data {
-            Data::Int(i) => Ok(Data2::Int(i)),
-            _ => Ok(Data2::Node(node)),
+            Data::Int(i) => Ok(StoredValue::Int(i)),
+            _ => Ok(StoredValue::Node(node)),
         }
     }
 
     /// Returns the value stored in a slot, as bits.
-    pub(super) fn slot_bits(&mut self, slot: Slot, data: &Data2, at: u32) -> Result<NodeId> {
+    pub(super) fn slot_bits(&mut self, slot: Slot, data: &StoredValue, at: u32) -> Result<NodeId> {
         match (data, slot) {
-            (Data2::Node(n), _) => Ok(*n),
-            (Data2::Real(_) | Data2::Text(_), _) => {
+            (StoredValue::Node(n), _) => Ok(*n),
+            (StoredValue::Real(_) | StoredValue::Text(_), _) => {
                 self.fail(at, "a real number, string or line that depends on a condition that is not constant")
             }
-            (Data2::Int(i), Slot::Variable(v)) => {
+            (StoredValue::Int(i), Slot::Variable(v)) => {
                 let bounds = self.ranges.get(&v).copied().flatten();
                 let v = Value { ty: Type::Integer, data: Data::Int(*i), bounds: None };
                 self.encoded(&v, bounds, at)
             }
-            (Data2::Int(_), Slot::Signal(_) | Slot::Flag(_)) => self.fail(at, "an integer that is not kept as bits"),
+            (StoredValue::Int(_), Slot::Signal(_) | Slot::Flag(_)) => {
+                self.fail(at, "an integer that is not kept as bits")
+            }
         }
     }
 

@@ -1,27 +1,34 @@
-//! Constructs of simulation and constant expressions only: real numbers with `ieee.math_real`, strings, and files with
-//! `std.textio` and `ieee.std_logic_textio`. Synthesis evaluates these during elaboration, and so does this reader.
+//! Constructs that exist only in constant expressions: real numbers with `ieee.math_real`, strings, and files with
+//! `std.textio` and `ieee.std_logic_textio`. This front end evaluates them during elaboration, as synthesis tools do.
 
 use super::super::syntax::{Arg, Expr, Kind};
-use super::{Data, Data2, Elab, Expect, Named, Place, Result, Run, Slot, Type, Value, Vector, integer_bits, show};
+use super::{
+    Data, Elab, Expect, Named, Place, Result, Run, Slot, StoredValue, Type, Value, Vector, integer_bits, show,
+};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
-/// A file that is being read.
+/// An open file.
 #[derive(Debug)]
 pub(super) struct OpenFile {
-    /// Lines that have not been read, the next one last.
+    /// Remaining lines in reverse order: the next one is the last element.
     lines: Vec<Arc<str>>,
-    /// Depth of calls that it was declared in.
+    /// Call depth of its declaration.
     depth: u32,
 }
 
-/// Files that are opened, and characters of all of them.
+/// Largest number of opened files.
 const MAX_OPENED: usize = 4096;
+/// Largest size of all files together in bytes.
 const MAX_READ: usize = 1 << 28;
 
 impl<'a> Elab<'a> {
     // ---- Real numbers
 
+    /// Returns a real value.
+    ///
+    /// # Errors
+    /// If it is infinite or undefined.
     pub(super) fn real(&self, x: f64, at: u32) -> Result<Value> {
         match x.is_finite() {
             true => Ok(Value { ty: Type::Real, data: Data::Real(x), bounds: None }),
@@ -29,7 +36,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// A constant of `math_real`.
+    /// Returns a constant of `math_real`; `None` for other names.
     pub(super) fn math_constant(&self, name: &str, at: u32) -> Option<Result<Value>> {
         use std::f64::consts::*;
         let x = match name {
@@ -56,7 +63,7 @@ impl<'a> Elab<'a> {
         Some(self.real(x, at))
     }
 
-    /// A function of `math_real`, or a conversion to a real number; `None` for other names.
+    /// Evaluates a function of `math_real`, or a conversion to a real number; `None` for other names.
     pub(super) fn math_function(
         &mut self,
         run: &mut Run<'a>,
@@ -105,25 +112,26 @@ impl<'a> Elab<'a> {
         };
         match (unary, binary, second) {
             (Some(f), _, None) => {
-                let x = self.real_of(run, x)?;
+                let x = self.real_value(run, x)?;
                 self.real(f(x), at).map(Some)
             }
             (_, Some(f), Some(y)) => {
-                let (x, y) = (self.real_of(run, x)?, self.real_of(run, y)?);
+                let (x, y) = (self.real_value(run, x)?, self.real_value(run, y)?);
                 self.real(f(x, y), at).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    fn real_of(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<f64> {
+    /// Evaluates an expression of type `real`.
+    fn real_value(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<f64> {
         match self.value(run, e, Some(&Expect::Exactly(Type::Real)))?.data {
             Data::Real(x) => Ok(x),
             _ => self.fail(e.at, "a real number is expected here"),
         }
     }
 
-    /// An integer from a real number: the nearest one, away from zero for halves (IEEE 1076-2008, section 9.3.6).
+    /// Rounds a real number to the nearest integer, halves away from zero (IEEE 1076-2008, section 9.3.6).
     pub(super) fn rounded(&self, x: f64, at: u32) -> Result<Value> {
         let nearest = x.round();
         match nearest.abs() < 2f64.powi(62) {
@@ -132,7 +140,7 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// Operators of real numbers, of which the exponent of `**` is an integer.
+    /// Evaluates an operator of real numbers. One operand of `**`, `*` and `/` may be an integer.
     pub(super) fn real_operator(&mut self, op: &str, x: &Value, y: &Value, at: u32) -> Result<Value> {
         let (x, y) = match (&x.data, &y.data, op) {
             (Data::Real(x), Data::Real(y), _) => (*x, *y),
@@ -162,26 +170,28 @@ impl<'a> Elab<'a> {
 
     // ---- Strings
 
+    /// Returns a string value.
     pub(super) fn text_value(&self, text: &str) -> Value {
         Value { ty: Type::Text, data: Data::Text(Arc::from(text)), bounds: None }
     }
 
-    fn text_of(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<Arc<str>> {
+    /// Evaluates an expression of type `string`.
+    fn string(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<Arc<str>> {
         match self.value(run, e, Some(&Expect::Exactly(Type::Text)))?.data {
             Data::Text(text) => Ok(text),
             _ => self.fail(e.at, "a string is expected here"),
         }
     }
 
-    /// Parts of a string, joined.
+    /// Evaluates the concatenation of two strings.
     pub(super) fn joined_text(&mut self, run: &mut Run<'a>, a: &'a Expr, b: &'a Expr) -> Result<Value> {
-        let (a, b) = (self.text_of(run, a)?, self.text_of(run, b)?);
+        let (a, b) = (self.string(run, a)?, self.string(run, b)?);
         Ok(self.text_value(&format!("{a}{b}")))
     }
 
     // ---- Files
 
-    /// A declaration of a file, which may open it.
+    /// Declares a file, and opens it if the declaration has a path.
     pub(super) fn file_decl(&mut self, scope: usize, name: &str, path: Option<&'a Expr>, at: u32) -> Result<()> {
         if self.files.len() >= MAX_OPENED {
             return self.fail(at, "more than 4,096 files are opened");
@@ -192,13 +202,14 @@ impl<'a> Elab<'a> {
         match path {
             Some(path) => {
                 let mut run = self.constant_run(scope);
-                let path_text = self.text_of(&mut run, path)?;
+                let path_text = self.string(&mut run, path)?;
                 self.open(id, &path_text, path.at)
             }
             None => Ok(()),
         }
     }
 
+    /// Opens a file and reads its lines.
     fn open(&mut self, id: usize, name: &str, at: u32) -> Result<()> {
         let line = self.text.as_bytes()[..at as usize].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
         let contents = (self.find_data)(line, name).or_else(|message| self.fail(at, message))?;
@@ -210,41 +221,42 @@ impl<'a> Elab<'a> {
         Ok(())
     }
 
+    /// Returns the index of the file that a name denotes.
     fn file(&self, run: &Run<'a>, e: &'a Expr) -> Result<usize> {
         let named = match &e.kind {
             Kind::Name(n) => self.find(run.scope, n),
             _ => None,
         };
         let Some(&Named::File(id)) = named else { return self.fail(e.at, "a file is expected here") };
-        // Elsewhere each activation of a process would read on.
+        // Outside of initial values each activation of a process would read further lines.
         if self.initial == 0 && (self.calls == 0 || self.files[id].depth == 0) {
             return self.fail(e.at, "a file is read outside of initial values");
         }
         Ok(id)
     }
 
-    /// `endfile(f)`.
+    /// Evaluates `endfile(f)`.
     pub(super) fn end_of_file(&mut self, run: &Run<'a>, e: &'a Expr) -> Result<Value> {
         let id = self.file(run, e)?;
         let node = self.rtl.number(u64::from(self.files[id].lines.is_empty()), 1);
         Ok(self.boolean(node))
     }
 
-    /// A procedure of `textio`; `false` for other names.
+    /// Executes a procedure of `textio`. Returns `false` for other names.
     pub(super) fn text_procedure(&mut self, run: &mut Run<'a>, name: &str, args: &'a [Arg], at: u32) -> Result<bool> {
         let plain = args.iter().all(|a| a.choices.is_empty() && !a.others);
         let args: Vec<&'a Expr> = args.iter().map(|a| &a.value).collect();
         match (name, &args[..]) {
             ("file_close", [file]) if plain => self.file(run, file).map(|id| self.files[id].lines.clear())?,
             ("file_open", [file, path]) if plain => {
-                let (id, path_text) = (self.file(run, file)?, self.text_of(run, path)?);
+                let (id, path_text) = (self.file(run, file)?, self.string(run, path)?);
                 self.open(id, &path_text, path.at)?;
             }
             ("file_open", [file, path, Expr { kind: Kind::Name(mode), .. }]) if plain => {
                 if mode != "read_mode" {
                     return self.fail(at, "files are only read");
                 }
-                let (id, path_text) = (self.file(run, file)?, self.text_of(run, path)?);
+                let (id, path_text) = (self.file(run, file)?, self.string(run, path)?);
                 self.open(id, &path_text, path.at)?;
             }
             ("readline", [file, line]) if plain => {
@@ -254,7 +266,7 @@ impl<'a> Elab<'a> {
                     return self.fail(at, "a line after the end of the file is read");
                 };
                 let place = self.line_place(run, line)?;
-                run.state.insert(place.slot, Data2::Text(text));
+                run.state.insert(place.slot, StoredValue::Text(text));
             }
             (
                 "read" | "hread" | "oread" | "bread" | "hex_read" | "octal_read" | "binary_read",
@@ -267,7 +279,7 @@ impl<'a> Elab<'a> {
                     _ => 1,
                 };
                 let place = self.line_place(run, line)?;
-                let Some(Data2::Text(text)) = run.state.get(&place.slot).cloned() else {
+                let Some(StoredValue::Text(text)) = run.state.get(&place.slot).cloned() else {
                     return self.fail(line.at, "a line that was not read");
                 };
                 let to = self.place(run, target)?;
@@ -288,7 +300,7 @@ impl<'a> Elab<'a> {
                     }
                     _ => {}
                 }
-                run.state.insert(place.slot, Data2::Text(rest));
+                run.state.insert(place.slot, StoredValue::Text(rest));
                 if let Some(value) = found {
                     self.give(run, &to, &value, at)?;
                 }
@@ -298,6 +310,7 @@ impl<'a> Elab<'a> {
         Ok(true)
     }
 
+    /// Returns the variable of type `line` that an expression denotes.
     fn line_place(&mut self, run: &mut Run<'a>, e: &'a Expr) -> Result<Place> {
         let place = self.place(run, e)?;
         match (&place.ty, place.slot) {
@@ -306,11 +319,11 @@ impl<'a> Elab<'a> {
         }
     }
 
-    /// The value at the beginning of a line, and the rest of the line; `None` if it is none of this type.
+    /// Parses a value of type `ty` at the beginning of a line. Returns it with the rest of the line; `None` if there is
+    /// none.
     fn parsed<'t>(&mut self, text: &'t str, ty: &Type, base: u32, at: u32) -> Result<Option<(Value, &'t str)>> {
         let text = text.trim_start();
         let word = &text[..text.find(char::is_whitespace).unwrap_or(text.len())];
-        let plain = Ok(None);
         match ty {
             Type::Bit | Type::Vector(..) => {
                 let (kind, width) = match ty {
@@ -334,12 +347,12 @@ impl<'a> Elab<'a> {
                         }
                         c => c.to_digit(1 << base),
                     };
-                    let Some(digit) = digit else { return plain };
+                    let Some(digit) = digit else { return Ok(None) };
                     value = (value << base) | BigUint::from(digit);
                     used += 1;
                 }
                 if used < digits || value.bits() > u64::from(width) {
-                    return plain;
+                    return Ok(None);
                 }
                 let node = if unknown { self.rtl.free(width) } else { self.rtl.constant(value, width) };
                 let value = match kind {
@@ -356,19 +369,19 @@ impl<'a> Elab<'a> {
                         let value = Value { ty: Type::Integer, data: Data::Int(i), bounds: None };
                         Ok(Some((value, &text[sign + digits..])))
                     }
-                    _ => plain,
+                    _ => Ok(None),
                 }
             }
             Type::Real => match word.parse::<f64>() {
                 Ok(x) if word.contains('.') => Ok(Some((self.real(x, at)?, &text[word.len()..]))),
-                _ => plain,
+                _ => Ok(None),
             },
             Type::Boolean => match word.to_ascii_lowercase().as_str() {
                 truth @ ("true" | "false") => {
                     let node = self.rtl.number(u64::from(truth == "true"), 1);
                     Ok(Some((self.boolean(node), &text[word.len()..])))
                 }
-                _ => plain,
+                _ => Ok(None),
             },
             _ => self.fail(at, format!("{} is not read from a file", show(ty))),
         }

@@ -3,8 +3,8 @@
 use super::super::syntax::{Choice, Expr, Kind, Statement};
 use super::types::storage;
 use super::{
-    Bounds, Data, Data2, Elab, Expect, MAX_ITERATIONS, MAX_OPEN_TURNS, Named, Place, Result, Run, Slot, State, Type,
-    TypeOf, Value, width_of,
+    Bounds, Data, Elab, Expect, MAX_ITERATIONS, MAX_OPEN_TURNS, Named, Place, Result, Run, Slot, State, StoredValue,
+    Type, TypeOf, Value, width_of,
 };
 use crate::paths::touched;
 use crate::{Binary, Compare, MAX_WORK, NodeId};
@@ -41,7 +41,7 @@ impl<'a> Elab<'a> {
     fn exited(&mut self, run: &Run<'a>) -> NodeId {
         let flags = run.state.range(..Slot::Variable(0));
         let raised = flags.filter_map(|(slot, data)| match (slot, data) {
-            (Slot::Flag(flag), Data2::Node(set)) if run.leaving.contains(flag) => Some(*set),
+            (Slot::Flag(flag), StoredValue::Node(set)) if run.leaving.contains(flag) => Some(*set),
             _ => None,
         });
         self.rtl.any_set(raised)
@@ -136,7 +136,7 @@ impl<'a> Elab<'a> {
             }
         }
         let left = match run.state.get(&Slot::Flag(exit)) {
-            Some(&Data2::Node(n)) => known(self, n) == Some(true),
+            Some(&StoredValue::Node(n)) => known(self, n) == Some(true),
             _ => false,
         };
         Ok(left || returned)
@@ -233,7 +233,7 @@ impl<'a> Elab<'a> {
             Statement::Return(None, at) => {
                 let Some(flag) = run.returned else { return self.fail(*at, "return without a value") };
                 let yes = self.rtl.number(1, 1);
-                run.state.insert(Slot::Flag(flag), Data2::Node(yes));
+                run.state.insert(Slot::Flag(flag), StoredValue::Node(yes));
                 Ok(())
             }
             Statement::Return(Some(e), _) => {
@@ -267,11 +267,11 @@ impl<'a> Elab<'a> {
     /// Sets a flag where a condition holds.
     fn leave(&mut self, run: &mut Run<'a>, flag: u32, hit: NodeId) {
         let node = match run.state.get(&Slot::Flag(flag)) {
-            Some(&Data2::Node(set)) => self.rtl.any_set([set, hit]),
+            Some(&StoredValue::Node(set)) => self.rtl.any_set([set, hit]),
             _ => hit,
         };
         if self.rtl.as_const(node).is_none_or(|v| *v != BigUint::ZERO) {
-            run.state.insert(Slot::Flag(flag), Data2::Node(node));
+            run.state.insert(Slot::Flag(flag), StoredValue::Node(node));
         }
     }
 
@@ -339,7 +339,7 @@ impl<'a> Elab<'a> {
             if a == b {
                 continue;
             }
-            let bits = |s: &mut Self, d: &Option<Data2>| match d {
+            let bits = |s: &mut Self, d: &Option<StoredValue>| match d {
                 Some(d) => s.slot_bits(slot, d, at).map(Some),
                 None => Ok(None),
             };
@@ -348,7 +348,7 @@ impl<'a> Elab<'a> {
             let a = a.unwrap_or_else(|| self.before(run.clocked, slot, width));
             let b = b.unwrap_or_else(|| self.before(run.clocked, slot, width));
             let merged = self.rtl.mux_by_parts(cond, a, b, &mut self.unassigned);
-            run.state.insert(slot, Data2::Node(merged));
+            run.state.insert(slot, StoredValue::Node(merged));
         }
         Ok(())
     }
@@ -413,7 +413,7 @@ impl<'a> Elab<'a> {
         let mut joined = Vec::new();
         for slot in slots {
             let node = |state: &State| match state.get(&slot) {
-                Some(Data2::Node(node)) => Some(*node),
+                Some(StoredValue::Node(node)) => Some(*node),
                 _ => None,
             };
             let same = |state: &State| state.get(&slot) == run.state.get(&slot);
@@ -430,7 +430,7 @@ impl<'a> Elab<'a> {
         if !branches.iter().all(|(_, state, _)| known(state)) {
             return false;
         }
-        run.state.extend(joined.into_iter().map(|(slot, table)| (slot, Data2::Node(table))));
+        run.state.extend(joined.into_iter().map(|(slot, table)| (slot, StoredValue::Node(table))));
         true
     }
 
@@ -666,7 +666,7 @@ impl<'a> Elab<'a> {
         } else {
             self.rewritten(old, 0, &p.steps, p, node)
         };
-        run.state.insert(p.slot, Data2::Node(new));
+        run.state.insert(p.slot, StoredValue::Node(new));
     }
 
     /// Assigns a value.

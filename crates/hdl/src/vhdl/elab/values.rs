@@ -3,7 +3,7 @@
 use super::super::syntax::{Arg, Expr, Kind};
 use super::types::{ArrayOf, storage};
 use super::{
-    Bounds, Data, Data2, Elab, Expect, MAX_ALIASES, Named, Result, Run, Slot, Type, TypeOf, Value, Vector,
+    Bounds, Data, Elab, Expect, MAX_ALIASES, Named, Result, Run, Slot, StoredValue, Type, TypeOf, Value, Vector,
     expected_vector, show,
 };
 use crate::{Compare, MAX_WIDTH, NodeId, Shift};
@@ -116,10 +116,10 @@ impl<'a> Elab<'a> {
                     Ok(self.decoded(self.rtl.read(id), &ty, bounds))
                 }
                 Some(Named::Variable { slot, ty, bounds }) => match run.state.get(&Slot::Variable(slot)) {
-                    Some(Data2::Node(n)) => Ok(self.decoded(*n, &ty, bounds)),
-                    Some(Data2::Int(i)) => Ok(int(*i)),
-                    Some(Data2::Real(x)) => self.real(*x, e.at),
-                    Some(Data2::Text(text)) => Ok(Value { ty, data: Data::Text(text.clone()), bounds: None }),
+                    Some(StoredValue::Node(n)) => Ok(self.decoded(*n, &ty, bounds)),
+                    Some(StoredValue::Int(i)) => Ok(int(*i)),
+                    Some(StoredValue::Real(x)) => self.real(*x, e.at),
+                    Some(StoredValue::Text(text)) => Ok(Value { ty, data: Data::Text(text.clone()), bounds: None }),
                     None if matches!(ty, Type::Real | Type::Text | Type::Line) => {
                         self.fail(e.at, format!("{n} is read before it is assigned"))
                     }

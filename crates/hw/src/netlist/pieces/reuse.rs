@@ -1,41 +1,42 @@
-//! Pieces that the bits of one table share: a search over all bits together, for addresses of one bit more than a
-//! look-up table has inputs.
+//! Search for pieces that the bits of one table share, for addresses of one bit more than a LUT has inputs. A *piece*
+//! is a function that fits one LUT.
 //!
-//! A bit needs one piece if any inputs that fit a look-up table determine it: address bits, other bits of the word,
-//! pieces made for them (functional dependence, as in resubstitution: A. Mishchenko, R. Brayton, *Scalable logic
-//! synthesis using a simple circuit structure*, IWLS 2006). Where a bit lacks one input, a function of all address bits
-//! but one is made that completes it, and with it as many other bits as possible, each with other inputs of its own. A
-//! bit and its other inputs demand that the function differs between some addresses; bits agree on one function as long
-//! as the graph of all these demands has two colours.
+//! A bit needs only one piece if few enough signals determine it: address bits, other bits of the word, pieces of these
+//! (functional dependence, as in resubstitution: A. Mishchenko, R. Brayton, *Scalable logic synthesis using a simple
+//! circuit structure*, IWLS 2006). If a bit lacks one input, the search adds a function of all address bits but one
+//! that completes the bit, and with it as many other bits as possible, each with other inputs of its own. A bit and its
+//! other inputs require that the function differs between some addresses; several bits can use one function as long as
+//! the graph of all these constraints can be coloured with two colours.
 //!
-//! Which bit comes first decides much, so a few orders are tried, by the pseudo-random sequence that tests use too. The
-//! work is counted and has a limit for each bit of the word.
+//! The result depends on the order of the bits, so a few pseudo-random orders are tried. The work is counted, and
+//! limited in proportion to the number of bits of the word.
 
 use alir_core::num::SplitMix;
 
-/// A value for each address of up to seven bits.
+/// Truth table of a function of up to seven address bits: bit `a` is its value at address `a`.
 pub(super) type Function = u128;
 
-/// Most bits of an address.
+/// Largest number of address bits.
 pub(super) const MOST_ADDRESS_BITS: usize = 7;
 
-/// Orders of the bits that are tried.
+/// Number of orders of the bits that are tried.
 const ORDERS: u64 = 4;
-/// Work for each bit of the word in each order.
+/// Budget in steps for each bit of the word in each order.
 const WORK: u32 = 6000;
-/// Largest part of it in one search for the inputs of a bit;
-const WORK_A_BIT: u32 = 1000;
-/// for a function that completes a bit, for each address bit that it does not read;
-const WORK_A_FUNCTION: u32 = 1000;
-/// and for another bit that it might complete.
-const WORK_A_SERVICE: u32 = 100;
-/// Functions that are counted out for each address bit that they do not read, and how many such address bits.
+/// Largest part of the budget for one search for the inputs of a bit.
+const WORK_PER_BIT: u32 = 1000;
+/// Largest part of the budget for the functions that complete a bit without one given address bit.
+const WORK_PER_FUNCTION: u32 = 1000;
+/// Largest part of the budget for one more bit that a function might complete.
+const WORK_PER_FURTHER_BIT: u32 = 100;
+/// Number of functions evaluated for each address bit that they do not read.
 const FUNCTIONS: usize = 2;
+/// Number of such address bits for which functions are evaluated.
 const IDLE_BITS: usize = 2;
-/// Levels of pieces: what reads the word waits for all of them.
+/// Largest number of pieces on a path, which limits the delay of the word.
 const MOST_LEVELS: u32 = 3;
 
-/// The values of the address bits.
+/// Truth tables of the address bits.
 const VARIABLES: [Function; MOST_ADDRESS_BITS] = {
     let mut all = [0; MOST_ADDRESS_BITS];
     let mut bit = 0;
@@ -47,19 +48,20 @@ const VARIABLES: [Function; MOST_ADDRESS_BITS] = {
     all
 };
 
-/// Something that a piece may read.
+/// A signal that a piece can read: an address bit or another piece.
 #[derive(Clone, Debug)]
 pub(super) struct PieceSignal {
-    /// Its values.
+    /// Truth table over the address.
     pub(super) value: Function,
-    /// Indices of the earlier signals that determine the values; empty for an address bit.
+    /// Indices of the earlier signals that determine the value; empty for an address bit.
     pub(super) inputs: Vec<usize>,
     /// Number of pieces on the longest path up to this signal, itself included.
     pub(super) level: u32,
 }
 
 impl PieceSignal {
-    /// Its values by those of its inputs, the first one the lowest bit of the index. What does not occur is zero.
+    /// Returns its truth table over its inputs, the first of which is the lowest bit of the index. Combinations of
+    /// inputs that do not occur read zero.
     pub(super) fn table(&self, signals: &[PieceSignal]) -> u64 {
         let addresses = 1 << signals.iter().take_while(|signal| signal.inputs.is_empty()).count();
         let bit = |value: Function, address: u32| (value >> address & 1) as u64;
@@ -71,40 +73,41 @@ impl PieceSignal {
     }
 }
 
-/// Signals that begin with the address bits, `most + 1` of them, and hold every one of `bits`; none of the others reads
-/// more than `most`. Nothing if there are not fewer than `limit` others. No bit may be constant.
+/// Returns signals that compute all `bits`: first the `most + 1` address bits, then pieces with at most `most` inputs
+/// each. Returns `None` if `limit` pieces or more are needed. No bit may be constant.
 pub(super) fn search(most: usize, bits: &[Function], limit: usize) -> Option<Vec<PieceSignal>> {
     let (mut best, mut limit) = (None, limit);
     for order in 0..ORDERS {
         let mut search = Search::new(most, bits.len(), order);
         if search.run(bits, limit) {
-            limit = search.made();
+            limit = search.piece_count();
             best = Some(search.signals);
         }
     }
     best
 }
 
+/// One attempt, with one order of the bits.
 struct Search {
-    /// Inputs of a piece, one less than there are address bits.
+    /// Largest number of inputs of a piece, one less than the number of address bits.
     most: usize,
-    /// Every address.
+    /// Set of all addresses.
     all: Function,
     signals: Vec<PieceSignal>,
+    /// Remaining budget in steps.
     work: u32,
-    /// Decides orders; nothing: as they come.
+    /// Source of random orders; `None` keeps the given order.
     random: Option<SplitMix>,
 }
 
-/// A function that is to be made, and the bits that it completes, each with its other inputs.
+/// A function to be added, and the bits that it completes, each with its other inputs.
 struct Completion {
     value: Function,
     bits: Vec<(Function, Vec<usize>)>,
 }
 
-/// Candidates for the inputs of a bit.
+/// Candidates for the inputs of a bit: indices of signals, and their truth tables.
 struct Candidates {
-    /// Their signals.
     signals: Vec<usize>,
     values: Vec<Function>,
 }
@@ -123,8 +126,8 @@ impl Search {
         }
     }
 
-    /// Number of pieces.
-    fn made(&self) -> usize {
+    /// Returns the number of pieces so far.
+    fn piece_count(&self) -> usize {
         self.signals.len() - self.most - 1
     }
 
@@ -136,10 +139,12 @@ impl Search {
         }
     }
 
+    /// Returns the index of the signal with this truth table.
     fn known(&self, value: Function) -> Option<usize> {
         self.signals.iter().position(|signal| signal.value == value)
     }
 
+    /// Adds a piece unless a signal with its truth table exists; returns the index of the signal.
     fn push(&mut self, value: Function, inputs: Vec<usize>) -> usize {
         self.known(value).unwrap_or_else(|| {
             let level = 1 + inputs.iter().map(|&input| self.signals[input].level).max().unwrap_or(0);
@@ -148,27 +153,27 @@ impl Search {
         })
     }
 
-    /// The address bits that a function depends on.
+    /// Returns the address bits that a function depends on.
     fn support(&self, value: Function) -> Vec<usize> {
         let differs = |bit: usize| (value >> (1 << bit) ^ value) & !VARIABLES[bit] & self.all != 0;
         (0..=self.most).filter(|&bit| differs(bit)).collect()
     }
 
-    /// Makes all bits with fewer than `limit` pieces, if that works out.
+    /// Adds pieces for all bits. Returns `true` if fewer than `limit` pieces suffice.
     fn run(&mut self, bits: &[Function], limit: usize) -> bool {
         let mut open = bits.to_vec();
         open.sort_unstable();
         open.dedup();
-        // In the order of the word.
+        // In their order in the word.
         open.sort_by_key(|value| bits.iter().position(|bit| bit == value));
         self.shuffle(&mut open);
         loop {
             let before = open.len();
-            open.retain(|&value| self.known(value).is_none() && !self.dependent(value));
+            open.retain(|&value| self.known(value).is_none() && !self.add_dependent(value));
             if open.is_empty() {
-                return self.made() < limit;
+                return self.piece_count() < limit;
             }
-            if self.made() + open.len() >= limit {
+            if self.piece_count() + open.len() >= limit {
                 return false;
             }
             if open.len() == before {
@@ -177,12 +182,12 @@ impl Search {
         }
     }
 
-    /// Makes a bit that signals determine.
-    fn dependent(&mut self, value: Function) -> bool {
+    /// Adds the piece of a bit that existing signals determine. Returns `false` if the search finds no such signals.
+    fn add_dependent(&mut self, value: Function) -> bool {
         let support = self.support(value);
         let inputs = match support.len() <= self.most {
             true => Some(support),
-            false => self.inputs_of(value),
+            false => self.determining_inputs(value),
         };
         let found = inputs.is_some();
         if let Some(inputs) = inputs {
@@ -191,8 +196,9 @@ impl Search {
         found
     }
 
+    /// Returns the signals that a new piece can read, except for the address bit `without`.
     fn candidates(&mut self, without: Option<usize>) -> Candidates {
-        // What came last is nearest to the bits that are left.
+        // The latest signals first: they are closest to the remaining bits.
         let fits = |&at: &usize| self.signals[at].level < MOST_LEVELS && Some(at) != without;
         let mut signals: Vec<usize> = (0..self.signals.len()).rev().filter(fits).collect();
         if without.is_some() {
@@ -202,16 +208,17 @@ impl Search {
         Candidates { signals, values }
     }
 
+    /// Takes up to `wanted` steps from the budget; returns their number.
     fn take(&mut self, wanted: u32) -> u32 {
         let granted = wanted.min(self.work);
         self.work -= granted;
         granted
     }
 
-    /// Signals that determine a function, if few enough do.
-    fn inputs_of(&mut self, value: Function) -> Option<Vec<usize>> {
+    /// Returns at most `most` signals that determine a function; `None` if the search finds none.
+    fn determining_inputs(&mut self, value: Function) -> Option<Vec<usize>> {
         let candidates = self.candidates(None);
-        let mut work = self.take(WORK_A_BIT);
+        let mut work = self.take(WORK_PER_BIT);
         let mut chosen = Vec::new();
         let mut free = vec![true; candidates.values.len()];
         let found = covered(value, &[self.all], &candidates.values, &mut free, self.most, &mut work, &mut chosen);
@@ -219,19 +226,19 @@ impl Search {
         found.then(|| chosen.iter().map(|&at| candidates.signals[at]).collect())
     }
 
-    /// Makes the first of some bits, and others with it if they can share.
+    /// Adds the pieces of the first of the open bits, and of others that can share a piece with it.
     fn complete(&mut self, open: &[Function]) {
         match self.completion(open) {
             Some(Completion { value, bits }) => {
                 let support = self.support(value);
-                let made = self.push(value, support);
+                let shared = self.push(value, support);
                 for (bit, mut inputs) in bits {
-                    inputs.push(made);
+                    inputs.push(shared);
                     self.push(bit, inputs);
                 }
             }
             None => {
-                // As a multiplexer of two functions of the lower address bits.
+                // A multiplexer of two functions of the lower address bits always works.
                 let (value, top) = (open[0], VARIABLES[self.most] & self.all);
                 let shift = 1 << self.most;
                 let low = value & !top;
@@ -245,7 +252,7 @@ impl Search {
         }
     }
 
-    /// The function that completes the first of some bits and as many others as possible.
+    /// Returns the function that completes the first of the open bits and as many others as possible.
     fn completion(&mut self, open: &[Function]) -> Option<Completion> {
         let mut best: Option<Completion> = None;
         let most = self.most;
@@ -263,28 +270,28 @@ impl Search {
             let inputs =
                 |chosen: &[usize]| -> Vec<usize> { chosen.iter().map(|&at| signals[at]).chain([idle]).collect() };
             let (mut tried, mut spent) = (0, 0);
-            let granted = self.take(WORK_A_FUNCTION);
+            let granted = self.take(WORK_PER_FUNCTION);
             let mut work = granted;
             let mut visit = |classes: &[Function], chosen: &[usize]| {
-                let Some(mut demands) = Demands::default().with(bits[0], classes, most) else { return false };
+                let Some(mut constraints) = Constraints::default().with(bits[0], classes, most) else { return false };
                 let mut served = vec![(open[0], inputs(chosen))];
                 for other in 1..open.len() {
-                    let mut work = WORK_A_SERVICE.min(self.work.saturating_sub(spent));
+                    let mut work = WORK_PER_FURTHER_BIT.min(self.work.saturating_sub(spent));
                     spent += work;
                     let mut found = None;
                     let mut agree = |classes: &[Function], chosen: &[usize]| {
-                        found = demands.with(bits[other], classes, most).map(|more| (more, inputs(chosen)));
+                        found = constraints.with(bits[other], classes, most).map(|more| (more, inputs(chosen)));
                         found.is_some()
                     };
                     choices(bits[other], &start[other], &values, most - 2, &mut work, &mut Vec::new(), &mut agree);
                     spent -= work;
                     if let Some((more, inputs)) = found {
-                        demands = more;
+                        constraints = more;
                         served.push((open[other], inputs));
                     }
                 }
                 if best.as_ref().is_none_or(|best| served.len() > best.bits.len()) {
-                    let value = demands.function();
+                    let value = constraints.function();
                     best = Some(Completion { value: turned(value | value << (1 << most)), bits: served });
                 }
                 tried += 1;
@@ -301,7 +308,7 @@ impl Search {
     }
 }
 
-/// A function with two address bits exchanged.
+/// Returns a function with two address bits exchanged.
 fn exchanged(value: Function, low: usize, high: usize) -> Function {
     if low == high {
         return value;
@@ -311,21 +318,22 @@ fn exchanged(value: Function, low: usize, high: usize) -> Function {
     value ^ moved ^ moved << distance
 }
 
-/// Parts of the classes that a signal makes, as far as `value` takes both values in them.
+/// Splits classes of addresses by a signal; keeps the parts in which `value` is not constant.
 fn parted(classes: &[Function], signal: Function, value: Function) -> Vec<Function> {
     let mut parts = Vec::with_capacity(2 * classes.len());
     part(classes, signal, value, &mut parts);
     parts
 }
 
+/// Like [`parted`], into an existing vector.
 fn part(classes: &[Function], signal: Function, value: Function, parts: &mut Vec<Function>) {
     parts.clear();
     let halves = classes.iter().flat_map(|class| [class & signal, class & !signal]);
     parts.extend(halves.filter(|half| half & value != 0 && half & !value != 0));
 }
 
-/// Returns `true` if at most `left` of the free candidates determine a function inside each class, and adds them to
-/// `chosen`. Exact as long as there is work left.
+/// Returns `true` if at most `left` of the free candidates determine a function within each class of addresses, and
+/// adds them to `chosen`. Exact unless the budget `work` is exhausted.
 fn covered(
     value: Function,
     classes: &[Function],
@@ -338,18 +346,18 @@ fn covered(
     let Some(first) = classes.first() else { return true };
     if left == 1 {
         *work = work.saturating_sub(1 + candidates.len() as u32 / 8);
-        let tells = |at: &usize| {
+        let determines = |at: &usize| {
             free[*at]
                 && classes.iter().all(|class| {
                     let wrong = (candidates[*at] ^ value) & class;
                     wrong == 0 || wrong == *class
                 })
         };
-        let found = (0..candidates.len()).find(tells);
+        let found = (0..candidates.len()).find(determines);
         chosen.extend(found);
         return found.is_some();
     }
-    // Two addresses that one of the inputs has to tell apart; then the others.
+    // One of the inputs must distinguish these two addresses; then recurse for the others.
     let [one, zero] = [first & value, first & !value].map(|part| part.trailing_zeros());
     let mut options: Vec<(u32, usize, Vec<Function>)> = Vec::new();
     for (at, &candidate) in candidates.iter().enumerate() {
@@ -366,7 +374,7 @@ fn covered(
         if *work == 0 {
             break;
         }
-        // Without it from now on: choices that have it are all seen below.
+        // Later options need not consider it: this branch covers all choices that contain it.
         free[*at] = false;
         chosen.push(*at);
         found = covered(value, parts, candidates, free, left - 1, work, chosen);
@@ -379,8 +387,8 @@ fn covered(
     found
 }
 
-/// Visits choices of `left` candidates with the classes that they leave, until a visit says that it is enough or the
-/// work is used up.
+/// Visits choices of `left` candidates with the classes that remain, until `visit` returns `true` or the budget `work`
+/// is exhausted. Returns `true` if it stopped early.
 fn choices(
     value: Function,
     classes: &[Function],
@@ -411,14 +419,15 @@ fn choices(
     false
 }
 
-/// Constraints on a function of all but the highest address bit: within each pair it has one value on the first part
-/// and the other on the second. No two pairs meet.
+/// Constraints on a function of all but the highest address bit: for each pair of address sets, the function has one
+/// value on the first set and the other value on the second. All sets are disjoint.
 #[derive(Clone, Default)]
-struct Demands(Vec<(u64, u64)>);
+struct Constraints(Vec<(u64, u64)>);
 
-impl Demands {
-    /// With those of a bit whose other inputs leave these classes; nothing if no function satisfies all.
-    fn with(&self, bit: Function, classes: &[Function], most: usize) -> Option<Demands> {
+impl Constraints {
+    /// Returns these constraints with those of a bit whose other inputs leave these classes; `None` if no function
+    /// satisfies all of them.
+    fn with(&self, bit: Function, classes: &[Function], most: usize) -> Option<Constraints> {
         let folded = |part: Function| (part | part >> (1 << most)) as u64 & (u64::MAX >> (64 - (1 << most)));
         let pairs = || classes.iter().map(|class| (folded(class & bit), folded(class & !bit)));
         if pairs().any(|(one, zero)| one & zero != 0) {
@@ -428,6 +437,7 @@ impl Demands {
         pairs().all(|(one, zero)| all.add(one, zero)).then_some(all)
     }
 
+    /// Adds a pair, merging it with the pairs that it overlaps. Returns `false` if no function satisfies all.
     fn add(&mut self, mut one: u64, mut zero: u64) -> bool {
         let mut at = 0;
         while at < self.0.len() {
@@ -452,7 +462,7 @@ impl Demands {
         true
     }
 
-    /// A function that satisfies them.
+    /// Returns a function that satisfies all constraints.
     fn function(&self) -> Function {
         self.0.iter().fold(0, |all, &(one, _)| all | Function::from(one))
     }
@@ -477,8 +487,8 @@ mod tests {
         assert_eq!(exchanged(turned, 2, 6), value);
     }
 
-    /// Every signal is a function of its inputs, of which there are few, and every bit is a signal.
-    fn hold(most: usize, bits: &[Function], signals: &[PieceSignal]) {
+    /// Asserts that every signal is a function of its inputs, that these are few, and that every bit is a signal.
+    fn assert_complete(most: usize, bits: &[Function], signals: &[PieceSignal]) {
         for (at, signal) in signals.iter().enumerate().skip(most + 1) {
             assert!((1..=most).contains(&signal.inputs.len()) && signal.inputs.iter().all(|&input| input < at));
             assert!((1..=MOST_LEVELS).contains(&signal.level));
@@ -504,7 +514,7 @@ mod tests {
                 .filter(|&bit| bit != 0 && bit != mask)
                 .collect();
             let signals = search(most, &bits, usize::MAX).expect("no limit");
-            hold(most, &bits, &signals);
+            assert_complete(most, &bits, &signals);
         }
     }
 
@@ -515,7 +525,7 @@ mod tests {
         let value = |bit: i32, at: i32| Function::from((word((at ^ 64) - 64) >> bit & 1) as u8) << at;
         let bits: Vec<Function> = (0..10).rev().map(|bit| (0..128).fold(0, |f, at| f | value(bit, at))).collect();
         let signals = search(6, &bits, usize::MAX).expect("no limit");
-        hold(6, &bits, &signals);
+        assert_complete(6, &bits, &signals);
         assert!(signals.len() <= 7 + 19, "{}", signals.len() - 7);
     }
 }

@@ -1,7 +1,7 @@
-//! The integers of the program, and the few ways in which new ones are made.
+//! Atoms: the integer values of a program under construction, and the operations on them.
 //!
-//! An atom is a value of the program read as an integer: its real value times `2^frac`. Multiples by powers of two are
-//! atoms of the same value with more `frac`; they take no operation.
+//! An atom is a value of the program read as an integer: its real value times `2^frac`. A multiple by a power of two is
+//! another atom of the same value with a larger `frac`; it needs no operation.
 
 use super::constant_op;
 use super::elem::{Elem, Wire, common_unit, whole_quotient};
@@ -13,40 +13,42 @@ use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHashMap;
 
-/// Bits of a value at most.
+/// Largest width of a value in bits.
 const MAX_WIDTH: u64 = 1024;
-/// Entries of all tables at most.
+/// Largest number of entries of all tables together.
 const MAX_ENTRIES: usize = 1 << 26;
 
-/// All atoms, and the program that makes them.
+/// All atoms, and the program that computes them.
 pub(super) struct Atoms {
     pub(super) builder: Builder,
     all: Vec<Atom>,
-    /// Operations that were made before.
+    /// Atoms of the operations so far, to build equal operations only once.
     known: FxHashMap<(Op, Interval), u32>,
-    /// Entries of all tables.
+    /// Number of entries of all tables.
     entries: usize,
 }
 
+/// A value of the program read as an integer, with its bounds.
 #[derive(Clone)]
 struct Atom {
     value: ValueId,
     /// The integer is the real value times `2^frac`.
     frac: i32,
-    /// For a multiple by a power of two: the atom that it is a multiple of.
+    /// For a multiple by a power of two: the atom without that factor.
     bare: Option<u32>,
     low: BigInt,
     high: BigInt,
 }
 
 impl Atoms {
-    /// No operations yet, for a port of `n` elements.
+    /// Creates an empty program with this number of input elements.
     pub(super) fn new(inputs: usize) -> Atoms {
         let mut builder = Builder::new(vec![0; inputs]);
         builder.limits(Limits::derived());
         Atoms { builder, all: Vec::new(), known: FxHashMap::default(), entries: 0 }
     }
 
+    /// Returns the smallest and the largest integer of an atom.
     pub(super) fn range(&self, atom: u32) -> (&BigInt, &BigInt) {
         let atom = &self.all[atom as usize];
         (&atom.low, &atom.high)
@@ -60,7 +62,7 @@ impl Atoms {
         self.all[atom as usize].frac
     }
 
-    /// Bits of the narrowest type that holds the atom.
+    /// Returns the width of the narrowest type of an atom.
     pub(super) fn width(&self, atom: u32) -> u32 {
         self.kif(atom).width()
     }
@@ -70,14 +72,14 @@ impl Atoms {
         Interval::new(low, high, 0).kif()
     }
 
-    /// The atom without its factor, a power of two, and the exponent of that.
+    /// Returns the atom without its factor, a power of two, and the exponent of that factor.
     pub(super) fn bare(&self, atom: u32) -> (u32, i64) {
         let found = &self.all[atom as usize];
         let bare = found.bare.unwrap_or(atom);
         (bare, i64::from(found.frac - self.all[bare as usize].frac))
     }
 
-    /// The smallest and largest value of an element.
+    /// Returns the smallest and the largest value of an element.
     pub(super) fn ends(&self, elem: &Elem) -> (Rational, Rational) {
         match elem {
             Elem::Constant(value) => (value.clone(), value.clone()),
@@ -94,8 +96,11 @@ impl Atoms {
         }
     }
 
-    /// The integer of an operation.
-    fn make(&mut self, op: Op, low: BigInt, high: BigInt, frac: i32) -> Result<u32, String> {
+    /// Appends an operation unless an equal one exists; returns the atom of its result.
+    ///
+    /// # Errors
+    /// If the value is too wide, or too far from the binary point.
+    fn operation(&mut self, op: Op, low: BigInt, high: BigInt, frac: i32) -> Result<u32, String> {
         let bits = low.bits().max(high.bits());
         if bits > MAX_WIDTH {
             return Err(format!("a value of {bits} bits; at most {MAX_WIDTH} are supported: quantise before"));
@@ -118,18 +123,18 @@ impl Atoms {
         self.all.len() as u32 - 1
     }
 
-    /// An element of the port: its code, which has that many fractional bits.
+    /// Returns the atom of an input element: its raw integer value, which has `frac` fractional bits.
     pub(super) fn input(&mut self, input: u32, low: &BigInt, high: &BigInt, frac: i32) -> u32 {
-        let made = self.make(Op::Input { input }, low.clone(), high.clone(), frac);
-        made.expect("types of ports are narrow")
+        let atom = self.operation(Op::Input { input }, low.clone(), high.clone(), frac);
+        atom.expect("types of ports are narrow")
     }
 
     pub(super) fn constant(&mut self, value: &BigInt) -> Result<u32, String> {
         let (op, _) = constant_op(value);
-        self.make(op, value.clone(), value.clone(), 0)
+        self.operation(op, value.clone(), value.clone(), 0)
     }
 
-    /// `a * 2^shift_a + b * 2^shift_b`, or the difference.
+    /// Computes `a * 2^shift_a + b * 2^shift_b`, or the difference.
     pub(super) fn add(&mut self, a: (u32, u32), b: (u32, u32), subtract: bool) -> Result<u32, String> {
         let scaled = |end: &BigInt, shift: u32| end << shift;
         let ((a, shift_a), (b, shift_b)) = (a, b);
@@ -140,7 +145,7 @@ impl Atoms {
         self.add_within((a, shift_a), (b, shift_b), subtract, low, high)
     }
 
-    /// [`Atoms::add`] of what is known to lie in a narrower range.
+    /// Like [`Atoms::add`], for a result that is known to be in a narrower range.
     pub(super) fn add_within(
         &mut self,
         (a, shift_a): (u32, u32),
@@ -154,7 +159,7 @@ impl Atoms {
         let shift = y.frac + shift_b as i32 - frac;
         let (a, b) = (x.value, y.value);
         let op = if subtract { Op::Sub { a, b, shift } } else { Op::Add { a, b, shift } };
-        self.make(op, low, high, frac)
+        self.operation(op, low, high, frac)
     }
 
     pub(super) fn difference(&mut self, a: u32, b: u32) -> Result<u32, String> {
@@ -163,26 +168,26 @@ impl Atoms {
 
     pub(super) fn negated(&mut self, a: u32) -> Result<u32, String> {
         let Atom { value, frac, low, high, .. } = self.all[a as usize].clone();
-        self.make(Op::Neg { x: value }, -high, -low, frac)
+        self.operation(Op::Neg { x: value }, -high, -low, frac)
     }
 
-    /// `a + summand`.
+    /// Computes `a + summand`.
     pub(super) fn add_constant(&mut self, a: u32, summand: &BigInt) -> Result<u32, String> {
         if summand.is_zero() {
             return Ok(a);
         }
         let Atom { value, frac, low, high, .. } = self.all[a as usize].clone();
         let op = Op::AddConst { x: value, value: summand.into(), shift: frac };
-        self.make(op, low + summand, high + summand, frac)
+        self.operation(op, low + summand, high + summand, frac)
     }
 
-    /// `constant - a`.
+    /// Computes `constant - a`.
     pub(super) fn subtracted_from(&mut self, constant: &BigInt, a: u32) -> Result<u32, String> {
         let constant = self.constant(constant)?;
         self.difference(constant, a)
     }
 
-    /// `a * 2^shift`, without an operation.
+    /// Returns `a * 2^shift`, without an operation.
     pub(super) fn shifted(&mut self, a: u32, shift: u32) -> u32 {
         if shift == 0 {
             return a;
@@ -195,11 +200,11 @@ impl Atoms {
         self.add_atom(atom)
     }
 
-    /// `a * factor`, the factor positive: sums and differences of shifted copies, as its signed digits say.
+    /// Computes `a * factor` for a positive factor, as sums and differences of shifted copies by its signed digits.
     pub(super) fn times(&mut self, a: u32, factor: &BigInt) -> Result<u32, String> {
         let digits = digits::signed(factor);
         let (top, _) = *digits.last().ok_or("a factor of zero")?;
-        // From the top: intermediate values stay positive multiples.
+        // From the top digit down, so that intermediate values are positive multiples.
         let (mut sum, mut position) = (a, top);
         let mut multiple = BigInt::one();
         for &(digit, negative) in digits.iter().rev().skip(1) {
@@ -212,24 +217,24 @@ impl Atoms {
         Ok(self.shifted(sum, position))
     }
 
-    /// `floor(a / 2^shift)`.
+    /// Computes `floor(a / 2^shift)`.
     pub(super) fn floor_shifted(&mut self, a: u32, shift: u32) -> Result<u32, String> {
         if shift == 0 {
             return Ok(a);
         }
         let Atom { value, frac, low, high, .. } = self.all[a as usize].clone();
         let op = Op::Quantise { x: value, shift: frac - shift as i32 };
-        self.make(op, low >> shift, high >> shift, 0)
+        self.operation(op, low >> shift, high >> shift, 0)
     }
 
-    /// `count` bits of `a` from bit `from`, as a non-negative number.
+    /// Extracts `count` bits of `a` from bit `from` on, as a non-negative number.
     pub(super) fn bits(&mut self, a: u32, from: u32, count: u32) -> Result<u32, String> {
         let Atom { value, frac, .. } = self.all[a as usize];
         let op = Op::Quantise { x: value, shift: frac - from as i32 };
-        self.make(op, BigInt::ZERO, (BigInt::one() << count) - 1, 0)
+        self.operation(op, BigInt::ZERO, (BigInt::one() << count) - 1, 0)
     }
 
-    /// 1 where the atom is negative.
+    /// Computes a bit that is 1 if the atom is negative.
     pub(super) fn is_negative(&mut self, a: u32) -> u32 {
         let (low, high) = self.range(a);
         if !low.is_negative() {
@@ -242,7 +247,7 @@ impl Atoms {
         self.bits(a, sign, 1).expect("a bit is narrow")
     }
 
-    /// `1 - a` of a bit.
+    /// Computes `1 - bit`.
     pub(super) fn not(&mut self, bit: u32) -> Result<u32, String> {
         let (low, high) = self.range(bit);
         if low == high {
@@ -250,34 +255,34 @@ impl Atoms {
             return self.constant(&value);
         }
         let Atom { value, frac, .. } = self.all[bit as usize];
-        self.make(Op::Unary { op: UnaryBits::Not, x: value }, BigInt::ZERO, BigInt::one(), frac)
+        self.operation(Op::Unary { op: UnaryBits::Not, x: value }, BigInt::ZERO, BigInt::one(), frac)
     }
 
-    /// 1 where the atom, which is bare, is not zero.
+    /// Computes a bit that is 1 if the atom is not zero. The atom must be bare.
     pub(super) fn any(&mut self, a: u32) -> Result<u32, String> {
         let value = self.value(a);
-        self.make(Op::Unary { op: UnaryBits::Any, x: value }, BigInt::ZERO, BigInt::one(), 0)
+        self.operation(Op::Unary { op: UnaryBits::Any, x: value }, BigInt::ZERO, BigInt::one(), 0)
     }
 
-    /// The conjunction of two bits.
+    /// Computes the conjunction of two bits.
     pub(super) fn and(&mut self, a: u32, b: u32) -> Result<u32, String> {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
         let shift = y.frac - x.frac;
         let op = Op::Binary { op: BinaryBits::And, a: x.value, b: y.value, shift };
         let frac = x.frac;
-        self.make(op, BigInt::ZERO, BigInt::one(), frac)
+        self.operation(op, BigInt::ZERO, BigInt::one(), frac)
     }
 
-    /// `max(a, 0)`.
+    /// Computes `max(a, 0)`.
     pub(super) fn relu(&mut self, a: u32) -> Result<u32, String> {
         let Atom { value, frac, low, high, .. } = self.all[a as usize].clone();
         if !low.is_negative() {
             return Ok(a);
         }
-        self.make(Op::Relu { x: value }, BigInt::ZERO, high.max(BigInt::ZERO), frac)
+        self.operation(Op::Relu { x: value }, BigInt::ZERO, high.max(BigInt::ZERO), frac)
     }
 
-    /// `min(a, most)` of an atom that is not negative.
+    /// Computes `min(a, most)` for an atom that is not negative.
     pub(super) fn at_most(&mut self, a: u32, most: &BigInt) -> Result<u32, String> {
         if self.range(a).1 <= most {
             return Ok(a);
@@ -285,7 +290,7 @@ impl Atoms {
         let top = self.constant(most)?;
         let bits = most.bits() as u32;
         if most + 1u32 == BigInt::one() << bits {
-            // All bits above decide.
+            // `most` is `2^bits - 1`: the value exceeds it if any higher bit is set.
             let width = self.width(a);
             let above = self.bits(a, bits, width - bits)?;
             let beyond = self.any(above)?;
@@ -298,14 +303,14 @@ impl Atoms {
         Ok(self.narrowed(mux, BigInt::ZERO, most.clone()))
     }
 
-    /// An atom that is known to lie in a narrower range: the operation that made it gets that interval.
+    /// Returns the atom with a narrower range, which the caller has proved.
     pub(super) fn narrowed(&mut self, a: u32, low: BigInt, high: BigInt) -> u32 {
         let Atom { value, frac, .. } = self.all[a as usize];
         let op = Op::Quantise { x: value, shift: frac };
-        self.make(op, low, high, 0).expect("narrower than it was")
+        self.operation(op, low, high, 0).expect("narrower than it was")
     }
 
-    /// `on_true` where the bit is set, else `on_false`.
+    /// Computes `on_true` if the bit is set, otherwise `on_false`.
     pub(super) fn mux(&mut self, bit: u32, on_true: u32, on_false: u32) -> u32 {
         let (low, high) = self.range(bit);
         if low == high {
@@ -315,10 +320,10 @@ impl Atoms {
         let op = Op::Mux { cond: self.value(bit), on_true: t.value, on_false: f.value, shift: f.frac - t.frac };
         let (low, high) = (t.low.clone().min(f.low.clone()), t.high.clone().max(f.high.clone()));
         let frac = t.frac;
-        self.make(op, low, high, frac).expect("as wide as its operands")
+        self.operation(op, low, high, frac).expect("as wide as its operands")
     }
 
-    /// `a * b`.
+    /// Computes `a * b`.
     pub(super) fn product(&mut self, a: u32, b: u32) -> Result<u32, String> {
         let (x, y) = (&self.all[a as usize], &self.all[b as usize]);
         let corners = [&x.low * &y.low, &x.low * &y.high, &x.high * &y.low, &x.high * &y.high];
@@ -328,10 +333,10 @@ impl Atoms {
             low = low.max(BigInt::ZERO);
         }
         let (op, frac) = (Op::Mul { a: x.value, b: y.value }, x.frac + y.frac);
-        self.make(op, low, high, frac)
+        self.operation(op, low, high, frac)
     }
 
-    /// Entry `a - low` of a table, `low` being the atom's lowest value; the atom is bare.
+    /// Computes entry `a - low` of a table, where `low` is the atom's smallest integer. The atom must be bare.
     pub(super) fn lookup(&mut self, a: u32, entries: Vec<i32>) -> Result<u32, String> {
         let low = self.range(a).0.clone();
         let (least, most) = (entries.iter().min().copied().unwrap_or(0), entries.iter().max().copied().unwrap_or(0));
@@ -340,7 +345,7 @@ impl Atoms {
         }
         let out = Interval::new(i64::from(least), i64::from(most), 0);
         let table = Table { entries, out, hash: String::new(), inp_width: i64::from(self.width(a)) };
-        // Equal tables are one; there are few different ones.
+        // Equal tables are shared. A linear search suffices, as there are few.
         let found = self.builder.tables().iter().position(|known| known.entries == table.entries);
         let table = match found {
             Some(index) => alir_core::ir::TableId(index as u32),
@@ -353,10 +358,10 @@ impl Atoms {
             }
         };
         let op = Op::Lookup { x: self.value(a), table, base: low.into() };
-        self.make(op, least.into(), most.into(), 0)
+        self.operation(op, least.into(), most.into(), 0)
     }
 
-    /// An element without ends: a clamp becomes operations.
+    /// Returns the element without clamps: they become operations.
     pub(super) fn plain(&mut self, elem: &Elem) -> Result<Elem, String> {
         let wire = match elem {
             Elem::Constant(_) => return Ok(elem.clone()),
@@ -375,7 +380,7 @@ impl Atoms {
         if low.is_none() && high.is_none() {
             return Ok(elem.unclamped());
         }
-        // Whole numbers over a unit of which the distances of the ends are multiples.
+        // Choose a unit of which all distances between offset and bounds are multiples, so that these are integers.
         let mut unit = wire.unit.clone();
         for end in [low, high].into_iter().flatten() {
             unit = common_unit(&unit, &(end - &wire.offset));
@@ -392,7 +397,8 @@ impl Atoms {
         })
     }
 
-    /// `min(max(a, low), high)` as `from + b`, or `from - b` if the flag is set.
+    /// Computes `min(max(a, low), high)` in the form `from + b`, or `from - b` if the flag is set; returns (b, flag,
+    /// from).
     fn clamped(&mut self, a: u32, low: Option<BigInt>, high: Option<BigInt>) -> Result<(u32, bool, BigInt), String> {
         match (low, high) {
             (None, None) => Ok((a, false, BigInt::ZERO)),
@@ -411,7 +417,7 @@ impl Atoms {
         }
     }
 
-    /// An element as a multiple of a unit, without offset.
+    /// Returns the element without clamps and offset, as a multiple of a unit.
     pub(super) fn whole(&mut self, elem: &Elem) -> Result<Elem, String> {
         let wire = match self.plain(elem)? {
             Elem::Wire(wire) if !wire.offset.is_zero() => wire,
@@ -423,7 +429,7 @@ impl Atoms {
         Ok(Elem::new(self, atom, unit, Rational::zero()))
     }
 
-    /// The atom of a plain element over another unit and offset, in which it is whole.
+    /// Returns the atom of an element without clamps for another unit and offset, with which it is an integer.
     pub(super) fn over(&mut self, elem: &Elem, unit: &Rational, offset: &Rational) -> Result<u32, String> {
         match elem {
             Elem::Constant(value) => self.constant(&whole_quotient(&(value - offset), unit)),
