@@ -54,7 +54,7 @@ impl SampleTiming {
         for (bits, &(beat, low)) in elements.into_iter().zip(beats) {
             let place = given[beat][0].1.get_mut(low..low.saturating_add(bits.len()));
             let place = place.filter(|place| place.iter().all(|bit| !bit.is_known()));
-            place.ok_or("an input whose place in its beat is not there, or taken")?.copy_from_slice(bits);
+            place.ok_or("the bits of an input in its beat do not exist, or are taken")?.copy_from_slice(bits);
         }
         Ok(given)
     }
@@ -228,12 +228,12 @@ impl<'a> Reader<'_, 'a> {
         made: Made<'_>,
     ) -> Result<Built> {
         let &SampleTiming { interval, latency, ref input_timing } = sample_timing;
-        let nobody: Made<'_> = &mut |_, _, _| Ok(());
+        let no_callback: Made<'_> = &mut |_, _, _| Ok(());
         self.read_once(g, false)?;
         let flag = self.valid_flag(g)?;
         let mut state = self.initial_state();
         state.iter().for_each(|(net, bits)| _ = self.put(*net, 0, bits));
-        self.settle(g, nobody)?;
+        self.settle(g, no_callback)?;
         let ready: Vec<usize> = single.iter().copied().filter(|&net| self.nets[net].bits[0] == Lit::TRUE).collect();
         let &[ready] = &ready[..] else {
             return self.wrong("no output reports that a sample is accepted in the first cycle, or several do");
@@ -243,7 +243,7 @@ impl<'a> Reader<'_, 'a> {
         // An unknown input takes at most as long as a result to reach every register that depends on it.
         for _ in 0..latency / interval + 2 {
             for _ in 0..interval {
-                self.settle(g, nobody)?;
+                self.settle(g, no_callback)?;
                 self.edge(g)?;
             }
             let before = state.clone();

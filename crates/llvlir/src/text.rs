@@ -570,7 +570,9 @@ impl Reader {
         match (letter, &token.kind) {
             (b'i', Kind::Number(number)) => match number_value(number) {
                 Some(value) => Ok(Arg::imm(&value)),
-                None => Err(Stop::new(Reason::Imm, at, "an immediate of so many digits is outside every range")),
+                None => {
+                    Err(Stop::new(Reason::Imm, at, "an immediate with this number of digits is outside of every range"))
+                }
             },
             (b'i', Kind::Register(..)) => Err(helped(expected(token, "a number"), hints::for_register(row, k))),
             (b'i', _) => Err(expected(token, "a number")),

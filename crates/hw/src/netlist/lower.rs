@@ -24,7 +24,7 @@ const UNLIMITED: i64 = i64::MAX / 4;
 
 /// Number of memory words that a program may use beyond four times the entries of its tables. Above that, tables are
 /// addressed with a subtracter instead of padded to the range of their operand.
-const SPARE_WORDS: u64 = 1 << 20;
+const PADDING_WORDS: u64 = 1 << 20;
 
 /// Builds the netlist of a program, pipelined as scheduled.
 ///
@@ -102,7 +102,7 @@ struct Lowering<'a> {
     /// Memories by table, operand type and base.
     memories: FxHashMap<(TableId, u32, bool, Code), Memory>,
     /// Number of memory words that padded tables may still use.
-    spare_words: u64,
+    padding_words: u64,
     /// Scratch of [`Lowering::sum`].
     terms: Vec<(Fixed, bool)>,
     /// Target of the logic.
@@ -121,7 +121,7 @@ impl<'a> Lowering<'a> {
             values: Vec::with_capacity(model.nodes().len()),
             inputs: Vec::with_capacity(model.n_inputs()),
             memories: FxHashMap::default(),
-            spare_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + SPARE_WORDS,
+            padding_words: model.tables().iter().map(|t| 4 * t.entries.len() as u64).sum::<u64>() + PADDING_WORDS,
             terms: Vec::new(),
             fabric: Fabric::default(),
             pairs: Pairs::none(),
@@ -430,9 +430,9 @@ impl<'a> Lowering<'a> {
         let table = self.model.table(id);
         let len = table.entries.len() as u64;
         let codes = 1u64.checked_shl(from.width()).unwrap_or(u64::MAX);
-        let direct = codes <= (4 * len).max(256) && codes <= self.spare_words;
+        let direct = codes <= (4 * len).max(256) && codes <= self.padding_words;
         let entries: Vec<i32> = if direct {
-            self.spare_words -= codes;
+            self.padding_words -= codes;
             let base = base.to_i64().expect("a table's base is a code of its operand's type");
             by_pattern(&table.entries, from, base)
         } else {

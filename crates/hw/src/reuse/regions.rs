@@ -60,7 +60,7 @@ pub(super) fn split(
     implement: impl Fn(&Model) -> Model,
 ) -> (Vec<Class>, Vec<UnplannedRegion>) {
     let model = finder.model;
-    let alone: Vec<bool> = classes.iter().map(|class| stands_alone(class, interval)).collect();
+    let alone: Vec<bool> = classes.iter().map(|class| prefers_bit_serial(class, interval)).collect();
     let mut blocks = Blocks { finder, members: Vec::new(), maker: FxHashMap::default() };
     for (number, class) in classes.iter().enumerate() {
         blocks.members.extend(class.depths.iter().enumerate().map(|(at, &depth)| (depth, number, at)));
@@ -140,7 +140,7 @@ pub(super) fn split(
 
 /// Returns `true` if the blocks of a class take less hardware as one bit-serial circuit each than on shared functional
 /// units.
-fn stands_alone(class: &Class, interval: u32) -> bool {
+fn prefers_bit_serial(class: &Class, interval: u32) -> bool {
     let n = class.instances.len();
     if class.kept {
         return false;

@@ -22,13 +22,13 @@ const MOST_BITS: u32 = 16;
 /// Largest number of steps from a table's operand back to the value.
 const MOST_STEPS: usize = 16;
 /// Budget of a program in evaluated operations, beyond four for each table entry.
-const SPARE_WORK: usize = 1 << 14;
+const BASE_WORK: usize = 1 << 14;
 
 /// Composes tables with the operations before them.
 pub(super) fn run(model: &Model, known: &mut Known) -> Option<Model> {
     let facts = known.whole(model);
     let sources = Sources::new(model);
-    let mut work = SPARE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
+    let mut work = BASE_WORK + model.tables().iter().map(|t| 4 * t.entries.len()).sum::<usize>();
     let mut pool: FxHashMap<(Vec<i32>, i32), TableId> = FxHashMap::default();
     rebuild(model, |rw, id| {
         let node = model.node(id);
