@@ -17,7 +17,7 @@ from pathlib import Path
 
 TEMPLATE = Path(__file__).resolve().parents[2] / 'templates' / 'project' / 'yosys.ys'
 DATA = Path(__file__).with_name('fit_data.json')
-# How Yosys is told, what counts as a table, and how many a cell is; what counts as a flip-flop.
+# Options of Yosys for the device, what counts as a table, and how many a cell is; what counts as a flip-flop.
 DEVICES = {
     'ultrascale+': ('synth_xilinx -family xcup -noiopad -noclkbuf -nodsp -nobram -nosrl', {r'LUT[1-6]|INV': 1}, r'FD[RSCP]E'),
     '7series': ('synth_xilinx -family xc7 -noiopad -noclkbuf -nodsp -nobram -nosrl', {r'LUT[1-6]|INV': 1}, r'FD[RSCP]E'),

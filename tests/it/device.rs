@@ -147,8 +147,8 @@ fn registers_beside_products_are_those_of_the_blocks() {
     assert_eq!(flip_flops(behind, None, true, Device::Ice40), (all, 0));
 }
 
-/// A rectified value between registers is their synchronous reset; not if it has another reader, or the registers have a
-/// reset or an enable of their own.
+/// A rectified value between registers is their synchronous reset; not if it has another reader, or the registers have
+/// a reset or an enable of their own.
 #[test]
 fn resets_of_registers_take_no_tables() {
     let model = |width: u32, with_reader: bool| {

@@ -102,8 +102,9 @@ fn tables_of_single_carries(gates: &Gates, cover: &Cover) -> u64 {
     sums + inverted.iter().filter(|&&is| is).count() as u64
 }
 
-/// Returns the number of tables whose work the synchronous reset (or set) of registers does: a bit that one signal forces
-/// to a constant (`sign ? 0 : x`), and that nothing but registers without a reset and an enable of their own reads.
+/// Returns the number of tables whose work the synchronous reset (or set) of registers does: a bit that one signal
+/// forces to a constant (`sign ? 0 : x`), and that nothing but registers without a reset and an enable of their own
+/// reads.
 /// `is_free[k]`: `true` if the register of end `k` is such a one.
 pub(super) fn tables_in_resets(gates: &Gates, cover: &Cover, is_free: &[bool]) -> u64 {
     let read = read_gates(gates, cover, |end| !is_free.get(end).is_some_and(|&free| free));
