@@ -65,8 +65,9 @@ fn registers_stand_within_products_of_logic() {
         };
         let (cut, uncut) = (clock(&["-O2"]), clock(&["--passes", &whole]));
         assert!(cut.0 >= least * uncut.0, "{name} on {device}: {cut:?} against {uncut:?}");
-        // Adders between parts take tables; parts of squares are smaller than squares.
-        assert!(cut.1 <= uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
+        // Adders between parts take tables; parts of squares are smaller than squares. Resets that take the place of
+        // tables stand at other registers.
+        assert!(cut.1 <= 1.01 * uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
     }
     // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the
     // level decides about nothing but the passes (elsewhere also about sums with constants), so that whole texts can be
