@@ -65,8 +65,8 @@ fn registers_stand_within_products_of_logic() {
         };
         let (cut, uncut) = (clock(&["-O2"]), clock(&["--passes", &whole]));
         assert!(cut.0 >= least * uncut.0, "{name} on {device}: {cut:?} against {uncut:?}");
-        // Adders between parts take tables; parts of squares are smaller than squares. Resets that take the place of
-        // tables stand at other registers.
+        // Adders between parts take tables; parts of squares are smaller than squares. Resets that replace
+        // tables are at other registers.
         assert!(cut.1 <= 1.01 * uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
     }
     // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the
@@ -182,7 +182,7 @@ fn resets_of_registers_take_no_tables() {
 
 /// On iCE40 a comparison takes carries and inverters of one operand, and no table for each bit.
 #[test]
-fn comparisons_take_no_tables_beside_their_carries() {
+fn comparisons_take_no_tables_but_inverters() {
     let tables = |device: Device| {
         let mut b = Builder::new(vec![0; 2]);
         let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(0, 65535, 0)));
