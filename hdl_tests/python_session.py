@@ -151,7 +151,7 @@ with tempfile.TemporaryDirectory() as folder:
     raises(TypeError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipelin=3), "did you mean 'pipeline'?")
     raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", pipeline="3..1x"), "pipeline")
     raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", jobs=2), "add run")
-    raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", shared={"use_dps": "no"}), "use-dps")
+    raises(InputError, lambda: alir2hdl.explore(model, Path(folder) / "x", shared={"use_dps": "no"}), "'use_dps'", 'use_dsp="no"')
     raises(TypeError, lambda: alir2hdl.explore(model, Path(folder) / "x", shared="-O2"), "neither a dict")
     assert not (Path(folder) / "x").exists()
     # The workflow runs with the package's own program.
