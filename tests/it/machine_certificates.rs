@@ -179,7 +179,7 @@ fn an_induction_that_is_none_is_refused() {
         ("clocks 0 0\n", "clocks 18446744073709551615 1\n", "more clocks"),
         ("clocks 0 0\n", "clocks 0\n", "two numbers of clocks"),
         ("clocks 0 0\n", "every 2 3\nclocks 0 0\n", "an induction of samples"),
-        (first, &format!("{first} 99999999"), "not there"),
+        (first, &format!("{first} 99999999"), "does not exist"),
         (first, &format!("same {}", bits[1]), "one bit alone"),
         (first, &format!("{first} {}", last.rsplit(' ').next().unwrap()), "two classes"),
         (first, &first.replacen(bits[2], &(bits[2].parse::<usize>().unwrap() ^ 1).to_string(), 1), "at power-on"),
