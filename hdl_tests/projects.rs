@@ -692,7 +692,7 @@ fn sim_structures_of_systemverilog_are_the_ports() {
     let bench =
         format!("module structures;\n{variables}    initial begin\n{checks}        $finish;\n    end\nendmodule\n");
     std::fs::write(folder.path().join("structures.sv"), bench).expect("written");
-    // Ports of the design without a connection, and variables that only a part of is written, are meant.
+    // The bench leaves some ports unconnected and writes some variables only in part.
     let mut words =
         ["--binary", "--top", "structures", "-Wno-PINMISSING", "-Wno-UNDRIVEN", "-MAKEFLAGS", "OPT_FAST=-O0"].to_vec();
     words.extend(files.iter().map(String::as_str).chain(["structures.sv"]));

@@ -60,14 +60,20 @@ fn registers_stand_within_products_of_logic() {
     {
         let clock = |more: &[&str]| {
             let options = ["--use-dsp", "no", "--delay-model", "device", "--device", device, "--pipeline", stages];
-            let shown = info(name, &[&options, more].concat());
-            (shown["estimate"]["clock_mhz"].as_f64().unwrap(), shown["estimate"]["lut"].as_f64().unwrap())
+            // With an enable the registers have no resets that replace LUTs.
+            let folder = tempfile::tempdir().expect("a folder");
+            let model = model(name);
+            let project = ["project", &model, "-o", "p", "--vectors", "1", "--enable", "-q"];
+            let (code, _, said) = run(folder.path(), &[&project, &options[..], more].concat());
+            assert_eq!(code, 0, "{said}");
+            let facts = std::fs::read(folder.path().join("p/metadata.json")).expect("metadata.json");
+            let estimate = serde_json::from_slice::<serde_json::Value>(&facts).expect("JSON")["estimate"].clone();
+            (estimate["clock_mhz"].as_f64().unwrap(), estimate["lut"].as_f64().unwrap())
         };
         let (cut, uncut) = (clock(&["-O2"]), clock(&["--passes", &whole]));
         assert!(cut.0 >= least * uncut.0, "{name} on {device}: {cut:?} against {uncut:?}");
-        // Adders between parts take tables; parts of squares are smaller than squares. Resets that replace
-        // tables are at other registers.
-        assert!(cut.1 <= 1.01 * uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
+        // Adders between parts take tables; parts of squares are smaller than squares.
+        assert!(cut.1 <= uncut.1 || name == "over64", "{name} on {device}: {cut:?} against {uncut:?}");
     }
     // Without stages there is nowhere to cut, and a row of a sweep is what its number of stages gives. On ECP5 the
     // level decides about nothing but the passes (elsewhere also about sums with constants), so that whole texts can be
@@ -183,18 +189,17 @@ fn resets_of_registers_take_no_tables() {
 /// On iCE40 a comparison takes carries and inverters of one operand, and no table for each bit.
 #[test]
 fn comparisons_take_no_tables_but_inverters() {
-    let tables = |device: Device| {
+    let found = {
         let mut b = Builder::new(vec![0; 2]);
         let [x, y] = [0, 1].map(|input| b.op(Op::Input { input }, Interval::new(0, 65535, 0)));
         let difference = b.op(Op::Sub { a: x, b: y, shift: 0 }, Interval::new(-65535, 65535, 0));
         let least = b.op(Op::Mux { cond: difference, on_true: x, on_false: y, shift: 0 }, Interval::new(0, 65535, 0));
         b.output(Output { source: Some(least), shift: 0, neg: false });
         let netlist = combinational(&b.finish().expect("a valid program"));
-        Estimate::new(&netlist, device, Resources::default()).tables
+        Estimate::new(&netlist, Device::Ice40, Resources::default()).tables
     };
-    let found = tables(Device::Ice40);
     // The sign, and an inverter for each bit.
-    assert!(found.multiplexers == 16 && (16..=18).contains(&found.carry), "{found:?}");
+    assert_eq!((found.multiplexers, found.carry), (16, 17), "{found:?}");
 }
 
 #[test]

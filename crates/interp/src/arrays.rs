@@ -256,7 +256,7 @@ pub enum ArrayFault {
 }
 
 impl ArrayFault {
-    /// Returns the index of the sample, which orders faults.
+    /// Returns the index of the sample, which orders errors.
     fn sample(&self) -> usize {
         match self {
             ArrayFault::Sample { sample, .. }
@@ -266,8 +266,8 @@ impl ArrayFault {
         }
     }
 
-    /// Returns the fault with `first` added to the index of the sample.
-    fn offset_by(mut self, first: usize) -> ArrayFault {
+    /// Returns the error with `first` added to the index of its sample.
+    fn with_sample_offset(mut self, first: usize) -> ArrayFault {
         match &mut self {
             ArrayFault::Sample { sample, .. }
             | ArrayFault::Refused { sample, .. }
@@ -419,7 +419,7 @@ impl ArrayEngine {
                     None => worker.block(samples, &mut part, range.len()),
                 };
                 if let Err(fault) = done {
-                    let fault = fault.offset_by(range.start);
+                    let fault = fault.with_sample_offset(range.start);
                     let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
                     // Blocks are taken in order, so all earlier ones are done or in progress: the least sample wins.
                     if work

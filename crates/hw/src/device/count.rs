@@ -68,7 +68,8 @@ pub(super) fn tables(gates: &Gates, cover: &Cover, technology: &Technology) -> T
     tables
 }
 
-/// Returns for each gate `true` if a table, a carry bit, a block or an end reads it; `is_end(k)`: the end `k` counts.
+/// Returns for each gate `true` if a LUT, a carry bit, a block or an end reads it. Ends `k` without `is_end(k)` are
+/// ignored.
 fn read_gates(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> Vec<bool> {
     let mut read = vec![false; gates.gates.len()];
     for (index, gate) in gates.gates.iter().enumerate() {
@@ -86,8 +87,8 @@ fn read_gates(gates: &Gates, cover: &Cover, is_end: impl Fn(usize) -> bool) -> V
     read
 }
 
-/// Returns the number of tables that carry bits need, where each carry bit has a table of its own: one for each sum bit
-/// that is read, and one for each inverted operand of the others.
+/// Returns the number of LUTs of carry chains on devices with one LUT for each carry bit: one for each sum bit that is
+/// read, and one for each inverted operand of the other carry bits.
 fn tables_of_single_carries(gates: &Gates, cover: &Cover) -> u64 {
     let read = read_gates(gates, cover, |_| true);
     let (mut sums, mut inverted) = (0, vec![false; gates.gates.len()]);
@@ -102,10 +103,10 @@ fn tables_of_single_carries(gates: &Gates, cover: &Cover) -> u64 {
     sums + inverted.iter().filter(|&&is| is).count() as u64
 }
 
-/// Returns the number of tables whose work the synchronous reset (or set) of registers does: a bit that one signal
-/// forces to a constant (`sign ? 0 : x`), and that nothing but registers without a reset and an enable of their own
-/// reads.
-/// `is_free[k]`: `true` if the register of end `k` is such a one.
+/// Returns the number of LUTs that synthesis replaces by the synchronous reset (or set) of registers. Such a LUT forces
+/// a bit to a constant while one signal is set (`sign ? 0 : x`), and only registers without reset and enable read the
+/// bit.
+/// `is_free[k]`: `true` if the register of end `k` has neither reset nor enable.
 pub(super) fn tables_in_resets(gates: &Gates, cover: &Cover, is_free: &[bool]) -> u64 {
     let read = read_gates(gates, cover, |end| !is_free.get(end).is_some_and(|&free| free));
     // The ends that are forced, by each operand that may be the forcing one.

@@ -138,7 +138,7 @@ impl Outcome {
     /// [`check_certificate`]. Returns the delay of each stage.
     ///
     /// # Errors
-    /// Those of the two checkers.
+    /// If the schedule or its certificate fails its checker.
     pub fn check(&self, model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses) -> Result<Vec<f64>, Diagnostics> {
         let goal = Goal { max_stage_delay: Some(self.max_stage_delay), stages: Some(self.schedule.stages), ..*goal };
         let delays = check(model, delay, &goal, &self.schedule)?;
