@@ -242,7 +242,7 @@ for name, (make, options) in wanted.items():
         rows, flat = (np.concatenate([part.reshape(300, -1) for part in parts], axis=1) for parts in (given, expected))
         assert np.array_equal(Model.load(scratch / name / "model.json.gz").predict(rows), flat), name
     assert (scratch / name / "project/rtl/myproject.v").is_file()
-    if name in ("norm", "conv2d", "merges", "softmax"):
+    if name in ("norm", "conv2d", "merges", "softmax", "mode_rnd_zero", "mode_symmetric"):
         # Layer by layer, in both types of floating point.
         for samples in (x[:7], x[:7].astype(np.float32)):
             (y, layers), (y_theirs, layers_theirs) = ours.trace(samples), theirs.trace(samples)

@@ -1,7 +1,7 @@
 """A back end for hls4ml (1.3): `convert_from_keras_model(..., backend="alir2hdl")`.
 
     >>> model = hls4ml.converters.convert_from_keras_model(keras_model, backend="alir2hdl", output_dir="build", clock_period=4)
-    >>> model.compile()                 # writes the project, builds the emulator
+    >>> model.compile()                 # writes the project, loads the program
     >>> y = model.predict(x)            # bit for bit hls4ml's C simulation, and the hardware
     >>> model.build()                   # simulates the RTL, reads reports
 
@@ -15,10 +15,11 @@ refused with the layer's name. `trace` gives every layer whose `Trace` is set, a
 """
 
 import hashlib
+import weakref
 from pathlib import Path
 
 from ._adaptations import _keep_axes, _leave_unrolled, _take_hgq
-from ._program import _emulator, _program
+from ._program import _emulator, _entered, _program
 
 __all__ = ["register"]
 
@@ -37,6 +38,8 @@ def _backend_class():
             self._register_layer_attributes()
             self._default_flow = "vitis:ip"
             self._writer_flow = None
+            # The program of every graph that was written.
+            self._loaded = weakref.WeakKeyDictionary()
 
         def create_initial_config(self, part="xcvu13p-flga2577-2-e", clock_period=5, io_type="io_parallel", pipeline=_PIPELINE, **rest):
             """hls4ml's options, and `pipeline`: a number of stages, or auto for the fewest that meet the clock."""
@@ -72,26 +75,31 @@ def _backend_class():
 
             folder = Path(model.config.get_output_dir())
             folder.mkdir(parents=True, exist_ok=True)
-            comb = _program(model)
-            comb.save(str(folder / "model.json.gz"))
-            return Model.load(folder / "model.json.gz")
+            _program(model).save(str(folder / "model.json.gz"))
+            self._loaded[model] = Model.load(folder / "model.json.gz")
+            return self._loaded[model]
 
         def compile(self, model) -> str:
-            """Builds the emulator, a shared library by g++; gives its path."""
+            """Loads the program for `predict` if it is not yet; gives the path of the library that hls4ml loads."""
+            from .. import Model, _alir2hdl
+
+            if model not in self._loaded:
+                self._loaded[model] = Model.load(Path(model.config.get_output_dir()) / "model.json.gz")
+            # hls4ml loads a library whatever it is for; only its trace() calls one.
+            return self._traced_library(model) if model.config.trace_output else _alir2hdl.__file__
+
+        def _traced_library(self, model) -> str:
+            """Builds the library for hls4ml's trace() by g++."""
             from .. import Model
             from ..alkaid import _tool
 
             folder, name = Path(model.config.get_output_dir()), model.config.get_project_name()
             # The layers that hls4ml's own trace() waits for.
-            traced = [layer for layer in model.get_layers()
-                      if model.config.trace_output and layer.get_attr("function_cpp", None) and layer.get_attr("trace", False)]
-            source = "traced.json.gz" if traced else "model.json.gz"
-            if traced:
-                _program(model, traced).save(str(folder / source))
-            if model.config.trace_output:
-                # trace() works in this folder of hls4ml's projects.
-                (folder / "firmware").mkdir(exist_ok=True)
-            (folder / "program.hpp").write_text(Model.load(folder / source)._native.cpp_header("program"))
+            traced = [layer for layer in model.get_layers() if layer.get_attr("function_cpp", None) and layer.get_attr("trace", False)]
+            _program(model, traced).save(str(folder / "traced.json.gz"))
+            # trace() works in this folder of hls4ml's projects.
+            (folder / "firmware").mkdir(exist_ok=True)
+            (folder / "program.hpp").write_text(Model.load(folder / "traced.json.gz")._native.cpp_header("program"))
             (folder / "program.cpp").write_text(_emulator(model, traced, name))
             # A process that has loaded a library gets that one again from the same path, whatever it holds now.
             content = (folder / "program.hpp").read_bytes() + (folder / "program.cpp").read_bytes()
@@ -99,6 +107,23 @@ def _backend_class():
             library = folder / f"{name}-{stamp}-{hashlib.sha256(content).hexdigest()[:12]}.so"
             _tool(["g++", "-std=c++17", "-O2", "-shared", "-fPIC", "-o", library.name, "program.cpp"], folder, False)
             return str(library.resolve())
+
+        def predict(self, model, x):
+            """The outputs for samples, as hls4ml's own `predict` gives them: an array, or a list with one for each output."""
+            import numpy as np
+
+            if model not in self._loaded:
+                raise RuntimeError("alir2hdl: the model is not compiled: call compile() first")
+            program = self._loaded[model]
+            ports = model.get_input_variables()
+            given = [np.asarray(part) for part in ([x] if len(ports) == 1 else x)]
+            samples = model._compute_n_samples(given if len(ports) > 1 else given[0])
+            rows = np.concatenate([_entered(model, *pair).reshape(samples, -1) for pair in zip(ports, given, strict=True)], axis=1)
+            dtype = np.result_type(*given) if all(part.dtype == np.float32 for part in given) else np.float64
+            ends = np.cumsum([variable.size() for variable in model.get_output_variables()])
+            made = np.split(program.predict(rows).astype(dtype, copy=False), ends[:-1], axis=1)
+            made = [part[0] for part in made] if samples == 1 else made
+            return made[0] if len(made) == 1 else made
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
             """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""

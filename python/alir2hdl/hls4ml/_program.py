@@ -3,8 +3,7 @@
 import numpy as np
 
 from ._layers import _layer
-from ._numbers import _cast, _refused, _type
-
+from ._numbers import _cast, _codes, _refused, _type
 
 
 def _is_converted(layer) -> bool:
@@ -42,6 +41,15 @@ static double {name}(double x) {{
 {clamp}  return std::ldexp(code, {-fractional});
 }}
 """
+
+
+def _entered(model, variable, numbers):
+    """Numbers for an input, converted to its type where the port takes values of that type only."""
+    layer = next(layer for layer in model.get_layers() if layer.get_output_variable().name == variable.name)
+    if not _is_converted(layer):
+        return numbers
+    kind = _type(layer, variable.type.precision)
+    return _codes(numbers, kind) * 2.0 ** -kind[2]
 
 
 def _program(model, traced=()):

@@ -58,7 +58,7 @@ impl<'d> Optimised<'d> {
     /// If the goal cannot be reached; if the checker objects, which is our mistake.
     pub fn schedule(self, spec: &Spec) -> Result<Scheduled<'d>, Error> {
         let Optimised { source, mut program, mut passes } = self;
-        let (Made { outcome, delays }, shortened) = spec.schedule_with_splits(&program)?;
+        let (Made { outcome, delays, .. }, shortened) = spec.schedule_with_splits(&program)?;
         if let Some((split, stats)) = shortened {
             program = Cow::Owned(split);
             passes.extend(stats);
