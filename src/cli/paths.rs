@@ -8,7 +8,7 @@
 use super::Failure;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::files::{Identity, Protected};
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -87,8 +87,8 @@ struct Given {
 /// lives.
 ///
 /// # Errors
-/// `E0003` where a result would replace what is read, `E0802` where two results share a file, or one shares stdout
-/// with the document of `--json` (exit code 2).
+/// `E0003` where a result would replace what is read, `E0802` where two results share a file, one shares stdout with the
+/// document of `--json`, or a folder is `-` (exit code 2).
 pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
     let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
     let in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
@@ -120,6 +120,15 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
             problems.push(Diagnostic::error("E0802", place(), message).with_help("give each result a file of its own"));
         }
     }
+    // Only where a result is `-`: building the command line takes as long as parsing it.
+    for result in given.iter().filter(|g| g.role != Role::Read && g.path.as_os_str() == "-") {
+        let command = command();
+        if argument(&command, name, result.id).is_some_and(is_folder) {
+            let place = Place::Flag(flag(&command, name, result.id));
+            let error = Diagnostic::error("E0802", place, "- is stdout, and this option names a folder");
+            problems.push(error.with_help("give a name; ./- is the folder called -"));
+        }
+    }
     let json = matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
     if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.path.as_os_str() == "-") {
         let (flag, message) = (flag(&command(), name, result.id), "the JSON document goes to stdout too");
@@ -133,10 +142,20 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     Ok(Protected::new(read))
 }
 
+/// The option with this name in the parser.
+fn argument<'a>(command: &'a Command, sub_command: Option<&str>, id: &str) -> Option<&'a Arg> {
+    let command = sub_command.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
+    command.get_arguments().find(|arg| arg.get_id() == id)
+}
+
+/// Returns `true` if the value of an option is a folder.
+fn is_folder(arg: &Arg) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "DIR"))
+}
+
 /// An option as it is typed.
 fn flag(command: &Command, sub_command: Option<&str>, id: &str) -> String {
-    let command = sub_command.and_then(|name| command.find_subcommand(name)).unwrap_or(command);
-    let Some(arg) = command.get_arguments().find(|arg| arg.get_id() == id) else { return id.to_owned() };
+    let Some(arg) = argument(command, sub_command, id) else { return id.to_owned() };
     match arg.get_long() {
         Some(long) => format!("--{long}"),
         None => arg.get_value_names().map_or_else(|| id.to_owned(), |names| names.join(" ")),

@@ -159,6 +159,20 @@ fn no_two_results_share_a_file() {
 }
 
 #[test]
+fn no_folder_is_standard_output() {
+    let dir = folder();
+    for arguments in [
+        &["project", "m.json.gz", "-o", "-"][..],
+        &["explore", "m.json.gz", "-o", "-"],
+        &["verify", "m.json.gz", "--keep", "-"],
+        &["prove", "m.json.gz", "m.v", "--certificate", "-"],
+        &["man", "-o", "-"],
+    ] {
+        refused(dir.path(), arguments, "E0802");
+    }
+}
+
+#[test]
 fn global_options_stand_before_and_behind_a_sub_command() {
     let folder = folder();
     let silent = |arguments: &[&str]| {

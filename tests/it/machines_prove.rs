@@ -226,7 +226,7 @@ fn a_rare_difference_is_found() {
 fn the_testbench_shows_the_difference() {
     let machine = read("serial_matvec");
     for (language, simulator, simulate) in [
-        (Language::Verilog, "iverilog", "iverilog -o sim dut.v tb.v && vvp sim"),
+        (Language::Verilog, "iverilog", "iverilog -o sim dut.v tb.v && vvp -n sim"),
         (Language::Vhdl, "ghdl", "ghdl -a dut.vhd && ghdl -a tb.vhd && ghdl -e tb && ghdl -r tb"),
     ] {
         if tool(simulator).is_none() {
@@ -251,6 +251,7 @@ fn the_testbench_shows_the_difference() {
             let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
             let words: Vec<&str> = said.split(|c: char| !c.is_ascii_alphabetic()).collect();
             assert!(words.contains(&expected), "{said}\n{bench}");
+            assert_eq!(output.status.success(), expected == "MATCH", "{said}\n{bench}");
         }
     }
 }

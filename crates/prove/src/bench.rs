@@ -14,6 +14,41 @@ fn bits_of(code: &BigInt, width: u32) -> String {
     (0..u64::from(width)).rev().map(|i| if code.bit(i) { '1' } else { '0' }).collect()
 }
 
+/// Returns Verilog that compares bits of a port with the expected ones and ends the simulation. With `MISMATCH` Icarus
+/// exits with 1, and other simulators stop.
+pub(crate) fn verilog_verdict(bits: &str, width: u32, expected: &str) -> String {
+    format!(
+        "        if ({bits} === {width}'b{expected}) begin
+            $display(\"MATCH\");
+            $finish;
+        end
+        else begin
+            $display(\"MISMATCH: %b, expected {expected}\", {bits});
+`ifdef __ICARUS__
+            $finish_and_return(1);
+`else
+            $stop;
+`endif
+        end
+"
+    )
+}
+
+/// Returns the end of a VHDL testbench, which compares bits of a port with the expected ones: `MISMATCH` is a failure.
+pub(crate) fn vhdl_verdict(bits: &str, expected: &str) -> String {
+    format!(
+        "        if {bits} = \"{expected}\" then
+            report \"MATCH\";
+        else
+            report \"MISMATCH\" severity failure;
+        end if;
+        wait;
+    end process;
+end architecture;
+"
+    )
+}
+
 /// Returns the values for each data port, from the earliest clock on; the last row is the one before the output is
 /// seen.
 fn rows(
@@ -148,11 +183,9 @@ impl Bench<'_> {
         } else {
             format!("{}[{}:{}]", self.name(self.port), self.lo + self.width - 1, self.lo)
         };
-        let _ = writeln!(t, "        #5 if ({bits} === {}'b{})", self.width, self.expected);
-        let _ = writeln!(t, "            $display(\"MATCH\");");
-        let _ = writeln!(t, "        else");
-        let _ = writeln!(t, "            $display(\"MISMATCH: %b, expected {}\", {bits});", self.expected);
-        t.push_str("        $finish;\n    end\nendmodule\n");
+        t.push_str("        #5;\n");
+        t.push_str(&verilog_verdict(&bits, self.width, &self.expected));
+        t.push_str("    end\nendmodule\n");
         t
     }
 
@@ -192,11 +225,8 @@ impl Bench<'_> {
             }
         }
         let bits = format!("{}({} downto {})", self.name(self.port), self.lo + self.width - 1, self.lo);
-        let _ = writeln!(t, "        wait for 5 ns;\n        if {bits} = \"{}\" then", self.expected);
-        t.push_str(
-            "            report \"MATCH\";\n        else\n            report \"MISMATCH\";\n        end \
-                    if;\n        wait;\n    end process;\nend architecture;\n",
-        );
+        t.push_str("        wait for 5 ns;\n");
+        t.push_str(&vhdl_verdict(&bits, &self.expected));
         t
     }
 }

@@ -83,6 +83,8 @@ def _backend_class():
             """Loads the program for `predict` if it is not yet; gives the path of the library that hls4ml loads."""
             from .. import Model, _alir2hdl
 
+            if hasattr(model, "graphs"):
+                raise ValueError("alir2hdl: to_multi_model_graph stitches blocks of HLS; a program is one block: compile the graph as a whole")
             if model not in self._loaded:
                 self._loaded[model] = Model.load(Path(model.config.get_output_dir()) / "model.json.gz")
             # hls4ml loads a library whatever it is for; only its trace() calls one.

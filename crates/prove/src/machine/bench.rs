@@ -3,6 +3,7 @@
 
 use super::CounterexampleTrace;
 use super::port_pairs::{self, PortPairs};
+use crate::bench::{verilog_verdict, vhdl_verdict};
 use crate::unroll::clock_of;
 use alir_core::ir::machine::{Machine, SignalId};
 use alir_hdl::Language;
@@ -100,11 +101,8 @@ impl Bench<'_> {
             }
         }
         let bits = format!("{}[{}:{}]", self.name(self.port), self.lo + self.width - 1, self.lo);
-        let expected = self.expected();
-        let _ = writeln!(t, "        if ({bits} === {}'b{expected})", self.width);
-        let _ = writeln!(t, "            $display(\"MATCH\");\n        else");
-        let _ = writeln!(t, "            $display(\"MISMATCH: %b, expected {expected}\", {bits});");
-        t.push_str("        $finish;\n    end\nendmodule\n");
+        t.push_str(&verilog_verdict(&bits, self.width, &self.expected()));
+        t.push_str("    end\nendmodule\n");
         t
     }
 
@@ -139,11 +137,7 @@ impl Bench<'_> {
             }
         }
         let bits = format!("{}({} downto {})", self.name(self.port), self.lo + self.width - 1, self.lo);
-        let _ = writeln!(t, "        if {bits} = \"{}\" then", self.expected());
-        t.push_str(
-            "            report \"MATCH\";\n        else\n            report \"MISMATCH\";\n        end if;\n        \
-             wait;\n    end process;\nend architecture;\n",
-        );
+        t.push_str(&vhdl_verdict(&bits, &self.expected()));
         t
     }
 }
