@@ -83,12 +83,19 @@ struct Given {
     identity: Option<Identity>,
 }
 
+impl Given {
+    /// Returns `true` if a result goes to stdout.
+    fn is_stdout(&self) -> bool {
+        self.role != Role::Read && self.path.as_os_str() == "-"
+    }
+}
+
 /// Looks at the paths of a command line that was parsed with `command`. What is read is protected while the result
 /// lives.
 ///
 /// # Errors
-/// `E0003` where a result would replace what is read, `E0802` where two results share a file, one shares stdout with the
-/// document of `--json`, or a folder is `-` (exit code 2).
+/// `E0003` where a result would replace what is read, `E0802` where two results share a file, one shares stdout with
+/// the document of `--json`, or a folder is `-` (exit code 2).
 pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
     let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
     let in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
@@ -120,17 +127,9 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
             problems.push(Diagnostic::error("E0802", place(), message).with_help("give each result a file of its own"));
         }
     }
-    // Only where a result is `-`: building the command line takes as long as parsing it.
-    for result in given.iter().filter(|g| g.role != Role::Read && g.path.as_os_str() == "-") {
-        let command = command();
-        if argument(&command, name, result.id).is_some_and(is_folder) {
-            let place = Place::Flag(flag(&command, name, result.id));
-            let error = Diagnostic::error("E0802", place, "- is stdout, and this option names a folder");
-            problems.push(error.with_help("give a name; ./- is the folder called -"));
-        }
-    }
+    problems.extend(given.iter().filter(|g| g.is_stdout()).filter_map(|g| no_folder(&command(), name, g)));
     let json = matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
-    if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.path.as_os_str() == "-") {
+    if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.is_stdout()) {
         let (flag, message) = (flag(&command(), name, result.id), "the JSON document goes to stdout too");
         problems
             .push(Diagnostic::error("E0802", Place::Flag(flag), message).with_help("name a file, or leave out --json"));
@@ -148,9 +147,13 @@ fn argument<'a>(command: &'a Command, sub_command: Option<&str>, id: &str) -> Op
     command.get_arguments().find(|arg| arg.get_id() == id)
 }
 
-/// Returns `true` if the value of an option is a folder.
-fn is_folder(arg: &Arg) -> bool {
-    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == "DIR"))
+/// Returns the problem of a result that goes to stdout although the value of its option is a folder.
+fn no_folder(command: &Command, sub_command: Option<&str>, result: &Given) -> Option<Diagnostic> {
+    let names = argument(command, sub_command, result.id)?.get_value_names()?;
+    names.iter().find(|name| **name == "DIR")?;
+    let place = Place::Flag(flag(command, sub_command, result.id));
+    let error = Diagnostic::error("E0802", place, "- is stdout, and this option names a folder");
+    Some(error.with_help("give a name; ./- is the folder called -"))
 }
 
 /// An option as it is typed.
