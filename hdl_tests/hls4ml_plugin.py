@@ -5,6 +5,7 @@
 V is the environment of `python_hls4ml.py`, HLS4ML a clone of hls4ml at the tag of the installed version. Of the tests only those remain
 that name Vitis (as a parameter or in their text) and no io_stream. A test counts if it converted a network with our back end; the
 summary has one line for each that failed. Tests that read C++ projects fail by their nature: `compile` and `predict` are ours.
+HLS4ML_BACKEND=Vitis counts the same tests with hls4ml's own back end.
 """
 
 import functools
@@ -21,6 +22,9 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 
 #: Limit for one test.
 SECONDS = int(os.environ.get("HLS4ML_SECONDS", "60"))
+
+#: Back end in place of Vitis.
+BACKEND = os.environ.get("HLS4ML_BACKEND", "alir2hdl")
 
 converted = []
 rows = {}
@@ -55,7 +59,7 @@ def pytest_configure(config):
             backend = str(given.get("backend") or config.get("Backend", "")).lower()
             if backend == "vitis" and given.get("io_type", "io_parallel") == "io_parallel":
                 converted.append(convert.__name__)
-                given["backend"] = "alir2hdl"
+                given["backend"] = BACKEND
             if "kwargs" in given and "kwargs" in parameters:
                 given |= given.pop("kwargs")
             return convert(**given)
@@ -108,7 +112,7 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_terminal_summary(terminalreporter):
     counted = [row for row in rows.values() if row[1]]
-    terminalreporter.write_line(f"alir2hdl: {sum(row[0] == 'passed' for row in counted)} of {len(counted)} tests passed")
+    terminalreporter.write_line(f"{BACKEND}: {sum(row[0] == 'passed' for row in counted)} of {len(counted)} tests passed")
     for name, (outcome, with_ours, reason) in rows.items():
         if outcome != "passed":
-            terminalreporter.write_line(f"  {name}: {'' if with_ours else '(before our back end) '}{reason}")
+            terminalreporter.write_line(f"  {name}: {'' if with_ours else '(before the back end) '}{reason}")

@@ -51,6 +51,7 @@ there() {
 step tools there
 step format cargo fmt --check
 step cycles python3 scripts/module_cycles.py
+step crates python3 scripts/crate_graph.py --check
 step vocabulary python3 scripts/vocabulary.py
 step links python3 scripts/check_links.py
 step words python3 scripts/docs_words.py
