@@ -14,6 +14,7 @@ rounds by another mode than RND, is converted by `predict`: the hardware's port 
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
+import ctypes
 import hashlib
 import weakref
 from pathlib import Path
@@ -114,6 +115,8 @@ def _backend_class():
             """The outputs for samples, as hls4ml's own `predict` gives them: an array, or a list with one for each output."""
             import numpy as np
 
+            from .. import InputError
+
             if model not in self._loaded:
                 raise RuntimeError("alir2hdl: the model is not compiled: call compile() first")
             program = self._loaded[model]
@@ -123,7 +126,15 @@ def _backend_class():
             rows = np.concatenate([_entered(model, *pair).reshape(samples, -1) for pair in zip(ports, given, strict=True)], axis=1)
             dtype = np.result_type(*given) if all(part.dtype == np.float32 for part in given) else np.float64
             ends = np.cumsum([variable.size() for variable in model.get_output_variables()])
-            made = np.split(program.predict(rows).astype(dtype, copy=False), ends[:-1], axis=1)
+            try:
+                made = program.predict(rows)
+            except InputError as error:
+                if error.code != "E0706":
+                    raise
+                # Outputs of more bits than float64 has: C++ rounds them.
+                model._top_function_lib = ctypes.cdll.LoadLibrary(self._traced_library(model))
+                return model._predict(x)
+            made = np.split(made.astype(dtype, copy=False), ends[:-1], axis=1)
             made = [part[0] for part in made] if samples == 1 else made
             return made[0] if len(made) == 1 else made
 

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 
 from ._numbers import (
-    _cast, _constant, _looked_up_in, _magnitude, _quantise, _refused, _scaled, _type, _weights, _where_negative, _where_positive,
+    _cast, _constant, _is_sign, _looked_up_in, _magnitude, _quantise, _refused, _scaled, _type, _weights, _where_negative,
+    _where_positive,
 )
 
 
@@ -238,6 +239,8 @@ def _activation(layer, x, x_type, out):
         if activation == "selu":
             # Lambda has 15 fractional bits.
             return np.where(x >= 0, _cast(layer, x * (np.floor(1.0507009873554805 * 2.0**15) / 2.0**15), out), _cast(layer, _table(layer, x, "selu"), out))
+    if activation == "binary_tanh" and _is_sign(out):
+        return np.where(x >= 0, 1.0, 0.0)
     if activation in ("binary_tanh", "ternary_tanh") and sum(_type(layer, out)[:3]) > 1:
         if activation == "binary_tanh":
             return np.where(x >= 0, 1.0, -1.0)

@@ -4,8 +4,8 @@ import numpy as np
 
 from ._activations import _activation, _softmax, _table, _towards_zero
 from ._numbers import (
-    _cast, _check_modes, _codes, _constant, _looked_up_in, _magnitude, _numbers, _quantise, _refused, _scaled, _spread, _total, _type,
-    _weights, _where_negative,
+    _cast, _check_modes, _codes, _constant, _is_sign, _looked_up_in, _magnitude, _numbers, _quantise, _refused, _scaled, _spread, _total,
+    _type, _weights, _where_negative,
 )
 
 
@@ -30,6 +30,25 @@ def _product(layer, x, weights, bias=None, weight="weight", reuse=None):
     if type(kind).__name__ == "IntegerPrecisionType" and kind.width == 2 and kind.signed:
         # A product with a ternary weight takes what is neither 0 nor -1 for 1.
         weights = np.where(weights == -2, 1.0, weights)
+    are_signs, is_sign = _is_sign(layer.get_input_variable().type.precision) and weight == "weight", _is_sign(kind)
+    if is_sign:
+        weights = weights * 2.0 - 1.0
+    if are_signs and is_sign:
+        if overflow != "WRAP":
+            raise _refused(layer, "products of signs with an accumulator that saturates")
+        # Bits that are equal are counted, then the count is turned into a sum of signs.
+        bias = bias + np.sum(weights < 0, axis=0)
+    elif are_signs:
+        x = x * 2.0 - 1.0
+    total = _sum_of_products(layer, x, weights, bias, kind, accum, kept, overflow, reuse)
+    if are_signs and is_sign:
+        count = len(weights)
+        total = _quantise(total * 2.0 - float(count), True, max(count - 1, 0).bit_length() + 1, 0, "WRAP", "TRN")
+    return total
+
+
+def _sum_of_products(layer, x, weights, bias, kind, accum, kept: int, overflow: str, reuse):
+    """The sums of `_product` in their accumulator, whose fractional bits are `kept`."""
     if overflow == "WRAP" and kept >= int(np.max(x.kif[2])) + _type(layer, kind)[2]:
         # alkaid has no product of constants alone: windows that lie in zeros as a whole.
         zero = np.all(sum(x.kif) <= 0, axis=-1)

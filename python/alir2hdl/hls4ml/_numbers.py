@@ -8,10 +8,19 @@ def _refused(layer, what: str):
     return ValueError(f"alir2hdl: layer {layer.name} ({layer.class_name}): {what}")
 
 
+def _is_sign(precision) -> bool:
+    """Returns `True` for hls4ml's bit of binary networks: in products 1 means 1 and 0 means -1."""
+    from hls4ml.model.types import XnorPrecisionType
+
+    return isinstance(precision, XnorPrecisionType)
+
+
 def _type(layer, precision) -> tuple:
     """Signed, integer and fractional bits (without the sign), rounding and overflow of a type."""
     from hls4ml.model.types import FixedPrecisionType, IntegerPrecisionType
 
+    if _is_sign(precision):
+        return False, 1, 0, "TRN", "WRAP"
     if not isinstance(precision, (FixedPrecisionType, IntegerPrecisionType)):
         raise _refused(layer, f"type {precision} is no fixed-point type")
     signed, width = bool(precision.signed), int(precision.width)
