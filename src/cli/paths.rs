@@ -127,7 +127,9 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
             problems.push(Diagnostic::error("E0802", place(), message).with_help("give each result a file of its own"));
         }
     }
-    problems.extend(given.iter().filter(|g| g.is_stdout()).filter_map(|g| no_folder(&command(), name, g)));
+    let may_be_folder = |g: &&Given| g.is_stdout() && (g.role == Role::Folder || g.id == "output");
+    // Only for these: building the command line takes as long as parsing it.
+    problems.extend(given.iter().filter(may_be_folder).filter_map(|g| no_folder(&command(), name, g)));
     let json = matches.try_get_one::<bool>("json").is_ok_and(|json| json == Some(&true));
     if let Some(result) = given.iter().find(|g| json && g.role == Role::Written && g.is_stdout()) {
         let (flag, message) = (flag(&command(), name, result.id), "the JSON document goes to stdout too");

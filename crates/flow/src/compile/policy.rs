@@ -444,7 +444,7 @@ impl Spec {
         let first = Made { outcome, delays: Source::Device(known.clone()), goal: *goal };
         let found = self.estimate_of(model, &first.outcome)?.period_ns;
         match goal.effort {
-            Effort::Normal | Effort::Max if found <= worth => self.refined(model, known, (first, found), goal),
+            Effort::Normal | Effort::Max if found <= worth => self.refined(model, known, (first, found)),
             _ => Ok((first, found)),
         }
     }
@@ -503,16 +503,18 @@ impl Spec {
 
     /// Returns the best of several schedules of equal stage count by the estimate, and its period in nanoseconds. Which
     /// gates share a LUT and which pins they use depends on the registers, so each schedule uses the delays that the
-    /// one before it exhibits. `delays` are those without registers, which `first` was built with.
-    fn refined(&self, model: &Model, delays: &Delays, first: (Made, f64), goal: &Goal) -> Result<(Made, f64), Error> {
-        let (mut best, mut period) = first;
-        let guess = Goal { effort: Effort::Fast, ..*goal };
+    /// one before it exhibits. `delays` are those without registers, which `first` was built with; `period` is that of
+    /// `first`.
+    fn refined(&self, model: &Model, delays: &Delays, (first, period): (Made, f64)) -> Result<(Made, f64), Error> {
+        let goal = first.goal;
+        let (mut best, mut period) = (first, period);
+        let guess = Goal { effort: Effort::Fast, ..goal };
         let guess = self.find(model, &delays.in_a_row(model), &guess)?.schedule;
         let seeds = [(best.outcome.schedule.clone(), REFINEMENTS), (guess, 1)];
         for (mut last, rounds) in seeds {
             for _ in 0..rounds {
                 let delays = Delays::near(model, self.device(), self.fabric(), &last);
-                let outcome = self.find(model, &delays, goal)?;
+                let outcome = self.find(model, &delays, &goal)?;
                 if outcome.schedule == last {
                     break;
                 }
@@ -522,7 +524,7 @@ impl Spec {
                 let (same, much) = if goal.objective == Objective::Delay { (1.0, 1.0) } else { (1.01, 0.99) };
                 let is_less = outcome.counted() < best.outcome.counted();
                 if found < much * period || (found <= same * period && is_less) {
-                    best = Made { outcome, delays: Source::Device(Arc::new(delays)), goal: *goal };
+                    best = Made { outcome, delays: Source::Device(Arc::new(delays)), goal };
                     period = found;
                 }
             }
@@ -576,7 +578,8 @@ impl Spec {
         Ok(best)
     }
 
-    /// Returns what an exact count of registers reads of each value. An exact count matters only to the search.
+    /// Returns which bits of each value a schedule for this goal counts in registers. Exact bits matter only to the search
+    /// for the fewest; the others count whole values.
     fn uses(&self, model: &Model, goal: &Goal) -> Uses {
         match goal.effort == Effort::Fast || goal.is_combinational() {
             true => Uses::whole_values(model),
