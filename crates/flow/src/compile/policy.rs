@@ -578,8 +578,8 @@ impl Spec {
         Ok(best)
     }
 
-    /// Returns which bits of each value a schedule for this goal counts in registers. Exact bits matter only to the search
-    /// for the fewest; the others count whole values.
+    /// Returns which bits of each value a schedule for this goal counts in registers. Exact bits matter only to the
+    /// search for the fewest; the others count whole values.
     fn uses(&self, model: &Model, goal: &Goal) -> Uses {
         match goal.effort == Effort::Fast || goal.is_combinational() {
             true => Uses::whole_values(model),
