@@ -14,7 +14,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from fit import DATA, DEVICES, SMALLEST, nine_of_ten, save
+from fit import DATA, DEVICES, OPTIONS, SMALLEST, nine_of_ten, save
 from flows import ROOT, count
 
 TEMPLATE = ROOT / 'templates' / 'project' / 'yosys.ys'
@@ -28,10 +28,25 @@ def script(synthesis):
     return f'{head}{synthesis} -top top\ntee -q -o stat.json stat -json\n'
 
 
+def arguments_of(model, device, stages):
+    """Returns the arguments for a model with sums, products and tables in logic."""
+    return [model, *OPTIONS, '--rom-style', 'logic', '--pipeline', stages, '--device', DEVICES[device][0]]
+
+
+def said(program, *arguments):
+    """Returns what the program prints."""
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def body_of(rtl):
+    """Returns Verilog without the lines that are comments."""
+    return '\n'.join(line for line in rtl.splitlines() if not line.startswith('//'))
+
+
 def counted(program, arguments, synthesis, yosys, folder):
     """Returns the cells of each kind."""
-    rtl = subprocess.run([program, *arguments, '--top', 'top', '--verilog', '-', '-q'], check=True, capture_output=True, text=True).stdout
-    body = '\n'.join(line for line in rtl.splitlines() if not line.startswith('//'))
+    rtl = said(program, *arguments, '--top', 'top', '--verilog', '-', '-q')
+    body = body_of(rtl)
     kept = folder / (hashlib.sha256((body + script(synthesis) + yosys).encode()).hexdigest() + '.json')
     if not kept.exists():
         work = folder / 'work'
@@ -60,15 +75,14 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     errors, designs = {}, {}
     for device in options.devices.split(','):
-        name_of_device, synthesis, tables = DEVICES[device]
+        _, synthesis, tables = DEVICES[device]
         for model in options.models:
             for stages in options.stages.split(','):
-                arguments = [model, '-O2', '--use-dsp', 'no', '--rom-style', 'logic', '--pipeline', stages, '--device', name_of_device]
+                arguments = arguments_of(model, device, stages)
                 cells = counted(options.program, arguments, synthesis, options.yosys, options.folder)
                 if cells is None:
                     continue
-                said = subprocess.run([options.program, 'info', *arguments, '--json'], check=True, capture_output=True, text=True).stdout
-                estimate = json.loads(said)['estimate']
+                estimate = json.loads(said(options.program, 'info', *arguments, '--json'))['estimate']
                 lut = sum(n * count(cells, f'({kind})$') for kind, n in tables.items())
                 ff = count(cells, FLIP_FLOPS[device])
                 name = Path(model).parent.name

@@ -10,11 +10,11 @@ estimate and its error. Designs that the device cannot hold or that nextpnr does
 
 import argparse
 import json
-import subprocess
 from pathlib import Path
 from statistics import median
 
-from fit import DEVICES, OPTIONS, PLACERS, clock, nine_of_ten
+from estimates import arguments_of, body_of, said
+from fit import PLACERS, clock, nine_of_ten
 
 
 def main():
@@ -30,17 +30,12 @@ def main():
     for device in options.devices.split(','):
         for model in options.models:
             for stages in options.stages.split(','):
-                arguments = [model, *OPTIONS, '--rom-style', 'logic', '--pipeline', stages, '--device', DEVICES[device][0]]
-
-                def ours(*arguments):
-                    return subprocess.run([options.program, *arguments], check=True, capture_output=True, text=True).stdout
-
-                facts = json.loads(ours('info', *arguments, '--json'))
-                estimate = facts['estimate']
+                arguments = arguments_of(model, device, stages)
+                estimate = json.loads(said(options.program, 'info', *arguments, '--json'))['estimate']
                 if estimate['lut'] > options.most_luts:
                     continue
-                text = '\n'.join(line for line in ours(*arguments, '--top', 'model', '--verilog', '-', '-q').splitlines() if not line.startswith('//'))
-                interface = json.loads(ours(*arguments, '--top', 'model', '--interface', '-', '-q'))
+                text = body_of(said(options.program, *arguments, '--top', 'model', '--verilog', '-', '-q'))
+                interface = json.loads(said(options.program, *arguments, '--top', 'model', '--interface', '-', '-q'))
                 widths = {side: max((e['lsb'] + e['width'] for e in interface[side]), default=0) for side in ('inputs', 'outputs')}
                 periods = [clock(device, text, widths, seed, 900) for seed in range(1, options.seeds + 1)]
                 periods = [period for period in periods if period]
