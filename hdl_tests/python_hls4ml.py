@@ -1,6 +1,7 @@
 """The back end for hls4ml against hls4ml's own C simulation (Vitis), bit for bit, and what it refuses.
 
-Needs an environment with this package, hls4ml 1.3, alkaid, Keras 3 with one of its engines (KERAS_BACKEND; jax unless given), and g++:
+Needs an environment with this package, hls4ml 1.3, alkaid, Keras 3 with one of its engines (KERAS_BACKEND; jax unless given), and g++;
+HGQ2 and qonnx add networks of theirs:
 
     python -m venv V; V/bin/pip install WHEEL "hls4ml==1.3.0" "alkaid==0.8.2" keras jax; V/bin/python hdl_tests/python_hls4ml.py [NAME...]
 
@@ -238,6 +239,9 @@ for name, (make, options) in wanted.items():
     narrow = [one.astype(np.float32) for one in given] if len(given) > 1 else x.astype(np.float32)
     for mine, part in zip(listed(ours.predict(narrow)), listed(theirs.predict(narrow)), strict=True):
         assert np.array_equal(mine, part), name
+    alone = [one[:1] for one in given] if len(given) > 1 else x[:1]
+    for mine, part in zip(listed(ours.predict(alone)), listed(theirs.predict(alone)), strict=True):
+        assert mine.shape == part.shape and np.array_equal(mine, part), name
     if name not in converted_inputs:
         rows, flat = (np.concatenate([part.reshape(300, -1) for part in parts], axis=1) for parts in (given, expected))
         assert np.array_equal(Model.load(scratch / name / "model.json.gz").predict(rows), flat), name
@@ -258,6 +262,17 @@ refused(lambda: converted(row((3, 2), L.Bidirectional(L.LSTM(2), merge_mode="sum
 refused(lambda: converted(row((3, 2), L.Bidirectional(L.GRU(2, reset_after=False), name="g")), "alir2hdl", scratch / "x").write(), "layer g", "reset_after")
 refused(lambda: converted(network(), "alir2hdl", scratch / "x", io_type="io_stream"), "io_parallel")
 
+
+parts = converted(row((3,), L.Dense(2, name="d"), L.Dense(2, name="e")), "alir2hdl", scratch / "parts")
+refused(lambda: hls4ml.model.to_multi_model_graph(parts, ["e"]).compile(), "to_multi_model_graph")
+
+# Outputs of more bits than float64 has are those of the C++ header, rounded to the nearest.
+found, model = [], row((3,), L.Dense(2, name="d"))
+for backend in ("alir2hdl", "Vitis"):
+    wide = converted(model, backend, scratch / f"wide_{backend}", "ap_fixed<62,20>")
+    wide.compile()
+    found.append(wide.predict(np.random.default_rng(4).normal(0, 3, (50, 3))))
+assert np.array_equal(*found), "wide"
 
 # What hls4ml's C++ computes modulo a size, or along the last axis only, is as in Keras here, or refused with the layer's name.
 def two(first, second, merge):
@@ -364,4 +379,43 @@ else:
     as_in_vitis("attention", (2, 4), attention)
     as_in_vitis("linformer", (4, 3), lambda x: QLinformerAttention(2, 2, 2)(x, x))
     print("HGQ2 equal", flush=True)
+
+try:
+    from onnx import TensorProto, helper
+    from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.util.cleanup import cleanup_model
+except ImportError:
+    print("no qonnx here", file=sys.stderr)
+else:
+    def binary_network(are_weights_binary):
+        """A product of the signs of seven inputs with signs, or with weights of five bits."""
+        def quant(given, made, scale, bits):
+            modes = {"narrow": 0, "rounding_mode": "ROUND", "signed": 1}
+            return helper.make_node("Quant", [given, scale, "zero", bits], [made], domain="qonnx.custom_op.general", **modes)
+
+        def signs(given, made):
+            return helper.make_node("BipolarQuant", [given, "one"], [made], domain="qonnx.custom_op.general")
+
+        numbers = {"one": 1, "zero": 0, "eighth": 0.125, "five": 5, "eight": 8}
+        constants = [helper.make_tensor(name, TensorProto.FLOAT, [1], [float(value)]) for name, value in numbers.items()]
+        constants.append(helper.make_tensor("w", TensorProto.FLOAT, [7, 5], rng.normal(size=35)))
+        nodes = [quant("x", "xq", "eighth", "eight"), signs("xq", "b")]
+        nodes.append(signs("w", "wq") if are_weights_binary else quant("w", "wq", "eighth", "five"))
+        nodes.append(helper.make_node("MatMul", ["b", "wq"], ["y"]))
+        ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in (("x", 7), ("y", 5))]
+        imports = [helper.make_opsetid("", 13), helper.make_opsetid("qonnx.custom_op.general", 1)]
+        made = helper.make_graph(nodes, "signs", ports[:1], ports[1:], constants)
+        return cleanup_model(ModelWrapper(helper.make_model(made, opset_imports=imports)))
+
+    for are_weights_binary in (True, False):
+        model, found = binary_network(are_weights_binary), []
+        x = np.round(rng.normal(0, 1.5, (200, 7)) * 8) / 8
+        for backend in ("alir2hdl", "Vitis"):
+            config = hls4ml.utils.config.config_from_onnx_model(model, granularity="name", backend=backend, default_precision="fixed<16,6>")
+            folder = str(scratch / f"signs_{are_weights_binary}_{backend}")
+            made = hls4ml.converters.convert_from_onnx_model(model, hls_config=config, backend=backend, output_dir=folder)
+            made.compile()
+            found.append(made.predict(x))
+        assert np.array_equal(*found) and len(np.unique(found[0])) > 5, are_weights_binary
+    print("signs equal", flush=True)
 print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

@@ -14,13 +14,12 @@ rounds by another mode than RND, is converted by `predict`: the hardware's port 
 refused with the layer's name. `trace` gives every layer whose `Trace` is set, as hls4ml's own.
 """
 
-import ctypes
 import hashlib
 import weakref
 from pathlib import Path
 
 from ._adaptations import _keep_axes, _leave_unrolled, _take_hgq
-from ._program import _emulator, _entered, _program
+from ._program import _computed, _emulator, _entered, _program
 
 __all__ = ["register"]
 
@@ -84,8 +83,6 @@ def _backend_class():
             """Loads the program for `predict` if it is not yet; gives the path of the library that hls4ml loads."""
             from .. import Model, _alir2hdl
 
-            if hasattr(model, "graphs"):
-                raise ValueError("alir2hdl: to_multi_model_graph stitches blocks of HLS; a program is one block: compile the graph as a whole")
             if model not in self._loaded:
                 self._loaded[model] = Model.load(Path(model.config.get_output_dir()) / "model.json.gz")
             # hls4ml loads a library whatever it is for; only its trace() calls one.
@@ -115,26 +112,15 @@ def _backend_class():
             """The outputs for samples, as hls4ml's own `predict` gives them: an array, or a list with one for each output."""
             import numpy as np
 
-            from .. import InputError
-
             if model not in self._loaded:
                 raise RuntimeError("alir2hdl: the model is not compiled: call compile() first")
-            program = self._loaded[model]
             ports = model.get_input_variables()
             given = [np.asarray(part) for part in ([x] if len(ports) == 1 else x)]
             samples = model._compute_n_samples(given if len(ports) > 1 else given[0])
             rows = np.concatenate([_entered(model, *pair).reshape(samples, -1) for pair in zip(ports, given, strict=True)], axis=1)
             dtype = np.result_type(*given) if all(part.dtype == np.float32 for part in given) else np.float64
             ends = np.cumsum([variable.size() for variable in model.get_output_variables()])
-            try:
-                made = program.predict(rows)
-            except InputError as error:
-                if error.code != "E0706":
-                    raise
-                # Outputs of more bits than float64 has: C++ rounds them.
-                model._top_function_lib = ctypes.cdll.LoadLibrary(self._traced_library(model))
-                return model._predict(x)
-            made = np.split(made.astype(dtype, copy=False), ends[:-1], axis=1)
+            made = np.split(_computed(self._loaded[model], rows).astype(dtype, copy=False), ends[:-1], axis=1)
             made = [part[0] for part in made] if samples == 1 else made
             return made[0] if len(made) == 1 else made
 
@@ -162,7 +148,13 @@ def _backend_class():
 
 def register(register_backend, register_writer) -> None:
     """What hls4ml calls when it looks for back ends."""
-    from hls4ml.writer.vitis_writer import VitisWriter
+    from hls4ml.writer.writers import Writer
 
-    register_writer("alir2hdl", VitisWriter)
+    class StitchedWriter(Writer):
+        """What hls4ml calls for the parts of `to_multi_model_graph`, past the class of a back end's writer."""
+
+        def write_hls(self, model, is_multigraph=False):
+            raise ValueError("alir2hdl: to_multi_model_graph stitches blocks of HLS; a program is one block: compile the graph as a whole")
+
+    register_writer("alir2hdl", type("Alir2hdlWriter", (StitchedWriter,), {}))
     register_backend("alir2hdl", _backend_class())

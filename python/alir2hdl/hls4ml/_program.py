@@ -52,6 +52,29 @@ def _entered(model, variable, numbers):
     return _codes(numbers, kind) * 2.0 ** -kind[2]
 
 
+def _computed(program, rows):
+    """Outputs of a loaded program; those of more bits than float64 has are rounded to the nearest, as C++ does."""
+    from .. import InputError
+
+    try:
+        return program.predict(rows)
+    except InputError as error:
+        if error.code != "E0706" or not np.isfinite(rows).all():
+            raise
+
+    def scales(types):
+        return 2.0 ** np.array([kind.frac_bits for kind in types])
+
+    def code(number: float, kind) -> int:
+        low = -(1 << (kind.width - 1)) if kind.signed else 0
+        return (int(number) - low) % (1 << kind.width) + low
+
+    inputs = program.input_types
+    floors = np.floor(rows.astype(np.float64) * scales(inputs))
+    codes = np.array([[code(*pair) if pair[1].width else 0 for pair in zip(row, inputs, strict=True)] for row in floors], object)
+    return program.predict(codes, codes=True).astype(np.float64) / scales(program.output_types)
+
+
 def _program(model, traced=()):
     """The graph as a program of alkaid's, its inputs one after the other, then its outputs; those of the layers `traced` follow."""
     try:
