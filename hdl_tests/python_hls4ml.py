@@ -18,6 +18,9 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 import hls4ml  # noqa: E402
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+from hls4ml.model.graph import ModelGraph  # noqa: E402
+from hls4ml.model.quantizers import Quantizer  # noqa: E402
+from hls4ml.model.types import ExponentPrecisionType  # noqa: E402
 
 from alir2hdl import Model  # noqa: E402
 
@@ -223,11 +226,14 @@ def samples_of(name, shape):
     return x
 
 
+# A configuration is asked for before any model is converted.
+config = hls4ml.utils.config_from_keras_model(cases["separable1d"][0](), granularity="name", backend="alir2hdl")
+assert set(config["LayerName"]) >= {"s", "w"}, config
+
 for name, (make, options) in wanted.items():
     model = make()
     given = [samples_of(name, variable.shape[1:]) for variable in model.inputs]
     x = given if len(given) > 1 else given[0]
-    # Ours first: it corrects what hls4ml asks of separable layers of Keras 3.
     ours = converted(model, "alir2hdl", scratch / name, clock_period=4, **options)
     theirs = converted(model, "Vitis", scratch / f"{name}_vitis", **options)
     theirs.compile()
@@ -328,6 +334,37 @@ for name, model in beyond.items():
 for _ in range(2):
     as_in_keras("again", network())
 
+
+class PowersOfTwo(Quantizer):
+    """Weights that are powers of two already; their exponents have these bits."""
+
+    def __init__(self, bits):
+        super().__init__(bits, ExponentPrecisionType(width=bits, signed=True))
+
+    def __call__(self, data):
+        return data
+
+    def serialize_state(self):
+        return {}
+
+
+# hls4ml asks NumPy 2 for it.
+np.product = np.prod
+for bits, lowest, precision, strategy in ((4, -4, "ap_fixed<16,6>", "Latency"), (4, -6, "ap_fixed<8,1>", "Latency"), (5, -9, "ap_fixed<12,6>", "Resource")):
+    found = []
+    powers = rng.choice([-1.0, 1.0], (7, 5)) * 2.0 ** rng.integers(lowest, 2, (7, 5))
+    samples = rng.normal(0, 1, (300, 7))
+    for backend in ("alir2hdl", "Vitis"):
+        config = hls4ml.utils.config.create_config(output_dir=str(scratch / f"powers_{bits}_{lowest}_{backend}"), backend=backend)
+        config["HLSConfig"] = {"Model": {"Precision": {"default": precision}, "ReuseFactor": 7, "Strategy": strategy}}
+        dense = {"class_name": "Dense", "name": "d", "n_in": 7, "n_out": 5, "bias_data": np.ones(5), "weight_data": powers}
+        layers = [{"class_name": "InputLayer", "name": "x", "input_shape": [7]}, dense | {"weight_quantizer": PowersOfTwo(bits)}]
+        made = ModelGraph.from_layer_list(config, layers)
+        made.compile()
+        found.append(made.predict(samples))
+    assert np.array_equal(*found) and len(np.unique(found[0])) > 100, (bits, lowest)
+print("powers of two equal", flush=True)
+
 try:
     from hgq.config import QuantizerConfigScope
     from hgq.layers import QAdd, QConv1D, QDense, QEinsumDense, QLinformerAttention, QMultiHeadAttention
@@ -382,13 +419,15 @@ else:
 
 try:
     from onnx import TensorProto, helper
+    from qonnx.core.onnx_exec import execute_onnx
     from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.util.cleanup import cleanup_model
 except ImportError:
     print("no qonnx here", file=sys.stderr)
 else:
-    def binary_network(are_weights_binary):
-        """A product of the signs of seven inputs with signs, or with weights of five bits."""
+    def binary_network(are_weights_binary, factors=None):
+        """A product of the signs of seven inputs with signs, or with weights of five bits; with factors also a normalisation by these,
+        and a product of its signs."""
         def quant(given, made, scale, bits):
             modes = {"narrow": 0, "rounding_mode": "ROUND", "signed": 1}
             return helper.make_node("Quant", [given, scale, "zero", bits], [made], domain="qonnx.custom_op.general", **modes)
@@ -401,21 +440,38 @@ else:
         constants.append(helper.make_tensor("w", TensorProto.FLOAT, [7, 5], rng.normal(size=35)))
         nodes = [quant("x", "xq", "eighth", "eight"), signs("xq", "b")]
         nodes.append(signs("w", "wq") if are_weights_binary else quant("w", "wq", "eighth", "five"))
-        nodes.append(helper.make_node("MatMul", ["b", "wq"], ["y"]))
+        if factors is None:
+            nodes.append(helper.make_node("MatMul", ["b", "wq"], ["y"]))
+        else:
+            rows = {"factor": factors, "bias": rng.normal(size=5), "mean": rng.normal(size=5), "variance": rng.uniform(0.5, 2, 5)}
+            constants += [helper.make_tensor(name, TensorProto.FLOAT, [5], row) for name, row in rows.items()]
+            constants.append(helper.make_tensor("v", TensorProto.FLOAT, [5, 5], rng.normal(size=25)))
+            nodes.append(helper.make_node("MatMul", ["b", "wq"], ["p"]))
+            nodes.append(helper.make_node("BatchNormalization", ["p", *rows], ["n"]))
+            nodes += [signs("n", "s"), quant("v", "vq", "eighth", "five"), helper.make_node("MatMul", ["s", "vq"], ["y"])]
         ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, size]) for name, size in (("x", 7), ("y", 5))]
         imports = [helper.make_opsetid("", 13), helper.make_opsetid("qonnx.custom_op.general", 1)]
         made = helper.make_graph(nodes, "signs", ports[:1], ports[1:], constants)
         return cleanup_model(ModelWrapper(helper.make_model(made, opset_imports=imports)))
 
+    def predicted(model, name, x, backend):
+        config = hls4ml.utils.config.config_from_onnx_model(model, granularity="name", backend=backend, default_precision="fixed<16,6>")
+        folder = str(scratch / f"{name}_{backend}")
+        made = hls4ml.converters.convert_from_onnx_model(model, hls_config=config, backend=backend, output_dir=folder)
+        made.compile()
+        return made.predict(x)
+
+    samples = np.round(rng.normal(0, 1.5, (200, 7)) * 8) / 8
     for are_weights_binary in (True, False):
-        model, found = binary_network(are_weights_binary), []
-        x = np.round(rng.normal(0, 1.5, (200, 7)) * 8) / 8
-        for backend in ("alir2hdl", "Vitis"):
-            config = hls4ml.utils.config.config_from_onnx_model(model, granularity="name", backend=backend, default_precision="fixed<16,6>")
-            folder = str(scratch / f"signs_{are_weights_binary}_{backend}")
-            made = hls4ml.converters.convert_from_onnx_model(model, hls_config=config, backend=backend, output_dir=folder)
-            made.compile()
-            found.append(made.predict(x))
-        assert np.array_equal(*found) and len(np.unique(found[0])) > 5, are_weights_binary
+        for factors in (None, rng.uniform(0.3, 1.5, 5)):
+            model, name = binary_network(are_weights_binary, factors), f"signs_{are_weights_binary}_{factors is None}"
+            ours, theirs = (predicted(model, name, samples, backend) for backend in ("alir2hdl", "Vitis"))
+            assert np.array_equal(ours, theirs) and len(np.unique(ours)) > 5, name
+        # hls4ml's own back ends compare as if each factor were positive.
+        model = binary_network(are_weights_binary, np.array([0.5, -0.75, 1.0, -1.25, 0.875]))
+        ours = predicted(model, f"signs_{are_weights_binary}", samples, "alir2hdl")
+        given, made = model.graph.input[0].name, model.graph.output[0].name
+        expected = [execute_onnx(model, {given: sample[None].astype(np.float32)})[made][0] for sample in samples]
+        assert np.array_equal(ours, expected), are_weights_binary
     print("signs equal", flush=True)
 print("HLS4ML", len(wanted), "networks,", len(built["simulations"]), "simulations")

@@ -18,7 +18,7 @@ import hashlib
 import weakref
 from pathlib import Path
 
-from ._adaptations import _keep_axes, _leave_unrolled, _take_hgq
+from ._adaptations import _adapt
 from ._program import _computed, _emulator, _entered, _program
 
 __all__ = ["register"]
@@ -45,10 +45,7 @@ def _backend_class():
             """hls4ml's options, and `pipeline`: a number of stages, or auto for the fewest that meet the clock."""
             if io_type != "io_parallel":
                 raise ValueError(f"alir2hdl: io_type {io_type!r}; a program takes all of a sample at once: io_parallel")
-            # Before the model is read; when a back end is registered, hls4ml is not imported as a whole.
-            _take_hgq()
-            _keep_axes()
-            _leave_unrolled()
+            _adapt()
             config = super().create_initial_config(part=part, clock_period=clock_period, io_type=io_type, **rest)
             return config | {"Pipeline": pipeline}
 
@@ -148,6 +145,7 @@ def _backend_class():
 
 def register(register_backend, register_writer) -> None:
     """What hls4ml calls when it looks for back ends."""
+    from hls4ml import backends
     from hls4ml.writer.writers import Writer
 
     class StitchedWriter(Writer):
@@ -158,3 +156,12 @@ def register(register_backend, register_writer) -> None:
 
     register_writer("alir2hdl", type("Alir2hdlWriter", (StitchedWriter,), {}))
     register_backend("alir2hdl", _backend_class())
+    theirs = backends.get_backend
+
+    def get_backend(name):
+        # Here hls4ml is imported as a whole, and no model is read yet, also when only a configuration is asked for.
+        if name.lower() == "alir2hdl":
+            _adapt()
+        return theirs(name)
+
+    backends.get_backend = get_backend

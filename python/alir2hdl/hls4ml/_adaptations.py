@@ -4,6 +4,13 @@ import numpy as np
 
 
 
+def _adapt() -> None:
+    """Adapts hls4ml before it reads a model; a second call changes nothing."""
+    _take_hgq()
+    _keep_axes()
+    _leave_unrolled()
+
+
 def _take_hgq() -> None:
     """Lets HGQ's quantisers through hls4ml's pass for them, which writes C++ for the back ends that it knows and stops at others."""
     try:
@@ -47,7 +54,9 @@ def _leave_unrolled() -> None:
 def _keep_axes() -> None:
     """Keeps what hls4ml drops of Keras' configuration: the axis of a normalisation, if it is not the last one, and dilations.
 
-    A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last."""
+    A normalisation of another axis stays a layer: hls4ml would fuse it as one of the last. So does one with a factor that is not
+    positive before a binary or ternary tanh: hls4ml compares with a threshold as if it were."""
+    from hls4ml.backends.vivado.passes import bn_quant
     from hls4ml.converters.keras_v2_to_hls import layer_handlers
     from hls4ml.converters.keras_v3.conv import ConvHandler, gen_conv_config
     from hls4ml.converters.keras_v3.recurrent import BidirectionalHandler
@@ -56,12 +65,18 @@ def _keep_axes() -> None:
     def alone(match):
         def matches(self, node):
             given = [node, *(node.get_input_node(name) for name in node.inputs)]
-            return not any(one is not None and one.get_attr("keras_axis", None) for one in given) and match(self, node)
+            if node.model.config.backend.name != "alir2hdl":
+                return match(self, node)
+            return match(self, node) and not has_sign(node) and not any(one is not None and one.get_attr("keras_axis", None) for one in given)
 
         matches.alir2hdl = True
         return matches
 
-    for fusion in (bn_fuse.FuseBatchNormalization, batchnorm_opt.FuseConsecutiveBatchNormalization):
+    def has_sign(node):
+        given = node.get_input_node() if node.class_name in ("Activation", "TernaryTanh") else None
+        return given is not None and "scale" in given.weights and bool(np.any(given.weights["scale"].data <= 0))
+
+    for fusion in (bn_fuse.FuseBatchNormalization, batchnorm_opt.FuseConsecutiveBatchNormalization, bn_quant.MergeBatchNormAndQuantizedTanh):
         if not getattr(fusion.match, "alir2hdl", False):
             fusion.match = alone(fusion.match)
 

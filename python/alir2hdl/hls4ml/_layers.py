@@ -4,8 +4,8 @@ import numpy as np
 
 from ._activations import _activation, _softmax, _table, _towards_zero
 from ._numbers import (
-    _cast, _check_modes, _codes, _constant, _is_sign, _looked_up_in, _magnitude, _numbers, _quantise, _refused, _scaled, _spread, _total,
-    _type, _weights, _where_negative,
+    _cast, _check_modes, _codes, _constant, _fractional_bits, _is_exact, _is_sign, _looked_up_in, _magnitude, _multiplied, _numbers,
+    _quantise, _refused, _scaled, _spread, _total, _type, _weights, _where_negative,
 )
 
 
@@ -25,7 +25,7 @@ def _product(layer, x, weights, bias=None, weight="weight", reuse=None):
     """Samples of `weights.shape[0]` numbers in the last axis of x times the weights, plus the bias, as the accumulator holds them."""
     bias = _numbers(layer, "bias", weights.shape[1]) if bias is None else bias
     accum = layer.get_attr("accum_t").precision
-    _, _, kept, _, overflow = _type(layer, accum)
+    overflow = _type(layer, accum)[4]
     kind = layer.weights[weight].type.precision
     if type(kind).__name__ == "IntegerPrecisionType" and kind.width == 2 and kind.signed:
         # A product with a ternary weight takes what is neither 0 nor -1 for 1.
@@ -40,23 +40,25 @@ def _product(layer, x, weights, bias=None, weight="weight", reuse=None):
         bias = bias + np.sum(weights < 0, axis=0)
     elif are_signs:
         x = x * 2.0 - 1.0
-    total = _sum_of_products(layer, x, weights, bias, kind, accum, kept, overflow, reuse)
+    total = _sum_of_products(layer, x, weights, bias, weight, reuse)
     if are_signs and is_sign:
         count = len(weights)
         total = _quantise(total * 2.0 - float(count), True, max(count - 1, 0).bit_length() + 1, 0, "WRAP", "TRN")
     return total
 
 
-def _sum_of_products(layer, x, weights, bias, kind, accum, kept: int, overflow: str, reuse):
-    """The sums of `_product` in their accumulator, whose fractional bits are `kept`."""
-    if overflow == "WRAP" and kept >= int(np.max(x.kif[2])) + _type(layer, kind)[2]:
+def _sum_of_products(layer, x, weights, bias, weight: str, reuse):
+    """The sums of `_product` in their accumulator."""
+    accum = layer.get_attr("accum_t").precision
+    _, _, kept, _, overflow = _type(layer, accum)
+    if overflow == "WRAP" and kept >= int(np.max(x.kif[2])) + _fractional_bits(weights) and _is_exact(layer, weight, x, weights):
         # alkaid has no product of constants alone: windows that lie in zeros as a whole.
         zero = np.all(sum(x.kif) <= 0, axis=-1)
         bias = np.broadcast_to(bias, (len(x), weights.shape[1]))
         rows = [np.array(bias[k]) if zero[k] else x[k] @ weights + bias[k] for k in range(len(x))]
         return _cast(layer, np.concatenate(rows), accum).reshape(len(x), -1)
     # hls4ml casts each product to this type before it adds; so the products share no adders.
-    products = _scaled(_spread(x.reshape(-1, len(weights), 1), weights.shape[1]), weights[None])
+    products = _multiplied(layer, weight, _spread(x.reshape(-1, len(weights), 1), weights.shape[1]), weights[None])
     return _total(layer, products, bias, accum, None if overflow == "WRAP" else _order(layer, len(weights), reuse))
 
 
@@ -281,6 +283,17 @@ def _along(layer, numbers):
     return np.broadcast_to(numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape).ravel()
 
 
+def _compared(layer, x):
+    """A normalisation and the binary or ternary tanh after it: comparisons with thresholds."""
+
+    def threshold(name):
+        return _along(layer, _weights(layer, name))
+
+    if int(layer.get_attr("quantize")) == 2:
+        return np.where(x >= threshold("threshold"), 1.0, 0.0)
+    return np.where(x > threshold("threshold_hi"), 1.0, np.where(x <= threshold("threshold_lo"), -1.0, 0.0))
+
+
 def _quantised(layer, x):
     """HGQ's quantiser: a type for every element."""
     kinds, widths, integers = (np.broadcast_to(part[0], layer.get_output_variable().shape).ravel().astype(int) for part in layer.mask_kbi)
@@ -383,7 +396,9 @@ def _layer(layer, given, kinds):
         return _pooling(layer, x, x_type)
     if kind in ("BatchNormalization", "ApplyAlpha"):
         scale, bias = (_along(layer, _weights(layer, name)) for name in ("scale", "bias"))
-        return _scaled(x, scale) + bias
+        return _multiplied(layer, "scale", x, scale) + bias
+    if kind == "BatchNormalizationQuantizedTanh":
+        return _compared(layer, x)
     if kind in ("Merge", "Concatenate", "Dot"):
         return _merge(layer, given)
     if kind in ("ZeroPadding1D", "ZeroPadding2D"):

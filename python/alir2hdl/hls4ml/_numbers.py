@@ -119,15 +119,71 @@ def _constant(layer, kind: str, value: float) -> float:
 def _weights(layer, name: str):
     """Weights as C++ holds them: written in decimals, rounded to their type; in the shape that Keras gives them."""
     weight = layer.weights[name]
-    if "Compressed" in type(weight).__name__ or "Exponent" in type(weight).__name__:
-        raise _refused(layer, f"weights {name} are compressed or powers of two; leave that out")
-    kind = _type(layer, weight.type.precision)
-    written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
-    codes = _codes(np.reshape(written, np.shape(weight.data)), kind)
-    if name.endswith("weight") and layer.get_attr("_weights_transposed", False):
-        # The strategy Resource has the outputs first.
-        codes = np.moveaxis(codes, 0, -1)
-    return codes / 2.0 ** kind[2]
+    if "Compressed" in type(weight).__name__:
+        raise _refused(layer, f"weights {name} are compressed; leave that out")
+    if _is_power_of_two(weight.type.precision):
+        made = _powers_of_two(layer, name)
+    else:
+        kind = _type(layer, weight.type.precision)
+        written = [float(weight.precision_fmt.format(value)) for value in np.asarray(weight.data).ravel()]
+        made = _codes(np.reshape(written, np.shape(weight.data)), kind) / 2.0 ** kind[2]
+    # The strategy Resource has the outputs first.
+    is_transposed = name.endswith("weight") and layer.get_attr("_weights_transposed", False)
+    return np.moveaxis(made, 0, -1) if is_transposed else made
+
+
+def _is_power_of_two(precision) -> bool:
+    """Returns `True` for the type of exponents: numbers of it are a sign and a power of two."""
+    from hls4ml.model.types import ExponentPrecisionType
+
+    return isinstance(precision, ExponentPrecisionType)
+
+
+def _powers_of_two(layer, name: str):
+    """Weights that C++ holds as signs and exponents."""
+    weight = layer.weights[name]
+    data, width = np.asarray(weight.data, dtype=np.float64), int(weight.type.precision.width)
+    if not np.all(np.abs(data) > 0):
+        raise _refused(layer, f"weights {name} are powers of two, and one is 0")
+    exponents = np.log2(np.abs(data)).astype(int)
+    if np.any(exponents < -(1 << (width - 1))) or np.any(exponents >= 1 << (width - 1)):
+        raise _refused(layer, f"weights {name}: exponents {np.min(exponents)} to {np.max(exponents)} do not fit in {width} bits")
+    return np.where(data < 0, -1.0, 1.0) * 2.0**exponents
+
+
+def _half(layer, name: str):
+    """Bits on each side of the point of C++'s products with these weights, if they are powers of two: those of both operands."""
+    precision = layer.weights[name].type.precision
+    if not _is_power_of_two(precision):
+        return None
+    given = layer.get_output_variable() if "recurrent" in name else layer.get_input_variable()
+    return int(precision.width) + sum(_type(layer, given.type.precision)[:3])
+
+
+def _is_exact(layer, name: str, values, factors) -> bool:
+    """Returns `True` if C++'s products of values and weights keep all their bits."""
+    half = _half(layer, name)
+    _, integers, fractionals = (int(np.max(part)) for part in values.kif)
+    largest = int(np.frexp(np.max(np.abs(factors)))[1])
+    return half is None or (fractionals + _fractional_bits(factors) <= half and integers + largest < half)
+
+
+def _multiplied(layer, name: str, values, factors):
+    """Products of values and weights, element by element, as C++ has them before it adds."""
+    if _is_exact(layer, name, values, factors):
+        return _scaled(values, factors)
+    # Shifted within their type, then negated.
+    half = _half(layer, name)
+    shifted = _scaled(values, np.abs(factors)).quantize(1, half - 1, half, "WRAP", "TRN")
+    return shifted * np.broadcast_to(np.sign(factors), np.shape(shifted))
+
+
+def _fractional_bits(numbers) -> int:
+    """Returns the number of bits after the point that numbers need."""
+    mantissas, exponents = np.frexp(np.asarray(numbers, dtype=np.float64))
+    codes = (mantissas * 2.0**53).astype(np.int64)
+    lowest = exponents - 53 + np.log2(np.maximum(codes & -codes, 1)).astype(int)
+    return max(int(np.max(-lowest[codes != 0], initial=0)), 0)
 
 
 def _scaled(values, factors):

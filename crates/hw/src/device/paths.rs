@@ -33,6 +33,12 @@ fn exact(ns: f64) -> f64 {
 
 /// The paths of a program on a device, with tables and pins as they are with this schedule.
 pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> Paths {
+    let (gates, fixed, elements) = timed(model, technology, fabric, schedule);
+    elements.gather(&gates, &fixed)
+}
+
+/// The gates of a program, their arcs, and the elements they belong to.
+fn timed(model: &Model, technology: &Technology, fabric: Fabric, schedule: &Schedule) -> (Gates, FixedArcs, Elements) {
     let options = Options { fabric: fabric.by_operation(), ..Options::default() };
     let netlist = netlist::lower(model, schedule, &options);
     let forms = Forms::new(&netlist, TableStyle::default());
@@ -41,7 +47,7 @@ pub(super) fn paths(model: &Model, technology: &Technology, fabric: Fabric, sche
     let size = size(&tables(&gates, &cover, technology), technology);
     let fixed = FixedArcs::new(&gates, &cover, technology, size, held(&netlist, &gates));
     let elements = Elements::new(model, &netlist, &gates, &fixed);
-    elements.gather(&gates, &fixed)
+    (gates, fixed, elements)
 }
 
 /// Nothing.
@@ -341,8 +347,9 @@ impl Elements {
     /// Gathers gates and their arcs by element.
     fn gather(&self, gates: &Gates, fixed: &FixedArcs) -> Paths {
         let mut paths = Paths::default();
-        // Point of each gate that is seen.
+        // Point of each gate that is seen, and of each point how much later the next one of its element is at least.
         let mut point = vec![NONE; gates.gates.len()];
+        let mut leads: Vec<f64> = Vec::new();
         let mut longest = vec![f64::NEG_INFINITY; fixed.gate.len()];
         for (element, nodes) in self.nodes.iter().enumerate() {
             paths.begin();
@@ -354,26 +361,44 @@ impl Elements {
             if outside.len() as u64 * nodes.len() as u64 > LARGE {
                 let made = self.together(element, fixed, &mut longest, &outside, &mut paths);
                 seen.iter().for_each(|&gate| point[gate as usize] = made);
+                leads.push(f64::NEG_INFINITY);
                 continue;
             }
             let reached = |longest: &[f64], gate: u32| longest[fixed.node[gate as usize] as usize];
-            let mut arcs: Vec<Vec<Arc>> = vec![Vec::new(); seen.len()];
-            for (from, into) in &outside {
+            // Of each gate that is seen the time from each origin; -inf where there is no way.
+            let mut times = vec![vec![f64::NEG_INFINITY; outside.len()]; seen.len()];
+            for (origin, (_, into)) in outside.iter().enumerate() {
                 self.walk(element, fixed, &mut longest, into, false);
-                for (&gate, arcs) in seen.iter().zip(&mut arcs) {
+                for (&gate, times) in seen.iter().zip(&mut times) {
                     let time = reached(&longest, gate);
                     if time > f64::NEG_INFINITY {
-                        arcs.push(Arc { from: *from, time: exact(time.max(0.0)) });
+                        times[origin] = exact(time.max(0.0));
                     }
                 }
             }
             self.walk(element, fixed, &mut longest, &[], true);
-            for (&gate, arcs) in seen.iter().zip(arcs) {
+            let later = later_origins(&outside, &paths, &leads);
+            let mut before: Option<(&[f64], f64)> = None;
+            for (&gate, times) in seen.iter().zip(&times) {
                 let constant = exact(reached(&longest, gate).max(0.0));
-                let alone = arcs.iter().map(|arc| arc.time).fold(constant, f64::max);
+                let alone = times.iter().copied().fold(constant, f64::max);
                 let behind = exact(fixed.behind[gate as usize]);
+                // Latest first: the time that an origin is sure to have by those after it.
+                let mut is_needed = vec![false; outside.len()];
+                let mut sure = vec![f64::NEG_INFINITY; outside.len()];
+                for &(origin, later) in later.iter().rev() {
+                    if let Some((other, lead)) = later {
+                        sure[origin] = sure[other].max(times[other]) + lead;
+                    }
+                    is_needed[origin] = times[origin] > sure[origin];
+                }
+                let needed = outside.iter().enumerate().filter(|&(origin, _)| is_needed[origin]);
+                let arcs: Vec<Arc> = needed.map(|(origin, &(from, _))| Arc { from, time: times[origin] }).collect();
                 point[gate as usize] = paths.push(Point { alone, behind }, &arcs);
+                leads.extend(before.map(|(earlier, earlier_alone)| lead(earlier, times).min(alone - earlier_alone)));
+                before = Some((times, alone));
             }
+            leads.extend(before.map(|_| f64::NEG_INFINITY));
         }
         let mut shown: Vec<u32> = self
             .shown
@@ -468,14 +493,46 @@ impl Elements {
     }
 }
 
+/// An origin; the next one of its element and how much later that is at least.
+type Later = (usize, Option<(usize, f64)>);
+
+/// The origins in the order of their points, each with the next one of its element and how much later that is at least.
+///
+/// An arc that takes no longer than the one from there plus this time decides nothing: the point it leads to is as late
+/// without it, whichever of the elements before are in its stage, since both origins are in the same. In a row of sums
+/// these are most: each bit waits for its own carry, and that for the bits below.
+fn later_origins(outside: &[(From, Vec<(u32, f64)>)], paths: &Paths, leads: &[f64]) -> Vec<Later> {
+    let number = |origin: usize| match outside[origin].0 {
+        From::Inputs => None,
+        From::Point(point) => Some(point),
+    };
+    let mut origins: Vec<usize> = (0..outside.len()).collect();
+    origins.sort_by_key(|&origin| number(origin));
+    let next = origins.iter().copied().skip(1).map(Some).chain([None]);
+    let with_next = origins.iter().zip(next).map(|(&origin, next)| {
+        let points = number(origin).zip(next.and_then(number));
+        let same = points.filter(|&(point, next)| paths.element(point) == paths.element(next));
+        let later = same.map(|(point, next)| leads[point as usize..next as usize].iter().sum());
+        (origin, next.zip(later))
+    });
+    with_next.collect()
+}
+
+/// How much later a point is at least than an earlier one, by their times from each origin.
+fn lead(earlier: &[f64], times: &[f64]) -> f64 {
+    let pairs = earlier.iter().zip(times).filter(|pair| *pair.0 > f64::NEG_INFINITY);
+    pairs.map(|(earlier, time)| time - earlier).fold(f64::INFINITY, f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::device::Device;
+    use alir_core::num::SplitMix;
     use alir_testing::random;
 
     /// When the last bit that ports show is there by the timing of the gates themselves, registers aside.
-    fn timed(model: &Model, technology: &Technology) -> f64 {
+    fn longest(model: &Model, technology: &Technology) -> f64 {
         let options = Options { fabric: Fabric::default().by_operation(), ..Options::default() };
         let netlist = netlist::lower(model, &Schedule::combinational(model.nodes().len()), &options);
         let forms = Forms::new(&netlist, TableStyle::default());
@@ -498,12 +555,73 @@ mod tests {
                 let technology = device.technology();
                 let schedule = Schedule::combinational(model.nodes().len());
                 let paths = paths(&model, technology, Fabric::default(), &schedule);
-                let (longest, gates) = (paths.longest(model.nodes().len()), timed(&model, technology).max(0.0));
+                let (longest, gates) = (paths.longest(model.nodes().len()), self::longest(&model, technology).max(0.0));
                 assert!((longest - gates).abs() < 1e-3, "seed {seed}, {}: {longest} and {gates}", device.name());
                 timed_at_all += usize::from(gates > 0.0);
             }
         }
         assert!(timed_at_all > 150, "{timed_at_all}");
+    }
+
+    #[test]
+    fn points_in_stages_take_what_their_gates_take() {
+        let mut compared = 0;
+        for seed in 0..100 {
+            let model = random::model(seed);
+            let operations = model.nodes().len();
+            for device in [Device::Xcvu13p, Device::Series7, Device::Ecp5, Device::Agilex] {
+                let schedule = Schedule::combinational(operations);
+                let (gates, fixed, elements) = timed(&model, device.technology(), Fabric::default(), &schedule);
+                let paths = elements.gather(&gates, &fixed);
+                let is_whole = |(e, seen): (usize, &Vec<u32>)| paths.points_of(e).len() == seen.len();
+                if !elements.seen.iter().enumerate().all(is_whole) {
+                    // An operation is timed as one.
+                    continue;
+                }
+                // Any stages in which nothing is before what it reads.
+                let mut rng = SplitMix::new(seed);
+                let mut stage = vec![0u32; operations + model.outputs().len()];
+                for id in model.ids() {
+                    model.node(id).op.for_each_operand(|v| stage[id.index()] = stage[id.index()].max(stage[v.index()]));
+                    stage[id.index()] += u32::from(rng.below(3) == 0);
+                }
+                for (j, out) in model.outputs().iter().enumerate() {
+                    stage[operations + j] = out.source.map_or(0, |v| stage[v.index()]) + rng.below(2) as u32;
+                }
+                // The gates one by one: what comes from another stage, or from a port, is there when the stage begins.
+                let element = |node: u32| elements.of[fixed.gate[node as usize] as usize];
+                let mut at = fixed.least.clone();
+                for node in 0..at.len() as u32 {
+                    for &(from, time) in fixed.arcs(node) {
+                        let is_before = element(from) == NONE
+                            || element(node) == NONE
+                            || stage[element(from) as usize] != stage[element(node) as usize];
+                        let begins = if is_before { 0.0 } else { at[from as usize] };
+                        at[node as usize] = at[node as usize].max(begins + time);
+                    }
+                }
+                let mut arrival = vec![0.0f64; paths.len()];
+                for p in 0..paths.len() as u32 {
+                    let own = stage[paths.element(p)];
+                    let arcs = paths.arcs(p).iter().filter_map(|arc| match arc.from {
+                        From::Point(q) if stage[paths.element(q)] == own => Some(arrival[q as usize] + arc.time),
+                        _ => None,
+                    });
+                    arrival[p as usize] = arcs.fold(paths.point(p).alone, f64::max);
+                }
+                for (element, seen) in elements.seen.iter().enumerate().filter(|(e, _)| !elements.nodes[*e].is_empty())
+                {
+                    for (p, &gate) in paths.points_of(element).zip(seen) {
+                        let (by_points, by_gates) =
+                            (arrival[p as usize], at[fixed.node[gate as usize] as usize].max(0.0));
+                        let where_ = || format!("seed {seed}, {}, element {element}, gate {gate}", device.name());
+                        assert!((by_points - by_gates).abs() < 1e-4, "{}: {by_points} and {by_gates}", where_());
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 10_000, "{compared}");
     }
 
     #[test]
@@ -525,7 +643,7 @@ mod tests {
             let schedule = Schedule::combinational(model.nodes().len());
             let paths = paths(&model, device.technology(), Fabric::default(), &schedule);
             assert_eq!(paths.points_of(ValueId(400).index()).len(), 1);
-            let (longest, gates) = (paths.longest(model.nodes().len()), timed(&model, device.technology()));
+            let (longest, gates) = (paths.longest(model.nodes().len()), self::longest(&model, device.technology()));
             // A register may need more setup time after another bit than after the last one.
             assert!(longest >= gates - 1e-3 && longest < gates + 0.2, "{}: {longest} and {gates}", device.name());
         }

@@ -69,6 +69,23 @@ pub fn check_certificate(
     Ok(())
 }
 
+/// The earliest stage in which something waits for a point, and the longest way from the point to that stage's end.
+#[derive(Clone, Copy, Default)]
+struct FirstRead {
+    stage: Option<i128>,
+    way: f64,
+}
+
+impl FirstRead {
+    fn note(&mut self, stage: i128, way: f64) {
+        match self.stage {
+            Some(known) if known < stage => {}
+            Some(known) if known == stage => self.way = self.way.max(way),
+            _ => *self = FirstRead { stage: Some(stage), way },
+        }
+    }
+}
+
 struct Judge<'a> {
     model: &'a Model,
     paths: Cow<'a, Paths>,
@@ -168,53 +185,49 @@ impl<'a> Judge<'a> {
                 self.paths.points_of(id.index()).for_each(|p| arrival[p as usize] = self.paths.point(p).alone);
             }
         }
-        // Ways from points to the end of a stage. Arcs out of a point lead to later ones, so those are known before.
-        let mut out: Vec<Vec<(u32, f64)>> = vec![Vec::new(); self.paths.len()];
-        for p in 0..self.paths.len() as u32 {
-            for arc in self.paths.arcs(p) {
-                if let From::Point(q) = arc.from {
-                    out[q as usize].push((p, arc.time));
-                }
-            }
-        }
-        let mut way: Vec<f64> = (0..self.paths.len() as u32).map(|p| self.paths.point(p).behind).collect();
+        // Ways from points to the end of a stage: what reads a point is later than it, and known before.
         let mut last: Vec<Option<i128>> = vec![None; n];
         let sooner = |slot: &mut Option<i128>, stage: i128| *slot = Some(slot.map_or(stage, |old| old.min(stage)));
         for v in self.model.outputs().iter().filter_map(|out| out.source) {
             sooner(&mut last[v.index()], self.stages);
         }
+        let mut reads = vec![FirstRead::default(); self.paths.len()];
         for element in n..n + self.model.outputs().len() {
-            self.paths.points_of(element).for_each(|p| way[p as usize] += behind);
-        }
-        let mut is_shown = vec![false; self.paths.len()];
-        self.paths.shown().iter().for_each(|&p| is_shown[p as usize] = true);
-        for id in self.model.ids().rev() {
-            let Some(mut stage) = last[id.index()] else { continue };
-            let mut is_cut = false;
-            for p in self.paths.points_of(id.index()) {
-                let point = self.paths.point(p);
-                let mut longest = point.behind;
-                if is_shown[p as usize] && stage == self.stages {
-                    longest += behind;
-                }
-                for &(q, time) in &out[p as usize] {
-                    // Negations are in the last stage; what no output depends on is in none.
-                    let reader = self.paths.element(q);
-                    if last.get(reader).copied().unwrap_or(Some(self.stages)) == Some(stage) {
-                        longest = longest.max(time + way[q as usize]);
-                    }
-                }
-                way[p as usize] = longest;
-                is_cut |= self.is_too_long(point.alone + longest);
+            for p in self.paths.points_of(element) {
+                // Negations are in the last stage.
+                self.read(p, self.stages, self.paths.point(p).behind + behind, &mut reads);
             }
-            if is_cut {
+        }
+        for &p in self.paths.shown() {
+            reads[p as usize].note(self.stages, self.paths.point(p).behind + behind);
+        }
+        for id in self.model.ids().rev() {
+            // What no output depends on is in no stage.
+            let Some(mut stage) = last[id.index()] else { continue };
+            let points = self.paths.points_of(id.index());
+            let way = |p: u32, stage: i128, reads: &[FirstRead]| {
+                let (alone, read) = (self.paths.point(p).behind, reads[p as usize]);
+                if read.stage == Some(stage) { read.way.max(alone) } else { alone }
+            };
+            if points.clone().any(|p| self.is_too_long(self.paths.point(p).alone + way(p, stage, &reads))) {
                 stage -= 1;
-                self.paths.points_of(id.index()).for_each(|p| way[p as usize] = self.paths.point(p).behind);
+            }
+            for p in points {
+                self.read(p, stage, way(p, stage, &reads), &mut reads);
             }
             last[id.index()] = Some(stage);
             self.model.node(id).op.for_each_operand(|v| sooner(&mut last[v.index()], stage));
         }
         first.iter().zip(&last).map(|(first, last)| last.map(|last| (*first, last))).collect()
+    }
+
+    /// Notes at all that a point waits for that it does so in this stage, with this way to the stage's end.
+    fn read(&self, point: u32, stage: i128, way: f64, reads: &mut [FirstRead]) {
+        for arc in self.paths.arcs(point) {
+            if let From::Point(q) = arc.from {
+                reads[q as usize].note(stage, arc.time + way);
+            }
+        }
     }
 
     fn window(&self, id: ValueId) -> Result<(i128, i128), String> {

@@ -199,6 +199,7 @@ impl Graph {
         uses.edges().iter().for_each(|edge| matters[edge.op.index()] = true);
         let paths = delay.paths(model);
         let mut points = Points { paths: &paths, times: Times::new(), of: vec![NONE; paths.len()], arcs: Vec::new() };
+        points.times.arcs.reserve(paths.arc_count());
         points.times.push(outside.before, 0.0, []);
         points.times.end_vertex();
         let mut vertex = vec![NONE; n];
@@ -266,7 +267,7 @@ impl Graph {
         times.push(outside.after, 0.0, after);
         times.end_vertex();
         let succs = preds.reversed();
-        let (times, tick) = ticks(&times);
+        let (times, tick) = ticks(times);
         let (out_start, out) = out_of(&times);
         Graph { times, out, out_start, preds, succs, vertex, first_pinned, negations, op, tick }
     }
@@ -476,7 +477,7 @@ fn out_of(times: &Times<i64>) -> (Vec<u32>, Vec<(u32, i64)>) {
 }
 
 /// Delays as integers, and what one of them is worth: a power of two, so that the usual dyadic latencies are exact.
-fn ticks(times: &Times<f64>) -> (Times<i64>, f64) {
+fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     let own = times.alone.iter().zip(&times.behind).map(|(alone, behind)| alone + behind);
     let largest = own.chain(times.arcs.iter().map(|arc| arc.1)).fold(0.0, f64::max);
     let (scale, per_scale) = match largest {
@@ -494,14 +495,16 @@ fn ticks(times: &Times<f64>) -> (Times<i64>, f64) {
             (scale, (1u64 << 50) as f64 / power_of_two_above(longest))
         }
     };
-    let to_ticks = |delay: &f64| (delay / scale * per_scale).round() as i64;
+    let to_ticks = |delay: f64| (delay / scale * per_scale).round() as i64;
+    let Times { first, vertex, alone, behind, start, arcs } = times;
+    // Each vector takes the place of the one before: arcs are most of what there is.
     let ticks = Times {
-        first: times.first.clone(),
-        vertex: times.vertex.clone(),
-        alone: times.alone.iter().map(to_ticks).collect(),
-        behind: times.behind.iter().map(to_ticks).collect(),
-        start: times.start.clone(),
-        arcs: times.arcs.iter().map(|(from, time)| (*from, to_ticks(time))).collect(),
+        first,
+        vertex,
+        alone: alone.into_iter().map(to_ticks).collect(),
+        behind: behind.into_iter().map(to_ticks).collect(),
+        start,
+        arcs: arcs.into_iter().map(|(from, time)| (from, to_ticks(time))).collect(),
     };
     (ticks, scale / per_scale)
 }

@@ -140,6 +140,11 @@ impl Paths {
         &self.arcs[self.start[point as usize] as usize..self.start[point as usize + 1] as usize]
     }
 
+    /// Number of arcs.
+    pub(super) fn arc_count(&self) -> usize {
+        self.arcs.len()
+    }
+
     /// Points whose bits output ports show as they are.
     pub fn shown(&self) -> &[u32] {
         &self.shown
