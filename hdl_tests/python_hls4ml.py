@@ -226,7 +226,7 @@ def samples_of(name, shape):
     return x
 
 
-# A configuration is asked for before any model is converted.
+# A configuration is created before any model is converted.
 config = hls4ml.utils.config_from_keras_model(cases["separable1d"][0](), granularity="name", backend="alir2hdl")
 assert set(config["LayerName"]) >= {"s", "w"}, config
 

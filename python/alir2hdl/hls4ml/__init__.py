@@ -159,7 +159,7 @@ def register(register_backend, register_writer) -> None:
     theirs = backends.get_backend
 
     def get_backend(name):
-        # Here hls4ml is imported as a whole, and no model is read yet, also when only a configuration is asked for.
+        # Here hls4ml is imported as a whole, and no model is read yet, also if a configuration is all that is created.
         if name.lower() == "alir2hdl":
             _adapt()
         return theirs(name)

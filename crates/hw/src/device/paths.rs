@@ -518,7 +518,7 @@ fn later_origins(outside: &[(From, Vec<(u32, f64)>)], paths: &Paths, leads: &[f6
     with_next.collect()
 }
 
-/// How much later a point is at least than an earlier one, by their times from each origin.
+/// Returns the least time between a point and an earlier one, by their times from each origin.
 fn lead(earlier: &[f64], times: &[f64]) -> f64 {
     let pairs = earlier.iter().zip(times).filter(|pair| *pair.0 > f64::NEG_INFINITY);
     pairs.map(|(earlier, time)| time - earlier).fold(f64::INFINITY, f64::min)

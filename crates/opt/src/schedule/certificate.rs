@@ -164,7 +164,7 @@ impl<'a> Judge<'a> {
     fn windows(&self, goal: &Goal) -> Vec<Option<(i128, i128)>> {
         let n = self.model.nodes().len();
         let outside = if goal.register_inputs { 0.0 } else { goal.input_delay };
-        let behind = if goal.register_outputs { 0.0 } else { goal.output_delay };
+        let after_ports = if goal.register_outputs { 0.0 } else { goal.output_delay };
         let mut first = vec![1i128; n];
         let mut arrival = vec![0.0f64; self.paths.len()];
         for id in self.model.ids() {
@@ -195,11 +195,11 @@ impl<'a> Judge<'a> {
         for element in n..n + self.model.outputs().len() {
             for p in self.paths.points_of(element) {
                 // Negations are in the last stage.
-                self.read(p, self.stages, self.paths.point(p).behind + behind, &mut reads);
+                self.read(p, self.stages, self.paths.point(p).behind + after_ports, &mut reads);
             }
         }
         for &p in self.paths.shown() {
-            reads[p as usize].note(self.stages, self.paths.point(p).behind + behind);
+            reads[p as usize].note(self.stages, self.paths.point(p).behind + after_ports);
         }
         for id in self.model.ids().rev() {
             // What no output depends on is in no stage.
