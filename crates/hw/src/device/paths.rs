@@ -26,9 +26,10 @@ use rustc_hash::FxHashMap;
 /// Steps that are spent on the arcs of one operation bit by bit, before all its bits are timed as one.
 const LARGE: u64 = 1 << 19;
 
-/// Times are multiples of 2^-20 ns, so that sums of them are exact.
+/// Rounds a time that is not negative to a multiple of 2^-20 ns, so that sums are exact.
 fn exact(ns: f64) -> f64 {
-    (ns * f64::from(1 << 20)).round() / f64::from(1 << 20)
+    // A conversion is one instruction where `round` is a call.
+    (ns * f64::from(1 << 20) + 0.5) as u64 as f64 / f64::from(1 << 20)
 }
 
 /// The paths of a program on a device, with tables and pins as they are with this schedule.
@@ -281,6 +282,10 @@ impl FixedArcs {
     }
 }
 
+/// An origin of arcs into an element, a point of another one or the input ports, and the nodes that read it with the
+/// delays of the arcs.
+type Origin = (From, Vec<(u32, f64)>);
+
 /// Which gates belong to which elements of the program: operations and negations.
 struct Elements {
     /// Element of each gate; [`NONE`] for bits of input ports.
@@ -351,6 +356,7 @@ impl Elements {
         let mut point = vec![NONE; gates.gates.len()];
         let mut leads: Vec<f64> = Vec::new();
         let mut longest = vec![f64::NEG_INFINITY; fixed.gate.len()];
+        let mut place = vec![NONE; fixed.gate.len()];
         for (element, nodes) in self.nodes.iter().enumerate() {
             paths.begin();
             if nodes.is_empty() {
@@ -364,23 +370,16 @@ impl Elements {
                 leads.push(f64::NEG_INFINITY);
                 continue;
             }
-            let reached = |longest: &[f64], gate: u32| longest[fixed.node[gate as usize] as usize];
             // Of each gate that is seen the time from each origin; -inf where there is no way.
-            let mut times = vec![vec![f64::NEG_INFINITY; outside.len()]; seen.len()];
-            for (origin, (_, into)) in outside.iter().enumerate() {
-                self.walk(element, fixed, &mut longest, into, false);
-                for (&gate, times) in seen.iter().zip(&mut times) {
-                    let time = reached(&longest, gate);
-                    if time > f64::NEG_INFINITY {
-                        times[origin] = exact(time.max(0.0));
-                    }
-                }
-            }
-            self.walk(element, fixed, &mut longest, &[], true);
+            let (all, width) = (self.times(element, fixed, &mut place, &outside), outside.len() + 1);
+            let row = |gate: u32| &all[place[fixed.node[gate as usize] as usize] as usize * width..][..width];
+            let rounded = |time: f64| if time > f64::NEG_INFINITY { exact(time.max(0.0)) } else { time };
+            let times: Vec<Vec<f64>> =
+                seen.iter().map(|&gate| row(gate)[..width - 1].iter().map(|&time| rounded(time)).collect()).collect();
             let later = later_origins(&outside, &paths, &leads);
             let mut before: Option<(&[f64], f64)> = None;
             for (&gate, times) in seen.iter().zip(&times) {
-                let constant = exact(reached(&longest, gate).max(0.0));
+                let constant = exact(row(gate)[width - 1].max(0.0));
                 let alone = times.iter().copied().fold(constant, f64::max);
                 let behind = exact(fixed.behind[gate as usize]);
                 // Latest first: the time that an origin is sure to have by those after it.
@@ -421,11 +420,11 @@ impl Elements {
         element: usize,
         fixed: &FixedArcs,
         way: &mut [f64],
-        outside: &[(From, Vec<(u32, f64)>)],
+        outside: &[Origin],
         paths: &mut Paths,
     ) -> u32 {
         let (nodes, seen) = (&self.nodes[element], &self.seen[element]);
-        self.walk(element, fixed, way, &[], true);
+        self.after_constants(element, fixed, way);
         let last = |way: &[f64]| seen.iter().map(|&gate| way[fixed.node[gate as usize] as usize]).fold(0.0, f64::max);
         let constant = exact(last(way));
         // From each node to the last bit, the other way round.
@@ -451,9 +450,9 @@ impl Elements {
     }
 
     /// Returns what an element reads from others: for each origin, the destination nodes with the delays of the arcs.
-    fn outside(&self, element: usize, fixed: &FixedArcs, point: &[u32]) -> Vec<(From, Vec<(u32, f64)>)> {
+    fn outside(&self, element: usize, fixed: &FixedArcs, point: &[u32]) -> Vec<Origin> {
         let mut place: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut all: Vec<(From, Vec<(u32, f64)>)> = Vec::new();
+        let mut all: Vec<Origin> = Vec::new();
         for &node in &self.nodes[element] {
             for &(from, time) in fixed.arcs(node) {
                 let gate = fixed.gate[from as usize] as usize;
@@ -472,17 +471,40 @@ impl Elements {
         all
     }
 
-    /// The longest ways to the nodes of an element from what enters it, or from its constants.
-    fn walk(&self, element: usize, fixed: &FixedArcs, longest: &mut [f64], into: &[(u32, f64)], constants: bool) {
-        let nodes = &self.nodes[element];
-        for &node in nodes {
-            longest[node as usize] = if constants { fixed.least[node as usize] } else { f64::NEG_INFINITY };
+    /// The longest ways to the nodes of an element: a row for each node, in it a time from each origin and one from the
+    /// element's constants; -inf where there is no way. `place` gets the row of each node.
+    fn times(&self, element: usize, fixed: &FixedArcs, place: &mut [u32], outside: &[Origin]) -> Vec<f64> {
+        let (nodes, width) = (&self.nodes[element], outside.len() + 1);
+        let mut times = vec![f64::NEG_INFINITY; nodes.len() * width];
+        for (row, &node) in nodes.iter().enumerate() {
+            place[node as usize] = row as u32;
+            times[row * width + outside.len()] = fixed.least[node as usize];
         }
-        for &(node, time) in into {
-            longest[node as usize] = longest[node as usize].max(time);
+        for (origin, (_, into)) in outside.iter().enumerate() {
+            for &(node, time) in into {
+                let known = &mut times[place[node as usize] as usize * width + origin];
+                *known = known.max(time);
+            }
         }
-        for &node in nodes {
-            let mut at = longest[node as usize];
+        for (row, &node) in nodes.iter().enumerate() {
+            let (before, own) = times.split_at_mut(row * width);
+            for &(from, time) in fixed.arcs(node) {
+                if self.of[fixed.gate[from as usize] as usize] as usize == element {
+                    let from = &before[place[from as usize] as usize * width..][..width];
+                    for (own, from) in own[..width].iter_mut().zip(from) {
+                        let way = from + time;
+                        *own = if way > *own { way } else { *own };
+                    }
+                }
+            }
+        }
+        times
+    }
+
+    /// The longest ways to the nodes of an element from its constants.
+    fn after_constants(&self, element: usize, fixed: &FixedArcs, longest: &mut [f64]) {
+        for &node in &self.nodes[element] {
+            let mut at = fixed.least[node as usize];
             for &(from, time) in fixed.arcs(node) {
                 if self.of[fixed.gate[from as usize] as usize] as usize == element {
                     at = at.max(longest[from as usize] + time);
@@ -501,7 +523,7 @@ type Later = (usize, Option<(usize, f64)>);
 /// An arc that takes no longer than the one from there plus this time decides nothing: the point it leads to is as late
 /// without it, whichever of the elements before are in its stage, since both origins are in the same. In a row of sums
 /// these are most: each bit waits for its own carry, and that for the bits below.
-fn later_origins(outside: &[(From, Vec<(u32, f64)>)], paths: &Paths, leads: &[f64]) -> Vec<Later> {
+fn later_origins(outside: &[Origin], paths: &Paths, leads: &[f64]) -> Vec<Later> {
     let number = |origin: usize| match outside[origin].0 {
         From::Inputs => None,
         From::Point(point) => Some(point),
