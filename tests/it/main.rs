@@ -17,6 +17,7 @@ mod compile;
 mod convert_command;
 mod convert_gates;
 mod cpp_header;
+mod crate_examples;
 mod device;
 mod diff_prove;
 mod diff_rtl;

@@ -6,6 +6,18 @@
 //!
 //! The flow: `problem` factors out powers of two and merges equal columns, `share` shares two-term sums, `rows` adds up
 //! the remaining digits of each column within its deadline. `docs/cmvm.md` describes the cost measures and the sources.
+//!
+//! ```
+//! use alir_cmvm::{Input, Matrix, Options, check, solve};
+//! use alir_core::num::Interval;
+//!
+//! let matrix = Matrix::from_integers(2, 2, &[3, 5, 7, -9]);
+//! let inputs = vec![Input::new(Interval::new(-128, 127, 0)); 2];
+//! let graph = solve(&matrix, &inputs, &Options::default()).expect("a graph");
+//! check(&graph, &matrix).expect("the product with the matrix");
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

@@ -4,6 +4,16 @@
 //! than a small multiple of [`Limits::max_bytes`]. What a program means is checked by [`alir_core::ir`]; this module
 //! adds what a *file* can get wrong, and the places. All problems of a file are collected, up to
 //! [`Limits::max_problems`].
+//!
+//! ```
+//! use alir_core::ir::Limits;
+//!
+//! let (model, notes) =
+//!     alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
+//! assert_eq!((model.n_inputs(), model.outputs().len(), notes.0.len()), (16, 5, 0));
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,17 @@
 //! `design`: the elaborated form; `verilog`, `vhdl`: the readers; `project`: several files as one source; `paths`:
 //! symbolic execution of processes in both; `loops`: signals that depend on themselves as words but not bit by bit;
 //! `source`: places and messages; `names`: operations in names of signals.
+//!
+//! ```
+//! use alir_hdl::{Language, read};
+//!
+//! let text = "module inc(input [3:0] x, output [3:0] y); assign y = x + 4'd1; endmodule";
+//! assert!(read(Language::Verilog, text, Some("inc")).is_ok());
+//! let why = read(Language::Verilog, "module inc(input x); initial forever #1; endmodule", None).unwrap_err();
+//! println!("{why}");
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,24 @@
 //! From a scheduled model to hardware: netlists, resource sharing, retiming, device models, code generators.
+//!
+//! - [`netlist`]: nets of known width made by cells; [`netlist::lower`] creates it from a model and its schedule.
+//! - [`emit`]: Verilog, SystemVerilog and VHDL of a netlist, wrappers for AXI4-Stream, testbenches.
+//! - [`device`]: look-up tables, carries, memories and clocks of a netlist on a device.
+//! - [`reuse`]: hardware that takes a sample every few clocks and shares what is equal.
+//! - [`retime`]: registers of the pipelines in state machines, moved where the schedule leaves slack.
+//!
+//! ```
+//! use alir_core::ir::Limits;
+//! use alir_hw::{emit, netlist};
+//! use alir_opt::schedule::{Goal, LatencyFields, schedule};
+//!
+//! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
+//! let found = schedule(&model, &LatencyFields, &Goal::stages(3), &netlist::uses(&model)).expect("some schedule");
+//! let netlist = netlist::lower(&model, &found.schedule, &netlist::Options::default());
+//! let text = emit::text(&netlist, emit::Language::Verilog, &emit::Options::default());
+//! assert!(text.contains("endmodule"));
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

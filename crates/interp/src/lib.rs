@@ -3,6 +3,19 @@
 //! [`golden`] defines the semantics of a program: slow, plain and exact, any width. Everything else in this tool is
 //! checked against it. [`Plan`] is the fast way to run many samples; [`samples`] reads and writes them, and [`batch`]
 //! connects the two. [`arrays`] runs samples that are in memory.
+//!
+//! ```
+//! use alir_core::ir::Limits;
+//! use alir_interp::{LookupMiss, golden};
+//! use num_bigint::BigInt;
+//!
+//! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
+//! let sample = vec![BigInt::from(1); model.n_inputs()];
+//! let outputs = golden(&model, &sample, LookupMiss::Error).expect("no table is read outside of its entries");
+//! assert_eq!(outputs.len(), 5);
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 pub mod arrays;
 pub mod batch;

@@ -4,6 +4,17 @@
 //! it means, in exact integers; [`lower`] makes an ALIR program of it, [`raise`] a program of an ALIR program. The
 //! interpreter does not know ALIR, and nothing here trusts the lowering: simulation and proof compare hardware with the
 //! interpreter's meaning or the prover's own.
+//!
+//! ```
+//! use alir_llvlir::{Limits, golden, read};
+//! use num_bigint::BigInt;
+//!
+//! let text = b"llvlir 0\nin %0 \"a\": i8\nin %1 \"b\": i8\n%2 = add.i8 %0, %1\nout \"sum\" = %2\n";
+//! let program = read(text, Limits::default()).expect("a valid program");
+//! assert_eq!(golden::run(&program, &[BigInt::from(3), BigInt::from(4)]), [BigInt::from(7)]);
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

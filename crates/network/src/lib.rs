@@ -17,6 +17,16 @@
 //!   golden evaluator.
 //!
 //! The front ends: [`graph`] (IR v2), [`onnx`] (QONNX).
+//!
+//! ```
+//! use alir_network::onnx;
+//!
+//! let bytes = std::fs::read("examples/perceptron.onnx").unwrap();
+//! let network = onnx::read(&bytes, &onnx::Options::default()).expect("every operator is known");
+//! println!("{} weights", network.size.weights());
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 

@@ -2,6 +2,27 @@
 //!
 //! Both sides become gates: the model by section 3 of the specification, the RTL by the Verilog and VHDL front ends.
 //! Names, comments and intermediate programs are checked hints.
+//!
+//! - [`equiv`], [`pair`], [`machine`], [`netlist`]: RTL against a program, two programs, state machines, netlists of
+//!   synthesis.
+//! - [`aig`], [`blast`]: gates, and the gates of operations; [`engine`], [`sat`]: simulation, sweeping and the solver.
+//! - [`value_classes`], [`linear_forms`], [`affine`], [`steps`]: values that are equal as numbers, before any gate is
+//!   searched.
+//! - [`certify`], [`lrat`]: the certificate that `alir2hdl-check` replays.
+//!
+//! ```
+//! use alir_core::ir::Limits;
+//! use alir_opt::passes;
+//! use alir_prove::equiv::{Request, Verdict};
+//! use alir_prove::{pair, sat::Embedded};
+//!
+//! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
+//! let (smaller, _) = passes::run(&model, passes::pipeline(1));
+//! let (report, difference) = pair::prove(&model, &smaller, &Request::default(), &|| Box::new(Embedded));
+//! assert!(matches!(report.verdict, Verdict::Proved) && difference.is_none());
+//! ```
+//!
+//! (`tests/it/crate_examples.rs` runs this example.)
 
 #![forbid(unsafe_code)]
 
