@@ -248,6 +248,10 @@ for name, (make, options) in wanted.items():
     alone = [one[:1] for one in given] if len(given) > 1 else x[:1]
     for mine, part in zip(listed(ours.predict(alone)), listed(theirs.predict(alone)), strict=True):
         assert mine.shape == part.shape and np.array_equal(mine, part), name
+    linked = hls4ml.converters.link_existing_project(scratch / name)
+    linked.compile()
+    for mine, part in zip(listed(linked.predict(x)), expected, strict=True):
+        assert np.array_equal(mine, part), name
     if name not in converted_inputs:
         rows, flat = (np.concatenate([part.reshape(300, -1) for part in parts], axis=1) for parts in (given, expected))
         assert np.array_equal(Model.load(scratch / name / "model.json.gz").predict(rows), flat), name
@@ -260,6 +264,7 @@ for name, (make, options) in wanted.items():
             for layer, values in layers.items():
                 assert values.shape == layers_theirs[layer].shape and np.array_equal(values, layers_theirs[layer]), (name, layer)
     print(name, "equal", flush=True)
+assert linked.build(vectors=5, pipeline=12)["latency"] == 12
 built = ours.build(vectors=50, pipeline=12)
 assert built["latency"] == 12 and all(wrong == 0 for _, _, wrong in built["simulations"]), built
 refused(lambda: converted(row((3, 2), L.GRU(2, reset_after=False, name="g")), "alir2hdl", scratch / "x").write(), "layer g (GRU)", "reset_after")

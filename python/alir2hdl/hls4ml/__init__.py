@@ -19,7 +19,7 @@ import weakref
 from pathlib import Path
 
 from ._adaptations import _adapt
-from ._program import _computed, _emulator, _entered, _program
+from ._program import _computed, _emulator, _entered, _input_types, _program
 
 __all__ = ["register"]
 
@@ -58,9 +58,15 @@ def _backend_class():
             return ""
 
         def write(self, model) -> None:
-            """Applies the flow, writes `model.json.gz` and the project for Vivado into the output folder."""
+            """Applies the flow, writes `model.json.gz`, the project for Vivado and hls4ml's configuration into the output folder."""
+            from hls4ml.writer.vitis_writer import VitisWriter
+
             model.apply_flow(self._default_flow)
+            model.config.config["InputTypes"] = _input_types(model)
             self._model(model).project(Path(model.config.get_output_dir()) / "project", flow=["vivado"], **self._hardware(model))
+            writer = VitisWriter()
+            writer.write_yml(model)
+            writer.write_tar(model)
 
         def _hardware(self, model) -> dict:
             value = model.config.get_config_value
@@ -76,12 +82,18 @@ def _backend_class():
             self._loaded[model] = Model.load(folder / "model.json.gz")
             return self._loaded[model]
 
-        def compile(self, model) -> str:
-            """Loads the program for `predict` if it is not yet; gives the path of the library that hls4ml loads."""
-            from .. import Model, _alir2hdl
+        def _read(self, model):
+            from .. import Model
 
             if model not in self._loaded:
                 self._loaded[model] = Model.load(Path(model.config.get_output_dir()) / "model.json.gz")
+            return self._loaded[model]
+
+        def compile(self, model) -> str:
+            """Loads the program for `predict` if it is not yet; gives the path of the library that hls4ml loads."""
+            from .. import _alir2hdl
+
+            self._read(model)
             # hls4ml loads a library whatever it is for; only its trace() calls one.
             return self._traced_library(model) if model.config.trace_output else _alir2hdl.__file__
 
@@ -123,9 +135,12 @@ def _backend_class():
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
             """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""
+            from hls4ml.utils.link import FilesystemModelGraph
+
             from .. import report
 
-            program = self._model(model)
+            # Of a project that was written before there is no graph.
+            program = self._read(model) if isinstance(model, FilesystemModelGraph) else self._model(model)
             hardware = self._hardware(model) | hardware
             facts = program.interface(**{k: v for k, v in hardware.items() if k != "part"})
             result = {"latency": facts["latency"], "register_bits": facts["register_bits"], "stages": facts["stages"]}

@@ -6,9 +6,19 @@ from ._layers import _layer
 from ._numbers import _cast, _codes, _refused, _type
 
 
-def _is_converted(layer) -> bool:
+def _input_types(model) -> dict:
+    """The type of each input of a graph, for `hls4ml_config.yml`."""
+    made = {}
+    for layer in model.get_layers():
+        if layer.class_name in ("Input", "InputLayer"):
+            variable = layer.get_output_variable()
+            made[variable.name] = list(_type(layer, variable.type.precision))
+    return made
+
+
+def _is_converted(kind) -> bool:
     """Returns `True` if a port cannot round and saturate as the type of an input does: numbers are converted before it."""
-    rounding, overflow = _type(layer, layer.get_output_variable().type.precision)[3:]
+    rounding, overflow = kind[3:]
     return rounding not in ("TRN", "RND") or overflow != "WRAP"
 
 
@@ -26,9 +36,10 @@ _UP = {
 
 def _conversion(layer, name: str) -> str:
     """C++ that converts a number to the type of an input port."""
-    if not _is_converted(layer):
+    kind = _type(layer, layer.get_output_variable().type.precision)
+    if not _is_converted(kind):
         return f"static double {name}(double x) {{ return x; }}\n"
-    signed, integer, fractional, rounding, overflow = _type(layer, layer.get_output_variable().type.precision)
+    signed, integer, fractional, rounding, overflow = kind
     low, high = (-(2 ** (integer + fractional)) if signed else 0), 2 ** (integer + fractional) - 1
     clamp = ""
     if overflow != "WRAP":
@@ -45,11 +56,8 @@ static double {name}(double x) {{
 
 def _entered(model, variable, numbers):
     """Numbers for an input, converted to its type where the port takes values of that type only."""
-    layer = next(layer for layer in model.get_layers() if layer.get_output_variable().name == variable.name)
-    if not _is_converted(layer):
-        return numbers
-    kind = _type(layer, variable.type.precision)
-    return _codes(numbers, kind) * 2.0 ** -kind[2]
+    kind = tuple(model.config.config["InputTypes"][variable.name])
+    return _codes(numbers, kind) * 2.0 ** -kind[2] if _is_converted(kind) else numbers
 
 
 def _computed(program, rows):
@@ -88,10 +96,10 @@ def _program(model, traced=()):
         variable = layer.get_output_variable()
         out = variable.type.precision
         if layer.class_name in ("Input", "InputLayer"):
-            signed, integer, fractional, rounding, overflow = _type(layer, out)
+            kind = signed, integer, fractional, rounding, overflow = _type(layer, out)
             first = int(firsts[variable.name])
             result = given[first : first + _size(variable)]
-            if _is_converted(layer):
+            if _is_converted(kind):
                 # The emulator gives the port numbers of its type.
                 result = result.quantize(int(signed), integer, fractional, "WRAP", "TRN")
             elif rounding == "RND":
