@@ -7,6 +7,8 @@ use alir2hdl::formats;
 use alir2hdl::interp::batch::{Settings, run};
 use alir2hdl::interp::samples::Reader;
 use alir2hdl::ir::Limits;
+use anyhow::{Context, Result, bail, ensure};
+use std::io::Cursor;
 use std::path::Path;
 
 /// Seconds of CPU time of this process so far.
@@ -17,21 +19,27 @@ fn cpu_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
-fn main() {
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, samples, rest @ ..] = arguments.as_slice() else { panic!("usage: first_result MODEL X.npy [REPEATS]") };
-    let repeats: u32 = rest.first().map_or(Ok(20), |n| n.parse()).expect("a number of repeats");
-    let samples = std::fs::read(samples).expect("the samples are there");
+    let [path, samples, rest @ ..] = arguments.as_slice() else { bail!("usage: first_result MODEL X.npy [REPEATS]") };
+    let repeats: u32 = rest.first().map_or(Ok(20), |n| n.parse()).context("REPEATS is a number")?;
+    let given = std::fs::read(samples).with_context(|| format!("reading {samples}"))?;
     let mut least = f64::INFINITY;
     for _ in 0..repeats {
         let before = cpu_seconds();
-        let (model, _) = formats::read_path(Path::new(path), &Limits::default(), None).expect("a model");
-        let mut reader =
-            Reader::from_reader(std::io::Cursor::new(samples.clone()), "samples", model.input_kifs(), false)
-                .expect("an npy file");
-        let summary = run(&model, Settings::default(), 1, &mut reader, None, |_| true).expect("samples with results");
+        let (model, _) = formats::read_path(Path::new(path), &Limits::default(), None)?;
+        let mut reader = Reader::from_reader(Cursor::new(given.clone()), "samples", model.input_kifs(), false)
+            .with_context(|| format!("{samples} for {path}"))?;
+        let summary =
+            run(&model, Settings::default(), 1, &mut reader, None, |_| true).context("running the samples")?;
         least = least.min(cpu_seconds() - before);
-        assert!(summary.samples > 0 && summary.failed == 0, "every sample has a result");
+        ensure!(
+            summary.samples > 0 && summary.failed == 0,
+            "{} of {} samples have no result",
+            summary.failed,
+            summary.samples
+        );
     }
     println!("{least}");
+    Ok(())
 }

@@ -330,6 +330,8 @@ impl fmt::Display for Diagnostics {
     }
 }
 
+impl std::error::Error for Diagnostic {}
+
 impl std::error::Error for Diagnostics {}
 
 #[cfg(test)]
