@@ -1,7 +1,7 @@
 //! Analyses and optimisation passes over models, and the pipeline scheduler.
 //!
-//! - [`passes`]: functions from model to model that keep the meaning; [`passes::pipeline`] lists those of a level.
-//! - [`schedule`]: stages for operations, with as few register bits as possible, and the certificate of it.
+//! - [`passes`]: functions from model to model that keep the semantics; [`passes::pipeline`] lists those of a level.
+//! - [`schedule`]: stages for operations, with as few register bits as possible, and a certificate of optimality.
 //!
 //! ```
 //! use alir_core::ir::Limits;

@@ -139,7 +139,7 @@ def _backend_class():
 
             from .. import report
 
-            # Of a project that was written before there is no graph.
+            # A linked project has no graph to build the program from.
             program = self._read(model) if isinstance(model, FilesystemModelGraph) else self._model(model)
             hardware = self._hardware(model) | hardware
             facts = program.interface(**{k: v for k, v in hardware.items() if k != "part"})
@@ -164,7 +164,7 @@ def register(register_backend, register_writer) -> None:
     from hls4ml.writer.writers import Writer
 
     class StitchedWriter(Writer):
-        """What hls4ml calls for the parts of `to_multi_model_graph`, past the class of a back end's writer."""
+        """Writer that hls4ml calls for the parts of `to_multi_model_graph` instead of the back end's `write`."""
 
         def write_hls(self, model, is_multigraph=False):
             raise ValueError("alir2hdl: to_multi_model_graph stitches blocks of HLS; a program is one block: compile the graph as a whole")
@@ -174,7 +174,7 @@ def register(register_backend, register_writer) -> None:
     theirs = backends.get_backend
 
     def get_backend(name):
-        # Here hls4ml is imported as a whole, and no model is read yet, also if a configuration is all that is created.
+        # When a caller looks the back end up, the import of hls4ml is complete and no model has been read.
         if name.lower() == "alir2hdl":
             _adapt()
         return theirs(name)

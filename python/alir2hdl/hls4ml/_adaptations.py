@@ -64,9 +64,9 @@ def _keep_axes() -> None:
 
     def alone(match):
         def matches(self, node):
-            given = [node, *(node.get_input_node(name) for name in node.inputs)]
             if node.model.config.backend.name != "alir2hdl":
                 return match(self, node)
+            given = [node, *(node.get_input_node(name) for name in node.inputs)]
             return match(self, node) and not has_sign(node) and not any(one is not None and one.get_attr("keras_axis", None) for one in given)
 
         matches.alir2hdl = True

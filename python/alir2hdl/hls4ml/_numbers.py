@@ -140,7 +140,7 @@ def _is_power_of_two(precision) -> bool:
 
 
 def _powers_of_two(layer, name: str):
-    """Weights that C++ holds as signs and exponents."""
+    """Returns the weights that hls4ml's C++ stores as signs and exponents."""
     weight = layer.weights[name]
     data, width = np.asarray(weight.data, dtype=np.float64), int(weight.type.precision.width)
     if not np.all(np.abs(data) > 0):
@@ -152,7 +152,7 @@ def _powers_of_two(layer, name: str):
 
 
 def _half(layer, name: str):
-    """Bits on each side of the point of C++'s products with these weights, if they are powers of two: those of both operands."""
+    """Returns the bits on each side of the binary point in hls4ml's type of products with powers of two; `None` for other weights."""
     precision = layer.weights[name].type.precision
     if not _is_power_of_two(precision):
         return None
@@ -161,15 +161,17 @@ def _half(layer, name: str):
 
 
 def _is_exact(layer, name: str, values, factors) -> bool:
-    """Returns `True` if C++'s products of values and weights keep all their bits."""
+    """Returns `True` if hls4ml's type of these products holds all their bits."""
     half = _half(layer, name)
+    if half is None:
+        return True
     _, integers, fractionals = (int(np.max(part)) for part in values.kif)
     largest = int(np.frexp(np.max(np.abs(factors)))[1])
-    return half is None or (fractionals + _fractional_bits(factors) <= half and integers + largest < half)
+    return fractionals + _fractional_bits(factors) <= half and integers + largest < half
 
 
 def _multiplied(layer, name: str, values, factors):
-    """Products of values and weights, element by element, as C++ has them before it adds."""
+    """Returns the products of values and weights, element by element, as hls4ml's C++ computes them before the sum."""
     if _is_exact(layer, name, values, factors):
         return _scaled(values, factors)
     # Shifted within their type, then negated.

@@ -352,10 +352,12 @@ impl Elements {
     /// Gathers gates and their arcs by element.
     fn gather(&self, gates: &Gates, fixed: &FixedArcs) -> Paths {
         let mut paths = Paths::default();
-        // Point of each gate that is seen, and of each point how much later the next one of its element is at least.
+        // Point of each gate that another element or a port reads.
         let mut point = vec![NONE; gates.gates.len()];
+        // Lower bound, for each point, of the time by which the next point of its element is later.
         let mut leads: Vec<f64> = Vec::new();
-        let mut longest = vec![f64::NEG_INFINITY; fixed.gate.len()];
+        // Scratch space, by node: the longest path to the end of the element, and the row in `times`.
+        let mut way = vec![f64::NEG_INFINITY; fixed.gate.len()];
         let mut place = vec![NONE; fixed.gate.len()];
         for (element, nodes) in self.nodes.iter().enumerate() {
             paths.begin();
@@ -365,12 +367,12 @@ impl Elements {
             let outside = self.outside(element, fixed, &point);
             let seen = &self.seen[element];
             if outside.len() as u64 * nodes.len() as u64 > LARGE {
-                let made = self.together(element, fixed, &mut longest, &outside, &mut paths);
+                let made = self.together(element, fixed, &mut way, &outside, &mut paths);
                 seen.iter().for_each(|&gate| point[gate as usize] = made);
                 leads.push(f64::NEG_INFINITY);
                 continue;
             }
-            // Of each gate that is seen the time from each origin; -inf where there is no way.
+            // One vector for each such gate: the time from each origin, -inf if no path exists.
             let (all, width) = (self.times(element, fixed, &mut place, &outside), outside.len() + 1);
             let row = |gate: u32| &all[place[fixed.node[gate as usize] as usize] as usize * width..][..width];
             let rounded = |time: f64| if time > f64::NEG_INFINITY { exact(time.max(0.0)) } else { time };
@@ -382,15 +384,7 @@ impl Elements {
                 let constant = exact(row(gate)[width - 1].max(0.0));
                 let alone = times.iter().copied().fold(constant, f64::max);
                 let behind = exact(fixed.behind[gate as usize]);
-                // Latest first: the time that an origin is sure to have by those after it.
-                let mut is_needed = vec![false; outside.len()];
-                let mut sure = vec![f64::NEG_INFINITY; outside.len()];
-                for &(origin, later) in later.iter().rev() {
-                    if let Some((other, lead)) = later {
-                        sure[origin] = sure[other].max(times[other]) + lead;
-                    }
-                    is_needed[origin] = times[origin] > sure[origin];
-                }
+                let is_needed = needed(times, &later);
                 let needed = outside.iter().enumerate().filter(|&(origin, _)| is_needed[origin]);
                 let arcs: Vec<Arc> = needed.map(|(origin, &(from, _))| Arc { from, time: times[origin] }).collect();
                 point[gate as usize] = paths.push(Point { alone, behind }, &arcs);
@@ -424,9 +418,6 @@ impl Elements {
         paths: &mut Paths,
     ) -> u32 {
         let (nodes, seen) = (&self.nodes[element], &self.seen[element]);
-        self.after_constants(element, fixed, way);
-        let last = |way: &[f64]| seen.iter().map(|&gate| way[fixed.node[gate as usize] as usize]).fold(0.0, f64::max);
-        let constant = exact(last(way));
         // From each node to the last bit, the other way round.
         nodes.iter().for_each(|&node| way[node as usize] = f64::NEG_INFINITY);
         seen.iter().for_each(|&gate| way[fixed.node[gate as usize] as usize] = 0.0);
@@ -437,6 +428,7 @@ impl Elements {
                 }
             }
         }
+        let constant = nodes.iter().map(|&node| fixed.least[node as usize] + way[node as usize]).fold(0.0, f64::max);
         let mut arcs = Vec::with_capacity(outside.len());
         for (from, into) in outside {
             let time = into.iter().map(|&(node, time)| time + way[node as usize]).fold(f64::NEG_INFINITY, f64::max);
@@ -444,7 +436,7 @@ impl Elements {
                 arcs.push(Arc { from: *from, time: exact(time.max(0.0)) });
             }
         }
-        let alone = arcs.iter().map(|arc| arc.time).fold(constant, f64::max);
+        let alone = arcs.iter().map(|arc| arc.time).fold(exact(constant), f64::max);
         let behind = seen.iter().map(|&gate| fixed.behind[gate as usize]).fold(0.0, f64::max);
         paths.push(Point { alone, behind: exact(behind) }, &arcs)
     }
@@ -471,8 +463,8 @@ impl Elements {
         all
     }
 
-    /// The longest ways to the nodes of an element: a row for each node, in it a time from each origin and one from the
-    /// element's constants; -inf where there is no way. `place` gets the row of each node.
+    /// Returns the longest paths to the nodes of an element: one row for each node, with the time from each origin and,
+    /// in the last column, from constants; -inf if no path exists. Writes the row of each node to `place`.
     fn times(&self, element: usize, fixed: &FixedArcs, place: &mut [u32], outside: &[Origin]) -> Vec<f64> {
         let (nodes, width) = (&self.nodes[element], outside.len() + 1);
         let mut times = vec![f64::NEG_INFINITY; nodes.len() * width];
@@ -500,29 +492,12 @@ impl Elements {
         }
         times
     }
-
-    /// The longest ways to the nodes of an element from its constants.
-    fn after_constants(&self, element: usize, fixed: &FixedArcs, longest: &mut [f64]) {
-        for &node in &self.nodes[element] {
-            let mut at = fixed.least[node as usize];
-            for &(from, time) in fixed.arcs(node) {
-                if self.of[fixed.gate[from as usize] as usize] as usize == element {
-                    at = at.max(longest[from as usize] + time);
-                }
-            }
-            longest[node as usize] = at;
-        }
-    }
 }
 
-/// An origin; the next one of its element and how much later that is at least.
+/// An origin; the next one of its element, with a lower bound of the time by which that one is later.
 type Later = (usize, Option<(usize, f64)>);
 
-/// The origins in the order of their points, each with the next one of its element and how much later that is at least.
-///
-/// An arc that takes no longer than the one from there plus this time decides nothing: the point it leads to is as late
-/// without it, whichever of the elements before are in its stage, since both origins are in the same. In a row of sums
-/// these are most: each bit waits for its own carry, and that for the bits below.
+/// Returns the origins in the order of their points, each with the next one of its element.
 fn later_origins(outside: &[Origin], paths: &Paths, leads: &[f64]) -> Vec<Later> {
     let number = |origin: usize| match outside[origin].0 {
         From::Inputs => None,
@@ -538,6 +513,24 @@ fn later_origins(outside: &[Origin], paths: &Paths, leads: &[f64]) -> Vec<Later>
         (origin, next.zip(later))
     });
     with_next.collect()
+}
+
+/// Returns for each origin whether the arc from it can decide when a point is ready.
+///
+/// Two origins of one element are in the same stage. So an arc is redundant if the arc from a later point of the same
+/// element takes at least as long, including the time by which that point is later. In a chain of adders most arcs are:
+/// each bit waits for its own carry, and the carry waits for the bits below.
+fn needed(times: &[f64], later: &[Later]) -> Vec<bool> {
+    let mut is_needed = vec![false; times.len()];
+    // Delay by way of later points of the same element.
+    let mut by_later = vec![f64::NEG_INFINITY; times.len()];
+    for &(origin, next) in later.iter().rev() {
+        if let Some((next, lead)) = next {
+            by_later[origin] = by_later[next].max(times[next]) + lead;
+        }
+        is_needed[origin] = times[origin] > by_later[origin];
+    }
+    is_needed
 }
 
 /// Returns the least time between a point and an earlier one, by their times from each origin.

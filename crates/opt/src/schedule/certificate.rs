@@ -69,7 +69,7 @@ pub fn check_certificate(
     Ok(())
 }
 
-/// The earliest stage in which something waits for a point, and the longest way from the point to that stage's end.
+/// The earliest stage that reads a point, and the longest path from the point to the end of that stage.
 #[derive(Clone, Copy, Default)]
 struct FirstRead {
     stage: Option<i128>,
@@ -185,7 +185,7 @@ impl<'a> Judge<'a> {
                 self.paths.points_of(id.index()).for_each(|p| arrival[p as usize] = self.paths.point(p).alone);
             }
         }
-        // Ways from points to the end of a stage: what reads a point is later than it, and known before.
+        // Paths from points to the end of a stage, last operation first: all reads of a point precede it here.
         let mut last: Vec<Option<i128>> = vec![None; n];
         let sooner = |slot: &mut Option<i128>, stage: i128| *slot = Some(slot.map_or(stage, |old| old.min(stage)));
         for v in self.model.outputs().iter().filter_map(|out| out.source) {
@@ -221,7 +221,8 @@ impl<'a> Judge<'a> {
         first.iter().zip(&last).map(|(first, last)| last.map(|last| (*first, last))).collect()
     }
 
-    /// Notes at all that a point waits for that it does so in this stage, with this way to the stage's end.
+    /// Records a read in this stage at every origin of a point's arcs; `way` is the longest path from the point to the
+    /// end of the stage.
     fn read(&self, point: u32, stage: i128, way: f64, reads: &mut [FirstRead]) {
         for arc in self.paths.arcs(point) {
             if let From::Point(q) = arc.from {

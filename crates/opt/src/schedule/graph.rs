@@ -497,7 +497,7 @@ fn ticks(times: Times<f64>) -> (Times<i64>, f64) {
     };
     let to_ticks = |delay: f64| (delay / scale * per_scale).round() as i64;
     let Times { first, vertex, alone, behind, start, arcs } = times;
-    // Each vector takes the place of the one before: arcs are most of what there is.
+    // `into_iter` lets each new vector reuse the memory of the old one; arcs are most of a graph's memory.
     let ticks = Times {
         first,
         vertex,
