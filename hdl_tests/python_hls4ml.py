@@ -353,22 +353,37 @@ class PowersOfTwo(Quantizer):
         return {}
 
 
-# hls4ml asks NumPy 2 for it.
+# hls4ml 1.3 still uses this name, which NumPy 2 has removed.
 np.product = np.prod
-for bits, lowest, precision, strategy in ((4, -4, "ap_fixed<16,6>", "Latency"), (4, -6, "ap_fixed<8,1>", "Latency"), (5, -9, "ap_fixed<12,6>", "Resource")):
-    found = []
-    powers = rng.choice([-1.0, 1.0], (7, 5)) * 2.0 ** rng.integers(lowest, 2, (7, 5))
-    samples = rng.normal(0, 1, (300, 7))
+
+
+def layers_as_in_vitis(name, layers, precision, strategy="Latency"):
+    """Compares a graph that is given as hls4ml's list of layers after the input; returns the outputs."""
+    found, samples = [], np.random.default_rng(2).normal(0, 1, (300, 7))
     for backend in ("alir2hdl", "Vitis"):
-        config = hls4ml.utils.config.create_config(output_dir=str(scratch / f"powers_{bits}_{lowest}_{backend}"), backend=backend)
+        config = hls4ml.utils.config.create_config(output_dir=str(scratch / f"{name}_{backend}"), backend=backend)
         config["HLSConfig"] = {"Model": {"Precision": {"default": precision}, "ReuseFactor": 7, "Strategy": strategy}}
-        dense = {"class_name": "Dense", "name": "d", "n_in": 7, "n_out": 5, "bias_data": np.ones(5), "weight_data": powers}
-        layers = [{"class_name": "InputLayer", "name": "x", "input_shape": [7]}, dense | {"weight_quantizer": PowersOfTwo(bits)}]
-        made = ModelGraph.from_layer_list(config, layers)
+        made = ModelGraph.from_layer_list(config, [{"class_name": "InputLayer", "name": "x", "input_shape": [7]}, *layers])
         made.compile()
         found.append(made.predict(samples))
-    assert np.array_equal(*found) and len(np.unique(found[0])) > 100, (bits, lowest)
-print("powers of two equal", flush=True)
+    assert np.array_equal(*found), name
+    return found[0]
+
+
+for bits, lowest, precision, strategy in ((4, -4, "ap_fixed<16,6>", "Latency"), (4, -6, "ap_fixed<8,1>", "Latency"), (5, -9, "ap_fixed<12,6>", "Resource")):
+    powers = rng.choice([-1.0, 1.0], (7, 5)) * 2.0 ** rng.integers(lowest, 2, (7, 5))
+    dense = {"class_name": "Dense", "name": "d", "n_in": 7, "n_out": 5, "bias_data": np.ones(5), "weight_data": powers}
+    outputs = layers_as_in_vitis(f"powers_{bits}_{lowest}", [dense | {"weight_quantizer": PowersOfTwo(bits)}], precision, strategy)
+    assert len(np.unique(outputs)) > 100, (bits, lowest)
+for kind in ("binary", "ternary"):
+    numbers = {"scale_data": rng.uniform(0.3, 1.5, 7), "bias_data": rng.normal(size=7)}
+    norm = {"class_name": "BatchNormalization", "name": "n", "n_in": 7, "n_filt": -1} | numbers
+    activation = {"class_name": "Activation", "name": "a", "activation": f"{kind}_tanh", "n_in": 7}
+    outputs = layers_as_in_vitis(f"thresholds_{kind}", [norm, activation], "ap_fixed<16,6>")
+    assert len(np.unique(outputs)) == (2 if kind == "binary" else 3), kind
+converted(network(), "alir2hdl", scratch / "archive", write_tar=True).write()
+assert (scratch / "archive.tar.gz").is_file()
+print("lists of layers equal", flush=True)
 
 try:
     from hgq.config import QuantizerConfigScope

@@ -1,13 +1,13 @@
 //! Complete flows: compilation, verification by simulators, proofs, project folders, reports, views, exploration.
 //!
-//! - [`compile`]: from a design to [`compile::Hardware`] and its text.
+//! - [`compile`]: from a design to [`compile::Hardware`] and its HDL source.
 //! - [`options`]: options of hardware as typed values, for the command line, Python and header comments.
 //! - [`verify`]: vectors, testbenches, simulators and their results.
 //! - [`prove`]: the functions that start every proof.
-//! - [`project`]: folders for Vivado, Quartus and yosys.
-//! - [`report`]: reports of these tools as rows of one table.
+//! - [`project`]: project folders for Vivado, Quartus and yosys.
+//! - [`report`]: reports of FPGA tools as rows of one table.
 //! - [`explore`]: many variants as one workflow.
-//! - [`view`]: a page that shows a program and its pipeline.
+//! - [`view`]: HTML viewer of a program and its pipeline.
 //!
 //! ```
 //! use alir_core::ir::Limits;
@@ -17,7 +17,7 @@
 //! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
 //! let pipeline = Pipeline { stages: Some(Stages::Exactly(3)), ..Pipeline::default() };
 //! let hardware = compile::model(&model, &Spec { pipeline, ..Spec::default() }).expect("three stages");
-//! println!("{}", hardware.text(Language::Verilog));
+//! assert!(hardware.text(Language::Verilog).contains("endmodule"));
 //! ```
 //!
 //! (`tests/it/crate_examples.rs` runs this example.)

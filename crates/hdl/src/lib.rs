@@ -12,10 +12,10 @@
 //! ```
 //! use alir_hdl::{Language, read};
 //!
-//! let text = "module inc(input [3:0] x, output [3:0] y); assign y = x + 4'd1; endmodule";
-//! assert!(read(Language::Verilog, text, Some("inc")).is_ok());
-//! let why = read(Language::Verilog, "module inc(input x); initial forever #1; endmodule", None).unwrap_err();
-//! println!("{why}");
+//! let verilog = "module inc(input [3:0] x, output [3:0] y); assign y = x + 4'd1; endmodule";
+//! assert!(read(Language::Verilog, verilog, Some("inc")).is_ok());
+//! let error = read(Language::Verilog, "module inc(input x); initial forever #1; endmodule", None).unwrap_err();
+//! assert_eq!(error.code, "E0903", "{error}");
 //! ```
 //!
 //! (`tests/it/crate_examples.rs` runs this example.)

@@ -1,9 +1,9 @@
 //! From a scheduled model to hardware: netlists, resource sharing, retiming, device models, code generators.
 //!
-//! - [`netlist`]: nets of known width made by cells; [`netlist::lower`] creates it from a model and its schedule.
-//! - [`emit`]: Verilog, SystemVerilog and VHDL of a netlist, wrappers for AXI4-Stream, testbenches.
+//! - [`netlist`]: nets of known width, each driven by a cell; [`netlist::lower`] builds it from a scheduled model.
+//! - [`emit`]: Verilog, SystemVerilog and VHDL of a netlist, and wrappers for AXI4-Stream.
 //! - [`device`]: look-up tables, carries, memories and clocks of a netlist on a device.
-//! - [`reuse`]: hardware that takes a sample every few clocks and shares what is equal.
+//! - [`reuse`]: resource sharing for initiation intervals above one.
 //! - [`retime`]: registers of the pipelines in state machines, moved where the schedule leaves slack.
 //!
 //! ```
@@ -14,8 +14,8 @@
 //! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
 //! let found = schedule(&model, &LatencyFields, &Goal::stages(3), &netlist::uses(&model)).expect("some schedule");
 //! let netlist = netlist::lower(&model, &found.schedule, &netlist::Options::default());
-//! let text = emit::text(&netlist, emit::Language::Verilog, &emit::Options::default());
-//! assert!(text.contains("endmodule"));
+//! let verilog = emit::text(&netlist, emit::Language::Verilog, &emit::Options::default());
+//! assert!(verilog.contains("endmodule"));
 //! ```
 //!
 //! (`tests/it/crate_examples.rs` runs this example.)

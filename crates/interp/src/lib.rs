@@ -6,13 +6,19 @@
 //!
 //! ```
 //! use alir_core::ir::Limits;
-//! use alir_interp::{LookupMiss, golden};
-//! use num_bigint::BigInt;
+//! use alir_interp::arrays::{ArrayEngine, ArrayRun, Numbers, Results};
+//! use alir_interp::{Plan, PlanOptions};
 //!
 //! let (model, _) = alir_formats::read_path("examples/jet_mlp.json.gz".as_ref(), &Limits::default(), None).unwrap();
-//! let sample = vec![BigInt::from(1); model.n_inputs()];
-//! let outputs = golden(&model, &sample, LookupMiss::Error).expect("no table is read outside of its entries");
-//! assert_eq!(outputs.len(), 5);
+//! let plan = Plan::new(&model, PlanOptions::default());
+//! let samples = [vec![0.5; model.n_inputs()], vec![-1.0; model.n_inputs()]].concat();
+//! let mut outputs = vec![0.0; 2 * model.outputs().len()];
+//! let options = ArrayRun { threads: 1, stop: &|| false, rounds: false, evaluator: None };
+//! let engine = ArrayEngine::new(&model, &plan);
+//! engine
+//!     .run(&plan, 2, Numbers::F64(&samples), Results::Reals(&mut outputs), options)
+//!     .expect("outputs of both samples");
+//! assert_ne!(outputs[..5], outputs[5..]);
 //! ```
 //!
 //! (`tests/it/crate_examples.rs` runs this example.)

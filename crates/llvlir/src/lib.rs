@@ -6,12 +6,13 @@
 //! interpreter's meaning or the prover's own.
 //!
 //! ```
-//! use alir_llvlir::{Limits, golden, read};
-//! use num_bigint::BigInt;
+//! use alir_core::ir;
+//! use alir_llvlir::{Limits, lower::lower, read};
 //!
-//! let text = b"llvlir 0\nin %0 \"a\": i8\nin %1 \"b\": i8\n%2 = add.i8 %0, %1\nout \"sum\" = %2\n";
-//! let program = read(text, Limits::default()).expect("a valid program");
-//! assert_eq!(golden::run(&program, &[BigInt::from(3), BigInt::from(4)]), [BigInt::from(7)]);
+//! let source = b"llvlir 0\nin %0 \"a\": i8\nin %1 \"b\": i8\n%2 = add.i8 %0, %1\nout \"sum\" = %2\n";
+//! let program = read(source, Limits::default()).expect("a valid program");
+//! let model = lower(&program, &ir::Limits::default()).expect("an ALIR model of it");
+//! assert_eq!((model.n_inputs(), model.outputs().len()), (2, 1));
 //! ```
 //!
 //! (`tests/it/crate_examples.rs` runs this example.)

@@ -6,9 +6,9 @@
 //! - [`equiv`], [`pair`], [`machine`], [`netlist`]: RTL against a program, two programs, state machines, netlists of
 //!   synthesis.
 //! - [`aig`], [`blast`]: gates, and the gates of operations; [`engine`], [`sat`]: simulation, sweeping and the solver.
-//! - [`value_classes`], [`linear_forms`], [`affine`], [`steps`]: values that are equal as numbers, before any gate is
-//!   searched.
-//! - [`certify`], [`lrat`]: the certificate that `alir2hdl-check` replays.
+//! - [`value_classes`], [`linear_forms`], [`affine`], [`steps`]: equality of values as numbers, decided before the
+//!   gates are swept.
+//! - [`certify`], [`lrat`]: the certificate that `alir2hdl-check` checks.
 //!
 //! ```
 //! use alir_core::ir::Limits;
