@@ -58,7 +58,7 @@ module CCU2C (output S0, S1, COUT, input CIN, A0, B0, C0, D0, A1, B1, C1, D1);
     assign COUT = half1 ? carry : begin1;
 endmodule
 
-module TRELLIS_FF (output Q, input CLK, LSR, CE, DI, M);
+module TRELLIS_FF (output Q, must_be_zero, input CLK, LSR, CE, DI, M);
     parameter GSR = "ENABLED";
     parameter [127:0] CEMUX = "1";
     parameter CLKMUX = "CLK";
@@ -68,6 +68,9 @@ module TRELLIS_FF (output Q, input CLK, LSR, CE, DI, M);
     parameter SD = "0";
     parameter [127:0] LSRMODE = "LSR";
     localparam VALUE = REGSET == "SET";
+    assign must_be_zero = (CLKMUX != "CLK" && CLKMUX != "INV") || (LSRMUX != "LSR" && LSRMUX != "INV") || (SRMODE != "LSR_OVER_CE" && SRMODE != "ASYNC")
+        || (REGSET != "SET" && REGSET != "RESET") || (CEMUX != "1" && CEMUX != "0" && CEMUX != "CE" && CEMUX != "INV")
+        || (LSRMODE != "LSR" && (LSRMODE != "PRLD" || SRMODE == "ASYNC"));
     wire unconnected_CE = 1'b1;
     wire unconnected_LSR = 1'b0;
     wire ce = CEMUX == "1" ? 1'b1 : CEMUX == "0" ? 1'b0 : CEMUX == "INV" ? ~CE : CE;
@@ -219,8 +222,6 @@ module DP16KD (output must_be_zero,
     reg [17:0] words [0:1023];
     integer i;
     initial for (i = 0; i < 1024; i = i + 1) words[i] = DATA[i * 20 +: 18];
-    assign must_be_zero = (WEAMUX == "WEA" ? WEA : WEAMUX == "INV" ? ~WEA : WEAMUX == "1") | (WEBMUX == "WEB" ? WEB : WEBMUX == "INV" ? ~WEB : WEBMUX == "1")
-        | CSA0 | CSA1 | CSA2 | CSB0 | CSB1 | CSB2 | RESETMODE != "SYNC" | CSDECODE_A != "0b000" | CSDECODE_B != "0b000";
     wire unconnected_WEA = 1'b0;
     wire unconnected_RSTA = 1'b0;
     wire unconnected_CEA = 1'b1;
@@ -275,6 +276,16 @@ module DP16KD (output must_be_zero,
     wire ceb = CEBMUX == "1" ? 1'b1 : CEBMUX == "0" ? 1'b0 : CEBMUX == "INV" ? ~CEB : CEB;
     wire oceb = OCEBMUX == "1" ? 1'b1 : OCEBMUX == "0" ? 1'b0 : OCEBMUX == "INV" ? ~OCEB : OCEB;
     wire rstb = RSTBMUX == "1" ? 1'b1 : RSTBMUX == "0" ? 1'b0 : RSTBMUX == "INV" ? ~RSTB : RSTB;
+    // Which of a reset and an enable that is 0 goes first is not described.
+    assign must_be_zero = (WEAMUX == "WEA" ? WEA : WEAMUX == "INV" ? ~WEA : WEAMUX == "1") | (WEBMUX == "WEB" ? WEB : WEBMUX == "INV" ? ~WEB : WEBMUX == "1")
+        | CSA0 | CSA1 | CSA2 | CSB0 | CSB1 | CSB2 | CSDECODE_A != "0b000" | CSDECODE_B != "0b000"
+        | (RESETMODE != "SYNC") & (rsta | rstb) | rsta & ~(cea & ocea) | rstb & ~(ceb & oceb)
+        | (CEAMUX != "CEA" && CEAMUX != "INV" && CEAMUX != "0" && CEAMUX != "1") | (CEBMUX != "CEB" && CEBMUX != "INV" && CEBMUX != "0" && CEBMUX != "1") | (CLKAMUX != "CLKA" && CLKAMUX != "INV")
+        | (CLKBMUX != "CLKB" && CLKBMUX != "INV") | CSA0MUX != "CSA0" | CSA1MUX != "CSA1"
+        | CSA2MUX != "CSA2" | CSB0MUX != "CSB0" | CSB1MUX != "CSB1"
+        | CSB2MUX != "CSB2" | (OCEAMUX != "OCEA" && OCEAMUX != "INV" && OCEAMUX != "0" && OCEAMUX != "1") | (OCEBMUX != "OCEB" && OCEBMUX != "INV" && OCEBMUX != "0" && OCEBMUX != "1")
+        | (RSTAMUX != "RSTA" && RSTAMUX != "INV" && RSTAMUX != "0" && RSTAMUX != "1") | (RSTBMUX != "RSTB" && RSTBMUX != "INV" && RSTBMUX != "0" && RSTBMUX != "1") | (WEAMUX != "WEA" && WEAMUX != "INV" && WEAMUX != "0" && WEAMUX != "1")
+        | (WEBMUX != "WEB" && WEBMUX != "INV" && WEBMUX != "0" && WEBMUX != "1");
     wire [17:0] wordb = words[adb[13:4]];
     reg [17:0] pickedb;
     // Narrow ports see 8 of the 9 bits of a byte, but for words of 9 and 18 bits.
@@ -365,11 +376,16 @@ module MULT18X18D (output P0, P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11, P12,
     wire unconnected_RST1 = 1'b0;
     wire unconnected_RST2 = 1'b0;
     wire unconnected_RST3 = 1'b0;
+    localparam REGISTERS = REG_INPUTA_CLK != "NONE" || REG_INPUTB_CLK != "NONE" || REG_PIPELINE_CLK != "NONE" || REG_OUTPUT_CLK != "NONE";
     assign must_be_zero = SOURCEA | SOURCEB | MULT_BYPASS != "DISABLED" | RESETMODE != "SYNC" | HIGHSPEED_CLK != "NONE"
         | (REG_INPUTA_CLK != "NONE" & REG_INPUTA_CLK != "CLK0" & REG_INPUTA_CLK != "CLK1" & REG_INPUTA_CLK != "CLK2" & REG_INPUTA_CLK != "CLK3")
         | (REG_INPUTB_CLK != "NONE" & REG_INPUTB_CLK != "CLK0" & REG_INPUTB_CLK != "CLK1" & REG_INPUTB_CLK != "CLK2" & REG_INPUTB_CLK != "CLK3")
         | (REG_PIPELINE_CLK != "NONE" & REG_PIPELINE_CLK != "CLK0" & REG_PIPELINE_CLK != "CLK1" & REG_PIPELINE_CLK != "CLK2" & REG_PIPELINE_CLK != "CLK3")
-        | (REG_OUTPUT_CLK != "NONE" & REG_OUTPUT_CLK != "CLK0" & REG_OUTPUT_CLK != "CLK1" & REG_OUTPUT_CLK != "CLK2" & REG_OUTPUT_CLK != "CLK3");
+        | (REG_OUTPUT_CLK != "NONE" & REG_OUTPUT_CLK != "CLK0" & REG_OUTPUT_CLK != "CLK1" & REG_OUTPUT_CLK != "CLK2" & REG_OUTPUT_CLK != "CLK3")
+        | (CLK0MUX != "CLK0" | CE0MUX != "CE0" | RST0MUX != "RST0") & REGISTERS
+        | (CLK1MUX != "CLK1" | CE1MUX != "CE1" | RST1MUX != "RST1") & REGISTERS
+        | (CLK2MUX != "CLK2" | CE2MUX != "CE2" | RST2MUX != "RST2") & REGISTERS
+        | (CLK3MUX != "CLK3" | CE3MUX != "CE3" | RST3MUX != "RST3") & REGISTERS;
     wire [17:0] a0 = {A17, A16, A15, A14, A13, A12, A11, A10, A9, A8, A7, A6, A5, A4, A3, A2, A1, A0};
     wire [17:0] b0 = {B17, B16, B15, B14, B13, B12, B11, B10, B9, B8, B7, B6, B5, B4, B3, B2, B1, B0};
     wire [18:0] a;

@@ -307,7 +307,131 @@ module pROM (output [31:0] DO, output must_be_zero, input CLK, CE, OCE, RESET, i
     parameter [255:0] INIT_RAM_3E = 0;
     parameter [255:0] INIT_RAM_3F = 0;
     localparam [16383:0] DATA = {INIT_RAM_3F, INIT_RAM_3E, INIT_RAM_3D, INIT_RAM_3C, INIT_RAM_3B, INIT_RAM_3A, INIT_RAM_39, INIT_RAM_38, INIT_RAM_37, INIT_RAM_36, INIT_RAM_35, INIT_RAM_34, INIT_RAM_33, INIT_RAM_32, INIT_RAM_31, INIT_RAM_30, INIT_RAM_2F, INIT_RAM_2E, INIT_RAM_2D, INIT_RAM_2C, INIT_RAM_2B, INIT_RAM_2A, INIT_RAM_29, INIT_RAM_28, INIT_RAM_27, INIT_RAM_26, INIT_RAM_25, INIT_RAM_24, INIT_RAM_23, INIT_RAM_22, INIT_RAM_21, INIT_RAM_20, INIT_RAM_1F, INIT_RAM_1E, INIT_RAM_1D, INIT_RAM_1C, INIT_RAM_1B, INIT_RAM_1A, INIT_RAM_19, INIT_RAM_18, INIT_RAM_17, INIT_RAM_16, INIT_RAM_15, INIT_RAM_14, INIT_RAM_13, INIT_RAM_12, INIT_RAM_11, INIT_RAM_10, INIT_RAM_0F, INIT_RAM_0E, INIT_RAM_0D, INIT_RAM_0C, INIT_RAM_0B, INIT_RAM_0A, INIT_RAM_09, INIT_RAM_08, INIT_RAM_07, INIT_RAM_06, INIT_RAM_05, INIT_RAM_04, INIT_RAM_03, INIT_RAM_02, INIT_RAM_01, INIT_RAM_00};
-    assign must_be_zero = RESET_MODE != "SYNC";
+    assign must_be_zero = (RESET_MODE != "SYNC") & RESET;
+    wire [31:0] word;
+    generate
+        if (BIT_WIDTH == 32) begin : width_32
+            reg [31:0] words [0:511];
+            integer i;
+            initial for (i = 0; i < 512; i = i + 1) words[i] = DATA[i * 32 +: 32];
+            assign word = words[AD[13:5]];
+        end
+        else if (BIT_WIDTH == 16) begin : width_16
+            reg [15:0] words [0:1023];
+            integer i;
+            initial for (i = 0; i < 1024; i = i + 1) words[i] = DATA[i * 16 +: 16];
+            assign word = words[AD[13:4]];
+        end
+        else if (BIT_WIDTH == 8) begin : width_8
+            reg [7:0] words [0:2047];
+            integer i;
+            initial for (i = 0; i < 2048; i = i + 1) words[i] = DATA[i * 8 +: 8];
+            assign word = words[AD[13:3]];
+        end
+        else if (BIT_WIDTH == 4) begin : width_4
+            reg [3:0] words [0:4095];
+            integer i;
+            initial for (i = 0; i < 4096; i = i + 1) words[i] = DATA[i * 4 +: 4];
+            assign word = words[AD[13:2]];
+        end
+        else if (BIT_WIDTH == 2) begin : width_2
+            reg [1:0] words [0:8191];
+            integer i;
+            initial for (i = 0; i < 8192; i = i + 1) words[i] = DATA[i * 2 +: 2];
+            assign word = words[AD[13:1]];
+        end
+        else if (BIT_WIDTH == 1) begin : width_1
+            reg [0:0] words [0:16383];
+            integer i;
+            initial for (i = 0; i < 16384; i = i + 1) words[i] = DATA[i * 1 +: 1];
+            assign word = words[AD[13:0]];
+        end
+        else begin : other
+            assign word = 32'bx;
+        end
+    endgenerate
+    reg [31:0] q = 0;
+    reg [31:0] r = 0;
+    always @(posedge CLK) begin
+        if (RESET) q <= 0; else if (CE) q <= word;
+        if (RESET) r <= 0; else if (OCE) r <= q;
+    end
+    assign DO = READ_MODE ? r : q;
+endmodule
+
+// A memory of one port that nothing writes.
+module SP (output [31:0] DO, output must_be_zero, input [31:0] DI, input [2:0] BLKSEL, input [13:0] AD, input WRE, CLK, CE, OCE, RESET);
+    parameter [1:0] WRITE_MODE = 0;
+    parameter [2:0] BLK_SEL = 0;
+    parameter [0:0] READ_MODE = 0;
+    parameter integer BIT_WIDTH = 32;
+    parameter RESET_MODE = "SYNC";
+    parameter [255:0] INIT_RAM_00 = 0;
+    parameter [255:0] INIT_RAM_01 = 0;
+    parameter [255:0] INIT_RAM_02 = 0;
+    parameter [255:0] INIT_RAM_03 = 0;
+    parameter [255:0] INIT_RAM_04 = 0;
+    parameter [255:0] INIT_RAM_05 = 0;
+    parameter [255:0] INIT_RAM_06 = 0;
+    parameter [255:0] INIT_RAM_07 = 0;
+    parameter [255:0] INIT_RAM_08 = 0;
+    parameter [255:0] INIT_RAM_09 = 0;
+    parameter [255:0] INIT_RAM_0A = 0;
+    parameter [255:0] INIT_RAM_0B = 0;
+    parameter [255:0] INIT_RAM_0C = 0;
+    parameter [255:0] INIT_RAM_0D = 0;
+    parameter [255:0] INIT_RAM_0E = 0;
+    parameter [255:0] INIT_RAM_0F = 0;
+    parameter [255:0] INIT_RAM_10 = 0;
+    parameter [255:0] INIT_RAM_11 = 0;
+    parameter [255:0] INIT_RAM_12 = 0;
+    parameter [255:0] INIT_RAM_13 = 0;
+    parameter [255:0] INIT_RAM_14 = 0;
+    parameter [255:0] INIT_RAM_15 = 0;
+    parameter [255:0] INIT_RAM_16 = 0;
+    parameter [255:0] INIT_RAM_17 = 0;
+    parameter [255:0] INIT_RAM_18 = 0;
+    parameter [255:0] INIT_RAM_19 = 0;
+    parameter [255:0] INIT_RAM_1A = 0;
+    parameter [255:0] INIT_RAM_1B = 0;
+    parameter [255:0] INIT_RAM_1C = 0;
+    parameter [255:0] INIT_RAM_1D = 0;
+    parameter [255:0] INIT_RAM_1E = 0;
+    parameter [255:0] INIT_RAM_1F = 0;
+    parameter [255:0] INIT_RAM_20 = 0;
+    parameter [255:0] INIT_RAM_21 = 0;
+    parameter [255:0] INIT_RAM_22 = 0;
+    parameter [255:0] INIT_RAM_23 = 0;
+    parameter [255:0] INIT_RAM_24 = 0;
+    parameter [255:0] INIT_RAM_25 = 0;
+    parameter [255:0] INIT_RAM_26 = 0;
+    parameter [255:0] INIT_RAM_27 = 0;
+    parameter [255:0] INIT_RAM_28 = 0;
+    parameter [255:0] INIT_RAM_29 = 0;
+    parameter [255:0] INIT_RAM_2A = 0;
+    parameter [255:0] INIT_RAM_2B = 0;
+    parameter [255:0] INIT_RAM_2C = 0;
+    parameter [255:0] INIT_RAM_2D = 0;
+    parameter [255:0] INIT_RAM_2E = 0;
+    parameter [255:0] INIT_RAM_2F = 0;
+    parameter [255:0] INIT_RAM_30 = 0;
+    parameter [255:0] INIT_RAM_31 = 0;
+    parameter [255:0] INIT_RAM_32 = 0;
+    parameter [255:0] INIT_RAM_33 = 0;
+    parameter [255:0] INIT_RAM_34 = 0;
+    parameter [255:0] INIT_RAM_35 = 0;
+    parameter [255:0] INIT_RAM_36 = 0;
+    parameter [255:0] INIT_RAM_37 = 0;
+    parameter [255:0] INIT_RAM_38 = 0;
+    parameter [255:0] INIT_RAM_39 = 0;
+    parameter [255:0] INIT_RAM_3A = 0;
+    parameter [255:0] INIT_RAM_3B = 0;
+    parameter [255:0] INIT_RAM_3C = 0;
+    parameter [255:0] INIT_RAM_3D = 0;
+    parameter [255:0] INIT_RAM_3E = 0;
+    parameter [255:0] INIT_RAM_3F = 0;
+    localparam [16383:0] DATA = {INIT_RAM_3F, INIT_RAM_3E, INIT_RAM_3D, INIT_RAM_3C, INIT_RAM_3B, INIT_RAM_3A, INIT_RAM_39, INIT_RAM_38, INIT_RAM_37, INIT_RAM_36, INIT_RAM_35, INIT_RAM_34, INIT_RAM_33, INIT_RAM_32, INIT_RAM_31, INIT_RAM_30, INIT_RAM_2F, INIT_RAM_2E, INIT_RAM_2D, INIT_RAM_2C, INIT_RAM_2B, INIT_RAM_2A, INIT_RAM_29, INIT_RAM_28, INIT_RAM_27, INIT_RAM_26, INIT_RAM_25, INIT_RAM_24, INIT_RAM_23, INIT_RAM_22, INIT_RAM_21, INIT_RAM_20, INIT_RAM_1F, INIT_RAM_1E, INIT_RAM_1D, INIT_RAM_1C, INIT_RAM_1B, INIT_RAM_1A, INIT_RAM_19, INIT_RAM_18, INIT_RAM_17, INIT_RAM_16, INIT_RAM_15, INIT_RAM_14, INIT_RAM_13, INIT_RAM_12, INIT_RAM_11, INIT_RAM_10, INIT_RAM_0F, INIT_RAM_0E, INIT_RAM_0D, INIT_RAM_0C, INIT_RAM_0B, INIT_RAM_0A, INIT_RAM_09, INIT_RAM_08, INIT_RAM_07, INIT_RAM_06, INIT_RAM_05, INIT_RAM_04, INIT_RAM_03, INIT_RAM_02, INIT_RAM_01, INIT_RAM_00};
+    assign must_be_zero = (RESET_MODE != "SYNC") & RESET | WRE & CE | |(BLKSEL ^ BLK_SEL);
     wire [31:0] word;
     generate
         if (BIT_WIDTH == 32) begin : width_32
@@ -429,7 +553,113 @@ module pROMX9 (output [35:0] DO, output must_be_zero, input CLK, CE, OCE, RESET,
     parameter [287:0] INIT_RAM_3E = 0;
     parameter [287:0] INIT_RAM_3F = 0;
     localparam [18431:0] DATA = {INIT_RAM_3F, INIT_RAM_3E, INIT_RAM_3D, INIT_RAM_3C, INIT_RAM_3B, INIT_RAM_3A, INIT_RAM_39, INIT_RAM_38, INIT_RAM_37, INIT_RAM_36, INIT_RAM_35, INIT_RAM_34, INIT_RAM_33, INIT_RAM_32, INIT_RAM_31, INIT_RAM_30, INIT_RAM_2F, INIT_RAM_2E, INIT_RAM_2D, INIT_RAM_2C, INIT_RAM_2B, INIT_RAM_2A, INIT_RAM_29, INIT_RAM_28, INIT_RAM_27, INIT_RAM_26, INIT_RAM_25, INIT_RAM_24, INIT_RAM_23, INIT_RAM_22, INIT_RAM_21, INIT_RAM_20, INIT_RAM_1F, INIT_RAM_1E, INIT_RAM_1D, INIT_RAM_1C, INIT_RAM_1B, INIT_RAM_1A, INIT_RAM_19, INIT_RAM_18, INIT_RAM_17, INIT_RAM_16, INIT_RAM_15, INIT_RAM_14, INIT_RAM_13, INIT_RAM_12, INIT_RAM_11, INIT_RAM_10, INIT_RAM_0F, INIT_RAM_0E, INIT_RAM_0D, INIT_RAM_0C, INIT_RAM_0B, INIT_RAM_0A, INIT_RAM_09, INIT_RAM_08, INIT_RAM_07, INIT_RAM_06, INIT_RAM_05, INIT_RAM_04, INIT_RAM_03, INIT_RAM_02, INIT_RAM_01, INIT_RAM_00};
-    assign must_be_zero = RESET_MODE != "SYNC";
+    assign must_be_zero = (RESET_MODE != "SYNC") & RESET;
+    wire [35:0] word;
+    generate
+        if (BIT_WIDTH == 36) begin : width_36
+            reg [35:0] words [0:511];
+            integer i;
+            initial for (i = 0; i < 512; i = i + 1) words[i] = DATA[i * 36 +: 36];
+            assign word = words[AD[13:5]];
+        end
+        else if (BIT_WIDTH == 18) begin : width_18
+            reg [17:0] words [0:1023];
+            integer i;
+            initial for (i = 0; i < 1024; i = i + 1) words[i] = DATA[i * 18 +: 18];
+            assign word = words[AD[13:4]];
+        end
+        else if (BIT_WIDTH == 9) begin : width_9
+            reg [8:0] words [0:2047];
+            integer i;
+            initial for (i = 0; i < 2048; i = i + 1) words[i] = DATA[i * 9 +: 9];
+            assign word = words[AD[13:3]];
+        end
+        else begin : other
+            assign word = 36'bx;
+        end
+    endgenerate
+    reg [35:0] q = 0;
+    reg [35:0] r = 0;
+    always @(posedge CLK) begin
+        if (RESET) q <= 0; else if (CE) q <= word;
+        if (RESET) r <= 0; else if (OCE) r <= q;
+    end
+    assign DO = READ_MODE ? r : q;
+endmodule
+
+// A memory of one port that nothing writes.
+module SPX9 (output [35:0] DO, output must_be_zero, input [35:0] DI, input [2:0] BLKSEL, input [13:0] AD, input WRE, CLK, CE, OCE, RESET);
+    parameter [1:0] WRITE_MODE = 0;
+    parameter [2:0] BLK_SEL = 0;
+    parameter [0:0] READ_MODE = 0;
+    parameter integer BIT_WIDTH = 36;
+    parameter RESET_MODE = "SYNC";
+    parameter [287:0] INIT_RAM_00 = 0;
+    parameter [287:0] INIT_RAM_01 = 0;
+    parameter [287:0] INIT_RAM_02 = 0;
+    parameter [287:0] INIT_RAM_03 = 0;
+    parameter [287:0] INIT_RAM_04 = 0;
+    parameter [287:0] INIT_RAM_05 = 0;
+    parameter [287:0] INIT_RAM_06 = 0;
+    parameter [287:0] INIT_RAM_07 = 0;
+    parameter [287:0] INIT_RAM_08 = 0;
+    parameter [287:0] INIT_RAM_09 = 0;
+    parameter [287:0] INIT_RAM_0A = 0;
+    parameter [287:0] INIT_RAM_0B = 0;
+    parameter [287:0] INIT_RAM_0C = 0;
+    parameter [287:0] INIT_RAM_0D = 0;
+    parameter [287:0] INIT_RAM_0E = 0;
+    parameter [287:0] INIT_RAM_0F = 0;
+    parameter [287:0] INIT_RAM_10 = 0;
+    parameter [287:0] INIT_RAM_11 = 0;
+    parameter [287:0] INIT_RAM_12 = 0;
+    parameter [287:0] INIT_RAM_13 = 0;
+    parameter [287:0] INIT_RAM_14 = 0;
+    parameter [287:0] INIT_RAM_15 = 0;
+    parameter [287:0] INIT_RAM_16 = 0;
+    parameter [287:0] INIT_RAM_17 = 0;
+    parameter [287:0] INIT_RAM_18 = 0;
+    parameter [287:0] INIT_RAM_19 = 0;
+    parameter [287:0] INIT_RAM_1A = 0;
+    parameter [287:0] INIT_RAM_1B = 0;
+    parameter [287:0] INIT_RAM_1C = 0;
+    parameter [287:0] INIT_RAM_1D = 0;
+    parameter [287:0] INIT_RAM_1E = 0;
+    parameter [287:0] INIT_RAM_1F = 0;
+    parameter [287:0] INIT_RAM_20 = 0;
+    parameter [287:0] INIT_RAM_21 = 0;
+    parameter [287:0] INIT_RAM_22 = 0;
+    parameter [287:0] INIT_RAM_23 = 0;
+    parameter [287:0] INIT_RAM_24 = 0;
+    parameter [287:0] INIT_RAM_25 = 0;
+    parameter [287:0] INIT_RAM_26 = 0;
+    parameter [287:0] INIT_RAM_27 = 0;
+    parameter [287:0] INIT_RAM_28 = 0;
+    parameter [287:0] INIT_RAM_29 = 0;
+    parameter [287:0] INIT_RAM_2A = 0;
+    parameter [287:0] INIT_RAM_2B = 0;
+    parameter [287:0] INIT_RAM_2C = 0;
+    parameter [287:0] INIT_RAM_2D = 0;
+    parameter [287:0] INIT_RAM_2E = 0;
+    parameter [287:0] INIT_RAM_2F = 0;
+    parameter [287:0] INIT_RAM_30 = 0;
+    parameter [287:0] INIT_RAM_31 = 0;
+    parameter [287:0] INIT_RAM_32 = 0;
+    parameter [287:0] INIT_RAM_33 = 0;
+    parameter [287:0] INIT_RAM_34 = 0;
+    parameter [287:0] INIT_RAM_35 = 0;
+    parameter [287:0] INIT_RAM_36 = 0;
+    parameter [287:0] INIT_RAM_37 = 0;
+    parameter [287:0] INIT_RAM_38 = 0;
+    parameter [287:0] INIT_RAM_39 = 0;
+    parameter [287:0] INIT_RAM_3A = 0;
+    parameter [287:0] INIT_RAM_3B = 0;
+    parameter [287:0] INIT_RAM_3C = 0;
+    parameter [287:0] INIT_RAM_3D = 0;
+    parameter [287:0] INIT_RAM_3E = 0;
+    parameter [287:0] INIT_RAM_3F = 0;
+    localparam [18431:0] DATA = {INIT_RAM_3F, INIT_RAM_3E, INIT_RAM_3D, INIT_RAM_3C, INIT_RAM_3B, INIT_RAM_3A, INIT_RAM_39, INIT_RAM_38, INIT_RAM_37, INIT_RAM_36, INIT_RAM_35, INIT_RAM_34, INIT_RAM_33, INIT_RAM_32, INIT_RAM_31, INIT_RAM_30, INIT_RAM_2F, INIT_RAM_2E, INIT_RAM_2D, INIT_RAM_2C, INIT_RAM_2B, INIT_RAM_2A, INIT_RAM_29, INIT_RAM_28, INIT_RAM_27, INIT_RAM_26, INIT_RAM_25, INIT_RAM_24, INIT_RAM_23, INIT_RAM_22, INIT_RAM_21, INIT_RAM_20, INIT_RAM_1F, INIT_RAM_1E, INIT_RAM_1D, INIT_RAM_1C, INIT_RAM_1B, INIT_RAM_1A, INIT_RAM_19, INIT_RAM_18, INIT_RAM_17, INIT_RAM_16, INIT_RAM_15, INIT_RAM_14, INIT_RAM_13, INIT_RAM_12, INIT_RAM_11, INIT_RAM_10, INIT_RAM_0F, INIT_RAM_0E, INIT_RAM_0D, INIT_RAM_0C, INIT_RAM_0B, INIT_RAM_0A, INIT_RAM_09, INIT_RAM_08, INIT_RAM_07, INIT_RAM_06, INIT_RAM_05, INIT_RAM_04, INIT_RAM_03, INIT_RAM_02, INIT_RAM_01, INIT_RAM_00};
+    assign must_be_zero = (RESET_MODE != "SYNC") & RESET | WRE & CE | |(BLKSEL ^ BLK_SEL);
     wire [35:0] word;
     generate
         if (BIT_WIDTH == 36) begin : width_36

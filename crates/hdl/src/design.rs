@@ -370,6 +370,22 @@ impl Rtl {
         }
     }
 
+    /// Returns the top module's input that a signal is another name for.
+    pub fn input_alias(&self, mut signal: SignalId) -> Option<SignalId> {
+        for _ in 0..100 {
+            let s = self.signal(signal);
+            if s.input {
+                return Some(signal);
+            }
+            let [(0, node)] = s.wires[..] else { return None };
+            match self.expr(node) {
+                Expr::Signal(next) => signal = *next,
+                _ => return None,
+            }
+        }
+        None
+    }
+
     /// Returns the value of a constant expression; `None` for others.
     pub fn as_const(&self, id: NodeId) -> Option<&BigUint> {
         match self.expr(id) {

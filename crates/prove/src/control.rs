@@ -6,7 +6,7 @@ use super::engine::{Engine, Outcome};
 use super::equiv::{Report, Request, Verdict};
 use super::phases::{Phases, initial};
 use super::port_roles::{ControlValues, PortRoles};
-use super::unroll::{Gates, Leaves, Unroll, clock_of, live_signals};
+use super::unroll::{Gates, Leaves, Unroll, bits_read, clock_of, live_signals};
 use alir_hdl::{Expr, NodeId, Rtl, Signal, SignalId, operands};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -178,6 +178,8 @@ struct Edges {
 fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Result<Edges, String> {
     let mut found = Edges::default();
     let live = live_signals(rtl);
+    // Bits of a cell's word that nothing reads, as those of a block ROM, may have undefined reset values.
+    let read = if is_netlist { bits_read(rtl) } else { FxHashMap::default() };
     let reset_high = !ports.reset_low;
     let mut kept: FxHashSet<SignalId> = FxHashSet::default();
     let mut settled = AfterEdge::new(rtl, ports);
@@ -214,6 +216,11 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                 let bits = lo..lo + next.len();
                 let name = &signal.name;
                 if reset {
+                    if let Some(bits) = read.get(&id) {
+                        let unread =
+                            next.iter().zip(&bits[lo..]).map(|(&bit, &is_read)| if is_read { bit } else { Lit::FALSE });
+                        next = unread.collect();
+                    }
                     let zeros = vec![Lit::FALSE; next.len()];
                     // A register that the reset does not touch behaves as with the reset low.
                     let is_other = if *next == *zeros { Some(false) } else { deviates(e, &next, &zeros) };
@@ -291,6 +298,10 @@ fn check_outputs_after_reset(
     let same =
         places.filter_map(|(&expected, &found)| expected.zip(found)).filter(|(expected, found)| expected.1 == found.1);
     let mut pairs: Vec<(SignalId, SignalId)> = same.map(|(expected, found)| (expected.0, found.0)).collect();
+    // Data outputs count where the valid flag is 1.
+    if hint.1.valid.is_some() && ports.valid.is_some() {
+        pairs.clear();
+    }
     pairs.extend(hint.1.ready.zip(ports.ready));
     pairs.extend(hint.1.valid.zip(ports.valid).map(|(expected, found)| (expected.1, found.1)));
     pairs.sort_unstable();

@@ -10,7 +10,7 @@ use super::bit_vector::{Words, constant, resize};
 use super::engine::Engine;
 use alir_hdl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
 use num_bigint::BigUint;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Domain of words: gates, or forms.
@@ -589,39 +589,80 @@ pub(super) fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
     (0..).map(SignalId).zip(is_live).filter_map(|(id, is_live)| is_live.then_some(id)).collect()
 }
 
+/// Bits of signals that an output depends on, through registers too. A signal without an entry is read as a whole, or
+/// not at all.
+pub(super) fn bits_read(rtl: &Rtl) -> FxHashMap<SignalId, Vec<bool>> {
+    let mut bits: FxHashMap<SignalId, Vec<bool>> = FxHashMap::default();
+    let mut is_whole: FxHashSet<SignalId> = FxHashSet::default();
+    let mut is_entered: FxHashSet<SignalId> = FxHashSet::default();
+    let mut seen = vec![false; rtl.len()];
+    let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
+    while let Some(node) = stack.pop() {
+        if std::mem::replace(&mut seen[node.0 as usize], true) {
+            continue;
+        }
+        let signal = match rtl.expr(node) {
+            Expr::Signal(s) => {
+                is_whole.insert(*s);
+                *s
+            }
+            Expr::Slice { x, lo } => match rtl.expr(*x) {
+                Expr::Signal(s) => {
+                    let all = bits.entry(*s).or_insert_with(|| vec![false; rtl.signal(*s).width as usize]);
+                    all[*lo as usize..][..rtl.width(node) as usize].fill(true);
+                    *s
+                }
+                _ => {
+                    stack.push(*x);
+                    continue;
+                }
+            },
+            expr => {
+                operands(expr, &mut |&n| stack.push(n));
+                continue;
+            }
+        };
+        if is_entered.insert(signal) {
+            let signal = rtl.signal(signal);
+            stack.extend(signal.wires.iter().map(|w| w.1));
+            for register in &signal.registers {
+                stack.push(register.next);
+                stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
+            }
+        }
+    }
+    bits.retain(|signal, _| !is_whole.contains(signal));
+    bits
+}
+
 /// Returns the clock of all registers that the outputs depend on: its input port and its edge; `None` without
 /// registers, an error message where clocks differ or a clock is computed.
 pub fn clock_of(rtl: &Rtl) -> Result<Option<(SignalId, bool)>, String> {
     let mut found: Option<(SignalId, bool)> = None;
+    let mut first = "";
     for signal in live_signals(rtl).into_iter().map(|id| rtl.signal(id)) {
         for register in &signal.registers {
-            let Some(root) = alias(rtl, register.clock) else {
+            let Some(root) = rtl.input_alias(register.clock) else {
                 return Err(format!("the clock of {} is not an input of the top module", signal.name));
             };
             match found {
-                None => found = Some((root, register.rising)),
+                None => (found, first) = (Some((root, register.rising)), &signal.name),
                 Some(same) if same == (root, register.rising) => {}
-                Some(_) => return Err(format!("{} has another clock or edge than other registers", signal.name)),
+                Some((clock, rising)) => {
+                    let edge = |clock: SignalId, rising: bool| {
+                        format!("the {} edge of {}", if rising { "rising" } else { "falling" }, rtl.signal(clock).name)
+                    };
+                    return Err(format!(
+                        "registers have different clocks: {first} has {}, {} has {}",
+                        edge(clock, rising),
+                        signal.name,
+                        edge(root, register.rising)
+                    ));
+                }
             }
         }
     }
     Ok(found)
-}
-
-/// The top module's input that a signal is another name for.
-pub fn alias(rtl: &Rtl, mut signal: SignalId) -> Option<SignalId> {
-    for _ in 0..100 {
-        let s = rtl.signal(signal);
-        if s.input {
-            return Some(signal);
-        }
-        let [(0, node)] = s.wires[..] else { return None };
-        match rtl.expr(node) {
-            Expr::Signal(next) => signal = *next,
-            _ => return None,
-        }
-    }
-    None
 }
 
 /// Registers on a path from an input to the outputs: the largest number over the paths that a search meets, each

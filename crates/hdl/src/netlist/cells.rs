@@ -6,7 +6,7 @@
 use super::structure::Param;
 use crate::design::{Expr, NodeId, Rtl, SignalId, operands};
 use crate::verilog::Library;
-use alir_core::diag::Diagnostic;
+use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::FxHashMap;
 
 /// FPGA family whose cells a netlist has.
@@ -214,7 +214,7 @@ impl Pattern {
                 let own = crate::Register {
                     lo: register.lo,
                     next: of(register.next),
-                    clock: clock(to, register.clock),
+                    clock: clock(to, from.input_alias(register.clock).unwrap_or(register.clock)),
                     rising: register.rising,
                     resets,
                 };
@@ -260,6 +260,12 @@ impl Cells {
             return Ok(Some(known.clone()));
         }
         let Some(library) = self.libraries.iter_mut().find(|library| library.has(kind)) else { return Ok(None) };
+        for (i, (name, _)) in params.iter().enumerate() {
+            if let Some(name) = name.filter(|_| params[..i].iter().any(|other| other.0 == *name)) {
+                let message = format!("parameter {} is given twice", names[name as usize]);
+                return Err(Diagnostic::error("E0903", Place::Flag(kind.to_owned()), message));
+            }
+        }
         let params: Vec<(Option<&str>, &str)> =
             params.iter().map(|&(name, value)| (name.map(|n| names[n as usize]), value)).collect();
         let pattern = std::rc::Rc::new(Pattern::new(library.elaborate(kind, &params)?));

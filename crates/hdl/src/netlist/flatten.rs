@@ -7,13 +7,15 @@ use super::structure::{
 use crate::source::{error, place};
 use crate::{Binary, Expr, NodeId, Reduce, Rtl, SignalId};
 use alir_core::diag::Diagnostic;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 type Result<T> = std::result::Result<T, Diagnostic>;
 
-/// Deepest hierarchy, and most instances in all.
+/// Deepest hierarchy, most instances in all, and most nets.
 const MAX_DEPTH: usize = 50;
-const MAX_INSTANCES: usize = 20_000_000;
+const MAX_INSTANCES: u64 = 20_000_000;
+const MAX_NETS: usize = 1 << 24;
 
 /// Builds the design of a module.
 ///
@@ -29,21 +31,40 @@ pub(super) fn flatten(text: &str, netlist: &Netlist<'_>, cells: &mut Cells, top:
         netlist,
         cells,
         rtl: Rtl::new(name.to_owned(), netlist.head.clone()),
-        instances: 0,
         obligations: Vec::new(),
     };
+    if instances(netlist, top, 0, &mut FxHashMap::default()) > MAX_INSTANCES {
+        let message = "more than 20,000,000 instances, or instances nested more than 50 deep";
+        return Err(error(text, module.at, message));
+    }
     f.top(module)?;
     f.rtl.free_undriven();
     for (value, path, kind, at) in &f.obligations {
         if !is_zero(&f.rtl, *value) {
             let message =
                 format!("the cell {kind} (instance {path}) is used in a way that its description does not have");
-            let help = "BRAM is supported as ROM only: its write enables are constant 0";
+            let help = "memories are supported as ROM (write enables are constant 0), parameters with the values that \
+                        crates/hdl/cells describes";
             return Err(Diagnostic::error("E0914", place(text, *at), message).with_help(help));
         }
     }
     f.rtl.complete_drivers(|at| place(text, at))?;
     Ok(f.rtl)
+}
+
+/// Instances below a module; `u64::MAX` for more than can be counted, or too deep a hierarchy.
+fn instances(netlist: &Netlist<'_>, module: Name, depth: usize, known: &mut FxHashMap<Name, u64>) -> u64 {
+    if let Some(&count) = known.get(&module) {
+        return count;
+    }
+    if depth > MAX_DEPTH {
+        return u64::MAX;
+    }
+    let Some(Entry::Structural(body)) = netlist.modules.get(&module) else { return 0 };
+    let inner = body.instances.iter().map(|i| instances(netlist, i.kind, depth + 1, known));
+    let count = inner.fold(0u64, |sum, count| sum.saturating_add(count).saturating_add(1));
+    known.insert(module, count);
+    count
 }
 
 /// Output of cells that are only described where it is constant 0.
@@ -103,7 +124,6 @@ struct Flattener<'a> {
     netlist: &'a Netlist<'a>,
     cells: &'a mut Cells,
     rtl: Rtl,
-    instances: usize,
     /// Values that have to be constant 0, with instance, cell and place.
     obligations: Vec<(NodeId, String, String, u32)>,
 }
@@ -211,10 +231,12 @@ impl Flattener<'_> {
             self.drive(module, scope, target, value)?;
         }
         for instance in &module.instances {
-            self.instances += 1;
-            if self.instances > MAX_INSTANCES || depth > MAX_DEPTH {
-                let message = "more than 20,000,000 instances, or instances nested more than 50 deep";
-                return Err(error(self.text, instance.at, message));
+            if self.rtl.signals().len() > MAX_NETS || depth > MAX_DEPTH {
+                return Err(error(
+                    self.text,
+                    instance.at,
+                    "more than 2^24 nets, or instances nested more than 50 deep",
+                ));
             }
             match self.netlist.modules.get(&instance.kind) {
                 Some(Entry::Structural(inner)) => self.inner(module, scope, instance, inner, depth)?,
@@ -275,8 +297,23 @@ impl Flattener<'_> {
                 let message = format!("{} is an input, and something drives it", signal.name);
                 Err(Diagnostic::error("E0904", place(self.text, signal.at), message))
             }
-            // Outputs that are tied to a constant, or left open as `x`.
-            Wire::Zero | Wire::One | Wire::Undefined => Ok(()),
+            // A cell's output that is left open as `x`.
+            Wire::Undefined if bit == UNDEFINED => Ok(()),
+            // The driver that made the net a constant, or one that agrees with it.
+            wire => {
+                let agrees = match wire {
+                    Wire::Undefined => matches!(self.rtl.expr(value), Expr::Free),
+                    _ => self.rtl.as_const(value).is_some_and(|level| level.bit(0) == (wire == Wire::One)),
+                };
+                if agrees {
+                    return Ok(());
+                }
+                let net = module.nets.iter().rfind(|net| net.first <= bit && bit >= FIRST);
+                let name = net.map_or("a constant", |net| self.name(net.name));
+                let at = net.map_or(module.at, |net| net.at);
+                let message = format!("{name} has a constant value and another driver");
+                Err(Diagnostic::error("E0904", place(self.text, at), message))
+            }
         }
     }
 
@@ -295,6 +332,7 @@ impl Flattener<'_> {
         depth: usize,
     ) -> Result<()> {
         let mut own = Scope { path: self.below(scope, instance), wires: vec![None; inner.count as usize] };
+        let mut is_connected = vec![false; inner.nets.len()];
         for (at, connection) in connections(module, instance).iter().enumerate() {
             let named = |&&(net, _): &&(usize, Direction)| Some(inner.nets[net].name) == connection.port;
             let port = match connection.port {
@@ -303,6 +341,9 @@ impl Flattener<'_> {
             };
             let Some(&(net, direction)) = port else { return Err(self.no_port(instance, connection, at)) };
             let (first, width) = (inner.nets[net].first, inner.nets[net].width());
+            if std::mem::replace(&mut is_connected[net], true) {
+                return Err(self.connected_twice(instance, self.name(inner.nets[net].name)));
+            }
             let bits = module.bits[connection.bits.start as usize..connection.bits.end as usize].to_vec();
             if bits.is_empty() {
                 continue;
@@ -311,7 +352,7 @@ impl Flattener<'_> {
                 let wire = match (bits.get(i as usize), direction) {
                     (Some(&bit), Direction::Input) => self.wire(module, scope, bit),
                     (Some(&bit), _) if bit >= FIRST => self.wire(module, scope, bit),
-                    (None, Direction::Input) => Wire::Zero,
+                    (None, Direction::Input) => self.wire(module, scope, connection.fill),
                     _ => continue,
                 };
                 own.wires[(first + i) as usize] = Some(wire);
@@ -325,6 +366,11 @@ impl Flattener<'_> {
         let message =
             format!("{} (instance {}) has no port {port}", self.name(instance.kind), self.name(instance.name));
         error(self.text, instance.at, message)
+    }
+
+    fn connected_twice(&self, instance: &Instance, port: &str) -> Diagnostic {
+        let (kind, name) = (self.name(instance.kind), self.name(instance.name));
+        error(self.text, instance.at, format!("port {port} of {kind} (instance {name}) is connected twice"))
     }
 
     fn cell(&mut self, module: &Module<'_>, scope: &mut Scope, instance: &Instance) -> Result<()> {
@@ -357,12 +403,17 @@ impl Flattener<'_> {
                 let wires: Vec<Wire> = match bits {
                     [] => vec![Wire::Undefined; width as usize],
                     _ => (0..width as usize)
-                        .map(|i| bits.get(i).map_or(Wire::Zero, |&bit| self.wire(module, scope, bit)))
+                        .map(|i| self.wire(module, scope, bits.get(i).copied().unwrap_or(connection.fill)))
                         .collect(),
                 };
+                if inputs.iter().any(|(known, _)| *known == signal) {
+                    return Err(self.connected_twice(instance, pattern.port(signal).0));
+                }
                 inputs.push((signal, wires));
             } else if let Some(port) = place_of(at, connection, &pattern.outputs) {
-                outputs[port] = Some(bits);
+                if outputs[port].replace(bits).is_some() {
+                    return Err(self.connected_twice(instance, pattern.port(pattern.outputs[port]).0));
+                }
             } else {
                 return Err(self.no_port(instance, connection, at));
             }
@@ -397,7 +448,8 @@ impl Flattener<'_> {
         };
         let values = pattern.instantiate(&mut self.rtl, (&path, instance.at), &input, &clock);
         for ((bits, value), &port) in outputs.into_iter().zip(values).zip(&pattern.outputs) {
-            if pattern.port(port).0 == MUST_BE_ZERO {
+            let is_zero = self.rtl.as_const(value).is_some_and(|value| value.count_ones() == 0);
+            if pattern.port(port).0 == MUST_BE_ZERO && !is_zero {
                 self.obligations.push((value, path.clone(), kind.to_owned(), instance.at));
             }
             for (i, &bit) in bits.into_iter().flatten().enumerate().take(self.rtl.width(value) as usize) {

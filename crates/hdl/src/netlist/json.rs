@@ -5,8 +5,9 @@
 
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// Returns `true` for text that begins as a netlist in JSON does.
 pub fn is_json(text: &[u8]) -> bool {
@@ -29,7 +30,7 @@ fn problem(path: impl Into<String>, message: impl Into<String>) -> Diagnostic {
 /// # Errors
 /// `E0903` with the path to what is not a netlist; `E0914` for an input or output cell in a use that is not supported.
 pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
-    let value: Value = serde_json::from_str(text).map_err(|e| {
+    let Unique(value) = serde_json::from_str(text).map_err(|e| {
         let place = Place::Line { line: e.line() as u64, column: e.column() as u64 };
         Diagnostic::error("E0903", place, format!("not a netlist in JSON: {e}"))
     })?;
@@ -48,6 +49,66 @@ pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
         }
     }
     Ok(out)
+}
+
+/// A value whose objects have each key once: of two drivers or nets of one name, none may be lost.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Unique;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value of JSON")
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+
+            fn visit_i64<E>(self, value: i64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+
+            fn visit_u64<E>(self, value: u64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+
+            fn visit_f64<E>(self, value: f64) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+
+            fn visit_str<E>(self, value: &str) -> Result<Unique, E> {
+                Ok(Unique(value.into()))
+            }
+
+            fn visit_unit<E>(self) -> Result<Unique, E> {
+                Ok(Unique(Value::Null))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Unique, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(Unique(element)) = seq.next_element()? {
+                    elements.push(element);
+                }
+                Ok(Unique(Value::Array(elements)))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Unique, A::Error> {
+                let mut members = Map::new();
+                while let Some((key, Unique(value))) = map.next_entry::<String, Unique>()? {
+                    if members.contains_key(&key) {
+                        return Err(A::Error::custom(format_args!("the key {key:?} comes twice")));
+                    }
+                    members.insert(key, value);
+                }
+                Ok(Unique(Value::Object(members)))
+            }
+        }
+        deserializer.deserialize_any(Collect)
+    }
 }
 
 /// Object below a key; an empty one if it is missing.
@@ -201,6 +262,10 @@ fn write_module(name: &str, module: &Value, out: &mut String) -> Result<(), Diag
 
 fn write_cell(name: &str, facts: &Value, path: &str, names: &mut Names, out: &mut String) -> Result<(), Diagnostic> {
     let kind = facts.get("type").and_then(Value::as_str).ok_or_else(|| problem(path, "a cell without type"))?;
+    // Hierarchies that Yosys flattened leave their names.
+    if kind == "$scopeinfo" {
+        return Ok(());
+    }
     let mut connections = Vec::new();
     for (port, bits) in object(facts, "connections") {
         let bits = names.bits(bits, path, out)?;
@@ -420,6 +485,7 @@ mod tests {
             ("\"RESET\"", "null", "a string or a number"),
             ("\"modules\"", "\"modules\": 3, \"more\"", "no modules"),
             ("}}}}}", "}}}}", "line 1"),
+            ("\"modules\"", "\"modules\": {}, \"modules\"", "comes twice"),
         ] {
             let said = said(&NETLIST.replace(from, to));
             assert!(said.contains(why), "{to}: {said}");

@@ -16,7 +16,7 @@ pub use json::is_json;
 
 use crate::Rtl;
 use crate::source::error;
-use crate::verilog::Library;
+use crate::verilog::{Library, preprocess::preprocess};
 use alir_core::diag::{Diagnostic, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -91,7 +91,12 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
             if all.len() > 1 {
                 let with = |family| read(text, &NetlistOptions { family: Some(family), ..options.clone() });
                 let mut outcomes: Vec<_> = all.iter().map(|(_, family, _)| with(*family)).collect();
-                let fitting = outcomes.iter().position(Result::is_ok).unwrap_or(0);
+                // Else the error of one that has the ports.
+                let has_ports = |outcome: &Result<_, Diagnostic>| {
+                    outcome.as_ref().is_err_and(|wrong| !wrong.message.contains(" has no port "))
+                };
+                let fitting = outcomes.iter().position(Result::is_ok);
+                let fitting = fitting.or_else(|| outcomes.iter().position(has_ports)).unwrap_or(0);
                 return outcomes.swap_remove(fitting);
             }
             libraries.extend(all.pop().map(|(.., library)| library));
@@ -104,7 +109,8 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
 fn structural(text: &str) -> Result<Cow<'_, str>, Diagnostic> {
     match is_json(text.as_bytes()) {
         true => json::to_verilog(text).map(Cow::Owned),
-        false => Ok(Cow::Borrowed(text)),
+        // Vivado has its `glbl` within `ifndef.
+        false => preprocess(text),
     }
 }
 
@@ -118,6 +124,8 @@ pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     if is_json(text.as_bytes()) {
         return true;
     }
+    let Ok(text) = structural(text) else { return false };
+    let text = &*text;
     let Ok(netlist) = structure::parse(text) else { return false };
     let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
     // Vivado writes `glbl` to each netlist, one of constants without cells, too.
@@ -296,6 +304,142 @@ mod tests {
         };
         assert_eq!(said(&text("1'b0"), &NetlistOptions::default()), "");
         assert!(said(&text("w"), &NetlistOptions::default()).contains("used in a way"));
+    }
+
+    /// Message for a module with these items, of `in` and `y` with two bits each.
+    fn said_of(items: &str) -> String {
+        said(
+            &format!("module top(a, y); input [1:0] a; output [1:0] y; {items} endmodule\n"),
+            &NetlistOptions::default(),
+        )
+    }
+
+    #[test]
+    fn a_net_has_one_driver() {
+        for items in [
+            "wire n; LUT1 #(.INIT(2'h1)) u (.I0(a[0]), .O(n)); assign n = 1'b0; assign y = {n, n};",
+            "assign y = 2'b10; assign y = 2'b01;",
+            "wire n; GND g (.G(n)); assign n = 1'b1; assign y = {n, n};",
+            "wire n; assign n = 1'bx; INV u (.I(a[0]), .O(n)); assign y = {n, n};",
+        ] {
+            assert!(said_of(items).contains("constant value and another driver"), "{items}: {}", said_of(items));
+        }
+        assert!(said_of("INV u (.I(a[0]), .O(y[0])); INV v (.I(a[1]), .O(y[0]));").contains("E0904"));
+        assert_eq!(said_of("wire n; GND g (.G(n)); assign n = 1'b0; assign y = {n, a[0]};"), "");
+    }
+
+    #[test]
+    fn what_is_given_twice_is_refused() {
+        let twice = said_of("LUT1 #(.INIT(2'h1)) u (.I0(a[0]), .I0(a[1]), .O(y[0]));");
+        assert!(twice.contains("port I0 of LUT1 (instance u) is connected twice"), "{twice}");
+        let twice = said_of("LUT1 #(.INIT(2'h1), .INIT(2'h2)) u (.I0(a[0]), .O(y[0]));");
+        assert!(twice.contains("parameter INIT is given twice"), "{twice}");
+        assert_eq!(said_of("LUT1 #(.INIT(2'h1)) u (.I0(a[0]), .O(y[0])); defparam u.INIT = 2'h2;"), "");
+    }
+
+    #[test]
+    fn shorter_values_are_extended_as_verilog_does() {
+        // The two bits of the output as expressions of Verilog's front end, which has its own rules.
+        for (items, same) in [
+            ("wire t; assign t = a[0]; assign y = ~t;", "assign y = {1'b1, ~a[0]};"),
+            ("wire signed t; assign t = a[0]; assign y = t;", "assign y = {a[0], a[0]};"),
+            ("wire signed t; assign t = a[0]; assign y = ~t;", "assign y = {~a[0], ~a[0]};"),
+            ("wire signed t; assign t = a[0]; assign y = {t};", "assign y = {1'b0, a[0]};"),
+            ("wire signed [0:0] t; assign t = a[0]; assign y = t[0];", "assign y = {1'b0, a[0]};"),
+            ("assign y = 1'sb1;", "assign y = 2'b11;"),
+            ("assign y = ~1'b1;", "assign y = 2'b10;"),
+            ("assign y = !a[0];", "assign y = {1'b0, !a[0]};"),
+        ] {
+            let text = |items: &str| format!("module top(a, y); input [1:0] a; output [1:0] y; {items} endmodule\n");
+            let netlist = read(&text(items), &NetlistOptions::default()).unwrap().unwrap();
+            let rtl = crate::read(crate::Language::Verilog, &text(same), None).unwrap();
+            for input in 0..4u8 {
+                assert_eq!(value(&netlist, input), value(&rtl, input), "{items} for {input}");
+            }
+        }
+    }
+
+    /// Value of `y` for a value of `a`.
+    fn value(rtl: &Rtl, input: u8) -> u8 {
+        fn evaluate(rtl: &Rtl, node: crate::NodeId, input: u8) -> u8 {
+            use crate::Expr;
+            let mask = |value: u8| value & ((1u16 << rtl.width(node)) - 1) as u8;
+            match rtl.expr(node) {
+                Expr::Const(value) => u8::try_from(&**value).unwrap(),
+                Expr::Signal(s) if rtl.signal(*s).input => input,
+                Expr::Signal(s) => rtl.signal(*s).wires.iter().map(|&(lo, n)| evaluate(rtl, n, input) << lo).sum(),
+                Expr::Slice { x, lo } => mask(evaluate(rtl, *x, input) >> lo),
+                Expr::Concat(parts) => {
+                    let widths = parts.iter().scan(0, |at, &part| {
+                        let own = *at;
+                        *at += rtl.width(part);
+                        Some(own)
+                    });
+                    parts.iter().zip(widths).map(|(&part, lo)| evaluate(rtl, part, input) << lo).sum()
+                }
+                Expr::Not(x) => mask(!evaluate(rtl, *x, input)),
+                Expr::Reduce(_, x) => u8::from(evaluate(rtl, *x, input) != 0),
+                Expr::Extend { x, signed: false } => evaluate(rtl, *x, input),
+                Expr::Repeat { x } => mask(0u8.wrapping_sub(evaluate(rtl, *x, input))),
+                other => panic!("{other:?}"),
+            }
+        }
+        evaluate(rtl, rtl.read(rtl.outputs[0]), input)
+    }
+
+    #[test]
+    fn conditional_text_is_read_as_verilog_does() {
+        let text =
+            "assign y[1] = a[1];\n`ifdef FOO\n assign y[0] = 1'b0;\n`else\n INV u (.I(a[0]), .O(y[0]));\n`endif\n";
+        assert_eq!(said_of(text), "");
+        assert!(said_of(&text.replace("FOO", "SYNTHESIS").replace("a[1]", "1'b1")).is_empty());
+        assert!(said_of("assign y = `WORD;").contains("WORD"), "{}", said_of("assign y = `WORD;"));
+        let glbl = "`ifndef GLBL\n`define GLBL\n`timescale 1 ps / 1 ps\nmodule glbl; endmodule\n`endif\n";
+        let text = format!("module top(a, y); input a; output y; INV u (.I(a), .O(y)); endmodule\n{glbl}");
+        assert_eq!(said(&text, &NetlistOptions::default()), "");
+    }
+
+    #[test]
+    fn hierarchies_of_very_many_instances_are_refused() {
+        let modules = (0..40).map(|i| format!("module m{i}(y); output y; m{0} a(.y(y)); m{0} b(); endmodule\n", i + 1));
+        let text = modules.collect::<String>() + "module m40(y); output y; GND g(.G(y)); endmodule\n";
+        assert!(said(&text, &NetlistOptions::default()).contains("more than 20,000,000 instances"));
+    }
+
+    #[test]
+    fn uses_of_cells_that_are_not_described_are_refused() {
+        let flip_flop = |parameters: &str| {
+            said(
+                &format!(
+                    "module top(c, r, a, y); input c, r, a; output y;\n                     TRELLIS_FF #(.GSR(\"DISABLED\"){parameters}) u (.CLK(c), .LSR(r), .DI(a), .M(a), .Q(y)); endmodule\n"
+                ),
+                &NetlistOptions::default(),
+            )
+        };
+        for sound in ["", ", .SRMODE(\"ASYNC\")", ", .CEMUX(\"1\"), .LSRMUX(\"INV\")", ", .LSRMODE(\"PRLD\")"] {
+            assert_eq!(flip_flop(sound), "", "{sound}");
+        }
+        for odd in [
+            "SRMODE(\"ASYNC\"), .LSRMODE(\"PRLD\")",
+            "SRMODE(\"CE_OVER_LSR\")",
+            "CLKMUX(\"0\")",
+            "LSRMUX(\"1\")",
+            "CEMUX(\"X\")",
+        ] {
+            assert!(flip_flop(&format!(", .{odd}")).contains("used in a way"), "{odd}");
+        }
+        let memory = |pins: &str| {
+            said(
+                &format!(
+                    "module top(c, w, a, y); input c, w; input [13:0] a; output [15:0] y;\n                     RAMB18E1 #(.READ_WIDTH_A(18), .WRITE_WIDTH_A(18), .IS_ENARDEN_INVERTED(1'b1)) u \
+                     (.CLKARDCLK(c), .ADDRARDADDR(a), .DOADO(y), {pins}); endmodule\n"
+                ),
+                &NetlistOptions::default(),
+            )
+        };
+        assert_eq!(memory(".ENARDEN(1'b0), .WEA(2'b00)"), "");
+        assert_eq!(memory(".ENARDEN(1'b1), .WEA(2'b11)"), "");
+        assert!(memory(".ENARDEN(1'b0), .WEA(2'b11)").contains("used in a way"));
     }
 
     #[test]

@@ -24,8 +24,8 @@ pub(super) const UNDEFINED: Bit = 2;
 pub(super) const FIRST: Bit = 3;
 
 /// Most bits of one net, and of all nets of one module.
-const MAX_WIDTH: i64 = 1 << 24;
-const MAX_BITS: usize = 1 << 26;
+const MAX_WIDTH: i64 = 1 << 20;
+const MAX_BITS: usize = 1 << 23;
 
 /// Name: index into [`Netlist::names`].
 pub(super) type Name = u32;
@@ -45,6 +45,7 @@ pub(super) struct Net {
     msb: i64,
     lsb: i64,
     pub(super) is_vector: bool,
+    is_signed: bool,
     pub(super) first: Bit,
     pub(super) at: u32,
 }
@@ -73,6 +74,8 @@ pub(super) struct Connection {
     pub(super) port: Option<Name>,
     /// Bits in [`Module::bits`], the lowest first.
     pub(super) bits: Range<u32>,
+    /// Bit that a wider port has above these.
+    pub(super) fill: Bit,
 }
 
 /// Instance of a module or cell.
@@ -170,8 +173,27 @@ struct Parser<'t> {
     known: FxHashMap<&'t str, Name>,
 }
 
-/// Bits in a list, the lowest first, and the position of a scratch complement.
+/// Bits in a list, the lowest first.
 type Bits = Vec<Bit>;
+
+/// Highest and lowest index of a vector.
+type Bounds = Option<(i64, i64)>;
+
+/// Directives that change nothing in a module of nets and instances.
+const DIRECTIVES: [&str; 12] = [
+    "timescale",
+    "default_nettype",
+    "celldefine",
+    "endcelldefine",
+    "resetall",
+    "pragma",
+    "line",
+    "begin_keywords",
+    "end_keywords",
+    "suppress_faults",
+    "enable_portfaults",
+    "nosuppress_faults",
+];
 
 impl<'t> Parser<'t> {
     fn fail(&self, message: impl Into<String>) -> Diagnostic {
@@ -215,9 +237,16 @@ impl<'t> Parser<'t> {
                     let end = self.text[at..].find(END);
                     at += END.len() + end.ok_or_else(|| error(self.text, at as u32, "encryption that never ends"))?;
                 }
-                [b'/', b'/', ..] | [b'`', ..] => {
-                    at += bytes[at..].iter().position(|&b| b == b'\n').unwrap_or(bytes.len() - at)
+                [b'`', ..] => {
+                    let word = &self.text[at + 1..];
+                    let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
+                    if !DIRECTIVES.contains(&&word[..end]) && !word.starts_with("delay_mode_") {
+                        let message = format!("`{} is no directive that a netlist can have", &word[..end]);
+                        return Err(error(self.text, at as u32, message));
+                    }
+                    at += word.find('\n').map_or(word.len() + 1, |end| end + 1);
                 }
+                [b'/', b'/', ..] => at += bytes[at..].iter().position(|&b| b == b'\n').unwrap_or(bytes.len() - at),
                 [b'/', b'*', ..] => {
                     let end = self.text[at + 2..].find("*/");
                     at += 4 + end.ok_or_else(|| error(self.text, at as u32, "a comment that never ends"))?;
@@ -319,14 +348,14 @@ impl<'t> Parser<'t> {
     fn integer(&mut self) -> Result<i64> {
         let negative = self.accept("-")?;
         let value: i64 = self.token.parse().map_err(|_| self.unexpected("an integer"))?;
-        if value >= MAX_WIDTH * 64 {
+        if value >= 1 << 30 {
             return Err(self.fail("an index beyond 2^30"));
         }
         self.next()?;
         Ok(if negative { -value } else { value })
     }
 
-    fn range(&mut self) -> Result<Option<(i64, i64)>> {
+    fn range(&mut self) -> Result<Bounds> {
         if !self.accept("[")? {
             return Ok(None);
         }
@@ -335,7 +364,7 @@ impl<'t> Parser<'t> {
         let lsb = self.integer()?;
         self.expect("]")?;
         if (msb - lsb).abs() >= MAX_WIDTH {
-            return Err(self.fail("a vector of more than 2^24 bits"));
+            return Err(self.fail("a vector of more than 2^20 bits"));
         }
         Ok(Some((msb, lsb)))
     }
@@ -371,16 +400,16 @@ impl<'t> Parser<'t> {
 
     fn structural(&mut self, b: &mut Body<'t>) -> Result<()> {
         if self.accept("(")? {
-            let mut declared: Option<(Direction, Option<(i64, i64)>)> = None;
+            let mut declared: Option<(Direction, bool, Bounds)> = None;
             while !self.accept(")")? {
                 if let Some(direction) = self.direction()? {
-                    self.net_words()?;
-                    declared = Some((direction, self.range()?));
+                    let is_signed = self.net_words()?;
+                    declared = Some((direction, is_signed, self.range()?));
                 }
                 let at = self.start as u32;
                 let port = self.name()?;
-                if let Some((direction, range)) = declared {
-                    b.declare(port, range, at).map_err(|m| self.fail(m))?;
+                if let Some((direction, is_signed, range)) = declared {
+                    b.declare(port, range, is_signed, at).map_err(|m| self.fail(m))?;
                     b.directions.insert(port, direction);
                 }
                 b.header.push(port);
@@ -414,12 +443,14 @@ impl<'t> Parser<'t> {
         Ok(Some(direction))
     }
 
-    /// Words of a declaration that change no connection.
-    fn net_words(&mut self) -> Result<()> {
+    /// Words of a declaration before its range; `true` for a signed net.
+    fn net_words(&mut self) -> Result<bool> {
+        let mut is_signed = false;
         while !self.escaped && matches!(self.token, "wire" | "tri" | "signed" | "scalared" | "vectored") {
+            is_signed |= self.token == "signed";
             self.next()?;
         }
-        Ok(())
+        Ok(is_signed)
     }
 
     fn item(&mut self, b: &mut Body<'t>) -> Result<()> {
@@ -427,12 +458,12 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         if let Some(direction) = self.direction()? {
-            self.net_words()?;
+            let is_signed = self.net_words()?;
             let range = self.range()?;
             loop {
                 let at = self.start as u32;
                 let name = self.name()?;
-                b.declare(name, range, at).map_err(|m| self.fail(m))?;
+                b.declare(name, range, is_signed, at).map_err(|m| self.fail(m))?;
                 b.directions.insert(name, direction);
                 if !self.accept(",")? {
                     return self.expect(";");
@@ -443,16 +474,16 @@ impl<'t> Parser<'t> {
         match word {
             "wire" | "tri" | "tri0" | "tri1" | "supply0" | "supply1" => {
                 self.next()?;
-                self.net_words()?;
-                self.nets(b, word)
+                let is_signed = self.net_words()?;
+                self.nets(b, word, is_signed)
             }
             "assign" => {
                 self.next()?;
                 loop {
-                    let target = self.bits(b)?;
+                    let (target, _) = self.bits(b)?;
                     self.expect("=")?;
                     let value = self.bits(b)?;
-                    self.assign(b, &target, &value)?;
+                    self.assign(b, &target, value)?;
                     if !self.accept(",")? {
                         return self.expect(";");
                     }
@@ -487,12 +518,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn nets(&mut self, b: &mut Body<'t>, word: &str) -> Result<()> {
+    fn nets(&mut self, b: &mut Body<'t>, word: &str, is_signed: bool) -> Result<()> {
         let range = self.range()?;
         loop {
             let at = self.start as u32;
             let name = self.name()?;
-            let net = b.declare(name, range, at).map_err(|m| self.fail(m))?;
+            let net = b.declare(name, range, is_signed, at).map_err(|m| self.fail(m))?;
             let (first, width) = (b.module.nets[net].first, b.module.nets[net].width());
             let all: Bits = (first..first + width).collect();
             match word {
@@ -505,7 +536,7 @@ impl<'t> Parser<'t> {
             }
             if self.accept("=")? {
                 let value = self.bits(b)?;
-                self.assign(b, &all, &value)?;
+                self.assign(b, &all, value)?;
             }
             if !self.accept(",")? {
                 return self.expect(";");
@@ -513,13 +544,13 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Assigns bits to bits; the shorter value is extended by zeros.
-    fn assign(&mut self, b: &mut Body<'t>, target: &[Bit], value: &[Bit]) -> Result<()> {
+    /// Assigns bits to bits; the shorter value is extended.
+    fn assign(&mut self, b: &mut Body<'t>, target: &[Bit], (value, fill): (Bits, Bit)) -> Result<()> {
         for (i, &bit) in target.iter().enumerate() {
             if bit < FIRST {
                 return Err(self.fail("a constant cannot be assigned to"));
             }
-            b.module.assigns.push((bit, value.get(i).copied().unwrap_or(ZERO), false));
+            b.module.assigns.push((bit, value.get(i).copied().unwrap_or(fill), false));
         }
         Ok(())
     }
@@ -558,6 +589,14 @@ impl<'t> Parser<'t> {
             );
         };
         let params = &mut b.module.params;
+        // A parameter that the instance has already is replaced.
+        let own = found.params.start as usize..found.params.end as usize;
+        if own.len() <= 16 && params[own.clone()].iter().any(|(name, _)| *name == Some(param)) {
+            let from = params.len() as u32;
+            let kept: Vec<_> = params[own].iter().filter(|(name, _)| *name != Some(param)).copied().collect();
+            params.extend(kept);
+            found.params = from..params.len() as u32;
+        }
         if found.params.end != params.len() as u32 {
             let from = params.len() as u32;
             let own: Vec<_> = params[found.params.start as usize..found.params.end as usize].to_vec();
@@ -607,14 +646,16 @@ impl<'t> Parser<'t> {
                 } else {
                     matches!(self.token, "," | ")") && !self.escaped
                 };
+                let mut fill = ZERO;
                 if !is_empty {
-                    let bits = self.bits(b)?;
+                    let (bits, above) = self.bits(b)?;
                     b.module.bits.extend(bits);
+                    fill = above;
                 }
                 if port.is_some() {
                     self.expect(")")?;
                 }
-                b.module.connections.push(Connection { port, bits: start..b.module.bits.len() as u32 });
+                b.module.connections.push(Connection { port, bits: start..b.module.bits.len() as u32, fill });
                 if self.token != ")" {
                     self.expect(",")?;
                 }
@@ -627,17 +668,18 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Nets, constants and concatenations as bits, the lowest first; `~` and `!` complement them.
-    fn bits(&mut self, b: &mut Body<'t>) -> Result<Bits> {
+    /// Nets, constants and concatenations as bits, the lowest first; `~` and `!` complement them. The second value is the
+    /// bit that extends them, as an assignment to a wider net does: `~` complements what is extended.
+    fn bits(&mut self, b: &mut Body<'t>) -> Result<(Bits, Bit)> {
         let mut out = Bits::new();
-        self.expression(b, &mut out, 0)?;
+        let fill = self.expression(b, &mut out, 0)?;
         if matches!(self.token, "&" | "|" | "^" | "?" | "+" | "-" | "*" | "<" | ">" | "!" | "~") && !self.escaped {
             return Err(self.fail("an operator in a netlist"));
         }
-        Ok(out)
+        Ok((out, fill))
     }
 
-    fn expression(&mut self, b: &mut Body<'t>, out: &mut Bits, depth: u32) -> Result<()> {
+    fn expression(&mut self, b: &mut Body<'t>, out: &mut Bits, depth: u32) -> Result<Bit> {
         if depth > 100 || out.len() > MAX_BITS {
             return Err(self.fail("an expression that is nested too deep, or too wide"));
         }
@@ -650,7 +692,8 @@ impl<'t> Parser<'t> {
                 let mut parts: Vec<Bits> = Vec::new();
                 loop {
                     // `{n{...}}`
-                    if self.token.bytes().all(|c| c.is_ascii_digit()) && !self.token.is_empty() {
+                    let is_count = !self.escaped && self.token.bytes().all(|c| c.is_ascii_digit());
+                    if is_count && !self.token.is_empty() {
                         let count = self.integer()?;
                         if self.token != "{" {
                             return Err(self.unexpected("{"));
@@ -673,41 +716,52 @@ impl<'t> Parser<'t> {
                 }
                 self.expect("}")?;
                 parts.iter().rev().for_each(|part| out.extend(part));
-                Ok(())
+                Ok(ZERO)
             }
             "~" | "!" => {
                 let is_logical = self.token == "!";
                 self.next()?;
                 let mut inner = Bits::new();
-                self.expression(b, &mut inner, depth + 1)?;
+                let above = self.expression(b, &mut inner, depth + 1)?;
                 if is_logical && inner.len() != 1 {
                     return Err(self.fail("! of more than one bit in a netlist"));
                 }
                 for bit in inner {
-                    let complement = match bit {
-                        ZERO => ONE,
-                        ONE => ZERO,
-                        UNDEFINED => UNDEFINED,
-                        _ => {
-                            let own = b.fresh(1).map_err(|m| self.fail(m))?;
-                            b.module.assigns.push((own, bit, true));
-                            own
-                        }
-                    };
-                    out.push(complement);
+                    out.push(self.complement(b, bit)?);
                 }
-                Ok(())
+                match (is_logical, above, out.last()) {
+                    (true, ..) => Ok(ZERO),
+                    (false, ZERO | ONE | UNDEFINED, _) => self.complement(b, above),
+                    // The sign: its complement is the highest bit.
+                    (false, _, last) => Ok(last.copied().unwrap_or(ZERO)),
+                }
             }
             "(" => {
                 self.next()?;
-                self.expression(b, out, depth + 1)?;
-                self.expect(")")
+                let fill = self.expression(b, out, depth + 1)?;
+                self.expect(")")?;
+                Ok(fill)
             }
             _ => self.number(out),
         }
     }
 
-    fn number(&mut self, out: &mut Bits) -> Result<()> {
+    fn complement(&self, b: &mut Body<'t>, bit: Bit) -> Result<Bit> {
+        Ok(match bit {
+            ZERO => ONE,
+            ONE => ZERO,
+            UNDEFINED => UNDEFINED,
+            _ => {
+                let own = b.fresh(1).map_err(|m| self.fail(m))?;
+                b.module.assigns.push((own, bit, true));
+                own
+            }
+        })
+    }
+
+    /// Returns the bit that extends the number.
+    fn number(&mut self, out: &mut Bits) -> Result<Bit> {
+        let mut is_signed = false;
         match self.token {
             "1'b0" | "1'h0" | "1'd0" => out.push(ZERO),
             "1'b1" | "1'h1" | "1'd1" => out.push(ONE),
@@ -717,27 +771,32 @@ impl<'t> Parser<'t> {
                     true => UNDEFINED,
                     false => Bit::from(number.value.bit(bit)),
                 }));
+                // Numbers whose highest digit is undefined are extended by undefined bits.
+                is_signed = number.signed || out.last() == Some(&UNDEFINED);
             }
             _ => return Err(self.unexpected("a net or a constant")),
         }
-        self.next()
+        self.next()?;
+        Ok(out.last().copied().filter(|_| is_signed).unwrap_or(ZERO))
     }
 
-    fn net(&mut self, b: &mut Body<'t>, out: &mut Bits) -> Result<()> {
+    /// Returns the bit that extends the net: its sign, or 0.
+    fn net(&mut self, b: &mut Body<'t>, out: &mut Bits) -> Result<Bit> {
         let at = self.start as u32;
         let name = self.name()?;
         let net = match b.nets.get(&name) {
             Some(&net) => net,
             // An implicit net of one bit.
-            None => b.declare(name, None, at).map_err(|m| self.fail(m))?,
+            None => b.declare(name, None, false, at).map_err(|m| self.fail(m))?,
         };
-        let (first, width) = (b.module.nets[net].first, b.module.nets[net].width());
+        let (first, width, is_signed) =
+            (b.module.nets[net].first, b.module.nets[net].width(), b.module.nets[net].is_signed);
         if self.token == "." && !self.escaped {
             return Err(self.fail("a path through the hierarchy in a netlist"));
         }
         if !self.accept("[")? {
             out.extend(first..first + width);
-            return Ok(());
+            return Ok(if is_signed { first + width - 1 } else { ZERO });
         }
         let high = self.integer()?;
         let low = if self.accept(":")? { self.integer()? } else { high };
@@ -750,7 +809,7 @@ impl<'t> Parser<'t> {
             return Err(error(self.text, at, "a part against the direction of the vector"));
         }
         out.extend(low..=high);
-        Ok(())
+        Ok(ZERO)
     }
 }
 
@@ -766,23 +825,24 @@ impl Body<'_> {
     fn fresh(&mut self, width: u32) -> std::result::Result<Bit, String> {
         let first = self.module.count;
         if first as usize + width as usize > MAX_BITS {
-            return Err("a module with more than 2^26 bits".to_owned());
+            return Err("a module with more than 2^23 bits".to_owned());
         }
         self.module.count += width;
         Ok(first)
     }
 
     /// Declares a net; a second declaration of the same width (`output y; wire y;`) is the same net.
-    fn declare(&mut self, name: Name, range: Option<(i64, i64)>, at: u32) -> std::result::Result<usize, String> {
+    fn declare(&mut self, name: Name, range: Bounds, is_signed: bool, at: u32) -> std::result::Result<usize, String> {
         let (msb, lsb) = range.unwrap_or((0, 0));
         if let Some(&known) = self.nets.get(&name) {
-            let net = &self.module.nets[known];
+            let net = &mut self.module.nets[known];
+            net.is_signed |= is_signed;
             if (net.msb, net.lsb) != (msb, lsb) {
                 return Err("a net that was declared with another range, or used before its declaration".to_owned());
             }
             return Ok(known);
         }
-        let mut net = Net { name, msb, lsb, is_vector: range.is_some(), first: 0, at };
+        let mut net = Net { name, msb, lsb, is_vector: range.is_some(), is_signed, first: 0, at };
         net.first = self.fresh(net.width())?;
         self.module.nets.push(net);
         self.nets.insert(name, self.module.nets.len() - 1);

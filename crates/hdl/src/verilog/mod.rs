@@ -48,6 +48,7 @@ pub(super) struct Number {
     /// Bits that are `x`, `z` or `?`.
     pub(super) unknown: BigUint,
     pub(super) width: u32,
+    pub(super) signed: bool,
 }
 
 impl Number {
@@ -56,8 +57,8 @@ impl Number {
     /// # Errors
     /// The description of the problem.
     pub(super) fn parse(text: &str) -> Result<Number, String> {
-        let number = lexer::parse_number(text)?;
-        Ok(Number { value: number.value, unknown: number.unknown, width: number.width })
+        let lexer::Number { value, unknown, width, signed, .. } = lexer::parse_number(text)?;
+        Ok(Number { value, unknown, width, signed })
     }
 }
 
@@ -113,7 +114,11 @@ impl Library {
             });
             let parsed = match value.starts_with('"') {
                 true => lexer::parse_text(value).map(|(value, width)| (value, BigUint::ZERO, width, false)),
-                false => lexer::parse_number(value).map(|n| (n.value, n.unknown, n.width, n.signed)),
+                false => lexer::parse_number(value.strip_prefix('-').unwrap_or(value)).map(|n| {
+                    let modulus = BigUint::from(1u8) << n.width;
+                    let value = if value.starts_with('-') { (&modulus - n.value) % &modulus } else { n.value };
+                    (value, n.unknown, n.width, n.signed)
+                }),
             };
             let (value, unknown, width, signed) = parsed.map_err(|message| error(&self.text, 0, message))?;
             let open = BigUint::ZERO;

@@ -132,7 +132,7 @@ fn predefined() -> FxHashMap<String, Macro> {
 }
 
 /// Expands macros and leaves out text that is not for us.
-pub(super) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
+pub(crate) fn preprocess(text: &str) -> Result<Cow<'_, str>> {
     let ours = ["`define", "`undef", "`ifdef", "`ifndef", "`else", "`elsif", "`endif", "`include"];
     // Directives that the lexer skips need no copy of the source.
     if !ours.iter().any(|d| text.contains(d)) {

@@ -170,8 +170,15 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
 
 /// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`.
 fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
-    let &(a, b) = sweep.sums.halves.get(&x)?;
-    let (half, carry) = if sweep.sums.links.contains_key(&b) { (a, b) } else { (b, a) };
+    let links = &sweep.sums.links;
+    let (half, carry) = match sweep.sums.halves.get(&x) {
+        Some(&(a, b)) if links.contains_key(&b) => (a, b),
+        Some(&(a, b)) => (b, a),
+        // The carry out of the highest cell, or the sum of a cell whose half sum is constant.
+        None if links.contains_key(&x) => (Lit::FALSE, x),
+        None if links.contains_key(&!x) => (Lit::TRUE, !x),
+        None => return None,
+    };
     let mut links = Vec::new();
     let mut at = carry;
     while let Some(&link) = sweep.sums.links.get(&at) {

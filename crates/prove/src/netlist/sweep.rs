@@ -23,6 +23,8 @@ const CANDIDATES: usize = 4;
 const LEAVES: usize = 12;
 /// Gates of a window of the first kind: from one level of cells to the RTL.
 const NEAR: usize = 300;
+/// Gates of a leaf that is looked for as a function of the other leaves.
+const SHARED: usize = 12;
 /// Numbers of gates at which growing windows are looked at.
 const GROWN: [usize; 10] = [4, 8, 16, 24, 32, 48, 64, 96, 160, 250];
 /// Numbers of gates at which the solver is asked, and its steps there.
@@ -340,7 +342,16 @@ impl<'m> Sweep<'m> {
         if own.leaves.len() > LEAVES {
             return false;
         }
-        let pinned: FxHashSet<u32> = own.leaves.iter().copied().collect();
+        let mut pinned: FxHashSet<u32> = own.leaves.iter().copied().collect();
+        // A leaf that is a function of the others is no free one: gates that both designs have are shared, so that a
+        // cell can read a signal next to the bits that the signal is made of.
+        for &leaf in own.leaves.iter().rev() {
+            let below = self.cone(&[Lit::new(leaf, false)], SHARED, |s, node| s.is_stop(node));
+            let is_own = |below: &Window| !below.gates.is_empty() && below.leaves.iter().all(|l| pinned.contains(l));
+            if below.is_some_and(|below| is_own(&below)) {
+                pinned.remove(&leaf);
+            }
+        }
         if pinned.contains(&y.node()) {
             return false;
         }
