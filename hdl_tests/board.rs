@@ -45,6 +45,7 @@ fn block_designs_of_boards_connect_everything() {
         ("kv260", &["--port", "clk=clk,rst=rst_n,in=rx"], "rst_n"),
         ("zcu102", &["--wrapper", "axis", "--axis-width", "128", "--axis-user", "0"], "aresetn"),
         ("PYNQ-Z2", &["--axis-flow", "stall", "--wrapper", "axis"], "aresetn"),
+        ("kv260", &["--axis-width", "32", "--axis-user", "2", "--axis-flow", "stall", "--packing", "16"], "aresetn"),
     ] {
         let made = project(
             "examples/jet_mlp.json.gz",
@@ -163,13 +164,36 @@ fn what_a_board_cannot_do_is_refused() {
         (&["--board", "kv260", "--flow", "vivado", "--part", "xczu9eg-ffvb1156-2-e"], "leave --device out"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--axis-width", "48"], "no streams of 48 bits"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--packing", "dense"], "leave --packing out"),
+        (&["--board", "kv260", "--flow", "vivado", "--packing", "dense"], "leave --packing out"),
+        (&["--board", "kv260", "--flow", "vivado", "--wrapper", "none"], "leave out --board, or --wrapper none"),
+        (&["--board", "kv260", "--flow", "vivado", "--valid"], "incompatible with --board, which implies --wrapper"),
+        (&["--board", "kv260", "--flow", "vivado", "--port", "ce=en"], "at --port ce: incompatible with --board"),
     ] {
         let mut command = Command::new(PROGRAM);
         command.current_dir(ROOT).args(["project", "examples/jet_mlp.json.gz", "-o"]).arg(folder.path().join("p"));
         let output = command.args(arguments).output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
+        assert_eq!(said.matches("error[").count(), 1, "{arguments:?}: {said}");
         assert!(!folder.path().join("p").exists());
+    }
+}
+
+/// The options of a wrapper that `--board` implies are those of `--wrapper axis`.
+#[test]
+fn a_board_accepts_the_options_of_its_wrapper() {
+    for stages in ["0", "2"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(ROOT).args(["project", "examples/jet_mlp.json.gz", "--flow", "vivado", "--board", "kv260"]);
+        command.args(["--stages", stages, "--axis-width", "32", "--port", "in=rx,out=tx,clk=ck,rst=rstb", "-o"]);
+        let output = command.arg(folder.path().join("p")).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !said.contains("W0801"), "{said}");
+        let rtl = std::fs::read_to_string(folder.path().join("p/rtl/jet_mlp.v")).expect("RTL");
+        for port in ["wire [31:0] rx_tdata,", "wire [31:0] tx_tdata,", "wire ck,", "wire rstb,"] {
+            assert!(rtl.contains(port), "{port}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Options of a project folder, and the specification of its hardware.
 
 use super::{BOARDS, Board, CoreName, Flow, default_part, families, find, nextpnr_device};
-use crate::compile::{Spec, Stages};
+use crate::compile::{NOT_WITH_WRAPPER, Spec, Stages};
 use crate::options::{
     HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned, within,
 };
@@ -179,6 +179,10 @@ impl ProjectOptions {
         if self.board.is_some() && !self.flows.contains(&Flow::Vivado) {
             problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
         }
+        if self.board.is_some() && self.hardware.no_wrapper {
+            let message = "a board's module has AXI4-Stream ports".to_owned();
+            problems.push(refuse("--board", message).with_help("leave out --board, or --wrapper none"));
+        }
         if self.board.is_some() && of_flows.iter().any(|(flow, _)| *flow == Flow::Vivado) {
             let message = "the board has its own part".to_owned();
             problems.push(refuse("--device", message).with_help("leave --device out, or --board"));
@@ -248,16 +252,24 @@ impl ProjectOptions {
         }
     }
 
-    /// Returns the errors of a board's streams.
-    pub fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
-        let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
-        let mut problems = Vec::new();
-        if !self.hardware.axis {
-            for flag in self.hardware.names.not_of_streams() {
-                let message = "a board's module has AXI4-Stream ports".to_owned();
-                problems.push(refuse(&flag, message).with_help("its ports are clk, rst, in and out"));
+    /// Returns the errors of the options of the hardware `spec`; those about a wrapper that a board implies name the
+    /// board.
+    pub fn hardware_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
+        let mut problems = self.with_board_wrapper().problems();
+        problems.extend(self.board_problems(spec));
+        problems.extend(spec.problems());
+        if self.board.is_some() && !self.hardware.axis {
+            for problem in problems.iter_mut().filter(|problem| problem.message == NOT_WITH_WRAPPER) {
+                "incompatible with --board, which implies --wrapper axis".clone_into(&mut problem.message);
             }
         }
+        problems
+    }
+
+    /// Returns the errors of a board's streams.
+    fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
+        let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
+        let mut problems = Vec::new();
         if let Some(width) = streams.width.filter(|width| !DMA_STREAMS.contains(width)) {
             let message = format!("the DMA engine of a board has no streams of {width} bits");
             problems.push(refuse("--axis-width", message).with_help("8, 16, 32, 64, 128, 256, 512 or 1024"));
@@ -269,18 +281,24 @@ impl ProjectOptions {
         problems
     }
 
+    /// Returns the options of the hardware, with the AXI4-Stream wrapper that a board implies.
+    pub fn with_board_wrapper(&self) -> HardwareOptions {
+        let mut hardware = self.hardware.clone();
+        if self.board.is_some() {
+            if !hardware.axis && hardware.axis_user == HardwareOptions::default().axis_user {
+                // The DMA engine has no `tuser`.
+                hardware.axis_user = 0;
+            }
+            hardware.axis = true;
+            hardware.axis_width = hardware.axis_width.or(Some(BOARD_STREAM));
+        }
+        hardware
+    }
+
     /// Returns the specification of the hardware: for the device that is named, otherwise for the default part of the
     /// first flow; `stem` is the default name of the module.
     pub fn spec(&self, stem: &str) -> Spec {
-        let mut hardware = self.hardware.clone();
-        if self.board.is_some() {
-            if !hardware.axis {
-                // The DMA engine has no `tuser`.
-                (hardware.axis, hardware.axis_user) = (true, 0);
-            }
-            hardware.axis_width = hardware.axis_width.or(Some(BOARD_STREAM));
-        }
-        let mut spec = hardware.spec(stem);
+        let mut spec = self.with_board_wrapper().spec(stem);
         let of_part = || self.parts().into_iter().find_map(|part| find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
         // A folder is for a clock, which is met unless the stages are given.
