@@ -54,6 +54,11 @@ impl Flow {
             Flow::Plain => "plain",
         }
     }
+
+    /// Returns `true` if the files of the flow are for one part.
+    fn has_part(self) -> bool {
+        !matches!(self, Flow::Fusesoc | Flow::Plain)
+    }
 }
 
 /// Options of a project folder.

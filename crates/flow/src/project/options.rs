@@ -130,11 +130,15 @@ impl ProjectOptions {
         self.flows = flows;
     }
 
+    /// Returns the flows with files for one part.
+    fn flows_with_part(&self) -> impl Iterator<Item = Flow> {
+        self.flows.iter().copied().filter(|flow| flow.has_part())
+    }
+
     /// Returns the errors of the folder's options.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
-        let with_parts: Vec<Flow> =
-            self.flows.iter().copied().filter(|flow| !matches!(flow, Flow::Fusesoc | Flow::Plain)).collect();
+        let with_parts: Vec<Flow> = self.flows_with_part().collect();
         let mut of_flows: Vec<(Flow, &str)> = Vec::new();
         for named in &self.hardware.devices {
             let name = &named.text;
@@ -226,8 +230,7 @@ impl ProjectOptions {
             let is_of_flow = |part: &&&str| find(part).is_ok_and(|known| known.flow == flow);
             named.iter().find(is_of_flow).map_or(default_part(flow), |part| *part)
         };
-        let with_part = |flow: &&Flow| !matches!(flow, Flow::Fusesoc | Flow::Plain);
-        let parts: Vec<&str> = self.flows.iter().filter(with_part).map(|flow| part(*flow)).collect();
+        let parts: Vec<&str> = self.flows_with_part().map(part).collect();
         let device = if parts.is_empty() { spec.device().name().to_owned() } else { parts.join(", ") };
         format!("{device} at {} ns", four_digits(self.period()))
     }
@@ -333,11 +336,10 @@ impl ProjectOptions {
         if !self.hardware.devices.is_empty() || self.board.is_some() {
             return None;
         }
-        let mut parts: Vec<&str> = Vec::new();
-        for part in self.flows.iter().map(|flow| default_part(*flow)) {
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
+        let mut parts: Vec<&str> = self.flows_with_part().map(default_part).collect();
+        if parts.is_empty() {
+            // The schedule is for this part.
+            parts.extend(self.flows.first().map(|flow| default_part(*flow)));
         }
         let message = format!("no device is named: the folder is for {}", parts.join(", "));
         let help = "--device NAME takes another part or family; `alir2hdl devices` lists them";
