@@ -325,7 +325,11 @@ impl ProjectOptions {
             |part: &&str| find(part).is_ok_and(|family| self.flows.contains(&family.flow) && !family.has_package(part));
         let warning = |part: &str| {
             let message = format!("{part} names no package and speed grade, which the tool of its vendor requires");
-            let help = "give the whole part number, such as xc7z020clg400-1";
+            let example = match find(part).map(|family| family.flow) {
+                Ok(Flow::Vivado) | Err(_) => "xc7z020clg400-1",
+                Ok(flow) => default_part(flow),
+            };
+            let help = format!("give the whole part number, such as {example}");
             Diagnostic::warning("W0805", Place::Flag("--device".into()), message).with_help(help)
         };
         self.parts().into_iter().filter(lacks).map(warning).collect()
