@@ -116,6 +116,12 @@ impl<'a> FolderSpec<'a> {
         format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
     }
 
+    /// Returns the clock period without its uncertainty, in nanoseconds; the whole period if nothing would remain.
+    fn certain_clock_ns(&self) -> f64 {
+        let certain = self.clock_ns - self.around.uncertainty_ns;
+        if certain > 0.0 { certain } else { self.clock_ns }
+    }
+
     /// Returns the part of a flow, and its family.
     fn part(&self, flow: Flow) -> (&'a str, PartFamily) {
         let default = default_part(flow);
@@ -222,6 +228,8 @@ struct View<'a> {
     path: String,
     /// Clock frequency in MHz.
     frequency: String,
+    /// Frequency of the clock period without its uncertainty, in MHz: nextpnr has no uncertainty.
+    nextpnr_frequency: String,
     /// Clock uncertainty in nanoseconds; `None` if it is zero.
     uncertainty: Option<String>,
     input_delay: String,
@@ -302,6 +310,15 @@ impl View<'_> {
             "clock of {} ns{default}, {uncertainty}, inputs {} ns after it, outputs {} ns before it",
             self.period, self.input_delay, self.output_delay
         )
+    }
+
+    /// Returns a description of the constraints of nextpnr.
+    fn nextpnr_constraints(&self) -> String {
+        match (&self.clock, &self.uncertainty) {
+            (None, _) => "no constraint".to_owned(),
+            (_, None) => format!("clock of {} MHz", self.nextpnr_frequency),
+            (_, Some(_)) => format!("clock of {} MHz, the period without its uncertainty", self.nextpnr_frequency),
+        }
     }
 
     /// Returns the prefix of macro names.
@@ -638,6 +655,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
             (spec.clock_ns - spec.around.input_ns - spec.around.output_ns - spec.around.uncertainty_ns).max(0.0),
         ),
         frequency: nanoseconds(1000.0 / spec.clock_ns),
+        nextpnr_frequency: nanoseconds(1000.0 / spec.certain_clock_ns()),
         uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
         input_delay: nanoseconds(spec.around.input_ns),
         output_delay: nanoseconds(spec.around.output_ns),
