@@ -278,10 +278,18 @@ impl View<'_> {
         [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
     }
 
+    /// Returns `true` if outputs follow inputs without a clock.
+    fn is_combinational(&self) -> bool {
+        self.clock.is_none()
+    }
+
     /// Returns a description of the design in one line.
     fn about(&self) -> String {
         if self.stateful {
             return "State machine as hardware".to_owned();
+        }
+        if self.is_combinational() {
+            return "Fixed-point model as combinational hardware, no clock".to_owned();
         }
         format!("Fixed-point model as hardware, latency {}, a sample every {}", clocks(self.latency), self.every())
     }
