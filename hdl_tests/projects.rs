@@ -743,6 +743,90 @@ fn parts_of_nextpnr_are_those_of_the_device() {
     }
 }
 
+/// Runs `project` without `-q` into a folder below `folder`; returns its messages.
+fn messages(folder: &Path, model: &str, arguments: &[&str]) -> String {
+    let model = format!("{ROOT}/{model}");
+    let words = [&["project", &model, "-o", "p"], arguments].concat();
+    works(env!("CARGO_BIN_EXE_alir2hdl"), folder, &words)
+}
+
+/// The first device decides the schedule, which is then checked on the others.
+#[test]
+fn each_device_of_a_project_is_checked_for_the_clock() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    let of =
+        |devices| messages(folder.path(), model, &["--flow", "vivado,yosys", "--freq", "150", "--device", devices]);
+    let said = of("xcku5p,lfe5u-25f");
+    assert!(said.contains("warning[W0806]") && said.contains("too long: the schedule is for xcku5p"), "{said}");
+    assert!(said.contains("name lfe5u-25f first") && said.contains("on xcku5p\n"), "{said}");
+    let said = of("lfe5u-25f,xcku5p");
+    assert!(!said.contains("W0806") && said.contains("ns on ecp5\n"), "{said}");
+}
+
+#[test]
+fn parts_that_are_too_small_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    let of = |device, more: &[&str]| {
+        let words = ["--flow", "yosys", "--freq", "20", "--device", device];
+        messages(folder.path(), model, &[&words, more].concat())
+    };
+    let said = of("ice40up5k", &[]);
+    assert!(said.contains("W0807") && said.contains("the package of ice40up5k has 39 pins"), "{said}");
+    let said = of("ice40lp384-cm49", &["--wrapper", "axis", "--axis-width", "8"]);
+    assert!(!said.contains(" pins") && said.contains("LUTs by the estimate, and ice40lp384-cm49 has 384"), "{said}");
+    let said = of("lfe5u-25f", &[]);
+    assert!(!said.contains("W0807"), "{said}");
+}
+
+#[test]
+fn messages_about_devices_name_those_of_the_flows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    for (flow, device, example) in [
+        ("quartus", "10cx", "10AX115N2F45E1SG"),
+        ("libero", "MPF300T", "MPF300T-1FCG1152E"),
+        ("vivado", "xc7z020", "xc7z"),
+    ] {
+        let said = messages(folder.path(), model, &["--flow", flow, "--device", device]);
+        assert!(said.contains("W0805") && said.contains(&format!("such as {example}")), "{said}");
+    }
+    for (flow, parts) in [("yosys,fusesoc", "LFE5U-25F\n"), ("plain", "xcvu13p-flga2577-2-e\n")] {
+        let said = messages(folder.path(), model, &["--flow", flow]);
+        assert!(said.contains(&format!("no device is named: the folder is for {parts}")), "{said}");
+    }
+}
+
+/// nextpnr has no clock uncertainty: it gets the frequency of what remains of the period.
+#[test]
+fn constraints_of_nextpnr_contain_the_uncertainty() {
+    let clock = ["--flow", "yosys", "--stages", "2", "--freq", "50", "--clock-uncertainty", "2"];
+    for (device, line) in
+        [("lfe5u-25f", "FREQUENCY PORT \"clk\" 55.556 MHZ;"), ("ice40hx8k", "set_frequency clk 55.556")]
+    {
+        let project = Project::new("tiny_ops", &[&clock[..], &["--device", device]].concat());
+        let read = |file: &str| std::fs::read_to_string(project.path().join(file)).expect("a file of the project");
+        let (family, ending) = if device == "lfe5u-25f" { ("ecp5", "lpf") } else { ("ice40", "pcf") };
+        assert!(read(&format!("constraints/clock.{ending}")).lines().any(|text| text == line));
+        assert!(read(&format!("scripts/{family}.sh")).contains("--freq 55.556 "));
+        let readme = read("README.md");
+        assert!(readme.contains("clock of 20 ns, uncertainty 2 ns") && readme.contains("clock of 55.556 MHz"));
+    }
+}
+
+#[test]
+fn a_combinational_project_claims_no_clock() {
+    let project = Project::new("tiny_ops", &["--flow", "vivado", "--stages", "0"]);
+    for file in ["README.md", "component.xml"] {
+        let text = std::fs::read_to_string(project.path().join(file)).expect("a file of the project");
+        assert!(
+            text.contains("combinational") && !text.contains("every clock") && !text.contains("0 clocks"),
+            "{text}"
+        );
+    }
+}
+
 /// The script for Vivado keeps the best of several runs and fails if none meets the timing.
 #[test]
 fn the_script_for_vivado_fails_on_negative_slack() {

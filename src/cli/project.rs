@@ -35,7 +35,7 @@ Without --stages the pipeline has the fewest stages that meet --clock-period (5 
 combinational.")]
 #[command(mut_arg("device", |arg| {
     arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl \
-              devices`)")
+              devices`); the schedule is for the first")
         .value_parser(any_device).value_delimiter(',').action(ArgAction::Append)
 }))]
 pub(super) struct Args {

@@ -4,6 +4,7 @@
 //! date and in any folder; scripts find their files relative to themselves.
 
 pub mod build;
+mod fit;
 mod lattice;
 pub mod options;
 mod parts;
