@@ -9,6 +9,24 @@ use std::process::Command;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_alir2hdl");
 
+/// A bitstream that misses the timing is an error, and does not reach `board/`.
+#[test]
+fn the_script_of_a_board_fails_on_negative_slack() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    let made = project("examples/jet_mlp.json.gz", &["--flow", "vivado", "--stages", "2", "--board", "kv260"]);
+    for (slacks, kind) in [("-0.2 0.1", "setup slack is -0.2 ns"), ("0.1 -0.3", "hold slack is -0.3 ns")] {
+        let output = stub_command("vivado", "board.tcl", made.path(), &[]).env("SLACKS", slacks).output();
+        let output = output.expect("tclsh starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(&format!("timing is not met: the worst {kind}")), "{said}");
+        assert!(!made.path().join("board/jet_mlp.bit").exists());
+    }
+    let output = stub_command("vivado", "board.tcl", made.path(), &[]).env("SLACKS", "0.2 0.1").output();
+    assert!(output.expect("tclsh starts").status.success() && made.path().join("board/jet_mlp.bit").exists());
+}
+
 /// Makes a project in a folder of its own.
 fn project(model: &str, arguments: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -19,6 +37,14 @@ fn project(model: &str, arguments: &[&str]) -> tempfile::TempDir {
 
 /// Runs a script of a project under the stub.
 fn under_stub(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> String {
+    let output = stub_command(vendor, script, folder, arguments).output().expect("tclsh starts");
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{script} {arguments:?}: {said}");
+    said
+}
+
+/// Returns the command that runs a script of a project under the stub.
+fn stub_command(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> Command {
     let facts = std::fs::read(folder.join("metadata.json")).expect("metadata");
     let facts: serde_json::Value = serde_json::from_slice(&facts).expect("JSON");
     let ports = facts["project"]["top_ports"].as_array().expect("ports").iter().map(|port| {
@@ -28,11 +54,9 @@ fn under_stub(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> 
     let ports = ports.collect::<Vec<_>>().join(" ");
     let script = folder.join("scripts").join(script);
     let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
-    works(
-        "tclsh",
-        Path::new("/"),
-        &[&[stub.as_str(), vendor, script.to_str().expect("text"), &ports], arguments].concat(),
-    )
+    let mut command = Command::new("tclsh");
+    command.current_dir("/").args([stub.as_str(), vendor, script.to_str().expect("text"), &ports]).args(arguments);
+    command
 }
 
 #[test]

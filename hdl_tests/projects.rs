@@ -347,7 +347,7 @@ fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {
 #[test]
 fn each_file_of_a_project_says_what_made_it() {
     let (model, arguments) = KINDS[2];
-    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let project = Project::new(model, &[&EVERY_FLOW, arguments, &["--board", "kv260"]].concat());
     let metadata = project.metadata();
     let sha256 = metadata["provenance"]["model_sha256"].as_str().expect("a sum");
     let bytes = std::fs::read(format!("{ROOT}/tests/data/models/{model}/model.json.gz")).expect("a model");

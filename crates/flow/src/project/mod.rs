@@ -750,12 +750,12 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
             Flow::Plain => {}
         }
     }
-    for (name, contents) in &mut files.0 {
-        insert_header_comment(name, contents, &view.made_by);
-    }
     if let Some(board) = view.board {
         files.add("scripts/board.tcl", render(&BoardTcl { v: view.clone(), b: board }));
         files.add("board/driver.py", render(&Driver { v: view.clone(), b: board }));
+    }
+    for (name, contents) in &mut files.0 {
+        insert_header_comment(name, contents, &view.made_by);
     }
     let facts = facts(spec, design, &view);
     files.add("README.md", render(&Readme { v: view }));
