@@ -108,6 +108,33 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
     }
 }
 
+#[test]
+fn a_wrapper_of_a_model_without_bits_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = r#"{"model":[[1,1],[0],[0],[0],[false],[[[],-1,[0],[0.0,0.0,1.0],0.0,0.0]],1,-1,null],
+        "meta":"ALIRModel","spec_version":4}"#;
+    std::fs::write(folder.path().join("m.json"), model).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    command.current_dir(folder.path()).args([
+        "generate",
+        "m.json",
+        "-o",
+        "t.v",
+        "--wrapper",
+        "axis",
+        "--pipeline",
+        "1",
+    ]);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("E0611") && stderr.contains("the inputs and outputs of the model have no bits"),
+        "{stderr}"
+    );
+    assert!(!folder.path().join("t.v").exists());
+}
+
 /// Each option that a wrapper determines is named, and nothing recommends another one that is refused.
 #[test]
 fn a_wrapper_names_the_options_that_it_determines() {
