@@ -384,6 +384,9 @@ fn vendor_scripts_run_under_a_stub_that_checks_them() {
                 assert!(output.status.success() && said.trim_end().ends_with("END"), "{script} {language}: {said}");
             }
         }
+        // The language has any place among the directives.
+        let said = said(&project.under_stub("vivado", "vivado.tcl", &["Explore", "vhdl"]));
+        assert!(said.contains("read_vhdl ") && said.contains("place_design -directive Explore"), "{said}");
     }
 }
 
