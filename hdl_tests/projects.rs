@@ -639,9 +639,13 @@ fn sim_two_projects_have_no_name_in_common() {
             let template = std::fs::read_to_string(folder.path().join("first/rtl/first.vho")).expect("a template");
             let (signals, instance) = template.split_once("\n\n").expect("two parts");
             let text = format!(
-                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all;\nentity both is end entity both;\n\
-                 architecture test of both is\n{signals}\nbegin\n{instance}\n    assert INPUTS({at}).lsb = {lsb} and \
-                 INPUTS({at}).width = {width} and LATENCY = 2 severity failure;\nend architecture test;\n"
+                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all; use work.second_pkg.all;\n\
+                 entity both is end entity both;\n\
+                 architecture test of both is\n{signals}\nbegin\n{instance}\n    \
+                 assert FIRST_INPUTS({at}).lsb = {lsb} and \
+                 FIRST_INPUTS({at}).width = {width} and FIRST_LATENCY = 2 and SECOND_LATENCY = {second} severity \
+                 failure;\nend architecture test;\n",
+                second = metadata("second")["latency"]
             );
             std::fs::write(folder.path().join("both.vhd"), text).expect("written");
             works("ghdl", folder.path(), &["-a", standard, "both.vhd"]);
@@ -684,7 +688,7 @@ fn sim_structures_of_systemverilog_are_the_ports() {
             }
         }
         variables += &format!("    {top} dut_{which} ({});\n", connections.join(", "));
-        checks += &format!("        $display(\"%0d\", {top}_types::LATENCY);\n");
+        checks += &format!("        $display(\"%0d\", {top}_types::{}_LATENCY);\n", top.to_ascii_uppercase());
         latencies.push(format!("{}\n", facts["latency"]));
         for file in [format!("rtl/{top}_types.sv"), format!("rtl/{top}.v")] {
             files.push(project.path().join(file).to_str().expect("text").to_owned());
