@@ -890,7 +890,7 @@ fn synthesis_edam(view: &View<'_>) -> String {
 fn simulation_edam(view: &View<'_>) -> String {
     let tools = json!({
         "icarus": {"iverilog_options": ["-g2001"]},
-        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable-at-0"]},
+        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable"]},
     });
     let mut files = vec![
         (format!("rtl/{}.v", view.top), "verilogSource"),
