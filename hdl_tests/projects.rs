@@ -307,8 +307,41 @@ fn sim_testbenches_of_projects_are_quiet_in_lint() {
         let top = project.top();
         let (design, bench_top) = (format!("rtl/{top}.v"), format!("tb_{top}"));
         let quiet = ["--lint-only", "--timing", "-Wall", "-Wno-DECLFILENAME", "--top-module", &bench_top];
-        works("verilator", project.path(), &[&quiet[..], &["tb/bench.v", &design]].concat());
+        for files in [["tb/bench.v", &design], [&design, "tb/bench.v"]] {
+            works("verilator", project.path(), &[&quiet[..], &files].concat());
+            if tool("iverilog").is_some() {
+                let lint = ["-g2001", "-Wall", "-t", "null", "-s", &bench_top];
+                let said = works("iverilog", project.path(), &[&lint[..], &files].concat());
+                assert!(!said.contains("timescale"), "{said}");
+            }
+        }
     }
+}
+
+#[test]
+fn vhdl_testbenches_of_projects_are_quiet_in_lint() {
+    if tool("ghdl").is_none() {
+        return;
+    }
+    for (model, arguments) in KINDS.into_iter().chain([("edge_kif", &["--flow", "vivado", "--board", "kv260"][..])]) {
+        let project = Project::new(model, arguments);
+        let (work, rtl) = (tempfile::tempdir().expect("a folder"), format!("rtl/{}.vhd", project.top()));
+        let folder = format!("--workdir={}", work.path().display());
+        works("ghdl", project.path(), &["-a", "--std=08", &folder, &rtl]);
+        let quiet = ["-a", "--std=08", &folder, "--warn-others", "--warn-unused", "--warn-error", "tb/bench.vhd"];
+        works("ghdl", project.path(), &quiet);
+    }
+}
+
+/// Registers without power-on values are read before the first sample: that is no warning.
+#[test]
+fn sim_makefile_of_a_project_has_no_warnings_of_ghdl() {
+    if tool("ghdl").is_none() {
+        return;
+    }
+    let project = Project::new("lut_heavy", &["--ii", "2"]);
+    let said = works("make", project.path(), &["-C", "sim", "ghdl"]);
+    assert!(said.contains("PASS ") && !said.contains("warning"), "{said}");
 }
 
 /// Where the vectors are is said by a parameter too, for simulators that start somewhere else (Vivado's does).

@@ -34,7 +34,8 @@ verilator:
 
 iverilog:
 	mkdir -p build/$@
-	$(IVERILOG) -g2001 $(if $(VCD),-DVCD) -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
+	echo +timescale+1ns/1ps > build/$@/options.f
+	$(IVERILOG) -g2001 -c build/$@/options.f $(if $(VCD),-DVCD) -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
 	$(call run,$(VVP) -n simulation.vvp +VECTORS=$(VECTORS))
 
 # Unknown values in a result are differences; before the first result no arithmetic warns of them.
@@ -52,7 +53,7 @@ xsim:
 
 questa:
 	mkdir -p build/$@
-	cd build/$@ && $(VLIB) work && $(VLOG) -vlog01compat ../../../rtl/{{ v.top }}.v ../../../tb/bench.v
+	cd build/$@ && $(VLIB) work && $(VLOG) -vlog01compat -timescale 1ns/1ps ../../../rtl/{{ v.top }}.v ../../../tb/bench.v
 	$(call run,$(VSIM) -batch -do "run -all; quit -f" {{ v.bench }} +VECTORS=$(VECTORS))
 
 vcs:
