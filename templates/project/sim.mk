@@ -1,6 +1,6 @@
 # Simulations of {{ v.top }} against the model's own results: make verilator, make iverilog, make ghdl, or make for all.
 # With VCD=1 each of these also writes build/NAME/wave.vcd for a waveform viewer.
-# Further simulators: make xsim, questa, vcs, xcelium (Verilog), nvc (VHDL). They were never run in this project.
+# Further simulators, whose commands are not tested: make xsim, questa, vcs, xcelium (Verilog), nvc (VHDL).
 VERILATOR ?= verilator
 IVERILOG ?= iverilog
 VVP ?= vvp
