@@ -80,6 +80,8 @@ fn block_designs_of_boards_connect_everything() {
         for result in ["jet_mlp.bit", "jet_mlp.hwh", "driver.py"] {
             assert!(made.path().join("board").join(result).is_file(), "{board}: {result}");
         }
+        let metadata = ["metadata.json", "board/metadata.json"].map(|file| std::fs::read(made.path().join(file)).ok());
+        assert!(metadata[0].is_some() && metadata[0] == metadata[1], "{board}");
         // Without a connection, or with a width that does not fit, the stub refuses it.
         let script = made.path().join("scripts/board.tcl");
         let text = std::fs::read_to_string(&script).expect("a script");

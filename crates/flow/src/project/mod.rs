@@ -758,8 +758,9 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
         insert_header_comment(name, contents, &view.made_by);
     }
     let facts = facts(spec, design, &view);
+    let has_board = view.board.is_some();
     files.add("README.md", render(&Readme { v: view }));
-    add_metadata(&mut files, facts);
+    add_metadata(&mut files, facts, has_board);
     files
 }
 
@@ -791,11 +792,18 @@ fn facts(spec: &FolderSpec<'_>, design: &FolderContents<'_>, view: &View<'_>) ->
     facts
 }
 
-/// Adds `metadata.json` with the names of all files, itself included.
-fn add_metadata(files: &mut FileSet, mut facts: Value) {
-    facts["project"]["files"] = files.0.keys().cloned().chain(["metadata.json".to_owned()]).collect();
+/// Copy of `metadata.json` for the driver: the folder of a board is copied alone.
+const BOARD_METADATA: &str = "board/metadata.json";
+
+/// Adds `metadata.json` with the names of all files, itself included, and the copy for a board.
+fn add_metadata(files: &mut FileSet, mut facts: Value, has_board: bool) {
+    let own = ["metadata.json", BOARD_METADATA].into_iter().take(if has_board { 2 } else { 1 });
+    facts["project"]["files"] = files.0.keys().cloned().chain(own.map(str::to_owned)).collect();
     let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
     metadata.push('\n');
+    if has_board {
+        files.add(BOARD_METADATA, metadata.clone());
+    }
     files.add("metadata.json", metadata);
 }
 
