@@ -9,6 +9,24 @@ use std::process::Command;
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const PROGRAM: &str = env!("CARGO_BIN_EXE_alir2hdl");
 
+/// A bitstream that misses the timing is an error, and does not reach `board/`.
+#[test]
+fn the_script_of_a_board_fails_on_negative_slack() {
+    if tool("tclsh").is_none() {
+        return;
+    }
+    let made = project("examples/jet_mlp.json.gz", &["--flow", "vivado", "--stages", "2", "--board", "kv260"]);
+    for (slacks, kind) in [("-0.2 0.1", "setup slack is -0.2 ns"), ("0.1 -0.3", "hold slack is -0.3 ns")] {
+        let output = stub_command("vivado", "board.tcl", made.path(), &[]).env("SLACKS", slacks).output();
+        let output = output.expect("tclsh starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(&format!("timing is not met: the worst {kind}")), "{said}");
+        assert!(!made.path().join("board/jet_mlp.bit").exists());
+    }
+    let output = stub_command("vivado", "board.tcl", made.path(), &[]).env("SLACKS", "0.2 0.1").output();
+    assert!(output.expect("tclsh starts").status.success() && made.path().join("board/jet_mlp.bit").exists());
+}
+
 /// Makes a project in a folder of its own.
 fn project(model: &str, arguments: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -19,6 +37,14 @@ fn project(model: &str, arguments: &[&str]) -> tempfile::TempDir {
 
 /// Runs a script of a project under the stub.
 fn under_stub(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> String {
+    let output = stub_command(vendor, script, folder, arguments).output().expect("tclsh starts");
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{script} {arguments:?}: {said}");
+    said
+}
+
+/// Returns the command that runs a script of a project under the stub.
+fn stub_command(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> Command {
     let facts = std::fs::read(folder.join("metadata.json")).expect("metadata");
     let facts: serde_json::Value = serde_json::from_slice(&facts).expect("JSON");
     let ports = facts["project"]["top_ports"].as_array().expect("ports").iter().map(|port| {
@@ -28,11 +54,9 @@ fn under_stub(vendor: &str, script: &str, folder: &Path, arguments: &[&str]) -> 
     let ports = ports.collect::<Vec<_>>().join(" ");
     let script = folder.join("scripts").join(script);
     let stub = format!("{ROOT}/hdl_tests/vendor.tcl");
-    works(
-        "tclsh",
-        Path::new("/"),
-        &[&[stub.as_str(), vendor, script.to_str().expect("text"), &ports], arguments].concat(),
-    )
+    let mut command = Command::new("tclsh");
+    command.current_dir("/").args([stub.as_str(), vendor, script.to_str().expect("text"), &ports]).args(arguments);
+    command
 }
 
 #[test]
@@ -45,6 +69,7 @@ fn block_designs_of_boards_connect_everything() {
         ("kv260", &["--port", "clk=clk,rst=rst_n,in=rx"], "rst_n"),
         ("zcu102", &["--wrapper", "axis", "--axis-width", "128", "--axis-user", "0"], "aresetn"),
         ("PYNQ-Z2", &["--axis-flow", "stall", "--wrapper", "axis"], "aresetn"),
+        ("kv260", &["--axis-width", "32", "--axis-user", "2", "--axis-flow", "stall", "--packing", "16"], "aresetn"),
     ] {
         let made = project(
             "examples/jet_mlp.json.gz",
@@ -55,6 +80,8 @@ fn block_designs_of_boards_connect_everything() {
         for result in ["jet_mlp.bit", "jet_mlp.hwh", "driver.py"] {
             assert!(made.path().join("board").join(result).is_file(), "{board}: {result}");
         }
+        let metadata = ["metadata.json", "board/metadata.json"].map(|file| std::fs::read(made.path().join(file)).ok());
+        assert!(metadata[0].is_some() && metadata[0] == metadata[1], "{board}");
         // Without a connection, or with a width that does not fit, the stub refuses it.
         let script = made.path().join("scripts/board.tcl");
         let text = std::fs::read_to_string(&script).expect("a script");
@@ -163,13 +190,36 @@ fn what_a_board_cannot_do_is_refused() {
         (&["--board", "kv260", "--flow", "vivado", "--part", "xczu9eg-ffvb1156-2-e"], "leave --device out"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--axis-width", "48"], "no streams of 48 bits"),
         (&["--board", "kv260", "--flow", "vivado", "--wrapper", "axis", "--packing", "dense"], "leave --packing out"),
+        (&["--board", "kv260", "--flow", "vivado", "--packing", "dense"], "leave --packing out"),
+        (&["--board", "kv260", "--flow", "vivado", "--wrapper", "none"], "leave out --board, or --wrapper none"),
+        (&["--board", "kv260", "--flow", "vivado", "--valid"], "incompatible with --board, which implies --wrapper"),
+        (&["--board", "kv260", "--flow", "vivado", "--port", "ce=en"], "at --port ce: incompatible with --board"),
     ] {
         let mut command = Command::new(PROGRAM);
         command.current_dir(ROOT).args(["project", "examples/jet_mlp.json.gz", "-o"]).arg(folder.path().join("p"));
         let output = command.args(arguments).output().expect("the program starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
+        assert_eq!(said.matches("error[").count(), 1, "{arguments:?}: {said}");
         assert!(!folder.path().join("p").exists());
+    }
+}
+
+/// The options of a wrapper that `--board` implies are those of `--wrapper axis`.
+#[test]
+fn a_board_accepts_the_options_of_its_wrapper() {
+    for stages in ["0", "2"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(ROOT).args(["project", "examples/jet_mlp.json.gz", "--flow", "vivado", "--board", "kv260"]);
+        command.args(["--stages", stages, "--axis-width", "32", "--port", "in=rx,out=tx,clk=ck,rst=rstb", "-o"]);
+        let output = command.arg(folder.path().join("p")).output().expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && !said.contains("W0801"), "{said}");
+        let rtl = std::fs::read_to_string(folder.path().join("p/rtl/jet_mlp.v")).expect("RTL");
+        for port in ["wire [31:0] rx_tdata,", "wire [31:0] tx_tdata,", "wire ck,", "wire rstb,"] {
+            assert!(rtl.contains(port), "{port}");
+        }
     }
 }
 

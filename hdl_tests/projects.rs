@@ -307,8 +307,41 @@ fn sim_testbenches_of_projects_are_quiet_in_lint() {
         let top = project.top();
         let (design, bench_top) = (format!("rtl/{top}.v"), format!("tb_{top}"));
         let quiet = ["--lint-only", "--timing", "-Wall", "-Wno-DECLFILENAME", "--top-module", &bench_top];
-        works("verilator", project.path(), &[&quiet[..], &["tb/bench.v", &design]].concat());
+        for files in [["tb/bench.v", &design], [&design, "tb/bench.v"]] {
+            works("verilator", project.path(), &[&quiet[..], &files].concat());
+            if tool("iverilog").is_some() {
+                let lint = ["-g2001", "-Wall", "-t", "null", "-s", &bench_top];
+                let said = works("iverilog", project.path(), &[&lint[..], &files].concat());
+                assert!(!said.contains("timescale"), "{said}");
+            }
+        }
     }
+}
+
+#[test]
+fn vhdl_testbenches_of_projects_are_quiet_in_lint() {
+    if tool("ghdl").is_none() {
+        return;
+    }
+    for (model, arguments) in KINDS.into_iter().chain([("edge_kif", &["--flow", "vivado", "--board", "kv260"][..])]) {
+        let project = Project::new(model, arguments);
+        let (work, rtl) = (tempfile::tempdir().expect("a folder"), format!("rtl/{}.vhd", project.top()));
+        let folder = format!("--workdir={}", work.path().display());
+        works("ghdl", project.path(), &["-a", "--std=08", &folder, &rtl]);
+        let quiet = ["-a", "--std=08", &folder, "--warn-others", "--warn-unused", "--warn-error", "tb/bench.vhd"];
+        works("ghdl", project.path(), &quiet);
+    }
+}
+
+/// Registers without power-on values are read before the first sample: that is no warning.
+#[test]
+fn sim_makefile_of_a_project_has_no_warnings_of_ghdl() {
+    if tool("ghdl").is_none() {
+        return;
+    }
+    let project = Project::new("lut_heavy", &["--ii", "2"]);
+    let said = works("make", project.path(), &["-C", "sim", "ghdl"]);
+    assert!(said.contains("PASS ") && !said.contains("warning"), "{said}");
 }
 
 /// Where the vectors are is said by a parameter too, for simulators that start somewhere else (Vivado's does).
@@ -347,7 +380,7 @@ fn sim_testbenches_of_a_project_find_their_vectors_where_they_are_told() {
 #[test]
 fn each_file_of_a_project_says_what_made_it() {
     let (model, arguments) = KINDS[2];
-    let project = Project::new(model, &[&EVERY_FLOW, arguments].concat());
+    let project = Project::new(model, &[&EVERY_FLOW, arguments, &["--board", "kv260"]].concat());
     let metadata = project.metadata();
     let sha256 = metadata["provenance"]["model_sha256"].as_str().expect("a sum");
     let bytes = std::fs::read(format!("{ROOT}/tests/data/models/{model}/model.json.gz")).expect("a model");
@@ -384,6 +417,9 @@ fn vendor_scripts_run_under_a_stub_that_checks_them() {
                 assert!(output.status.success() && said.trim_end().ends_with("END"), "{script} {language}: {said}");
             }
         }
+        // The language has any place among the directives.
+        let said = said(&project.under_stub("vivado", "vivado.tcl", &["Explore", "vhdl"]));
+        assert!(said.contains("read_vhdl ") && said.contains("place_design -directive Explore"), "{said}");
     }
 }
 
@@ -636,9 +672,13 @@ fn sim_two_projects_have_no_name_in_common() {
             let template = std::fs::read_to_string(folder.path().join("first/rtl/first.vho")).expect("a template");
             let (signals, instance) = template.split_once("\n\n").expect("two parts");
             let text = format!(
-                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all;\nentity both is end entity both;\n\
-                 architecture test of both is\n{signals}\nbegin\n{instance}\n    assert INPUTS({at}).lsb = {lsb} and \
-                 INPUTS({at}).width = {width} and LATENCY = 2 severity failure;\nend architecture test;\n"
+                "library ieee; use ieee.std_logic_1164.all; use work.first_pkg.all; use work.second_pkg.all;\n\
+                 entity both is end entity both;\n\
+                 architecture test of both is\n{signals}\nbegin\n{instance}\n    \
+                 assert FIRST_INPUTS({at}).lsb = {lsb} and \
+                 FIRST_INPUTS({at}).width = {width} and FIRST_LATENCY = 2 and SECOND_LATENCY = {second} severity \
+                 failure;\nend architecture test;\n",
+                second = metadata("second")["latency"]
             );
             std::fs::write(folder.path().join("both.vhd"), text).expect("written");
             works("ghdl", folder.path(), &["-a", standard, "both.vhd"]);
@@ -681,7 +721,7 @@ fn sim_structures_of_systemverilog_are_the_ports() {
             }
         }
         variables += &format!("    {top} dut_{which} ({});\n", connections.join(", "));
-        checks += &format!("        $display(\"%0d\", {top}_types::LATENCY);\n");
+        checks += &format!("        $display(\"%0d\", {top}_types::{}_LATENCY);\n", top.to_ascii_uppercase());
         latencies.push(format!("{}\n", facts["latency"]));
         for file in [format!("rtl/{top}_types.sv"), format!("rtl/{top}.v")] {
             files.push(project.path().join(file).to_str().expect("text").to_owned());
@@ -740,6 +780,91 @@ fn parts_of_nextpnr_are_those_of_the_device() {
         let words = ["project", &model, "-o", "nowhere", "--flow", "yosys", "--device", part];
         let output = start(env!("CARGO_BIN_EXE_alir2hdl"), &std::env::temp_dir(), &words);
         assert!(output.status.code() == Some(2) && said(&output).contains(message), "{}", said(&output));
+    }
+}
+
+/// Runs `project` without `-q` into a folder below `folder`; returns its messages.
+fn messages(folder: &Path, model: &str, arguments: &[&str]) -> String {
+    let model = format!("{ROOT}/{model}");
+    let words = [&["project", &model, "-o", "p"], arguments].concat();
+    works(env!("CARGO_BIN_EXE_alir2hdl"), folder, &words)
+}
+
+/// The first device decides the schedule, which is then checked on the others.
+#[test]
+fn each_device_of_a_project_is_checked_for_the_clock() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    let of =
+        |devices| messages(folder.path(), model, &["--flow", "vivado,yosys", "--freq", "150", "--device", devices]);
+    let said = of("xcku5p,lfe5u-25f");
+    assert!(said.contains("warning[W0806]") && said.contains("too long: the schedule is for xcku5p"), "{said}");
+    assert!(said.contains("name lfe5u-25f first") && said.contains("on xcku5p\n"), "{said}");
+    let said = of("lfe5u-25f,xcku5p");
+    assert!(!said.contains("W0806") && said.contains("ns on ecp5\n"), "{said}");
+}
+
+#[test]
+fn parts_that_are_too_small_are_warned_of() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    let of = |device, more: &[&str]| {
+        let words = ["--flow", "yosys", "--freq", "20", "--device", device];
+        messages(folder.path(), model, &[&words, more].concat())
+    };
+    let said = of("ice40up5k", &[]);
+    assert!(said.contains("W0807") && said.contains("the package of ice40up5k has 39 pins"), "{said}");
+    let said = of("ice40lp384-cm49", &["--wrapper", "axis", "--axis-width", "8"]);
+    assert!(!said.contains(" pins") && said.contains("LUTs by the estimate, and ice40lp384-cm49 has 384"), "{said}");
+    let said = of("lfe5u-25f", &[]);
+    assert!(!said.contains("W0807"), "{said}");
+}
+
+#[test]
+fn messages_about_devices_name_those_of_the_flows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let model = "examples/jet_mlp.json.gz";
+    for (flow, device, example) in [
+        ("quartus", "10cx", "10AX115N2F45E1SG"),
+        ("libero", "MPF300T", "MPF300T-1FCG1152E"),
+        ("vivado", "xc7z020", "xc7z"),
+    ] {
+        let said = messages(folder.path(), model, &["--flow", flow, "--device", device]);
+        assert!(said.contains("W0805") && said.contains(&format!("such as {example}")), "{said}");
+    }
+    for (flow, parts) in [("yosys,fusesoc", "LFE5U-25F\n"), ("plain", "xcvu13p-flga2577-2-e\n")] {
+        let said = messages(folder.path(), model, &["--flow", flow]);
+        assert!(said.contains(&format!("no device is named: the folder is for {parts}")), "{said}");
+    }
+}
+
+/// nextpnr has no clock uncertainty: it gets the frequency of what remains of the period.
+#[test]
+fn constraints_of_nextpnr_contain_the_uncertainty() {
+    let clock = ["--flow", "yosys", "--stages", "2", "--freq", "50", "--clock-uncertainty", "2"];
+    for (device, line) in
+        [("lfe5u-25f", "FREQUENCY PORT \"clk\" 55.556 MHZ;"), ("ice40hx8k", "set_frequency clk 55.556")]
+    {
+        let project = Project::new("tiny_ops", &[&clock[..], &["--device", device]].concat());
+        let read = |file: &str| std::fs::read_to_string(project.path().join(file)).expect("a file of the project");
+        let (family, ending) = if device == "lfe5u-25f" { ("ecp5", "lpf") } else { ("ice40", "pcf") };
+        assert!(read(&format!("constraints/clock.{ending}")).lines().any(|text| text == line));
+        // More bits of ports than the package has pins: the script for iCE40 ends before nextpnr.
+        assert!(family == "ice40" || read("scripts/ecp5.sh").contains("--freq 55.556 "));
+        let readme = read("README.md");
+        assert!(readme.contains("clock of 20 ns, uncertainty 2 ns") && readme.contains("clock of 55.556 MHz"));
+    }
+}
+
+#[test]
+fn a_combinational_project_claims_no_clock() {
+    let project = Project::new("tiny_ops", &["--flow", "vivado", "--stages", "0"]);
+    for file in ["README.md", "component.xml"] {
+        let text = std::fs::read_to_string(project.path().join(file)).expect("a file of the project");
+        assert!(
+            text.contains("combinational") && !text.contains("every clock") && !text.contains("0 clocks"),
+            "{text}"
+        );
     }
 }
 

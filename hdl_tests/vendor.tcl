@@ -364,6 +364,8 @@ if {$tool eq "vivado"} {
         switch -- $name {
             PROGRESS { return 100% }
             SLACK { return $::slack }
+            STATS.WNS { return [lindex $::slacks 0] }
+            STATS.WHS { return [lindex $::slacks end] }
             DIRECTORY { return [file join $::folder runs] }
             default { fail "get_property $name" }
         }

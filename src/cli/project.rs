@@ -35,7 +35,7 @@ Without --stages the pipeline has the fewest stages that meet --clock-period (5 
 combinational.")]
 #[command(mut_arg("device", |arg| {
     arg.help("Make the project for these devices, one for each vendor: families or part numbers (see `alir2hdl \
-              devices`)")
+              devices`); the schedule is for the first")
         .value_parser(any_device).value_delimiter(',').action(ArgAction::Append)
 }))]
 pub(super) struct Args {
@@ -222,9 +222,7 @@ fn write(
     };
     let made = match &design {
         Design::Model(model) => {
-            problems.extend(options.hardware.problems());
-            problems.extend(options.board_problems(&spec));
-            problems.extend(spec.problems());
+            problems.extend(options.hardware_problems(&spec));
             refuse(problems)?;
             let source = file.source(model);
             build::model_project(subject(model, &file, source.as_deref()), &request)?
@@ -240,7 +238,8 @@ fn write(
             build::machine_project(machine, &request)?
         }
     };
-    let asked = GivenOptions::new(&options.hardware);
+    let with_wrapper = options.with_board_wrapper();
+    let asked = GivenOptions::new(&with_wrapper);
     report(&warnings(asked, &design, Registers::from_interface(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);

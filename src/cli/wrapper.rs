@@ -8,9 +8,9 @@ use clap::ValueEnum;
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Ports")]
 pub(super) struct WrapperArgs {
-    /// Wrap the module in AXI4-Stream (axis)
-    #[arg(long, value_enum, default_value_t, value_name = "KIND", hide_possible_values = true)]
-    pub(super) wrapper: WrapperArg,
+    /// Wrap the module in AXI4-Stream (axis), or not (none)
+    #[arg(long, value_enum, value_name = "KIND", hide_possible_values = true)]
+    wrapper: Option<WrapperArg>,
     /// Pad elements on tdata to 8, 16, 32 or 64 bits, the fewest (auto), or not (dense)
     #[arg(long, value_enum, default_value_t, value_name = "SLOT", hide_short_help = true, hide_possible_values = true)]
     packing: PackingArg,
@@ -29,10 +29,9 @@ pub(super) struct WrapperArgs {
 }
 
 /// Kinds of ports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum WrapperArg {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WrapperArg {
     /// Data in, data out
-    #[default]
     None,
     /// AXI4-Stream
     Axis,
@@ -65,7 +64,8 @@ enum FlowArg {
 impl WrapperArgs {
     /// Stores the options.
     pub(super) fn fill(&self, options: &mut HardwareOptions) {
-        options.axis = self.wrapper == WrapperArg::Axis;
+        options.axis = self.wrapper == Some(WrapperArg::Axis);
+        options.no_wrapper = self.wrapper == Some(WrapperArg::None);
         options.packing = match self.packing {
             PackingArg::Auto => Packing::Auto,
             PackingArg::Bits8 => Packing::Slot(8),

@@ -1,6 +1,6 @@
 # A bitstream for {{ b.name }}: the processor, a DMA engine, and {{ v.top }} between its two streams.
 #   vivado -mode batch -source scripts/board.tcl
-# Leaves board/{{ v.top }}.bit and .hwh, which board/driver.py takes to the board.
+# Fails on negative slack; else leaves board/{{ v.top }}.bit and .hwh, which board/driver.py takes to the board.
 set root [file normalize [file join [file dirname [info script]] ..]]
 set results [file join $root board]
 set folder [file join $root vivado_board]
@@ -80,6 +80,12 @@ update_compile_order -fileset sources_1
 launch_runs impl_1 -to_step write_bitstream -jobs 4
 wait_on_run impl_1
 if {[get_property PROGRESS [get_runs impl_1]] ne "100%"} { error "the implementation did not come to its end" }
+foreach {kind statistic} {setup STATS.WNS hold STATS.WHS} {
+    set slack [get_property $statistic [get_runs impl_1]]
+    if {[string is double -strict $slack] && $slack < 0} {
+        error "timing is not met: the worst $kind slack is $slack ns; the bitstream stays in [get_property DIRECTORY [get_runs impl_1]]"
+    }
+}
 file copy -force [file join [get_property DIRECTORY [get_runs impl_1]] system_wrapper.bit] [file join $results {{ v.top }}.bit]
 file copy -force [lindex [glob [file join $folder *.gen sources_1 bd system hw_handoff system.hwh]] 0] [file join $results {{ v.top }}.hwh]
 close_project

@@ -37,7 +37,7 @@ exit 1
 place_and_route() {
     mkdir -p "$results"
     # shellcheck disable=SC2086 # NEXTPNR_FLAGS are several words
-    "${NEXTPNR:-nextpnr-{{ v.nextpnr.family }}}" {{ v.nextpnr.device.options }} --freq {{ v.frequency }} \
+    "${NEXTPNR:-nextpnr-{{ v.nextpnr.family }}}" {{ v.nextpnr.device.options }} --freq {{ v.nextpnr_frequency }} \
         --{{ v.nextpnr.constraints() }} constraints/clock.{{ v.nextpnr.constraints() }} --{{ v.nextpnr.constraints() }}-allow-unconstrained \
         --seed "${SEED:-1}" --timing-allow-fail --report "$results/report.json" -l "$results/nextpnr.log" -q "$@" ${NEXTPNR_FLAGS:-}
 }

@@ -6,23 +6,23 @@ package {{ v.top }}_pkg is
 {%- if !v.stateful %}
 
     -- Clocks from a sample to its result, and from one sample to the next
-    constant LATENCY : natural := {{ v.latency }};
-    constant INITIATION_INTERVAL : positive := {{ v.interval }};
+    constant {{ v.macro_name() }}_LATENCY : natural := {{ v.latency }};
+    constant {{ v.macro_name() }}_INITIATION_INTERVAL : positive := {{ v.interval }};
 {%- endif %}
 
     -- Place and type of an element: lowest bit on its port, bits, fractional bits, and the transfer in which it begins
-    type element_place is record
+    type {{ v.top }}_element_place is record
         lsb : natural;
         width : natural;
         is_signed : boolean;
         frac_bits : integer;
         transfer : natural;
     end record;
-    type element_places is array (natural range <>) of element_place;
+    type {{ v.top }}_element_places is array (natural range <>) of {{ v.top }}_element_place;
 {%- for side in v.sides %}
 {%- if !side.elements.is_empty() %}
 
-    constant {{ side.vhdl }} : element_places(0 to {{ side.elements.len() - 1 }}) := (
+    constant {{ v.macro_name() }}_{{ side.vhdl }} : {{ v.top }}_element_places(0 to {{ side.elements.len() - 1 }}) := (
 {%- for e in side.elements %}
         {{ loop.index0 }} => (lsb => {{ e.lsb }}, width => {{ e.width }}, is_signed => {{ e.signed }}, frac_bits => {{ e.frac_bits }}, transfer => {{ e.transfer }}){% if !loop.last %},{% endif %}  -- {{ e.name }}{% if e.width > 0 %} on {{ e.port }}{% endif %}
 {%- endfor %}

@@ -1,6 +1,6 @@
 # Simulations of {{ v.top }} against the model's own results: make verilator, make iverilog, make ghdl, or make for all.
 # With VCD=1 each of these also writes build/NAME/wave.vcd for a waveform viewer.
-# Further simulators: make xsim, questa, vcs, xcelium (Verilog), nvc (VHDL). They were never run in this project.
+# Further simulators, whose commands are not tested: make xsim, questa, vcs, xcelium (Verilog), nvc (VHDL).
 VERILATOR ?= verilator
 IVERILOG ?= iverilog
 VVP ?= vvp
@@ -34,14 +34,16 @@ verilator:
 
 iverilog:
 	mkdir -p build/$@
-	$(IVERILOG) -g2001 $(if $(VCD),-DVCD) -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
+	echo +timescale+1ns/1ps > build/$@/options.f
+	$(IVERILOG) -g2001 -c build/$@/options.f $(if $(VCD),-DVCD) -o build/iverilog/simulation.vvp -s {{ v.bench }} ../rtl/{{ v.top }}.v ../tb/bench.v
 	$(call run,$(VVP) -n simulation.vvp +VECTORS=$(VECTORS))
 
+# Unknown values in a result are differences; before the first result no arithmetic warns of them.
 ghdl:
 	mkdir -p build/$@
 	cd build/ghdl && $(GHDL) -a --std=08 ../../../rtl/{{ v.top }}.vhd ../../../tb/bench.vhd
 	cd build/ghdl && $(GHDL) -e --std=08 {{ v.bench }}
-	$(call run,$(GHDL) -r --std=08 {{ v.bench }} -gvectors=$(VECTORS) --ieee-asserts=disable-at-0 $(if $(VCD),--vcd=wave.vcd))
+	$(call run,$(GHDL) -r --std=08 {{ v.bench }} -gvectors=$(VECTORS) --ieee-asserts=disable $(if $(VCD),--vcd=wave.vcd))
 
 xsim:
 	mkdir -p build/$@
@@ -51,7 +53,7 @@ xsim:
 
 questa:
 	mkdir -p build/$@
-	cd build/$@ && $(VLIB) work && $(VLOG) -vlog01compat ../../../rtl/{{ v.top }}.v ../../../tb/bench.v
+	cd build/$@ && $(VLIB) work && $(VLOG) -vlog01compat -timescale 1ns/1ps ../../../rtl/{{ v.top }}.v ../../../tb/bench.v
 	$(call run,$(VSIM) -batch -do "run -all; quit -f" {{ v.bench }} +VECTORS=$(VECTORS))
 
 vcs:

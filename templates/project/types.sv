@@ -3,8 +3,8 @@ package {{ v.top }}_types;
 {%- if !v.stateful %}
 
     // Clocks from a sample to its result, and from one sample to the next
-    localparam int LATENCY = {{ v.latency }};
-    localparam int INITIATION_INTERVAL = {{ v.interval }};
+    localparam int {{ v.macro_name() }}_LATENCY = {{ v.latency }};
+    localparam int {{ v.macro_name() }}_INITIATION_INTERVAL = {{ v.interval }};
 {%- endif %}
 {%- for structure in v.structures %}
 

@@ -3,7 +3,7 @@
 # Each DIRECTIVE of place_design (Explore, ExtraTimingOpt, ...) is tried; the reports are those of the best slack. The
 # exit code is 1 if no run meets the timing.
 set root [file normalize [file join [file dirname [info script]] ..]]
-set language [expr {[lindex $argv 0] eq "vhdl" ? "vhdl" : "verilog"}]
+set language [expr {"vhdl" in $argv ? "vhdl" : "verilog"}]
 set directives [lsearch -all -inline -not -regexp $argv {^(verilog|vhdl)$}]
 if {[llength $directives] == 0} { set directives Default }
 set reports [file join $root reports vivado]

@@ -2,7 +2,6 @@
 // A line of beats_in.txt: tdata, tlast, tuser; of beats_out.txt also the first line of the sample's inputs, and how many
 // those are; hexadecimal. The last line is "end". The files are in the folder VECTORS: a parameter, or +VECTORS=... for
 // the simulator.
-`timescale 1ns / 1ps
 
 module {{ v.name }};
     parameter [8 * 1024 - 1:0] VECTORS = ".";

@@ -2,7 +2,6 @@
 // comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
 // whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
 // The last line is "end". The files are in the folder VECTORS: a parameter, or +VECTORS=... for the simulator.
-`timescale 1ns / 1ps
 {% for lane in lanes %}
 module {{ name }}_{{ lane.index }};
     parameter [8 * 1024 - 1:0] VECTORS = ".";

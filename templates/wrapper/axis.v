@@ -51,6 +51,10 @@ module {{ v.top }} (
 {%- if let Some(user) = v.user %}
     reg {{ user }}sample_user;
 {%- endif %}
+    initial begin
+        sample_beats = {{ beats.zero }};
+        ended = 1'b0;
+    end
     wire first = sample_beats == {{ beats.zero }};
     wire last = sample_beats == {{ beats.last }};
     wire waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
@@ -96,6 +100,15 @@ module {{ v.top }} (
     reg {{ v.flag_bits }}sample_flags;
     wire gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
 {%- endif %}
+    initial begin
+        {{ v.gathered }} = {{ v.no_sample }};
+        sample_beats = {{ beats.counter.zero }};
+        {{ v.gathered }}_valid = 1'b0;
+{%- if v.keeps %}
+        sample = {{ v.no_sample }};
+        sample_valid = 1'b0;
+{%- endif %}
+    end
     wire accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
     wire complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
     wire take = accept & complete;
@@ -189,6 +202,7 @@ module {{ v.top }} (
     // What travels beside the data
     reg {{ v.valid.range }}valid;
     reg {{ v.flags.range }}flags;
+    initial valid = {{ v.valid.zero }};
     always @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) valid <= {{ v.valid.zero }};
         else {% if v.waits %}if (advance) {% endif %}begin
@@ -198,11 +212,15 @@ module {{ v.top }} (
         end
     end
     always @(posedge {{ v.names.clock }}) begin
-        {% if v.waits %}if (advance) {% endif %}begin
+{%- if v.waits %}
+        if (advance) begin
+{%- endif %}
 {%- for a in v.flags.moves %}
-            {{ a.target }} <= {{ a.value }};
+{% if v.waits %}    {% endif %}        {{ a.target }} <= {{ a.value }};
 {%- endfor %}
+{%- if v.waits %}
         end
+{%- endif %}
     end
 {%- endif %}
 {%- if let Some(fifo) = v.fifo %}
@@ -213,6 +231,12 @@ module {{ v.top }} (
     reg {{ fifo.pointer.range }}get_at;
     reg {{ fifo.count.range }}held;
     reg {{ fifo.count.range }}credits;
+    initial begin
+        put_at = {{ fifo.pointer.zero }};
+        get_at = {{ fifo.pointer.zero }};
+        held = {{ fifo.count.zero }};
+        credits = {{ fifo.count.last }};
+    end
     wire put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     wire get;
     assign {{ v.names.input }}_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
@@ -241,6 +265,7 @@ module {{ v.top }} (
     // The result whose beats leave; the pipeline moves on behind it
     reg {{ v.word }}result;
     reg result_valid;
+    initial result_valid = 1'b0;
     always @(posedge {{ v.names.clock }}) begin
         if (result_free) result <= {{ v.outcome }};
     end
@@ -266,6 +291,7 @@ module {{ v.top }} (
 {%- if let Some(beats) = v.out_beats %}
     reg {{ beats.counter.range }}beat;
     reg {{ v.out_data }}beat_data;
+    initial beat = {{ beats.counter.zero }};
     wire last_beat = beat == {{ beats.counter.last }};
     always @* begin
         case (beat)

@@ -85,7 +85,8 @@ architecture rtl of {{ v.top }} is
     type words is array (0 to {{ fifo.last_place }}) of word;
     signal fifo : words;
     signal put_at, get_at : unsigned{{ fifo.pointer.range }} := (others => '0');
-    signal held, credits : unsigned{{ fifo.count.range }} := (others => '0');
+    signal held : unsigned{{ fifo.count.range }} := (others => '0');
+    signal credits : unsigned{{ fifo.count.range }} := to_unsigned({{ fifo.count.last }}, {{ fifo.count_width }});
     signal put, get : std_logic;
 {%- endif %}
     signal result : std_logic_vector{{ v.word }};
@@ -258,10 +259,10 @@ begin
             if advance = '1' then
 {%- endif %}
 {%- for a in v.valid.moves %}
-                {{ a.target }} <= {{ a.value }};
+{% if v.waits %}    {% endif %}            {{ a.target }} <= {{ a.value }};
 {%- endfor %}
 {%- for a in v.flags.moves %}
-                {{ a.target }} <= {{ a.value }};
+{% if v.waits %}    {% endif %}            {{ a.target }} <= {{ a.value }};
 {%- endfor %}
 {%- if v.waits %}
             end if;

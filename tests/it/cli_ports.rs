@@ -96,6 +96,9 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
     assert_eq!(code, 0, "{said}");
     assert!(text.contains("module dut_core (") && text.contains("module dut ("));
     assert!(text.contains("input  wire [15:0] s_axis_tdata"));
+    // Power-on values are those of the reset, and no block is nested without a reason.
+    assert!(text.contains("        held = 3'd0;\n        credits = 3'd4;\n    end"), "{text}");
+    assert!(text.contains("    initial valid = {2{1'b0}};") && !text.contains("begin\n        begin"), "{text}");
     for (arguments, said) in [
         (&["--wrapper", "axis", "--valid"][..], "at --valid: incompatible with --wrapper axis"),
         (&["--axis-width", "16"], "add --wrapper axis"),
@@ -106,6 +109,33 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
         assert_eq!(code, 2, "{arguments:?}");
         assert!(stderr.contains(said) || stderr.contains("the wrapper has"), "{arguments:?}: {stderr}");
     }
+}
+
+#[test]
+fn a_wrapper_of_a_model_without_bits_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = r#"{"model":[[1,1],[0],[0],[0],[false],[[[],-1,[0],[0.0,0.0,1.0],0.0,0.0]],1,-1,null],
+        "meta":"ALIRModel","spec_version":4}"#;
+    std::fs::write(folder.path().join("m.json"), model).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    command.current_dir(folder.path()).args([
+        "generate",
+        "m.json",
+        "-o",
+        "t.v",
+        "--wrapper",
+        "axis",
+        "--pipeline",
+        "1",
+    ]);
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("E0611") && stderr.contains("the inputs and outputs of the model have no bits"),
+        "{stderr}"
+    );
+    assert!(!folder.path().join("t.v").exists());
 }
 
 /// Each option that a wrapper determines is named, and nothing recommends another one that is refused.

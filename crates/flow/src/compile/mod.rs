@@ -36,6 +36,7 @@ pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, append_lowering_proof, input_timing, prove_lowering};
 pub use reuse::{Planned, Reused};
 pub use source::{NetworkSource, Source, Theorem};
+pub(crate) use spec::NOT_WITH_WRAPPER;
 pub use spec::{
     Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
     Provenance, Retime, Spec, Stages, Target, Text, Top,

@@ -13,6 +13,9 @@ use alir_hw::retime::Slack;
 use alir_opt::schedule::{Effort, Objective};
 use std::sync::Arc;
 
+/// Message about an option of ports that an AXI4-Stream wrapper determines.
+pub(crate) const NOT_WITH_WRAPPER: &str = "incompatible with --wrapper axis";
+
 /// Everything that says which hardware is made of a design.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
@@ -404,7 +407,7 @@ impl Spec {
         if self.wrapper.is_some() {
             let help = "leave it out: the wrapper has ports of its own and controls the pipeline itself";
             for flag in module.determined_by_wrapper() {
-                problem("E0803", flag, "incompatible with --wrapper axis", help);
+                problem("E0803", flag, NOT_WITH_WRAPPER, help);
             }
         } else if self.takes_turns() {
             // The reset clears the phase.

@@ -174,7 +174,11 @@ const OPTIONS: &[NamedOption] = &[
     value("ready_name", &[], port_name!(Ready)),
     value("input_name", &[], port_name!(Inputs)),
     value("output_name", &[], port_name!(Outputs)),
-    value("wrapper", &[], store!(axis, |value| choice(value, WRAPPERS))),
+    value("wrapper", &[], |options, value| {
+        options.axis = choice(value, WRAPPERS)?;
+        options.no_wrapper = !options.axis;
+        Ok(())
+    }),
     value("packing", &[], store!(packing, |value| choice(value, PACKINGS))),
     value("axis_width", &[], store!(some axis_width, unsigned::<u32>)),
     value("axis_user", &[], store!(axis_user, unsigned::<u32>)),

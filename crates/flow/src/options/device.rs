@@ -52,10 +52,9 @@ impl NamedDevice {
         }
     }
 
-    /// The device whose figures are used: the first family that is named, otherwise that of the first part.
+    /// The device whose figures are used: the first.
     pub fn first_figures(devices: &[NamedDevice]) -> Option<Device> {
-        let of_family = devices.iter().find_map(|named| Device::by_name(&named.text));
-        of_family.or_else(|| devices.iter().find_map(NamedDevice::figures))
+        devices.iter().find_map(NamedDevice::figures)
     }
 }
 

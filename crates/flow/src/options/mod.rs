@@ -26,8 +26,8 @@ pub use ports::{NameOptions, PortRole, PortStyle, named_port, port_roles};
 pub use stage_counts::StageCounts;
 
 use crate::compile::{
-    Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, Optimisation, Passes, Pipeline, Products,
-    Retime, Spec, Stages, Target, Text, Top,
+    Arrival, Budget, Clock, DelayModel, Engine, LookupTables, ModuleSpec, NOT_WITH_WRAPPER, Optimisation, Passes,
+    Pipeline, Products, Retime, Spec, Stages, Target, Text, Top,
 };
 use alir_core::diag::{Diagnostic, Diagnostics, Place, four_digits};
 use alir_hw::emit::axis::{AxisOptions, Flow, Packing};
@@ -127,6 +127,8 @@ pub struct HardwareOptions {
     pub names: NameOptions,
     /// `true` if there is an AXI4-Stream wrapper.
     pub axis: bool,
+    /// `true` if a wrapper was ruled out explicitly, also one that a board implies.
+    pub no_wrapper: bool,
     /// Padding of elements on `tdata`.
     pub packing: Packing,
     /// Bits of `tdata`.
@@ -194,6 +196,7 @@ impl Default for HardwareOptions {
             reset_low: false,
             names: NameOptions::default(),
             axis: false,
+            no_wrapper: false,
             packing: Packing::Auto,
             axis_width: None,
             axis_user: AxisOptions::default().user,
@@ -328,7 +331,7 @@ impl HardwareOptions {
         let of_reset = [("--reset-data", self.reset_data), ("--reset-polarity", self.reset_low)];
         let given = of_reset.into_iter().filter(|(_, given)| *given && self.reset == ResetKind::None);
         let problem = |(flag, _): (&str, bool)| match self.axis {
-            true => Diagnostic::error("E0803", Place::Flag(flag.into()), "incompatible with --wrapper axis")
+            true => Diagnostic::error("E0803", Place::Flag(flag.into()), NOT_WITH_WRAPPER)
                 .with_help("leave it out: the wrapper's reset is synchronous and active low"),
             false => Diagnostic::error("E0801", Place::Flag(flag.into()), "there is no reset")
                 .with_help("add --reset sync or --reset async"),
@@ -343,7 +346,7 @@ impl HardwareOptions {
         };
         if self.axis {
             let help = "its ports are clk and rst, and the streams in and out, as in --port clk=clock,in=rx,out=tx";
-            let no_port = |flag: String| refuse(&flag, "incompatible with --wrapper axis", help);
+            let no_port = |flag: String| refuse(&flag, NOT_WITH_WRAPPER, help);
             let problems: Vec<Diagnostic> = self.names.not_of_streams().into_iter().flat_map(no_port).collect();
             if !problems.is_empty() {
                 return problems;

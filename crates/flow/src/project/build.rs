@@ -43,7 +43,8 @@ pub struct ProjectFiles {
     pub about: String,
     /// Where expected values of the user are not the model's: then its testbenches fail.
     pub dissents: Dissents,
-    /// Notes about the user's samples, and about names that are not those of the source.
+    /// Notes about the user's samples, about names that are not those of the source, and about parts that the hardware
+    /// does not fit.
     pub notes: Diagnostics,
     /// Interface of the hardware.
     pub interface: Interface,
@@ -86,6 +87,8 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
     let about = about + &request.folder.clock_comparison(&estimate);
     let files = files(request, &hardware, bench, Samples::Model(&vectors));
     notes.0.extend(hardware.renamed());
+    notes.0.extend(request.folder.missed_clocks(&hardware));
+    notes.0.extend(request.folder.too_small(&hardware));
     Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 
@@ -110,6 +113,7 @@ pub fn machine_project(machine: &Machine, request: &ProjectRequest<'_>) -> Resul
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));
     notes.0.extend(hardware.renamed());
+    notes.0.extend(request.folder.too_small(&hardware));
     Ok(ProjectFiles { files, about, dissents, notes, interface: hardware.netlist.interface.clone() })
 }
 

@@ -22,6 +22,15 @@ pub struct NextpnrDevice {
     pub synthesis: &'static str,
     /// I/O pins of the package.
     pub pins: u32,
+    /// Four-input LUTs of the die, as nextpnr has it.
+    pub luts: u32,
+}
+
+impl NextpnrDevice {
+    /// Returns `true` if nextpnr can place a design with more bits of ports than the package has pins, out of context.
+    pub fn places_without_pins(&self) -> bool {
+        self.family == NextpnrFamily::Ecp5
+    }
 }
 
 /// Packages of ECP5: code in a part number, name of nextpnr, and I/O pins for dies of 12k or 25k, 45k, 85k; 0: none.
@@ -34,20 +43,29 @@ const ECP5_PACKAGES: [(&str, &str, [u32; 3]); 6] = [
     ("bg756", "CABGA756", [0, 0, 365]),
 ];
 
+/// LUTs of the ECP5 dies for 12k or 25k, 45k, 85k: nextpnr uses the whole die of 25k for 12k.
+const ECP5_LUTS: [u32; 3] = [24_288, 43_848, 83_640];
+
 /// Code of a package, and its I/O pins.
 type Package = (&'static str, u32);
 
-/// Dies of iCE40: part, options of Yosys, packages. The first package is the default.
-const ICE40_DIES: [(&str, &str, &[Package]); 9] = [
-    ("lp384", " -device lp", &[("sg32", 21), ("cm36", 25), ("cm49", 37)]),
-    ("lp1k", " -device lp", &[("cm81", 63), ("cm36", 25), ("cm49", 35), ("cb81", 62), ("cm121", 95), ("qn84", 67)]),
-    ("lp4k", " -device lp", &[("cm225", 167), ("cm81", 63), ("cm121", 93)]),
-    ("lp8k", " -device lp", &[("cm225", 178), ("cm81", 63), ("cm121", 93)]),
-    ("hx1k", " -device hx", &[("tq144", 95), ("vq100", 72), ("cb132", 95)]),
-    ("hx4k", " -device hx", &[("tq144", 107), ("cb132", 95), ("bg121", 93)]),
-    ("hx8k", " -device hx", &[("ct256", 206), ("cm225", 178), ("cb132", 95), ("bg121", 93)]),
-    ("up5k", " -device u", &[("sg48", 39), ("uwg30", 21)]),
-    ("up3k", " -device u", &[("uwg30", 21)]),
+/// Dies of iCE40: part, options of Yosys, LUTs, packages. The first package is the default. nextpnr uses the whole die
+/// of 8k for parts of 4k, and that of up5k for up3k.
+const ICE40_DIES: [(&str, &str, u32, &[Package]); 9] = [
+    ("lp384", " -device lp", 384, &[("sg32", 21), ("cm36", 25), ("cm49", 37)]),
+    (
+        "lp1k",
+        " -device lp",
+        1_280,
+        &[("cm81", 63), ("cm36", 25), ("cm49", 35), ("cb81", 62), ("cm121", 95), ("qn84", 67)],
+    ),
+    ("lp4k", " -device lp", 7_680, &[("cm225", 167), ("cm81", 63), ("cm121", 93)]),
+    ("lp8k", " -device lp", 7_680, &[("cm225", 178), ("cm81", 63), ("cm121", 93)]),
+    ("hx1k", " -device hx", 1_280, &[("tq144", 95), ("vq100", 72), ("cb132", 95)]),
+    ("hx4k", " -device hx", 7_680, &[("tq144", 107), ("cb132", 95), ("bg121", 93)]),
+    ("hx8k", " -device hx", 7_680, &[("ct256", 206), ("cm225", 178), ("cb132", 95), ("bg121", 93)]),
+    ("up5k", " -device u", 5_280, &[("sg48", 39), ("uwg30", 21)]),
+    ("up3k", " -device u", 5_280, &[("uwg30", 21)]),
 ];
 
 /// Returns the device of a part number that begins like one of [`super::DEVICES`]: `LFE5U-25F-6BG256C`,
@@ -97,11 +115,12 @@ fn ecp5(rest: &str) -> Result<NextpnrDevice, String> {
         options: format!("{size} --package {package} --speed {speed}"),
         synthesis: "",
         pins: pins[column],
+        luts: ECP5_LUTS[column],
     })
 }
 
 fn ice40(rest: &str) -> Result<NextpnrDevice, String> {
-    let Some((die, synthesis, packages)) = ICE40_DIES.iter().find(|(die, ..)| rest.starts_with(die)) else {
+    let Some((die, synthesis, luts, packages)) = ICE40_DIES.iter().find(|(die, ..)| rest.starts_with(die)) else {
         return Err("no such device".to_owned());
     };
     let code = rest[die.len()..].trim_start_matches('-');
@@ -115,6 +134,7 @@ fn ice40(rest: &str) -> Result<NextpnrDevice, String> {
         options: format!("--{die} --package {package}"),
         synthesis,
         pins: *pins,
+        luts: *luts,
     })
 }
 

@@ -4,6 +4,7 @@
 //! date and in any folder; scripts find their files relative to themselves.
 
 pub mod build;
+mod fit;
 mod lattice;
 pub mod options;
 mod parts;
@@ -53,6 +54,11 @@ impl Flow {
             Flow::Libero => "libero",
             Flow::Plain => "plain",
         }
+    }
+
+    /// Returns `true` if the files of the flow are for one part.
+    fn has_part(self) -> bool {
+        !matches!(self, Flow::Fusesoc | Flow::Plain)
     }
 }
 
@@ -109,6 +115,12 @@ impl<'a> FolderSpec<'a> {
         let than = if self.is_default_clock { "longer than the default clock period" } else { "too long" };
         let missing = if missing > 0.0005 { format!(", {} ns {than}", nanoseconds(missing)) } else { String::new() };
         format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
+    }
+
+    /// Returns the clock period without its uncertainty, in nanoseconds; the whole period if nothing would remain.
+    fn certain_clock_ns(&self) -> f64 {
+        let certain = self.clock_ns - self.around.uncertainty_ns;
+        if certain > 0.0 { certain } else { self.clock_ns }
     }
 
     /// Returns the part of a flow, and its family.
@@ -217,6 +229,8 @@ struct View<'a> {
     path: String,
     /// Clock frequency in MHz.
     frequency: String,
+    /// Frequency of the clock period without its uncertainty, in MHz: nextpnr has no uncertainty.
+    nextpnr_frequency: String,
     /// Clock uncertainty in nanoseconds; `None` if it is zero.
     uncertainty: Option<String>,
     input_delay: String,
@@ -265,10 +279,18 @@ impl View<'_> {
         [die.to_owned(), speed, if package.is_empty() { "FCG1152".to_owned() } else { package.to_owned() }]
     }
 
+    /// Returns `true` if outputs follow inputs without a clock.
+    fn is_combinational(&self) -> bool {
+        self.clock.is_none()
+    }
+
     /// Returns a description of the design in one line.
     fn about(&self) -> String {
         if self.stateful {
             return "State machine as hardware".to_owned();
+        }
+        if self.is_combinational() {
+            return "Fixed-point model as combinational hardware, no clock".to_owned();
         }
         format!("Fixed-point model as hardware, latency {}, a sample every {}", clocks(self.latency), self.every())
     }
@@ -297,6 +319,15 @@ impl View<'_> {
             "clock of {} ns{default}, {uncertainty}, inputs {} ns after it, outputs {} ns before it",
             self.period, self.input_delay, self.output_delay
         )
+    }
+
+    /// Returns a description of the constraints of nextpnr.
+    fn nextpnr_constraints(&self) -> String {
+        match (&self.clock, &self.uncertainty) {
+            (None, _) => "no constraint".to_owned(),
+            (_, None) => format!("clock of {} MHz", self.nextpnr_frequency),
+            (_, Some(_)) => format!("clock of {} MHz, the period without its uncertainty", self.nextpnr_frequency),
+        }
     }
 
     /// Returns the prefix of macro names.
@@ -633,6 +664,7 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
             (spec.clock_ns - spec.around.input_ns - spec.around.output_ns - spec.around.uncertainty_ns).max(0.0),
         ),
         frequency: nanoseconds(1000.0 / spec.clock_ns),
+        nextpnr_frequency: nanoseconds(1000.0 / spec.certain_clock_ns()),
         uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
         input_delay: nanoseconds(spec.around.input_ns),
         output_delay: nanoseconds(spec.around.output_ns),
@@ -718,16 +750,17 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
             Flow::Plain => {}
         }
     }
-    for (name, contents) in &mut files.0 {
-        insert_header_comment(name, contents, &view.made_by);
-    }
     if let Some(board) = view.board {
         files.add("scripts/board.tcl", render(&BoardTcl { v: view.clone(), b: board }));
         files.add("board/driver.py", render(&Driver { v: view.clone(), b: board }));
     }
+    for (name, contents) in &mut files.0 {
+        insert_header_comment(name, contents, &view.made_by);
+    }
     let facts = facts(spec, design, &view);
+    let has_board = view.board.is_some();
     files.add("README.md", render(&Readme { v: view }));
-    add_metadata(&mut files, facts);
+    add_metadata(&mut files, facts, has_board);
     files
 }
 
@@ -759,11 +792,18 @@ fn facts(spec: &FolderSpec<'_>, design: &FolderContents<'_>, view: &View<'_>) ->
     facts
 }
 
-/// Adds `metadata.json` with the names of all files, itself included.
-fn add_metadata(files: &mut FileSet, mut facts: Value) {
-    facts["project"]["files"] = files.0.keys().cloned().chain(["metadata.json".to_owned()]).collect();
+/// Copy of `metadata.json` for the driver: the folder of a board is copied alone.
+const BOARD_METADATA: &str = "board/metadata.json";
+
+/// Adds `metadata.json` with the names of all files, itself included, and the copy for a board.
+fn add_metadata(files: &mut FileSet, mut facts: Value, has_board: bool) {
+    let own = ["metadata.json", BOARD_METADATA].into_iter().take(if has_board { 2 } else { 1 });
+    facts["project"]["files"] = files.0.keys().cloned().chain(own.map(str::to_owned)).collect();
     let mut metadata = serde_json::to_string_pretty(&facts).expect("plain data");
     metadata.push('\n');
+    if has_board {
+        files.add(BOARD_METADATA, metadata.clone());
+    }
     files.add("metadata.json", metadata);
 }
 
@@ -858,7 +898,7 @@ fn synthesis_edam(view: &View<'_>) -> String {
 fn simulation_edam(view: &View<'_>) -> String {
     let tools = json!({
         "icarus": {"iverilog_options": ["-g2001"]},
-        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable-at-0"]},
+        "ghdl": {"analyze_options": ["--std=08"], "run_options": ["--ieee-asserts=disable"]},
     });
     let mut files = vec![
         (format!("rtl/{}.v", view.top), "verilogSource"),

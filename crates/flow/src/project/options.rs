@@ -1,7 +1,7 @@
 //! Options of a project folder, and the specification of its hardware.
 
 use super::{BOARDS, Board, CoreName, Flow, default_part, families, find, nextpnr_device};
-use crate::compile::{Spec, Stages};
+use crate::compile::{NOT_WITH_WRAPPER, Spec, Stages};
 use crate::options::{
     HardwareOptions, NamedDevice, OptionFault, OptionValue, choices, invalid, path, text, texts, unsigned, within,
 };
@@ -130,11 +130,15 @@ impl ProjectOptions {
         self.flows = flows;
     }
 
+    /// Returns the flows with files for one part.
+    fn flows_with_part(&self) -> impl Iterator<Item = Flow> {
+        self.flows.iter().copied().filter(|flow| flow.has_part())
+    }
+
     /// Returns the errors of the folder's options.
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
-        let with_parts: Vec<Flow> =
-            self.flows.iter().copied().filter(|flow| !matches!(flow, Flow::Fusesoc | Flow::Plain)).collect();
+        let with_parts: Vec<Flow> = self.flows_with_part().collect();
         let mut of_flows: Vec<(Flow, &str)> = Vec::new();
         for named in &self.hardware.devices {
             let name = &named.text;
@@ -179,6 +183,10 @@ impl ProjectOptions {
         if self.board.is_some() && !self.flows.contains(&Flow::Vivado) {
             problems.push(refuse("--board", "boards are made by Vivado".to_owned()).with_help("add --flow vivado"));
         }
+        if self.board.is_some() && self.hardware.no_wrapper {
+            let message = "a board's module has AXI4-Stream ports".to_owned();
+            problems.push(refuse("--board", message).with_help("leave out --board, or --wrapper none"));
+        }
         if self.board.is_some() && of_flows.iter().any(|(flow, _)| *flow == Flow::Vivado) {
             let message = "the board has its own part".to_owned();
             problems.push(refuse("--device", message).with_help("leave --device out, or --board"));
@@ -222,8 +230,7 @@ impl ProjectOptions {
             let is_of_flow = |part: &&&str| find(part).is_ok_and(|known| known.flow == flow);
             named.iter().find(is_of_flow).map_or(default_part(flow), |part| *part)
         };
-        let with_part = |flow: &&Flow| !matches!(flow, Flow::Fusesoc | Flow::Plain);
-        let parts: Vec<&str> = self.flows.iter().filter(with_part).map(|flow| part(*flow)).collect();
+        let parts: Vec<&str> = self.flows_with_part().map(part).collect();
         let device = if parts.is_empty() { spec.device().name().to_owned() } else { parts.join(", ") };
         format!("{device} at {} ns", four_digits(self.period()))
     }
@@ -248,16 +255,24 @@ impl ProjectOptions {
         }
     }
 
-    /// Returns the errors of a board's streams.
-    pub fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
-        let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
-        let mut problems = Vec::new();
-        if !self.hardware.axis {
-            for flag in self.hardware.names.not_of_streams() {
-                let message = "a board's module has AXI4-Stream ports".to_owned();
-                problems.push(refuse(&flag, message).with_help("its ports are clk, rst, in and out"));
+    /// Returns the errors of the options of the hardware `spec`; those about a wrapper that a board implies name the
+    /// board.
+    pub fn hardware_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
+        let mut problems = self.with_board_wrapper().problems();
+        problems.extend(self.board_problems(spec));
+        problems.extend(spec.problems());
+        if self.board.is_some() && !self.hardware.axis {
+            for problem in problems.iter_mut().filter(|problem| problem.message == NOT_WITH_WRAPPER) {
+                "incompatible with --board, which implies --wrapper axis".clone_into(&mut problem.message);
             }
         }
+        problems
+    }
+
+    /// Returns the errors of a board's streams.
+    fn board_problems(&self, spec: &Spec) -> Vec<Diagnostic> {
+        let (Some(_), Some(streams)) = (self.board, &spec.wrapper) else { return Vec::new() };
+        let mut problems = Vec::new();
         if let Some(width) = streams.width.filter(|width| !DMA_STREAMS.contains(width)) {
             let message = format!("the DMA engine of a board has no streams of {width} bits");
             problems.push(refuse("--axis-width", message).with_help("8, 16, 32, 64, 128, 256, 512 or 1024"));
@@ -269,18 +284,24 @@ impl ProjectOptions {
         problems
     }
 
+    /// Returns the options of the hardware, with the AXI4-Stream wrapper that a board implies.
+    pub fn with_board_wrapper(&self) -> HardwareOptions {
+        let mut hardware = self.hardware.clone();
+        if self.board.is_some() {
+            if !hardware.axis && hardware.axis_user == HardwareOptions::default().axis_user {
+                // The DMA engine has no `tuser`.
+                hardware.axis_user = 0;
+            }
+            hardware.axis = true;
+            hardware.axis_width = hardware.axis_width.or(Some(BOARD_STREAM));
+        }
+        hardware
+    }
+
     /// Returns the specification of the hardware: for the device that is named, otherwise for the default part of the
     /// first flow; `stem` is the default name of the module.
     pub fn spec(&self, stem: &str) -> Spec {
-        let mut hardware = self.hardware.clone();
-        if self.board.is_some() {
-            if !hardware.axis {
-                // The DMA engine has no `tuser`.
-                (hardware.axis, hardware.axis_user) = (true, 0);
-            }
-            hardware.axis_width = hardware.axis_width.or(Some(BOARD_STREAM));
-        }
-        let mut spec = hardware.spec(stem);
+        let mut spec = self.with_board_wrapper().spec(stem);
         let of_part = || self.parts().into_iter().find_map(|part| find(part).ok());
         spec.target.device = spec.target.device.or_else(|| of_part().map(|part| part.figures()));
         // A folder is for a clock, which is met unless the stages are given.
@@ -304,7 +325,11 @@ impl ProjectOptions {
             |part: &&str| find(part).is_ok_and(|family| self.flows.contains(&family.flow) && !family.has_package(part));
         let warning = |part: &str| {
             let message = format!("{part} names no package and speed grade, which the tool of its vendor requires");
-            let help = "give the whole part number, such as xc7z020clg400-1";
+            let example = match find(part).map(|family| family.flow) {
+                Ok(Flow::Vivado) | Err(_) => "xc7z020clg400-1",
+                Ok(flow) => default_part(flow),
+            };
+            let help = format!("give the whole part number, such as {example}");
             Diagnostic::warning("W0805", Place::Flag("--device".into()), message).with_help(help)
         };
         self.parts().into_iter().filter(lacks).map(warning).collect()
@@ -315,11 +340,10 @@ impl ProjectOptions {
         if !self.hardware.devices.is_empty() || self.board.is_some() {
             return None;
         }
-        let mut parts: Vec<&str> = Vec::new();
-        for part in self.flows.iter().map(|flow| default_part(*flow)) {
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
+        let mut parts: Vec<&str> = self.flows_with_part().map(default_part).collect();
+        if parts.is_empty() {
+            // The schedule is for this part.
+            parts.extend(self.flows.first().map(|flow| default_part(*flow)));
         }
         let message = format!("no device is named: the folder is for {}", parts.join(", "));
         let help = "--device NAME takes another part or family; `alir2hdl devices` lists them";

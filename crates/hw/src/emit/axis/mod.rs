@@ -292,6 +292,10 @@ impl Axis {
                 return refuse("--axis-depth", format!("a FIFO of {depth} samples"), "at least one, at most 1048576");
             }
         };
+        if core.inputs.iter().chain(&core.outputs).all(|element| element.width == 0) {
+            let help = "no stream can carry it; write the model without a wrapper";
+            return refuse("--wrapper", "the inputs and outputs of the model have no bits".to_owned(), help);
+        }
         let widths = |elements: &[Element]| elements.iter().map(|e| e.width).collect::<Vec<u32>>();
         let axis = Axis {
             top: top.to_owned(),

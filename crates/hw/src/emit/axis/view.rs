@@ -93,6 +93,7 @@ pub(super) struct Fifo {
     pub(super) last_place: u32,
     pub(super) pointer: Counter,
     pub(super) count: Counter,
+    pub(super) count_width: u32,
 }
 
 /// A delay line in parallel to the pipeline.
@@ -136,6 +137,8 @@ pub(super) struct View<'a> {
     pub(super) no_data: String,
     pub(super) out_beats: Option<Beats>,
     pub(super) sample: String,
+    /// A sample of zeros.
+    pub(super) no_sample: String,
     pub(super) core_in: Option<String>,
     pub(super) core_out: Option<String>,
     pub(super) in_assignments: Vec<Assignment>,
@@ -243,6 +246,7 @@ impl<'a> View<'a> {
             no_data: D::fill(D::ZERO, input.data_width),
             out_beats: Beats::new::<D>(output.beats, output.data_width, "payload"),
             sample: D::range(input.sample_width()),
+            no_sample: D::fill(D::ZERO, input.sample_width()),
             core_in: (core_in > 0).then(|| D::range(core_in)),
             core_out: (core_out > 0).then(|| D::range(core_out)),
             in_assignments: in_assignments.collect(),
@@ -273,6 +277,7 @@ impl<'a> View<'a> {
                 last_place: depth - 1,
                 pointer: Counter::up_to::<D>(depth - 1),
                 count: Counter::up_to::<D>(depth),
+                count_width: counter_width(depth + 1),
             }),
             data_part: D::part("result", word, flag_width, core_out),
             user_part: D::part("result", word, 1, axis.user),
