@@ -411,7 +411,9 @@ mod tests {
         let flip_flop = |parameters: &str| {
             said(
                 &format!(
-                    "module top(c, r, a, y); input c, r, a; output y;\n                     TRELLIS_FF #(.GSR(\"DISABLED\"){parameters}) u (.CLK(c), .LSR(r), .DI(a), .M(a), .Q(y)); endmodule\n"
+                    "module top(c, r, a, y); input c, r, a; output y;\n\
+                     TRELLIS_FF #(.GSR(\"DISABLED\"){parameters}) u \
+                     (.CLK(c), .LSR(r), .DI(a), .M(a), .Q(y)); endmodule\n"
                 ),
                 &NetlistOptions::default(),
             )
@@ -431,7 +433,8 @@ mod tests {
         let memory = |pins: &str| {
             said(
                 &format!(
-                    "module top(c, w, a, y); input c, w; input [13:0] a; output [15:0] y;\n                     RAMB18E1 #(.READ_WIDTH_A(18), .WRITE_WIDTH_A(18), .IS_ENARDEN_INVERTED(1'b1)) u \
+                    "module top(c, w, a, y); input c, w; input [13:0] a; output [15:0] y;\n\
+                     RAMB18E1 #(.READ_WIDTH_A(18), .WRITE_WIDTH_A(18), .IS_ENARDEN_INVERTED(1'b1)) u \
                      (.CLKARDCLK(c), .ADDRARDADDR(a), .DOADO(y), {pins}); endmodule\n"
                 ),
                 &NetlistOptions::default(),

@@ -668,8 +668,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Nets, constants and concatenations as bits, the lowest first; `~` and `!` complement them. The second value is the
-    /// bit that extends them, as an assignment to a wider net does: `~` complements what is extended.
+    /// Nets, constants and concatenations as bits, the lowest first; `~` and `!` complement them. The second value is
+    /// the bit that extends them, as an assignment to a wider net does: `~` complements what is extended.
     fn bits(&mut self, b: &mut Body<'t>) -> Result<(Bits, Bit)> {
         let mut out = Bits::new();
         let fill = self.expression(b, &mut out, 0)?;
