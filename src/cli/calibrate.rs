@@ -32,7 +32,9 @@ Examples:
 
 Samples are real numbers, one row a sample, in an npy file for each input. With --quant the constants of norms (rstd, \
 mean)
-of that file are taken, and kept in the result.")]
+of that file are taken, and kept in the result.",
+    mut_arg("model", |arg| arg.help("Float network: an IR v2 graph in JSON; - for stdin"))
+)]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,

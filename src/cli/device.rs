@@ -72,6 +72,10 @@ pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
         let _ = writeln!(out, "{name:<12}{count:>9}");
     }
     let path = estimate.longest_path;
+    if estimate.period_ns <= 0.0 {
+        let _ = writeln!(out, "{:<12}{:>9}   no logic and no registers", "clock", "any");
+        return;
+    }
     let _ = writeln!(out, "{:<12}{clock_mhz:>9}   MHz, {period_ns} ns{}", "clock", error(estimate.clock_error));
     let _ = writeln!(
         out,

@@ -75,17 +75,20 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
     if !parts.is_empty() {
         let or = if sections.is_empty() { "--device takes" } else { "or" };
         let mut text = format!("{or} a part number that begins like one of these:\n");
-        let _ = writeln!(text, "  {:<12}{:<24}{:<14}flow", "begins with", "family", "figures of");
+        let widest = parts.iter().map(|part| part.prefix.len()).max().unwrap_or(0);
+        let begin = widest.max("begins with".len()) + 2;
+        let _ = writeln!(text, "  {:<begin$}{:<24}{:<14}flow", "begins with", "family", "figures of");
         for part in parts {
             let (figures, tool) = (part.figures().name(), part.flow.name());
-            let _ = writeln!(text, "  {:<12}{:<24}{figures:<14}{tool}", part.prefix, part.family);
+            let _ = writeln!(text, "  {:<begin$}{:<24}{figures:<14}{tool}", part.prefix, part.family);
         }
         sections.push(text);
     }
     if !boards.is_empty() {
         let mut text = String::from("--board of `alir2hdl project` takes one of these:\n");
+        let widest = boards.iter().map(|board| board.name.len()).max().unwrap_or(0).max(10) + 2;
         for board in boards {
-            let _ = writeln!(text, "  {:<12}{}", board.name, board.part);
+            let _ = writeln!(text, "  {:<widest$}{}", board.name, board.part);
         }
         sections.push(text);
     }

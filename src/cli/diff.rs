@@ -15,6 +15,7 @@ use crate::num::{align as align_code, wrap};
 use crate::verify::{MachineRun, Rows, Vectors, machine_stimulus};
 use num_bigint::BigInt;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Compare two models, on samples or for every input, or two RTL files
@@ -31,15 +32,15 @@ Models are equal (exit code 0) if ports, operations, tables and connections are 
 (1), also where the outputs agree on every sample: samples are no proof. Declared intervals, latencies and costs are \
 not compared. Samples are the corners of both models' inputs and random ones; a sample is a real number, which each \
 model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations \
-counts as changed.
+counts as changed, and is left out if it only reads a changed operation of the same number.
 
 With --prove the question is another one: whether the outputs are the same numbers for every input, however the \
 models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters \
 of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest \
 type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.
 
-RTL files (.v, .sv, .vhd, .vhdl, also one of each language) are elaborated and their signals aligned like operations \
-of models. A signal differs if its driver does; other names of internal signals are counted, and are no difference. \
+RTL files of one language (.v, .sv, .vhd or .vhdl) are elaborated and their signals aligned like operations of \
+models. A signal differs if its driver does; other names of internal signals are counted, and are no difference. \
 Whether RTL computes the same is decided by `alir2hdl prove MODEL FILE`.")]
 #[command(
     mut_arg("prove_effort", |arg| arg.requires("prove")),
@@ -127,6 +128,13 @@ pub(super) struct Operation {
     /// Line of its declaration, from 1 (RTL).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<usize>,
+}
+
+impl Operation {
+    /// Its number and text.
+    fn key(&self) -> (usize, String) {
+        (self.operation, self.what.clone())
+    }
 }
 
 /// Results of the comparison at the outputs.
@@ -367,6 +375,14 @@ fn operations(a: &Model, b: &Model) -> Operations {
         }
     }
     added.extend((0..b.nodes().len()).filter(|&j| !kept[j]).map(|j| shown(b, j)));
+    // An operation with the same text in both files only reads a changed one.
+    let texts = |list: &[Operation]| list.iter().map(Operation::key).collect::<HashSet<_>>();
+    let (in_first, in_second) = (texts(&removed), texts(&added));
+    let is_kept = |o: &Operation| !(in_first.contains(&o.key()) && in_second.contains(&o.key()));
+    if removed.iter().chain(&added).any(is_kept) {
+        removed.retain(is_kept);
+        added.retain(is_kept);
+    }
     let entries = |model: &Model, k: usize| {
         let table = model.tables().get(k)?;
         Some((table.entries.clone(), table.out.frac))

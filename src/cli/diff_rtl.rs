@@ -5,9 +5,10 @@
 use super::Failure;
 use super::diff::{Difference, Operation, Operations, PortChange};
 use super::rtl_graph::{drivers, graph, read};
-use crate::diag::printable;
+use crate::diag::{Diagnostic, Place, printable};
 use crate::ir::{AlignmentGraph, align_graphs};
-use crate::rtl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
+use crate::rtl::{Binary, Compare, Expr, Language, NodeId, Reduce, Rtl, Shift, SignalId, operands};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Levels of an expression that are printed.
@@ -20,6 +21,7 @@ const LENGTH: usize = 100;
 /// An elaborated file with the graph of its signals and expressions.
 struct Side {
     rtl: Rtl,
+    language: Language,
     /// Byte offsets at which lines begin.
     lines: Vec<usize>,
     graph: AlignmentGraph,
@@ -33,6 +35,11 @@ struct Side {
 /// If one cannot be read (exit code 2).
 pub(super) fn compare(first: &Path, second: &Path) -> Result<Difference, Failure> {
     let (a, b) = (Side::read(first)?, Side::read(second)?);
+    if a.language != b.language {
+        let message = format!("one file is {}, the other {}", a.language.name(), b.language.name());
+        let help = "files of one language are compared; `alir2hdl prove MODEL FILE` proves each equal to its model";
+        return Err(Failure::input(Diagnostic::error("E0802", Place::Whole, message).with_help(help)));
+    }
     let mut found = Difference { is_rtl: true, ..Difference::default() };
     compare_ports(&a.rtl, &b.rtl, &mut found);
     let pairs = align_graphs(&a.graph, &b.graph);
@@ -60,10 +67,8 @@ pub(super) fn compare(first: &Path, second: &Path) -> Result<Difference, Failure
     found.operations.push(Operations {
         first: a.rtl.signals().len(),
         second: b.rtl.signals().len(),
-        removed: a.changed(&equal_a),
-        added: b.changed(&equal_b),
         renamed: Some(renamed),
-        ..Operations::default()
+        ..a.without_readers(a.changed(&equal_a), &b, b.changed(&equal_b))
     });
     Ok(found)
 }
@@ -91,14 +96,56 @@ fn compare_ports(a: &Rtl, b: &Rtl, found: &mut Difference) {
 
 impl Side {
     fn read(path: &Path) -> Result<Side, Failure> {
-        let (rtl, _, text) = read(path)?;
+        let (rtl, language, text) = read(path)?;
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let (graph, nodes) = graph(&rtl, &|node| node);
-        Ok(Side { rtl, lines, graph, nodes })
+        Ok(Side { rtl, language, lines, graph, nodes })
+    }
+
+    /// Returns two lists of changed signals without those that have the same drivers in both files, and only read
+    /// changed signals.
+    fn without_readers(&self, own: Vec<SignalId>, other: &Side, others: Vec<SignalId>) -> Operations {
+        let drivers = |side: &Side, ids: &[SignalId]| ids.iter().map(|&id| side.driver_text(id)).collect::<Vec<_>>();
+        let (texts, other_texts) = (drivers(self, &own), drivers(other, &others));
+        let kept = |ids: &[SignalId], texts: &[Option<String>], others: &[Option<String>]| {
+            let others: HashSet<&String> = others.iter().flatten().collect();
+            let is_kept = |text: &Option<String>| text.as_ref().is_none_or(|text| !others.contains(text));
+            let kept = ids.iter().zip(texts).filter(|(_, text)| is_kept(text));
+            kept.map(|(&id, _)| id).collect::<Vec<_>>()
+        };
+        let (mut removed, mut added) = (kept(&own, &texts, &other_texts), kept(&others, &other_texts, &texts));
+        // What differs is not in the text of a driver: all of them are listed.
+        if removed.is_empty() && added.is_empty() {
+            (removed, added) = (own, others);
+        }
+        let operations = |side: &Side, ids: Vec<SignalId>| ids.into_iter().map(|id| side.operation(id)).collect();
+        Operations { removed: operations(self, removed), added: operations(other, added), ..Operations::default() }
+    }
+
+    /// Returns the name and all drivers of a signal with resets and power-on value; `None` if they are too deep
+    /// to be printed whole, or read a table.
+    fn driver_text(&self, id: SignalId) -> Option<String> {
+        let signal = self.rtl.signal(id);
+        let mut text = format!("{} {}", signal.name, signal.width);
+        let mut add = |word: &str, node: NodeId| {
+            text.push_str(word);
+            print(&self.rtl, node, DEPTH, &mut text);
+        };
+        signal.wires.iter().for_each(|&(lo, node)| add(&format!("; {lo} ="), node));
+        for register in &signal.registers {
+            add(&format!("; {} <= {} ", register.lo, register.rising), register.next);
+            add(" clock ", self.rtl.read(register.clock));
+            for &(condition, value) in &register.resets {
+                add(" reset ", condition);
+                add(" to ", value);
+            }
+        }
+        signal.init.into_iter().for_each(|node| add(" from ", node));
+        (!text.contains("...") && !text.contains("table of")).then_some(text)
     }
 
     /// Returns the signals of which an expression is not equal to its partner.
-    fn changed(&self, is_equal: &[bool]) -> Vec<Operation> {
+    fn changed(&self, is_equal: &[bool]) -> Vec<SignalId> {
         let mut is_changed: Vec<bool> = Vec::with_capacity(self.nodes.len());
         for (at, (own, operands)) in is_equal.iter().zip(&self.graph.operands).enumerate() {
             // Signals report their own drivers; only feedback leads to later nodes, and it passes through signals.
@@ -115,7 +162,7 @@ impl Side {
         let mut signals: Vec<SignalId> =
             is_changed.iter().enumerate().filter(|(_, changed)| **changed).filter_map(signal).collect();
         signals.sort_unstable();
-        signals.into_iter().map(|id| self.operation(id)).collect()
+        signals
     }
 
     /// Describes a signal.

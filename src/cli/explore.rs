@@ -11,7 +11,7 @@ use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
 use crate::formats::{self, Target};
 use crate::options::{NamedDevice, OptionFault, OptionValue, StageCounts, flag_value, invalid, text, texts, within};
-use crate::verify::{MISSING_TOOL, RunningTool};
+use crate::verify::{MISSING_TOOL, RunningTool, Tools};
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
@@ -126,6 +126,30 @@ impl FlowArg {
             FlowArg::Quartus => "quartus",
         }
     }
+
+    /// Rejects a run whose variants would all fail because a tool is missing.
+    fn check_tools(self) -> Result<(), Failure> {
+        // As in the scripts of the project, variables name the tools of the open flow.
+        let is_named = |variable: &str| !variable.is_empty() && std::env::var_os(variable).is_some();
+        // One of the programs of each line; which of the open flow's it is depends on the device.
+        let needed: &[(&str, &[&str])] = match self {
+            FlowArg::Yosys => &[("YOSYS", &["yosys"]), ("NEXTPNR", &["nextpnr-ecp5", "nextpnr-ice40"])],
+            FlowArg::Vivado => &[("", &["vivado"])],
+            FlowArg::Quartus => &[("", &["quartus_sh"])],
+        };
+        let tools = Tools::from_environment();
+        let missing = needed
+            .iter()
+            .find(|(variable, names)| !is_named(variable) && names.iter().all(|name| tools.find(name).is_none()));
+        match missing {
+            Some((_, names)) => {
+                let message = format!("{} is not installed", names.join(" or "));
+                let error = Diagnostic::error(MISSING_TOOL, Place::Flag("--flow".into()), message);
+                Err(Failure::missing_tool(error.with_help("install it, or write the folder without --run")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Variants at most.
@@ -228,6 +252,9 @@ fn explored(
         return Err(refused("--pipeline", message, "explore fewer models or numbers of stages"));
     }
     check_options(&plan)?;
+    if let Some(flow) = options.flow.filter(|_| options.run) {
+        flow.check_tools()?;
+    }
     changed(plan.files(), folder).write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
     if !options.run {
         let shown = folder.display();

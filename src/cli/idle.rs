@@ -7,9 +7,9 @@
 
 use super::input::Design;
 use crate::compile::{Arrival, Engine, Hardware, LookupTables, Products, Scheduled};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, counted};
 use crate::ir::{Model, Op};
-use crate::netlist::Interface;
+use crate::netlist::{Cell, Interface, Netlist};
 use crate::options::{HardwareOptions, PortRole, ResetKind};
 use crate::reuse::MAX_INTERVAL;
 use crate::schedule::{Effort, Objective};
@@ -90,14 +90,15 @@ pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
 }
 
 /// A warning where stages compute nothing: they delay results and cost registers.
-pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, register_bits: u64) -> Option<Diagnostic> {
-    let (schedule, model) = (&scheduled.outcome.schedule, &*scheduled.program);
-    let mut is_used = vec![false; schedule.stages as usize];
-    for (node, &stage) in model.nodes().iter().zip(&schedule.stage) {
-        if let Some(used) = is_used.get_mut(stage as usize - 1)
-            && !matches!(node.op, Op::Input { .. } | Op::Const { .. })
-        {
-            *used = true;
+///
+/// An operation can be wiring only, such as a quantisation: a stage is without logic if none of its nets has a cell.
+pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, netlist: &Netlist) -> Option<Diagnostic> {
+    let mut is_used = vec![false; scheduled.outcome.schedule.stages as usize];
+    for net in netlist.nets() {
+        let is_logic = !matches!(net.cell, Cell::Input { .. } | Cell::Alias { .. } | Cell::Register { .. });
+        // Stage 0 is what precedes the input registers.
+        if let Some(used) = is_used.get_mut((net.stage as usize).wrapping_sub(1)) {
+            *used |= is_logic;
         }
     }
     let used = is_used.iter().filter(|used| **used).count();
@@ -106,10 +107,12 @@ pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, register_bits: u64
         return None;
     }
     let (empty, all) = (is_used.len() - used, is_used.len());
-    let message = format!(
-        "{empty} of {all} stages compute nothing: they delay the results, at {register_bits} register bits in all"
-    );
-    let help = format!("--stages {} has the same longest stage", used.max(1));
+    let bits = netlist.stage_register_bits();
+    let in_empty = (1..).zip(&is_used).filter(|(_, used)| !**used).map(|(stage, _): (usize, _)| bits.get(stage));
+    let bits = counted(in_empty.flatten().sum::<u64>(), "register bit");
+    let message = format!("{empty} of {all} stages compute nothing: they delay the results, with {bits}");
+    let (fewer, earlier) = (used.max(1), counted((all - used.max(1)) as u64, "clock"));
+    let help = format!("--stages {fewer} has results {earlier} earlier");
     Some(Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message).with_help(help))
 }
 

@@ -163,7 +163,7 @@ pub enum ErrorFormat {
     Json,
 }
 
-const ABOUT: &str = "Turns ALIR fixed-point models into verified, pipelined Verilog and VHDL";
+const ABOUT: &str = "Turns fixed-point models, networks and matrices into verified, pipelined Verilog and VHDL";
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -481,6 +481,11 @@ fn parsed(words: &[String]) -> Result<(Cli, clap::ArgMatches), Diagnostic> {
     parsed.map_err(|error| usage::diagnose(&error.format(&mut whole.clone()), &words, &whole))
 }
 
+/// Returns `true` for the names of standard input and output in messages.
+fn is_stream(path: &Path) -> bool {
+    ["-", "stdin", "stdout"].iter().any(|name| path.as_os_str() == *name)
+}
+
 /// Help about a missing file: a missing folder of its path, or a file with nearly its name.
 fn missing_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -491,7 +496,9 @@ fn missing_file(path: &Path) -> String {
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match near(name, names.iter().map(String::as_str)) {
+    // Short names resemble each other: two added letters make another name.
+    let similar = |found: &&str| name.len().abs_diff(found.len()) < 2 || found.starts_with(name);
+    match near(name, names.iter().map(String::as_str)).filter(similar) {
         Some(name) => {
             format!("did you mean {}?", folder.join(name).strip_prefix(".").unwrap_or(&folder.join(name)).display())
         }
@@ -504,7 +511,14 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
     let with_remedy = |diagnostic: &Diagnostic| {
         let mut diagnostic = diagnostic.clone();
         if diagnostic.severity == Severity::Error && diagnostic.help.is_none() {
-            diagnostic.help = explain::remedy(diagnostic.code).map(Into::into);
+            // Numbers of the operating systems for a missing file, and for a missing folder (Windows).
+            let is_missing = ["(os error 2)", "(os error 3)"].iter().any(|end| diagnostic.message.ends_with(end));
+            let file = diagnostic.file.as_deref().map(Path::new);
+            let missing = file.filter(|path| diagnostic.code == "E0001" && is_missing && !path.exists());
+            diagnostic.help = match missing.filter(|path| !is_stream(path)) {
+                Some(path) => Some(missing_file(path)),
+                None => explain::remedy(diagnostic.code).map(Into::into),
+            };
         }
         if let Place::Flag(flag) = &mut diagnostic.place {
             let known =

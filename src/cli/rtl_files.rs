@@ -131,6 +131,12 @@ pub(super) fn text_of(file: &Path) -> Result<String, Failure> {
         let help = "the order is `alir2hdl prove MODEL FILE`; `alir2hdl diff A B` compares two models";
         return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
     }
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if ["csv", "npy", "npz"].contains(&ending.as_str()) {
+        let message = "this is a file of samples, not Verilog or VHDL";
+        let help = "name the RTL file; `alir2hdl run MODEL SAMPLES` reads samples";
+        return Err(in_file(Diagnostic::error("E0911", Place::Whole, message).with_help(help), file));
+    }
     rtl::decoded(bytes).map_err(|wrong| in_file(wrong, file))
 }
 

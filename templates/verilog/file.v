@@ -61,7 +61,7 @@ module {{ module.name() }} (
 
     // Registers that feed back
 {%- for net in module.early_registers() %}
-    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }}{{ net.declared_value() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_links() %}
@@ -96,9 +96,9 @@ module {{ module.name() }} (
 
     // {{ group.heading() }}
 {%- for net in group.declared_here() %}
-    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }}{{ net.declared_value() }};{{ net.remark() }}
 {%- endfor %}
-{%- if group.has_initial_values() %}
+{%- if group.has_initial_block() %}
     initial begin
 {%- for register in group.registers() %}
 {%- if register.has_initial_value() %}

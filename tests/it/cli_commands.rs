@@ -302,10 +302,10 @@ fn run_takes_samples_after_the_model_and_writes_to_stdout() {
 fn view_names_its_page_like_the_model() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(model("tiny_ops"), folder.path().join("tiny.json.gz")).unwrap();
-    let (_, err) = fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2"]);
+    let (_, err) = fine(folder.path(), &["view", "tiny.json.gz", "--stages", "1"]);
     assert!(err.starts_with("tiny.html: "), "{err}");
     let page = fs::read(folder.path().join("tiny.html")).unwrap();
-    fine(folder.path(), &["view", "tiny.json.gz", "--stages", "2", "-o", "other.html"]);
+    fine(folder.path(), &["view", "tiny.json.gz", "--stages", "1", "-o", "other.html"]);
     assert_eq!(fs::read(folder.path().join("other.html")).unwrap(), page);
 }
 
@@ -431,4 +431,43 @@ fn samples_outside_of_their_types_are_counted() {
     fs::write(folder.path().join("x.csv"), "-8,0,3,0\n7.99,2,3,1\n").unwrap();
     let (_, err) = fine(folder.path(), &["run", &model("tiny_ops"), "x.csv"]);
     assert!(!err.contains("N0704"), "{err}");
+}
+
+#[test]
+fn columns_of_devices_have_spaces_between() {
+    let (listed, _) = fine(Path::new("."), &["devices"]);
+    for line in listed.lines().filter(|line| line.starts_with("  lf")) {
+        assert!(line.split_whitespace().next().is_some_and(|prefix| line.contains(&format!(" {prefix} "))), "{line}");
+    }
+}
+
+#[test]
+fn wrong_files_are_named_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("dir")).unwrap();
+    std::fs::write(folder.path().join("x.csv"), "1,2\n0.5,1\n").unwrap();
+    let tiny = model("tiny_ops");
+    for (words, message) in [
+        (&["prove", &tiny, "x.csv"][..], "this is a file of samples"),
+        (&["prove", &tiny, "nodir/x.v"], "the folder nodir does not exist"),
+        (&["run", &tiny, "nodir/x.csv"], "the folder nodir does not exist"),
+        (&["report", "nodir"], "give the path of a file"),
+        (&["report", "dirr"], "did you mean dir?"),
+        (&[&tiny, "-o", "t.v", "--wrapper", "axis", "--pipeline", "1", "--axis-width", "12"], "a multiple of 8 up to"),
+    ] {
+        let (code, _, said) = run(folder.path(), words);
+        assert!(code == 2 && said.contains(message), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn an_exploration_without_its_tools_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_alir2hdl"));
+    let tiny = model("tiny_ops");
+    command.env_clear().current_dir(folder.path()).args(["explore", &tiny, "-o", "x", "--flow", "yosys", "--run"]);
+    let ended = command.output().expect("it starts");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(3) && said.contains("yosys is not installed"), "{said}");
+    assert!(!folder.path().join("x").exists());
 }

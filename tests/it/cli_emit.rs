@@ -281,3 +281,57 @@ fn names_from_an_earlier_version_stay() {
         assert!(said.contains("leave out --names-from or --ii") && !folder.path().join("n.v").exists(), "{said}");
     }
 }
+
+/// A variable of an `always_ff` has one driver: power-on values are in declarations, as every reader takes them.
+#[test]
+fn power_on_values_of_systemverilog_are_in_declarations() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (jets, machine) = (model("jet_mlp"), model("fsm/biquad").replace("model.json", "fsm.json"));
+    let cases: [(&str, &[&str], &str); 4] = [
+        (&jets, &["--pipeline", "2", "--valid"], "    logic valid_s1 = 1'b0;\n"),
+        (&jets, &["--pipeline", "2", "--valid", "--hierarchy", "stages"], "    output logic valid_s1 = 1'b0"),
+        (&jets, &["--ii", "4", "--valid"], "    logic phase_is_0 = 1'b1;"),
+        (&machine, &[], " = "),
+    ];
+    for (path, options, declaration) in cases {
+        let (code, _, said) = run(folder, &[&[path, "-o", "m.sv", "-q"], options].concat());
+        assert_eq!(code, 0, "{options:?}: {said}");
+        let (code, _, said) = run(folder, &["prove", path, "m.sv", "--certificate", "proof"]);
+        assert_eq!(code, 0, "{options:?}: {said}");
+        let rtl = fs::read_to_string(folder.join("m.sv")).unwrap();
+        assert!(rtl.contains(declaration) && !rtl.contains("initial"), "{options:?}: {rtl:.3000}");
+        let mut check = Command::new(env!("CARGO_BIN_EXE_alir2hdl-check"));
+        let checked = check.current_dir(folder).args([path, "m.sv", "proof"]).output().expect("it runs");
+        assert!(checked.status.success(), "{options:?}: {}", String::from_utf8_lossy(&checked.stdout));
+        // Another power-on value of the counter is a difference.
+        if rtl.contains("phase_is_0 = 1'b1") {
+            fs::write(folder.join("wrong.sv"), rtl.replace("phase_is_0 = 1'b1", "phase_is_0 = 1'b0")).unwrap();
+            assert_ne!(run(folder, &["prove", path, "wrong.sv"]).0, 0, "{options:?}");
+        }
+    }
+}
+
+#[test]
+fn hierarchies_that_do_not_exist_are_named() {
+    refused(&["-o", "t.v", "--hierarchy", "layers", "--pipeline", "2"], "only networks and ALIRPipeline files");
+    let machine = model("fsm/biquad").replace("model.json", "fsm.json");
+    let folder = tempfile::tempdir().unwrap();
+    for hierarchy in ["layers", "stages"] {
+        let (code, _, said) = run(folder.path(), &[&machine, "-o", "m.v", "--hierarchy", hierarchy]);
+        assert!(code == 2 && said.contains("E0801") && !said.contains("--pipeline"), "{said}");
+    }
+}
+
+#[test]
+fn registers_of_the_outputs_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--pipeline", "2", "--register-inputs", "--register-outputs"];
+    for name in ["m.v", "m.sv", "m.vhd"] {
+        let (code, _, said) = run(folder.path(), &[&[&model("jet_mlp"), "-o", name], &options[..]].concat());
+        assert_eq!(code, 0, "{said}");
+        let rtl = fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(rtl.contains(" Output registers, ") && rtl.contains(" Registers after stage 2, "), "{name}");
+        assert!(!rtl.contains("after stage 3"), "{name}");
+    }
+}

@@ -389,6 +389,11 @@ fn automatic_pipelines_meet_the_clock_of_the_device() {
     let said =
         refused(&[&sorting, "--verilog", "s.v", "--pipeline", "auto", "--clock-period", "0.01", "--device", "ecp5"]);
     assert!(said.contains("E0506") && said.contains("ecp5"), "{said}");
+    assert!(said.contains("a register of ecp5 alone takes"), "{said}");
+    // The period in the help is met.
+    let period = said.split("require ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a period");
+    let met = info("sort_topk", &["--pipeline", "auto", "--clock-period", period, "--device", "ecp5"]);
+    assert!(met["estimate"]["period_ns"].as_f64() <= period.parse().ok(), "{said}");
     let said =
         refused(&[&sorting, "--verilog", "s.v", "--pipeline", "auto", "--clock-period", "1.6", "--device", "ecp5"]);
     assert!(said.contains("E050"), "{said}");
@@ -693,7 +698,10 @@ fn a_period_that_operations_alone_seem_to_miss_is_met_by_the_netlist() {
     assert!(said.contains("no pipeline of up to") && said.contains("(-O1 in stages splits it)"), "{said}");
     let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "1"]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("stages take 2.292 ns by the estimate: require 2.292 ns or more"), "{said}");
+    assert!(
+        said.contains("stages take 2.292 ns by the estimate") && said.contains("require 2.292 ns or more: "),
+        "{said}"
+    );
     let (code, _, said) = with(&["--pipeline", "auto", "--clock-period", "2.292"]);
     assert_eq!(code, 0, "{said}");
     let (code, _, said) = with(&["--pipeline", "2", "--clock-period", "3.4"]);

@@ -108,17 +108,47 @@ fn names_are_no_difference_and_drivers_are() {
     assert!(said.contains("  - line 3: s = (a + b)\n  + line 3: s = (a - b)\ndifferent\n"), "{said}");
 }
 
+/// A signal that only reads a changed one has the same driver in both files: it is not listed.
+#[test]
+fn readers_of_a_changed_signal_are_not_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let write = |name: &str, sign: &str| {
+        let body = format!("wire [3:0] s = a {sign} b;\nwire [3:0] t = s ^ {{s[0], a[3:1]}};\nassign y = t & b;");
+        let text = format!("module m(input [3:0] a, input [3:0] b, output [3:0] y);\n{body}\nendmodule\n");
+        fs::write(folder.join(name), text).expect("written");
+    };
+    write("a.v", "+");
+    write("b.v", "-");
+    let (code, found) = compared(folder, "a.v", "b.v");
+    assert_eq!((code, signals(&found, "removed"), signals(&found, "added")), (1, vec!["s".into()], vec!["s".into()]));
+    let model = |sign: u8| {
+        let nodes = format!(
+            "[[],-1,[0],[-8,7,1],0,0],[[],-1,[1],[-8,7,1],0,0],[[0,1],{sign},[0],[-16,15,1],0,0],\
+             [[2,1],0,[0],[-32,31,1],0,0]"
+        );
+        let model = format!("[[2,1],[0,0],[3],[0],[false],[{nodes}],1,1,null]");
+        format!("{{\"model\":{model},\"meta\":\"ALIRModel\",\"spec_version\":4}}")
+    };
+    fs::write(folder.join("a.json"), model(0)).expect("written");
+    fs::write(folder.join("b.json"), model(1)).expect("written");
+    let (code, said, errors) = run(folder, &["diff", "a.json", "b.json"]);
+    assert!(code == 1 && said.contains("1 removed, 1 added\n  - 2 v0 + v1"), "{said}{errors}");
+}
+
 #[test]
 fn wrong_files_and_options_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     chain(folder, "m.json", None);
     fs::write(folder.join("a.v"), "module m(input a, output y);\nassign y = a;\nendmodule\n").expect("written");
+    fs::copy(folder.join("a.v"), folder.join("a.sv")).expect("copied");
     fs::write(folder.join("bad.v"), "module m(input a, output y);\nassign y = ;\nendmodule\n").expect("written");
     for (words, message) in [
         (&["a.v", "m.json"][..], "one file is RTL, the other a model"),
         (&["a.v", "none.v"], "none.v"),
         (&["a.v", "bad.v"], "bad.v at line 2"),
+        (&["a.v", "a.sv"], "one file is verilog, the other systemverilog"),
         (&["a.v", "a.v", "--prove"], "RTL files are compared by their structure"),
         (&["a.v", "a.v", "--samples", "5"], "E0802"),
     ] {

@@ -277,7 +277,7 @@ fn what_was_not_decided_within_the_work_is_named() {
     let request = MachineRequest { work: 1_000, ..MachineRequest::default() };
     let report = prove(&machine, &rtl, &request, &|| Box::new(Embedded)).0;
     let Verdict::Unknown { reason } = &report.verdict else { panic!("{:?}", report.verdict) };
-    assert!(reason.contains("(--work)") && reason.contains("[0]"), "{reason}");
+    assert!(reason.contains("(--prove-effort)") && reason.contains("[0]"), "{reason}");
 }
 
 #[test]

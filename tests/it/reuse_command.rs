@@ -847,3 +847,19 @@ fn the_smallest_interval_of_bit_serial_hardware_is_said() {
     let (code, _, said) = run(folder.path(), &[&file, "--ii-engine", "serial", "--verilog", "k.v"]);
     assert!(code == 2 && said.contains("--ii"), "{said}");
 }
+
+/// Comments do not number the inputs of the shared logic, which the model does not have, and the header lists copies
+/// that several blocks share.
+#[test]
+fn comments_are_about_the_model() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = ["-o", "v.v", "--ii", "4", "--valid", "--enable", "--reset", "sync", "-q"];
+    assert_eq!(run(folder.path(), &[&[model("var_mul").as_str()], &options[..]].concat()).0, 0);
+    let rtl = fs::read_to_string(folder.path().join("v.v")).expect("RTL");
+    assert!(!rtl.contains("  // input 1") && rtl.contains("  // input, s"), "inputs have numbers");
+    assert!(rtl.contains(", loaded while phase_is_0 and ce are 1"), "{rtl:.0}");
+    assert!(!rtl.contains("1 words") && !rtl.contains("of 1 bits"), "plurals");
+    let copies: Vec<&str> = rtl.lines().filter(|line| line.starts_with("//   block ")).collect();
+    assert!(!copies.is_empty() && copies.iter().all(|line| line.contains(", ") && line.matches(" v").count() > 1));
+    assert!(rtl.lines().any(|line| line.starts_with("// not shared: ") && line.ends_with(" blocks")));
+}

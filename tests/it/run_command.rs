@@ -163,6 +163,7 @@ fn inputs_that_are_not_samples() {
     let model = data("tiny_ops/model.json.gz");
     place.run(&format!("{} --input cut.npy --output y.npy", model.display())).fails("E0702", "cut short");
     place.run("m.json --input missing.csv --output y.npy").fails("E0001", "missing.csv: cannot read");
+    place.run("m.json --input nodir/x.csv --output y.npy").fails("E0001", "the folder nodir does not exist");
     place.run("m.json --input . --output y.npy").fails("E0701", "folder");
     assert!(!place.names().contains(&"y.npy".to_string()));
 }
@@ -293,4 +294,30 @@ fn a_large_file_gives_what_a_pipe_gives_and_nothing_stays_of_a_run_that_stops() 
     let place = place.file("x.npy", &file[..file.len() - 8]);
     place.run("m.json --input x.npy --output stopped.npy").fails("E0702", "cut short");
     assert_eq!(place.names(), names);
+}
+
+/// The header of an npy file of float64, and its numbers.
+fn npy(shape: &str, count: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}\n");
+    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &vec![0; 8 * count]].concat()
+}
+
+#[test]
+fn one_sample_without_a_dimension_for_samples_is_reshaped() {
+    let place = Place::new().file("x.npy", npy("(2,)", 2)).file("wide.npy", npy("(3,)", 3));
+    place.run("m.json --input x.npy --output -").fails("E0702", "reshape the array");
+    place.run("m.json --input wide.npy --output -").fails("E0702", "the shape is [samples, inputs]");
+}
+
+#[test]
+fn a_state_machine_with_several_inputs_takes_several_arrays() {
+    let place = Place::new().file("x.csv", "1,2\n");
+    for name in ["register_file", "select_hold", "serial_matvec"] {
+        let ran = place.run(&format!("{} --input x.csv", data(&format!("fsm/{name}/fsm.json.gz")).display()));
+        if ran.err.contains("E0711") {
+            return ran.fails("E0711", "a folder with one npy file for each");
+        }
+    }
+    panic!("no state machine has several input ports");
 }

@@ -449,7 +449,7 @@ impl Engine {
     /// Returns a message with the limit because of which a question is undecided.
     pub fn limit_reached(&self) -> String {
         if self.left == 0 {
-            return "the budget of the whole run (--work) was spent; --prove-effort max allows ten times as much"
+            return "the budget of the whole run (--prove-effort) was spent; --prove-effort max allows ten times as much"
                 .to_owned();
         }
         format!(

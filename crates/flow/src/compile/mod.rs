@@ -238,9 +238,12 @@ impl Seconds {
 /// Rejects a division into parts that the hardware does not have.
 fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagnostic> {
     let (missing, help) = match hierarchy {
+        Hierarchy::Layers | Hierarchy::Stages if netlist.interface.stateful => {
+            ("a state machine has neither layers nor pipeline stages", "leave it out, or use --hierarchy flat")
+        }
         Hierarchy::Layers if netlist.layer_names().is_empty() => (
-            "nothing belongs to a layer: networks and pipelines of several stages have layers, without --ii",
-            "leave it out, or use --hierarchy stages",
+            "nothing belongs to a layer: only networks and ALIRPipeline files have layers, without --ii",
+            "leave it out, or use --hierarchy stages with --pipeline N",
         ),
         Hierarchy::Stages if !netlist.interface.has_stages() => {
             ("the hardware has no pipeline stages", "ask for some with --pipeline N, without --ii; or leave it out")

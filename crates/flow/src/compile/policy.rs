@@ -3,7 +3,7 @@
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
-use alir_core::diag::{Diagnostic, Place, four_digits_up};
+use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
 use alir_core::ir::{Model, Op};
 use alir_hw::device::{Delays, Device, Estimate, InARow, Resources, Surroundings, TableStyle};
 use alir_hw::emit;
@@ -380,8 +380,11 @@ impl Spec {
     /// # Errors
     /// If no schedule was found.
     fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
-        self.time_for_logic(period)?;
         let goal = self.goal();
+        // A period that not even registers meet has a schedule with the shortest period all the same: it is reported.
+        if self.registers_alone(period).is_some() {
+            return self.by_number_of_stages(model, known, period);
+        }
         match self.meet_by_delays(model, known, period) {
             Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
             Ok(found) => Ok(self.with_fewer_stages(model, known, found, period)?),
@@ -422,7 +425,8 @@ impl Spec {
             Some(stages) => vec![stages],
             None => stage_counts(model.nodes().len(), last),
         };
-        let worth = worth_refining(model, period);
+        // Refinement does not help a period that not even registers meet.
+        let worth = if self.registers_alone(period).is_some() { 0.0 } else { worth_refining(model, period) };
         let mut best: Option<(Made, f64)> = None;
         for stages in counts {
             let (made, found) = self.measured(model, known, &Goal { stages: Some(stages), ..goal }, worth)?;
@@ -482,15 +486,17 @@ impl Spec {
         let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
         let verb = |n: u32, one: &'static str, several: &'static str| if n == 1 { one } else { several };
         let (device, bound, found) = (self.device().name(), self.clock.bound(found), four_digits_up(found));
-        let message = match self.goal().stages {
-            Some(n) => format!("{} {} not meet {period} ns on {device}", stages(n), verb(n, "does", "do")),
-            None => {
+        let shown = four_digits(period);
+        let message = match (self.registers_alone(period), self.goal().stages) {
+            (Some(message), _) => message,
+            (_, Some(n)) => format!("{} {} not meet {shown} ns on {device}", stages(n), verb(n, "does", "do")),
+            (_, None) => {
                 let last = (depth(model) + DEPTH_MARGIN).min(MAX_AUTO_STAGES);
-                format!("no pipeline of up to {} was found that meets {period} ns on {device}", stages(last))
+                format!("no pipeline of up to {} was found that meets {shown} ns on {device}", stages(last))
             }
         };
         let (count, verb) = (stages(schedule.stages), verb(schedule.stages, "takes", "take"));
-        let help = format!("{count} {verb} {found} ns by the estimate: require {bound}{limit}");
+        let help = format!("require {bound}: {count} {verb} {found} ns by the estimate{limit}");
         Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help))
     }
 
@@ -650,22 +656,25 @@ impl Spec {
         }
     }
 
+    /// Returns the message that registers alone take more than a clock period in nanoseconds; `None` if they do not.
+    fn registers_alone(&self, period: f64) -> Option<String> {
+        let register = self.register_time();
+        let also = match self.clock.uncertainty {
+            0.0 => String::new(),
+            ns => format!(", and --clock-uncertainty {ns} ns"),
+        };
+        (period < register + self.clock.uncertainty)
+            .then(|| format!("a register of {} alone takes {register} ns{also}", self.device().name()))
+    }
+
     /// Returns the part of the clock period that remains for logic on the device, in nanoseconds.
     ///
     /// # Errors
     /// If none remains.
     fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
-        let register = self.register_time();
-        let taken = register + self.clock.uncertainty;
+        let taken = self.register_time() + self.clock.uncertainty;
         // A design without logic needs no more than its registers.
-        if period >= taken {
-            return Ok(period - taken);
-        }
-        let also = match self.clock.uncertainty {
-            0.0 => String::new(),
-            ns => format!(", and --clock-uncertainty {ns} ns"),
-        };
-        let message = format!("a register of {} alone takes {register} ns{also}", self.device().name());
+        let Some(message) = self.registers_alone(period) else { return Ok(period - taken) };
         let help = format!("require {}, or another --device", self.clock.bound(taken));
         Err(Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help)))
     }

@@ -646,12 +646,19 @@ impl<'d> Reused<'d> {
         let mut lines = vec![
             format!("phase counts the clocks of a sample, 0 to {}; phase_is_P is 1 in phase P", plan.interval - 1),
             "captured_E_sK holds input E, vN_sK the value of operation N; each K is one more sample".to_owned(),
+            "names with a prefix before vN, and comments about them, number the nets of the logic, not operations"
+                .to_owned(),
         ];
+        let mut single = 0;
         let mut rows = Vec::new();
         for (number, group) in (1..).zip(&plan.groups) {
             let size = counted(group.template.nodes().len(), "operation");
             for copy in 0..group.copies {
                 let mut blocks: Vec<_> = group.instances.iter().filter(|block| block.copy == copy).collect();
+                if blocks.len() < 2 {
+                    single += blocks.len();
+                    continue;
+                }
                 blocks.sort_by_key(|block| block.start);
                 let shown = |block: &&reuse::Instance| match block.outputs.first() {
                     Some(v) => format!("{} {}", block.start, name(v)),
@@ -678,6 +685,7 @@ impl<'d> Reused<'d> {
         let more = rows.len().saturating_sub(TABLE_ROWS);
         lines.extend(rows.into_iter().take(TABLE_ROWS));
         lines.extend((more > 0).then(|| format!("  {more} more")));
+        lines.extend((single > 0).then(|| format!("not shared: {}", counted(single, "block"))));
         lines
     }
 

@@ -53,16 +53,26 @@ const HEAD_COLUMNS: usize = 100;
 
 impl Provenance {
     /// Returns the lines for the header comment of a file: `command: ...`, as many as it takes, and `model: SHA-256
-    /// ...`. Words that a shell would split are quoted; characters other than printable ASCII are escaped.
+    /// ...`. Lines break between options, and further lines of the command are indented. Words that a shell would
+    /// split are quoted; characters other than printable ASCII are escaped.
     pub fn lines(&self) -> Vec<String> {
+        let mut options: Vec<String> = Vec::new();
+        for (at, word) in self.command.iter().enumerate() {
+            let is_value = !word.starts_with('-') && at > 0 && self.command[at - 1].starts_with("--");
+            match options.last_mut().filter(|_| is_value) {
+                Some(option) => *option = format!("{option} {}", quoted(word)),
+                None => options.push(quoted(word)),
+            }
+        }
         let mut lines: Vec<String> = Vec::new();
-        for word in self.command.iter().map(|word| quoted(word)) {
+        for option in options {
             match lines.last_mut() {
-                Some(line) if line.len() + 1 + word.len() <= HEAD_COLUMNS => {
+                Some(line) if line.len() + 1 + option.len() <= HEAD_COLUMNS => {
                     line.push(' ');
-                    line.push_str(&word);
+                    line.push_str(&option);
                 }
-                _ => lines.push(format!("{COMMAND} {word}")),
+                Some(_) => lines.push(format!("{COMMAND}     {option}")),
+                None => lines.push(format!("{COMMAND} {option}")),
             }
         }
         lines.push(format!("model: SHA-256 {}", self.model));
@@ -534,7 +544,17 @@ mod provenance_tests {
         let found = lines(&[word; 40]);
         assert!(found.len() > 3 && found.iter().all(|line| line.len() <= HEAD_COLUMNS), "{found:?}");
         let rest = found.iter().filter_map(|line| line.strip_prefix("command: "));
-        assert_eq!(rest.flat_map(|line| line.split(' ')).count(), 40);
+        assert_eq!(rest.flat_map(|line| line.split_whitespace()).count(), 40);
+    }
+
+    #[test]
+    fn long_commands_are_not_wrapped_within_an_option() {
+        let found = lines(&["--weights", "a_file_of_weights.npy"].repeat(9));
+        let (first, rest) = found.split_first().expect("a line");
+        assert!(first.starts_with("command: --weights ") && rest.len() > 1, "{found:?}");
+        let (_, continued) = rest.split_last().expect("the model");
+        let is_whole = |line: &String| line.starts_with("command:     --weights ") && line.ends_with(".npy");
+        assert!(continued.iter().all(is_whole) && first.ends_with(".npy"), "{found:?}");
     }
 
     #[test]

@@ -171,7 +171,7 @@ pub fn is_bit_serial(head: &[String]) -> bool {
 fn command_in_head(head: &[String]) -> Vec<&str> {
     let lines = head.iter().map(|line| line.trim().strip_prefix("command: "));
     let lines = lines.skip_while(Option::is_none).map_while(|line| line);
-    lines.flat_map(|line| line.split(' ')).collect()
+    lines.flat_map(str::split_ascii_whitespace).collect()
 }
 
 /// Returns the specification that the command in the header comment of an RTL file requests: an untrusted hint. `None`

@@ -101,6 +101,13 @@ pub struct At<'a> {
     pub cycle: u64,
 }
 
+/// Returns `true` if a file begins like a zip archive.
+fn is_npz(path: &Path) -> bool {
+    let mut start = [0; 2];
+    std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start)).is_ok()
+        && start == *b"PK"
+}
+
 impl Arrays {
     /// Opens the arrays of all ports of a side. `codes` says that they hold codes, not reals.
     ///
@@ -134,6 +141,10 @@ impl Arrays {
                 }
             } else if single && !is_archive {
                 open(path, None)
+            } else if !is_archive && path.is_file() && !is_npz(path) {
+                let message = format!("one array, and the state machine has several {} ports", side.name());
+                let help = "name an npz file with an array for each port, or a folder with one npy file for each";
+                Err(Diagnostic::error(PORT_FILES, Place::Whole, message).in_file(path).with_help(help))
             } else {
                 open(path, Some(&signal.name)).or_else(|e| open(path, Some(&file_name)).map_err(|_| e))
             };

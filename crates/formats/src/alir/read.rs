@@ -851,8 +851,8 @@ impl<'l, R: Read> Reader<'l, R> {
             let message = format!("meta is {:?}", shortened(meta));
             let help = match meta.as_str() {
                 "ALIRFSM" => {
-                    "this is a stateful design: check, info, run, verify, prove and generate take it, \
-                     in other places a program is needed"
+                    "this is a stateful design: check, info, run, view, generate, project, verify, prove and diff \
+                     accept it, other commands need a program"
                 }
                 _ => "a model file says \"ALIRModel\" (or \"DAISModel\", with spec_version 2)",
             };

@@ -186,11 +186,11 @@ impl View {
             if condition.is_empty() {
                 continue;
             }
-            let sign = if element.signed { "signed " } else { "" };
+            let (sign, bits) = (if element.signed { "signed " } else { "" }, ports.select(element));
             self.ports.push(Port {
                 name: port.clone(),
                 data_type: format!("{sign}[{}:0] ", element.width - 1),
-                actual: ports.select(element),
+                actual: if element.signed { format!("$signed({bits})") } else { bits },
             });
             self.ranges.push(RangeView {
                 when: when.to_owned(),

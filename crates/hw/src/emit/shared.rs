@@ -66,20 +66,42 @@ pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) ->
     let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
     match kind {
         Kind::Stage(0) => format!("Input registers, {bits}"),
+        Kind::Stage(stage) if stage as usize > netlist.stage_remarks.len() && !netlist.stage_remarks.is_empty() => {
+            format!("Output registers, {bits}")
+        }
         Kind::Stage(stage) => format!("Registers after stage {stage}, {bits}"),
         Kind::Inputs | Kind::Logic => match group.enable.map(|enable| netlist.pieces(enable)) {
-            Some(&[Piece::Bits { mut net, .. }]) => {
-                // A name for one value is enough: the first, which says most.
-                while let Cell::Alias { x } = netlist.net(net).cell
-                    && let &[Piece::Bits { net: source, lo: 0, .. }] = netlist.pieces(x)
-                {
-                    net = source;
-                }
-                format!("Registers, {bits}, loaded while {} is 1", netlist.read_name(net))
+            Some(&[Piece::Bits { net, .. }]) => {
+                let conditions = conditions(netlist, net, CONDITIONS);
+                let verb = if conditions.len() == 1 { "is" } else { "are" };
+                format!("Registers, {bits}, loaded while {} {verb} 1", conditions.join(" and "))
             }
             _ => format!("Registers, {bits}"),
         },
     }
+}
+
+/// Levels of conjunctions that a condition is described by.
+const CONDITIONS: u32 = 3;
+
+/// Returns the names of the signals whose conjunction a net of one bit is, down to `depth` levels of gates.
+fn conditions<'n>(netlist: &'n Context<'_>, mut net: NetId, depth: u32) -> Vec<&'n str> {
+    // A name for one value is enough: the first, which says most.
+    while let Cell::Alias { x } = netlist.net(net).cell
+        && let &[Piece::Bits { net: source, lo: 0, .. }] = netlist.pieces(x)
+    {
+        net = source;
+    }
+    let single = |wiring: Wiring| match netlist.pieces(wiring) {
+        &[Piece::Bits { net, .. }] if netlist.width(net) == 1 => Some(net),
+        _ => None,
+    };
+    if let Cell::And { a, b } = netlist.net(net).cell
+        && let (Some(a), Some(b), 1..) = (single(a), single(b), depth)
+    {
+        return [conditions(netlist, a, depth - 1), conditions(netlist, b, depth - 1)].concat();
+    }
+    vec![netlist.read_name(net)]
 }
 
 /// Lines of a list with commas between them.

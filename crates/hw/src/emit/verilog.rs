@@ -234,6 +234,15 @@ impl NetView<'_, Verilog> {
     fn register_attributes(&self) -> &'static str {
         self.view.netlist.requests.verilog_register()
     }
+
+    /// ` = 1'b0`: the power-on value of a register in its SystemVerilog declaration, or nothing. A variable of an
+    /// `always_ff` has no other driver, so an `initial` block is not allowed there (IEEE 1800-2017, 9.2.2.4).
+    fn declared_value(&self) -> String {
+        match self.view.dialect.is_system() && self.has_initial_value() {
+            true => format!(" = {}", self.initial_value()),
+            false => String::new(),
+        }
+    }
 }
 
 impl<'a> ModuleView<'a, Verilog> {
@@ -265,7 +274,11 @@ impl<'a> ModuleView<'a, Verilog> {
             let requests = netlist.requests;
             ports.extend(self.module.imports.iter().map(|&net| line(&format!("input  {wire}"), net)));
             ports.extend(self.module.exports.iter().map(|&net| match netlist.net(net).cell {
-                Cell::Register { .. } => line(&format!("{}output {variable}", requests.verilog_register()), net),
+                Cell::Register { .. } => {
+                    let net_view = NetView { view: self.view, module: self.module, net };
+                    let port = line(&format!("{}output {variable}", requests.verilog_register()), net);
+                    format!("{port}{}", net_view.declared_value())
+                }
                 _ => {
                     let net_view = NetView { view: self.view, module: self.module, net };
                     line(&format!("{}output {wire}", requests.verilog_net(net_view.wish())), net)
@@ -375,8 +388,8 @@ impl<'a> GroupView<'a, Verilog> {
         self.registers().filter(move |net| !net.is_port() && early.binary_search(&net.net).is_err())
     }
 
-    fn has_initial_values(&self) -> bool {
-        self.registers().any(|register| register.has_initial_value())
+    fn has_initial_block(&self) -> bool {
+        !self.module.view.dialect.is_system() && self.registers().any(|register| register.has_initial_value())
     }
 
     fn events(&self) -> String {

@@ -8,6 +8,7 @@ use super::cell::{Cell, Net, NetId, Piece, PortId, Rom, RomId, Wiring};
 use super::demand::{Demand, Select, for_each_part};
 use super::describe::Describer;
 use super::wiring::{Pool, part};
+use alir_core::diag::counted;
 use rustc_hash::FxHashMap;
 
 /// Where a bit is at present: a net of the finished netlist and a bit of it.
@@ -290,7 +291,8 @@ impl<'a> Body<'a> {
             Origin::Table(table) => format!("table {table}"),
             Origin::Product => "products of all factors".to_owned(),
         };
-        let comment = format!("{what}: {} words of {width} bits", words.len());
+        let [count, bits] = [(words.len(), "word"), (width as usize, "bit")].map(|(n, noun)| counted(n, noun));
+        let comment = format!("{what}: {count} of {bits}");
         let is_table = matches!(rom.origin, Origin::Table(_));
         self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, is_table, comment });
         self.rom_ids.insert((id, lowest, width), made);

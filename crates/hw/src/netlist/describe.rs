@@ -32,6 +32,8 @@ pub(super) struct Describer<'a> {
     labels: FxHashMap<u32, String>,
     /// Numbers of the operations in names, by where they stem from; empty: their own.
     numbers: Vec<u32>,
+    /// `true` if comments state the number of an input.
+    numbers_inputs: bool,
     layers: Layers,
     /// Beginning of the names of operations of each layer; empty without layers.
     layer_prefixes: Vec<String>,
@@ -50,6 +52,7 @@ impl<'a> Describer<'a> {
             taken: taken.into_iter().map(str::to_owned).collect(),
             labels: FxHashMap::default(),
             numbers: Vec::new(),
+            numbers_inputs: true,
             layers: Layers::default(),
             layer_prefixes: Vec::new(),
         }
@@ -79,6 +82,11 @@ impl<'a> Describer<'a> {
     /// A describer of a part of something larger: the names of its scheme all begin with `prefix`.
     pub(super) fn with_prefix(model: &'a Model, prefix: String) -> Describer<'a> {
         Describer { scheme: Scheme::with_prefix(prefix), ..Describer::new(model, Vec::new()) }
+    }
+
+    /// Returns the describer with comments that do not number inputs: those of logic that the source does not have.
+    pub(super) fn without_input_numbers(self) -> Describer<'a> {
+        Describer { numbers_inputs: false, ..self }
     }
 
     /// Exchanges the text pool: parts of a whole write into one.
@@ -278,7 +286,9 @@ impl<'a> Describer<'a> {
         self.text.push_str(noun(&node.op));
         self.text.push(' ');
         match &node.op {
-            Op::Input { input } => push_decimal(&mut self.text, (*input).into()),
+            Op::Input { input } if self.numbers_inputs => push_decimal(&mut self.text, (*input).into()),
+            // Without the space after the noun.
+            Op::Input { .. } => _ = self.text.pop(),
             Op::Const { value } => self.push_real(value, node.interval.frac),
             Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_short(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),

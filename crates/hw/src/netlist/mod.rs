@@ -43,6 +43,7 @@ pub use describe::{stems, stems_in};
 pub use eval::Evaluator;
 pub use keywords::{Languages, NameKind};
 pub use lower::lower;
+pub(crate) use machine::SHARED_LOGIC;
 pub use machine::{AtPorts, lower_machine, lower_reused};
 pub use options::{Adders, BlockRegisters, Fabric, Multipliers, Options, PortNames, Ports, ResetOptions};
 pub(crate) use options::{TOP, check_names, taken_name};

@@ -4,7 +4,7 @@
 //! every clock, at one phase, or where a value of the block says so.
 
 use super::{Inputs, Lane};
-use crate::netlist::{Options, Ports};
+use crate::netlist::{Options, Ports, SHARED_LOGIC};
 use alir_core::ir::machine::{Access, BlockId, Connection, Machine, MachineBuilder, Signal, SignalId, SignalKind};
 use alir_core::ir::{BinaryBits, Builder, Limits, Model, Node, Op, Output, Table, TableId, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval, Kif};
@@ -463,7 +463,7 @@ impl<'a> Frame<'a> {
         let model = b.finish().unwrap_or_else(|problems| panic!("the logic is valid: {:?}", problems.first()));
         let kifs: Vec<Kif> = (0..model.outputs().len()).map(|j| model.output_kif(j)).collect();
         let input_kifs = model.input_kifs().to_vec();
-        self.builder.block("logic".into(), model);
+        self.builder.block(SHARED_LOGIC.into(), model);
         if !inputs.is_empty() {
             let reads = self.signal("logic_inp", SignalKind::BlockInput(block), false, input_kifs);
             for (k, (src, _)) in inputs.into_iter().enumerate() {

@@ -24,6 +24,7 @@ use alir_core::num::Kif;
 use csv::{CsvError, CsvReader};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -356,7 +357,7 @@ impl Reader {
 /// Error in an npy file.
 enum NpyError {
     Io(io::Error),
-    Content(String, &'static str),
+    Content(String, Cow<'static, str>),
 }
 
 impl NpyError {
@@ -379,7 +380,7 @@ impl From<io::Error> for NpyError {
 
 impl From<String> for NpyError {
     fn from(what: String) -> Self {
-        NpyError::Content(what, "")
+        NpyError::Content(what, "".into())
     }
 }
 
@@ -512,10 +513,15 @@ fn rows_of_shape(header: &npy::Header, columns: usize) -> Result<u64, NpyError> 
     let product = |dims: &[u64]| dims.iter().try_fold(1u64, |p, &d| p.checked_mul(d));
     match header.shape.split_first() {
         Some((&rows, rest)) if product(rest) == Some(columns as u64) => Ok(rows),
-        _ => Err(NpyError::Content(
-            format!("an array of shape {:?}, the model has {}", header.shape, counted(columns, "input")),
-            "the shape is [samples, inputs]",
-        )),
+        first => {
+            let is_sample = first.is_some_and(|(&size, rest)| rest.is_empty() && size == columns as u64);
+            let help = match is_sample {
+                true => format!("one sample has the shape [1, {columns}]: reshape the array to it").into(),
+                false => "the shape is [samples, inputs]".into(),
+            };
+            let what = format!("an array of shape {:?}, the model has {}", header.shape, counted(columns, "input"));
+            Err(NpyError::Content(what, help))
+        }
     }
 }
 

@@ -213,7 +213,7 @@ impl Stream {
         if let Some(width) = options.width.filter(|w| w % 8 != 0 || *w == 0 || *w > LIMIT) {
             let message = format!("{width} is not a width of tdata");
             return Err(Diagnostic::error("E0611", Place::Flag("--axis-width".into()), message)
-                .with_help("tdata has whole bytes: 8, 16, ... 64, 512"));
+                .with_help(format!("tdata has whole bytes: give a multiple of 8 up to {LIMIT}")));
         }
         let widest = widths.iter().max().copied().unwrap_or(0);
         let slot_width = match options.packing {

@@ -20,6 +20,7 @@ use alir_core::ir::machine::{Machine, SignalId};
 use alir_core::num::Kif;
 use draw::Drawn;
 use names::Names;
+pub(crate) use names::SHARED_LOGIC;
 pub use reused::{AtPorts, lower_reused};
 
 /// Times that a machine is lowered again because register bits were found redundant. Two are enough for nearly all:

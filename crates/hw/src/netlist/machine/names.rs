@@ -17,6 +17,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use std::ops::Range;
 
+/// Name of the block with all logic of hardware that is shared between parts of a model: its operations and inputs have
+/// numbers of their own.
+pub(crate) const SHARED_LOGIC: &str = "logic";
+
 /// Characters of a name of the file that are used: names are written out millions of times.
 const LONGEST: usize = 80;
 
@@ -97,7 +101,9 @@ impl<'a> Names<'a> {
             .map(|(nets, id)| {
                 let block = &machine.blocks()[id.index()];
                 let prefix = prefix(&block.name, &taken, &mut prefixes);
-                (nets.clone(), Describer::with_prefix(&block.model, prefix))
+                let describer = Describer::with_prefix(&block.model, prefix);
+                let is_shared = block.name == SHARED_LOGIC;
+                (nets.clone(), if is_shared { describer.without_input_numbers() } else { describer })
             })
             .collect();
         Names {
