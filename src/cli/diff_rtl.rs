@@ -114,7 +114,7 @@ impl Side {
             kept.map(|(&id, _)| id).collect::<Vec<_>>()
         };
         let (mut removed, mut added) = (kept(&own, &texts, &other_texts), kept(&others, &other_texts, &texts));
-        // What differs is not in the text of a driver: all of them are listed.
+        // The drivers are equal word for word: all of them are listed.
         if removed.is_empty() && added.is_empty() {
             (removed, added) = (own, others);
         }

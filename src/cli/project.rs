@@ -239,8 +239,8 @@ fn write(
         }
     };
     let with_wrapper = options.with_board_wrapper();
-    let asked = GivenOptions::new(&with_wrapper);
-    report(&warnings(asked, &design, Registers::from_interface(&made.interface), true), global);
+    let given = GivenOptions::new(&with_wrapper);
+    report(&warnings(given, &design, Registers::from_interface(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);
     settled(&made.dissents)?;
