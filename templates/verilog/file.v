@@ -61,7 +61,7 @@ module {{ module.name() }} (
 
     // Registers that feed back
 {%- for net in module.early_registers() %}
-    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }}{{ net.declared_value() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
 {%- endif %}
 {%- if module.has_links() %}
@@ -96,9 +96,9 @@ module {{ module.name() }} (
 
     // {{ group.heading() }}
 {%- for net in group.declared_here() %}
-    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }}{{ net.declared_value() }};{{ net.remark() }}
+    {{ net.register_attributes() }}{{ module.variable() }} {{ net.net_type() }}{{ net.name() }};{{ net.remark() }}
 {%- endfor %}
-{%- if group.has_initial_block() %}
+{%- if group.has_initial_values() %}
     initial begin
 {%- for register in group.registers() %}
 {%- if register.has_initial_value() %}
@@ -107,7 +107,7 @@ module {{ module.name() }} (
 {%- endfor %}
     end
 {%- endif %}
-    {{ module.always() }} @({{ group.events() }}) begin
+    {{ group.always() }} @({{ group.events() }}) begin
 {%- if group.has_reset() %}
         if ({{ group.reset_condition() }}) begin
 {%- for register in group.registers() %}

@@ -57,8 +57,6 @@ pub struct Text<'a> {
 pub(crate) struct Module<'a> {
     pub(crate) name: &'a str,
     pub(crate) ports: Vec<Port<'a>>,
-    /// Power-on values in the declarations of ports.
-    pub(crate) first: Vec<(&'a str, Vec<bool>)>,
     /// Names that are taken before the body begins.
     pub(crate) names: HashMap<&'a str, Name>,
     /// Where the items begin, and where the module ends.
@@ -425,13 +423,6 @@ impl<'t, 'a> Reader<'t, 'a> {
 
     /// Parses the items of the module.
     pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
-        let text = self.text;
-        for (name, first) in &text.modules[self.seen.module].first {
-            if let Some(&Name::Net(net)) = self.names().get(name) {
-                let is_one = self.nets[net].first.replace(first.clone()).is_none();
-                self.sure(is_one, "two values at power-on")?;
-            }
-        }
         if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
         self.sure(self.at == self.end, "something behind the module")
     }

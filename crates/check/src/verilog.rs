@@ -11,20 +11,15 @@ impl<'a> Reader<'_, 'a> {
     /// Reads the ports of a module.
     pub(crate) fn head(&mut self) -> Result<Module<'a>> {
         let name = self.within("module", Self::word, "")?;
-        let mut first = Vec::new();
         let port = |r: &mut Self| {
             let is_input = r.either("input", "output")?;
             let _ = r.eat("wire") || (!is_input && r.eat("reg"));
             r.eat("logic");
             let (signed, is_vector, width) = (r.eat("signed"), r.is("["), r.verilog_width()?);
-            let name = r.word()?;
-            if !is_input && r.eat("=") {
-                first.push((name, r.bits()?));
-            }
-            Ok((is_input, is_vector, name, width, signed))
+            Ok((is_input, is_vector, r.word()?, width, signed))
         };
         let ports = self.within("(", |r| if r.is(")") { Ok(Vec::new()) } else { r.list(",", port) }, ") ;")?;
-        Ok(Module { name, ports, first, body: self.at, ..Module::default() })
+        Ok(Module { name, ports, body: self.at, ..Module::default() })
     }
 
     /// Nothing for one bit.
@@ -94,8 +89,6 @@ impl<'a> Reader<'_, 'a> {
                     self.nets[net].signed = signed;
                     if kind == "wire" && self.eat("=") {
                         self.drive(g, (net, None), made)?;
-                    } else if kind != "wire" && self.eat("=") {
-                        self.nets[net].first = Some(self.bits()?);
                     }
                     self.expect(";")?;
                 }

@@ -234,15 +234,6 @@ impl NetView<'_, Verilog> {
     fn register_attributes(&self) -> &'static str {
         self.view.netlist.requests.verilog_register()
     }
-
-    /// ` = 1'b0`: the power-on value of a register in its SystemVerilog declaration, or nothing. A variable of an
-    /// `always_ff` has no other driver, so an `initial` block is not allowed there (IEEE 1800-2017, 9.2.2.4).
-    fn declared_value(&self) -> String {
-        match self.view.dialect.is_system() && self.has_initial_value() {
-            true => format!(" = {}", self.initial_value()),
-            false => String::new(),
-        }
-    }
 }
 
 impl<'a> ModuleView<'a, Verilog> {
@@ -274,11 +265,7 @@ impl<'a> ModuleView<'a, Verilog> {
             let requests = netlist.requests;
             ports.extend(self.module.imports.iter().map(|&net| line(&format!("input  {wire}"), net)));
             ports.extend(self.module.exports.iter().map(|&net| match netlist.net(net).cell {
-                Cell::Register { .. } => {
-                    let net_view = NetView { view: self.view, module: self.module, net };
-                    let port = line(&format!("{}output {variable}", requests.verilog_register()), net);
-                    format!("{port}{}", net_view.declared_value())
-                }
+                Cell::Register { .. } => line(&format!("{}output {variable}", requests.verilog_register()), net),
                 _ => {
                     let net_view = NetView { view: self.view, module: self.module, net };
                     line(&format!("{}output {wire}", requests.verilog_net(net_view.wish())), net)
@@ -296,11 +283,6 @@ impl<'a> ModuleView<'a, Verilog> {
     /// The kind of a register.
     fn variable(&self) -> &'static str {
         if self.view.dialect.is_system() { "logic" } else { "reg" }
-    }
-
-    /// The kind of a process of registers.
-    fn always(&self) -> &'static str {
-        if self.view.dialect.is_system() { "always_ff" } else { "always" }
     }
 
     /// Type of the constants of the module.
@@ -388,8 +370,15 @@ impl<'a> GroupView<'a, Verilog> {
         self.registers().filter(move |net| !net.is_port() && early.binary_search(&net.net).is_err())
     }
 
-    fn has_initial_block(&self) -> bool {
-        !self.module.view.dialect.is_system() && self.registers().any(|register| register.has_initial_value())
+    fn has_initial_values(&self) -> bool {
+        self.registers().any(|register| register.has_initial_value())
+    }
+
+    /// The kind of the process. A variable of an `always_ff` has no other driver, such as an `initial` block (IEEE
+    /// 1800-2017, 9.2.2.4); values in declarations are what Verilator warns of.
+    fn always(&self) -> &'static str {
+        let is_system = self.module.view.dialect.is_system();
+        if is_system && !self.has_initial_values() { "always_ff" } else { "always" }
     }
 
     fn events(&self) -> String {
