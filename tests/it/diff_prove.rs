@@ -92,7 +92,7 @@ fn what_is_not_decided_is_said() {
     let (code, found) = told(folder, &["parts.json", "square.json", "--work", "0"]);
     let reason = found["proof"]["reason"].as_str().expect("why");
     assert_eq!((code, &found["proof"]["verdict"]), (5, &"unknown".into()), "{found}");
-    assert!(reason.contains("output 0") && reason.contains("--work"), "{reason}");
+    assert!(reason.contains("output 0") && reason.contains("--prove-effort"), "{reason}");
     let (code, found) = told(folder, &["parts.json", "square.json"]);
     assert_eq!((code, &found["proof"]["verdict"]), (0, &"proved".into()), "{found}");
     let (code, _, errors) = run(folder, &["diff", "parts.json", "square.json", "--work", "5"]);
