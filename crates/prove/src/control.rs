@@ -179,7 +179,7 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
     let mut found = Edges::default();
     let live = live_signals(rtl);
     // Bits of a cell's word that nothing reads, as those of a block ROM, may have undefined reset values.
-    let read = if is_netlist { bits_read(rtl) } else { FxHashMap::default() };
+    let read = if is_netlist { bits_read(rtl) } else { Vec::new() };
     let reset_high = !ports.reset_low;
     let mut kept: FxHashSet<SignalId> = FxHashSet::default();
     let mut settled = AfterEdge::new(rtl, ports);
@@ -216,7 +216,7 @@ fn check_edges((rtl, ports): Side<'_>, is_netlist: bool, e: &mut Engine) -> Resu
                 let bits = lo..lo + next.len();
                 let name = &signal.name;
                 if reset {
-                    if let Some(bits) = read.get(&id) {
+                    if let Some(Some(bits)) = read.get(id.0 as usize) {
                         let unread =
                             next.iter().zip(&bits[lo..]).map(|(&bit, &is_read)| if is_read { bit } else { Lit::FALSE });
                         next = unread.collect();

@@ -10,7 +10,7 @@ use super::bit_vector::{Words, constant, resize};
 use super::engine::Engine;
 use alir_hdl::{Binary, Compare, Expr, NodeId, Reduce, Rtl, Shift, SignalId, operands};
 use num_bigint::BigUint;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Domain of words: gates, or forms.
@@ -566,72 +566,39 @@ fn table(w: &mut Words, entries: &Arc<Vec<BigUint>>, addr: &[Lit], missing: &[Li
 
 /// Returns the signals that an output depends on, through registers too, in ascending order.
 pub(super) fn live_signals(rtl: &Rtl) -> Vec<SignalId> {
-    let mut is_live = vec![false; rtl.signals().len()];
+    (0..).map(SignalId).zip(bits_read(rtl)).filter_map(|(id, bits)| bits.is_some().then_some(id)).collect()
+}
+
+/// Returns the bits of each signal that an output depends on, through registers too; `None` for a signal that no output
+/// depends on.
+pub(super) fn bits_read(rtl: &Rtl) -> Vec<Option<Vec<bool>>> {
+    let mut bits: Vec<Option<Vec<bool>>> = vec![None; rtl.signals().len()];
     let mut seen = vec![false; rtl.len()];
     let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
     while let Some(node) = stack.pop() {
         if std::mem::replace(&mut seen[node.0 as usize], true) {
             continue;
         }
-        let Expr::Signal(s) = rtl.expr(node) else {
+        let (whole, lo) = match rtl.expr(node) {
+            Expr::Slice { x, lo } => (*x, *lo),
+            _ => (node, 0),
+        };
+        let Expr::Signal(s) = rtl.expr(whole) else {
             operands(rtl.expr(node), &mut |&n| stack.push(n));
             continue;
         };
-        if !std::mem::replace(&mut is_live[s.0 as usize], true) {
-            let signal = rtl.signal(*s);
+        let signal = rtl.signal(*s);
+        let known = &mut bits[s.0 as usize];
+        if known.is_none() {
             stack.extend(signal.wires.iter().map(|w| w.1));
             for register in &signal.registers {
                 stack.push(register.next);
                 stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
             }
         }
+        let all = known.get_or_insert_with(|| vec![false; signal.width as usize]);
+        all[lo as usize..][..rtl.width(node) as usize].fill(true);
     }
-    (0..).map(SignalId).zip(is_live).filter_map(|(id, is_live)| is_live.then_some(id)).collect()
-}
-
-/// Bits of signals that an output depends on, through registers too. A signal without an entry is read as a whole, or
-/// not at all.
-pub(super) fn bits_read(rtl: &Rtl) -> FxHashMap<SignalId, Vec<bool>> {
-    let mut bits: FxHashMap<SignalId, Vec<bool>> = FxHashMap::default();
-    let mut is_whole: FxHashSet<SignalId> = FxHashSet::default();
-    let mut is_entered: FxHashSet<SignalId> = FxHashSet::default();
-    let mut seen = vec![false; rtl.len()];
-    let mut stack: Vec<NodeId> = rtl.outputs.iter().map(|&s| rtl.read(s)).collect();
-    while let Some(node) = stack.pop() {
-        if std::mem::replace(&mut seen[node.0 as usize], true) {
-            continue;
-        }
-        let signal = match rtl.expr(node) {
-            Expr::Signal(s) => {
-                is_whole.insert(*s);
-                *s
-            }
-            Expr::Slice { x, lo } => match rtl.expr(*x) {
-                Expr::Signal(s) => {
-                    let all = bits.entry(*s).or_insert_with(|| vec![false; rtl.signal(*s).width as usize]);
-                    all[*lo as usize..][..rtl.width(node) as usize].fill(true);
-                    *s
-                }
-                _ => {
-                    stack.push(*x);
-                    continue;
-                }
-            },
-            expr => {
-                operands(expr, &mut |&n| stack.push(n));
-                continue;
-            }
-        };
-        if is_entered.insert(signal) {
-            let signal = rtl.signal(signal);
-            stack.extend(signal.wires.iter().map(|w| w.1));
-            for register in &signal.registers {
-                stack.push(register.next);
-                stack.extend(register.resets.iter().flat_map(|&(cond, value)| [cond, value]));
-            }
-        }
-    }
-    bits.retain(|signal, _| !is_whole.contains(signal));
     bits
 }
 

@@ -473,6 +473,13 @@ mod tests {
     }
 
     #[test]
+    fn names_of_flattened_hierarchies_are_no_cells() {
+        let with = NETLIST.replace("\"u0\"", "\"u\": {\"type\": \"$scopeinfo\", \"connections\": {}}, \"u0\"");
+        assert_ne!(with, NETLIST);
+        assert_eq!(to_verilog(&with).unwrap(), to_verilog(NETLIST).unwrap());
+    }
+
+    #[test]
     fn json_that_is_no_netlist_is_refused_with_its_place() {
         for (from, to, why) in [
             ("\"direction\": \"output\"", "\"direction\": \"inout\"", "modules.top.ports.y"),

@@ -380,6 +380,9 @@ mod tests {
                 Expr::Not(x) => mask(!evaluate(rtl, *x, input)),
                 Expr::Reduce(_, x) => u8::from(evaluate(rtl, *x, input) != 0),
                 Expr::Extend { x, signed: false } => evaluate(rtl, *x, input),
+                Expr::Table(entries, address, _) => {
+                    u8::try_from(&entries[usize::from(evaluate(rtl, *address, input))]).unwrap()
+                }
                 Expr::Repeat { x } => mask(0u8.wrapping_sub(evaluate(rtl, *x, input))),
                 other => panic!("{other:?}"),
             }
@@ -443,6 +446,66 @@ mod tests {
         assert_eq!(memory(".ENARDEN(1'b0), .WEA(2'b00)"), "");
         assert_eq!(memory(".ENARDEN(1'b1), .WEA(2'b11)"), "");
         assert!(memory(".ENARDEN(1'b0), .WEA(2'b11)").contains("used in a way"));
+        for (cell, sound, odd) in [
+            (
+                "SPX9 #(.BIT_WIDTH(36)) u (.CLK(c), .CE(1'b1), .OCE(1'b1), .BLKSEL(3'd0), .AD(a), .DO(y), PINS);",
+                ".WRE(1'b0), .RESET(w)",
+                ".WRE(w), .RESET(1'b0)",
+            ),
+            (
+                "SP #(.RESET_MODE(\"ASYNC\")) u (.CLK(c), .CE(1'b1), .OCE(1'b1), .WRE(1'b0), .AD(a), .DO(y), PINS);",
+                ".BLKSEL(3'd0), .RESET(1'b0)",
+                ".BLKSEL(3'd0), .RESET(w)",
+            ),
+            (
+                "DP16KD #(.RESETMODE(\"ASYNC\")) u (.CLKA(c), .WEB(1'b0), .RSTB(1'b0), .ADA4(a[4]), .DOA0(y[0]), PINS);",
+                ".RSTA(1'b0)",
+                ".RSTA(w)",
+            ),
+            (
+                "DP16KD u (.CLKA(c), .WEB(1'b0), .RSTB(1'b0), .ADA4(a[4]), .DOA0(y[0]), .RSTA(w), PINS);",
+                ".CEA(1'b1)",
+                ".CEA(w)",
+            ),
+            (
+                "DP16KD #(.CSA0MUX(PINS)) u (.CLKA(c), .WEB(1'b0), .RSTB(1'b0), .ADA4(a[4]), .DOA0(y[0]));",
+                "\"CSA0\"",
+                "\"INV\"",
+            ),
+        ] {
+            let with = |pins: &str| {
+                let cell = cell.replace("PINS", pins);
+                let ports = "input c, w; input [13:0] a; output [35:0] y;";
+                said(&format!("module top(c, w, a, y); {ports} {cell} endmodule\n"), &NetlistOptions::default())
+            };
+            assert_eq!(with(sound), "", "{cell}");
+            assert!(with(odd).contains("used in a way"), "{cell}: {}", with(odd));
+        }
+    }
+
+    #[test]
+    fn the_clock_of_a_cell_within_a_cell_is_that_of_the_outer_one() {
+        let cells = "module OUTER(output q, input ck, d); INNER i(.x(q), .clock(ck), .y(d)); endmodule\n\
+                     module INNER(output reg x, input clock, y); always @(posedge clock) x <= y; endmodule\n";
+        let netlist = "module top(c, d, q); input c, d; output q; OUTER u (.ck(c), .d(d), .q(q)); endmodule\n";
+        let options = NetlistOptions { cells: Some(cells.to_owned()), ..NetlistOptions::default() };
+        let rtl = read(netlist, &options).unwrap().unwrap();
+        let clocks: Vec<&str> =
+            rtl.signals().iter().flat_map(|s| &s.registers).map(|r| &*rtl.signal(r.clock).name).collect();
+        assert_eq!(clocks, ["c"]);
+    }
+
+    #[test]
+    fn negative_parameters_are_the_complement() {
+        let init = |value: &str| {
+            let text =
+                format!("module top(a, y); input a; output y; LUT1 #(.INIT({value})) u (.I0(a), .O(y)); endmodule\n");
+            read(&text, &NetlistOptions::default()).unwrap().unwrap()
+        };
+        for input in 0..2 {
+            assert_eq!(value(&init("-2"), input), value(&init("2'h2"), input));
+            assert_ne!(value(&init("-2"), input), value(&init("2'h1"), input));
+        }
     }
 
     #[test]

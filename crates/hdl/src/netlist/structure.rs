@@ -589,18 +589,12 @@ impl<'t> Parser<'t> {
             );
         };
         let params = &mut b.module.params;
+        let own = &params[found.params.start as usize..found.params.end as usize];
         // A parameter that the instance has already is replaced.
-        let own = found.params.start as usize..found.params.end as usize;
-        if own.len() <= 16 && params[own.clone()].iter().any(|(name, _)| *name == Some(param)) {
+        if found.params.end != params.len() as u32 || own.iter().any(|(name, _)| *name == Some(param)) {
             let from = params.len() as u32;
-            let kept: Vec<_> = params[own].iter().filter(|(name, _)| *name != Some(param)).copied().collect();
+            let kept: Vec<_> = own.iter().filter(|(name, _)| *name != Some(param)).copied().collect();
             params.extend(kept);
-            found.params = from..params.len() as u32;
-        }
-        if found.params.end != params.len() as u32 {
-            let from = params.len() as u32;
-            let own: Vec<_> = params[found.params.start as usize..found.params.end as usize].to_vec();
-            params.extend(own);
             found.params = from..params.len() as u32;
         }
         params.push((Some(param), value));
