@@ -458,7 +458,7 @@ mod tests {
                 ".BLKSEL(3'd0), .RESET(w)",
             ),
             (
-                "DP16KD #(.RESETMODE(\"ASYNC\")) u (.CLKA(c), .WEB(1'b0), .RSTB(1'b0), .ADA4(a[4]), .DOA0(y[0]), PINS);",
+                "DP16KD #(.RESETMODE(\"ASYNC\")) u (.CLKA(c), .WEB(1'b0), .RSTB(1'b0), .ADA4(a[4]), .DOA0(y), PINS);",
                 ".RSTA(1'b0)",
                 ".RSTA(w)",
             ),
