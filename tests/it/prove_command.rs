@@ -477,6 +477,30 @@ fn tables_of_straight_lines_that_became_sums_are_proved() {
     }
 }
 
+#[test]
+fn bits_of_sums_that_cancel_to_constants_are_proved() {
+    let dir = tempfile::tempdir().unwrap();
+    for (constant, bit) in [(5, 7), (5, 0), (5, 3), (-1, 7), (96, 6), (0, 2)] {
+        // Bit `bit` of (x + constant) - x.
+        let text = format!(
+            r#"{{"meta":"ALIRModel","spec_version":4,"model":[[1,1],[0],[0],[0],[false],[
+            [[],-1,[0],[-128,127,1],0,0],[[0],4,[{constant},0],[-128,127,1],0,0],[[1,0],1,[0],[-128,127,1],0,0],
+            [[2],3,[{}],[0,1,1],0,0]],1,-1,null]}}"#,
+            -bit
+        );
+        std::fs::write(dir.path().join("sum.json"), text).unwrap();
+        for level in ["-O0", "-O1"] {
+            let (code, said) =
+                alir2hdl(&dir, &["sum.json", "--verilog", "m.v", "--vhdl", "m.vhd", "--top", "m", level]);
+            assert_eq!(code, 0, "{said}");
+            for file in ["m.v", "m.vhd"] {
+                let (code, said) = alir2hdl(&dir, &["prove", "sum.json", file]);
+                assert!(code == 0 && said.starts_with("proved"), "{constant} {bit} {level}: {said}");
+            }
+        }
+    }
+}
+
 /// The intermediate programs follow from the header comment of the RTL, and the last is the one that the RTL computes.
 #[test]
 fn the_head_of_a_text_tells_the_programs_between() {

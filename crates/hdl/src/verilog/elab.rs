@@ -138,6 +138,8 @@ struct Elab<'a> {
     active: Vec<Sym>,
     /// Loop variables, which several processes may use in turn.
     integers: Vec<SignalId>,
+    /// Nets: no process assigns them.
+    nets: FxHashSet<SignalId>,
     /// Signals that clocked processes assign with `=`, with the process; and those that they read, with the process and
     /// the place of reading.
     immediate: Vec<(SignalId, u32)>,
@@ -227,6 +229,7 @@ fn elaborate_with(
         latches: Vec::new(),
         active: Vec::new(),
         integers: Vec::new(),
+        nets: FxHashSet::default(),
         immediate: Vec::new(),
         sampled: Vec::new(),
     };

@@ -21,8 +21,8 @@
 
 use super::facts::Known;
 use super::linear::{Coefficient, Delays, Group, Sums};
-use super::rewrite::{Rewrite, rebuild};
-use alir_core::ir::{Model, Op, Table, UnaryBits, ValueId};
+use super::rewrite::Rewrite;
+use alir_core::ir::{Model, Op, Output, Table, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use rustc_hash::FxHashMap;
 
@@ -68,31 +68,83 @@ pub(super) fn run_for_four_inputs(model: &Model, known: &mut Known) -> Option<Mo
 fn run_for(model: &Model, known: &mut Known, family: LutFamily) -> Option<Model> {
     let facts = &*known.whole(model);
     let sums = Sums::find(model, facts)?;
-    let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().map(|group| plan_group(model, group, family)).collect();
+    let negated = negated_roots(model, &sums);
+    let mut is_negated: Vec<Vec<bool>> = sums.groups.iter().map(|group| vec![false; group.rows.len()]).collect();
+    for (root, negated) in sums.root.iter().zip(&negated) {
+        if let Some((group, row)) = *root {
+            is_negated[group][row] = *negated;
+        }
+    }
+    let plan = |(group, is_negated): (&Group, &Vec<bool>)| plan_group(model, group, is_negated, family);
+    let plans: Vec<Option<Vec<RowPlan>>> = sums.groups.iter().zip(&is_negated).map(plan).collect();
     if plans.iter().all(Option::is_none) {
         return None;
     }
     let delays = Delays::new(model, facts);
     let mut rows: FxHashMap<(usize, usize), ValueId> = FxHashMap::default();
-    rebuild(model, |rw, id| {
-        let Some((group, row)) = sums.root[id.index()] else { return rw.keep(id) };
-        let Some(plans) = &plans[group] else { return rw.keep(id) };
+    let mut replaced_by_negative = vec![false; model.nodes().len()];
+    let mut replacement = |rw: &mut Rewrite<'_>, id: ValueId| {
+        let (group, row) = sums.root[id.index()]?;
+        let plans = plans[group].as_ref()?;
         let (plan, shift) = match &plans[row] {
-            RowPlan::Keep => return rw.keep(id),
+            RowPlan::Keep => return None,
             RowPlan::Scaled { row, shift } => (*row, *shift),
             RowPlan::Chains(_) => (row, 0),
         };
         let node = model.node(id);
-        let RowPlan::Chains(chains) = &plans[plan] else { return rw.keep(id) };
+        let RowPlan::Chains(chains) = &plans[plan] else { return None };
         let x = *rows
             .entry((group, plan))
             .or_insert_with(|| PlanWriter { model, rw: &mut *rw, chains, delays: &delays, origin: node.origin }.row());
-        rw.push(Op::Quantise { x, shift }, node.interval.clone(), 0.0, 0.0, node.origin)
-    })
+        let interval = match negated[id.index()] {
+            true => node.interval.negated(),
+            false => node.interval.clone(),
+        };
+        replaced_by_negative[id.index()] = negated[id.index()];
+        Some(rw.push(Op::Quantise { x, shift }, interval, 0.0, 0.0, node.origin))
+    };
+    let mut rw = Rewrite::new(model);
+    for id in model.ids() {
+        let new = replacement(&mut rw, id).unwrap_or_else(|| rw.keep(id));
+        // A negative is not the root's number, but only outputs read it.
+        rw.replace_next(new);
+    }
+    Some(rw.finish_with(|out, source, number| Output {
+        source: source.map(number),
+        neg: out.neg ^ source.is_some_and(|v| replaced_by_negative[v.index()]),
+        ..*out
+    }))
 }
 
-/// Plans of the rows of a group; `None` if the adders that exist take no more LUTs.
-fn plan_group(model: &Model, group: &Group, family: LutFamily) -> Option<Vec<RowPlan>> {
+/// Returns `true` for each root that only negated outputs read once the roots are functions of their leaves: its
+/// negative takes as many LUTs, and the outputs none.
+fn negated_roots(model: &Model, sums: &Sums) -> Vec<bool> {
+    let mut is_read = vec![false; model.nodes().len()];
+    let (mut negated, mut plain) = (is_read.clone(), is_read.clone());
+    for (j, out) in model.outputs().iter().enumerate() {
+        let Some(v) = out.source else { continue };
+        // An output that drops low bits reads the number itself.
+        let is_whole = model.kif(v).frac - out.shift <= model.output_kif(j).frac;
+        let kind = if out.neg && is_whole { &mut negated } else { &mut plain };
+        kind[v.index()] = true;
+        is_read[v.index()] = true;
+    }
+    for id in model.ids().rev() {
+        let is_replaced = sums.root[id.index()].is_some_and(|(group, row)| !is_leaf(&sums.groups[group].rows[row]));
+        if is_read[id.index()] && !is_replaced {
+            model.node(id).op.for_each_operand(|v| (is_read[v.index()], plain[v.index()]) = (true, true));
+        }
+    }
+    negated.iter().zip(plain).map(|(negated, plain)| *negated && !plain).collect()
+}
+
+/// Returns `true` if the row is a leaf times a power of two.
+fn is_leaf(row: &[(u32, Coefficient)]) -> bool {
+    matches!(row, [(_, Coefficient { mantissa: 1, .. })])
+}
+
+/// Plans of the rows of a group, or of their negatives; `None` if the adders that exist take no more LUTs.
+fn plan_group(model: &Model, group: &Group, is_negated: &[bool], family: LutFamily) -> Option<Vec<RowPlan>> {
     let is_narrow = |&leaf: &ValueId| (1..=MAX_WIDTH).contains(&model.kif(leaf).width());
     let longest = group.rows.iter().map(Vec::len).max().unwrap_or(0);
     // Synthesis merges logic in front of a short sum with its adders, so that tables gain less there.
@@ -108,11 +160,14 @@ fn plan_group(model: &Model, group: &Group, family: LutFamily) -> Option<Vec<Row
     let mut seen: FxHashMap<Vec<WeightedBit>, (usize, i32)> = FxHashMap::default();
     let (mut plans, mut luts, mut carries) = (Vec::with_capacity(group.rows.len()), 0, 0);
     for (index, (row, levels)) in group.rows.iter().zip(&group.levels).enumerate() {
-        if let [(_, Coefficient { mantissa: 1, .. })] = row[..] {
+        if is_leaf(row) {
             plans.push(RowPlan::Keep);
             continue;
         }
-        let (bits, frac) = weighted_bits(model, &group.leaves, row)?;
+        let (mut bits, frac) = weighted_bits(model, &group.leaves, row)?;
+        if is_negated[index] {
+            bits.iter_mut().for_each(|bit| bit.weight = -bit.weight);
+        }
         if let Some(&(row, of)) = seen.get(&bits) {
             plans.push(RowPlan::Scaled { row, shift: of - frac });
             continue;
@@ -453,7 +508,17 @@ mod tests {
                     };
                 }
             }
-            builder.output(Output { source: sum.map(|(value, ..)| value), shift: 0, neg: false });
+            let source = sum.map(|(value, ..)| value);
+            builder.output(Output { source, shift: 0, neg: rng.below(2) == 0 });
+            if rng.below(3) == 0 {
+                builder.output(Output { source, shift: rng.below(3) as i32 - 1, neg: rng.below(2) == 0 });
+            }
+            // A row that reads another one.
+            if let (0, Some((a, lo, hi))) = (rng.below(3), sum) {
+                let leaf = builder.op(Op::Quantise { x: x[0], shift: 0 }, Interval::new(-4, 7, 0));
+                let more = builder.op(Op::Sub { a, b: leaf, shift: 0 }, Interval::new(lo - 7, hi + 4, 0));
+                builder.output(Output { source: Some(more), shift: 0, neg: rng.below(2) == 0 });
+            }
         }
         builder.finish().expect("a valid program")
     }

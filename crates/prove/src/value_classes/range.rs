@@ -24,8 +24,8 @@ impl Range {
 
     /// In other units, rounded down; nothing if they are too far apart.
     pub(super) fn at(&self, frac: i64) -> Option<Range> {
-        let up = frac - self.frac;
-        if up.abs() > APART {
+        let up = frac.saturating_sub(self.frac);
+        if up.unsigned_abs() > APART.unsigned_abs() {
             return None;
         }
         let moved = |v: &BigInt| if up >= 0 { v << up } else { v >> -up };

@@ -181,6 +181,12 @@ impl Numbering<'_> {
         form.grain(|class| self.place(class))
     }
 
+    /// Returns the coarsest place at which rounding down a multiple of `2^-frac`, or of its last place, changes nothing.
+    /// Zero has no last place.
+    fn coarsest(&self, form: &Form, frac: i64) -> i64 {
+        if form.terms.is_empty() && form.constant == 0 { frac } else { frac.min(self.grain(form)) }
+    }
+
     /// Expands the terms of a sum that is rounded down to a multiple of `2^-frac` by their own sums; returns the sum,
     /// its rounding place and its range. The value is preserved only modulo two to the power `modulus`, if that is
     /// given. Only terms that it `opens` are replaced.
@@ -255,7 +261,7 @@ impl Numbering<'_> {
         let finest = form.terms.iter().map(|term| term_grain(&form, *term, &of)).fold(frac, i64::max);
         form.constant = floored(form.constant, form.frac, finest)?;
         let form = self.without_small(form, frac)?.reduced();
-        let frac = frac.min(self.grain(&form));
+        let frac = self.coarsest(&form, frac);
         let down = |range: Range| if range.frac > frac { range.at(frac) } else { Some(range) };
         let mut range = self.range_of(&form).and_then(down);
         if are_terms {
@@ -394,7 +400,7 @@ impl Numbering<'_> {
             }
             false => (true, form, plus),
         };
-        let frac = floor.frac.min(self.grain(&form));
+        let frac = self.coarsest(&form, floor.frac);
         let (lost, signed) = (floor.lost, floor.signed);
         Some(Rounded { form: Rc::new(form), frac, rectified, plus, lost, signed, range: None })
     }

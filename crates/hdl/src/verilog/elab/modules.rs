@@ -66,6 +66,9 @@ impl<'a> Elab<'a> {
             };
             let id = self.new_signal(scope, port.name, bounds.width(), port.at)?;
             self.declare(scope, port.name, Object::Signal { id, bounds, signed: port.signed }, port.at)?;
+            if port.kind == DeclKind::Wire || port.direction == Direction::In {
+                self.nets.insert(id);
+            }
             if let Some(value) = port.value {
                 self.initial_value(scope, id, value)?;
             }
@@ -284,10 +287,17 @@ impl<'a> Elab<'a> {
             }
             let object = Object::Signal { id, bounds, signed: signed || d.signed };
             self.scopes[scope].names.insert(d.name, object);
+            if d.kind != DeclKind::Wire
+                && module.ports.iter().all(|p| p.name != d.name || p.direction == Direction::Out)
+            {
+                self.nets.remove(&id);
+            }
         } else {
             let id = self.new_signal(scope, d.name, bounds.width(), d.at)?;
-            if d.kind == DeclKind::Integer {
-                self.integers.push(id);
+            match d.kind {
+                DeclKind::Integer => self.integers.push(id),
+                DeclKind::Wire => _ = self.nets.insert(id),
+                _ => {}
             }
             self.declare(scope, d.name, Object::Signal { id, bounds, signed: d.signed }, d.at)?;
         }

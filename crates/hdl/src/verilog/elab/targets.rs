@@ -112,6 +112,10 @@ impl<'a> Elab<'a> {
             Place::Signal(id) => Slot::Next(id),
         };
         if let Slot::Signal(id) | Slot::Next(id) = slot {
+            if self.nets.contains(&id) {
+                let message = format!("{} is a net, and a process assigns variables only", self.rtl.signal(id).name);
+                return Err(error(self.text, at, message).with_help("declare it as reg, or assign it with assign"));
+            }
             let other = if blocking { Slot::Next(id) } else { Slot::Signal(id) };
             if p.state.values.contains_key(&other) {
                 return Err(error(self.text, at, "blocking and nonblocking assignments to one signal"));

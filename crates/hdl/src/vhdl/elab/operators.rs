@@ -87,9 +87,11 @@ impl<'a> Elab<'a> {
         same_length: bool,
     ) -> Result<(Value, Value)> {
         let literal = |e: &'a Expr| matches!(e.kind, Kind::Text(_) | Kind::Aggregate(_));
-        let of = |v: &Value| match &v.ty {
-            Type::Vector(k, _) if !same_length => Expect::Vector(*k),
-            t => Expect::Exactly(t.clone()),
+        let of = |v: &Value| match (&v.ty, expected) {
+            (Type::Vector(k, _), _) if !same_length => Expect::Vector(*k),
+            // `0 - "01001"` is a vector if a vector is expected.
+            (Type::Integer, Some(Expect::Vector(k))) => Expect::Vector(*k),
+            (t, _) => Expect::Exactly(t.clone()),
         };
         if literal(a) && !literal(b) {
             let y = self.value(run, b, expected)?;
