@@ -454,6 +454,8 @@ impl<'a> Lowering<'a> {
 
     /// The value of the code that `x`, or a function of it, is rounded to.
     fn rounded(&mut self, x: &Elem, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Elem, String> {
+        let address = if pending.is_some() { self.atoms.address(x)? } else { x.clone() };
+        let x = &address;
         if let (Elem::Wire(_), None, Codes::Type(quantiser)) = (x, pending, codes) {
             return self.typed(x, step, quantiser);
         }

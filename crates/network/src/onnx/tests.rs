@@ -1153,3 +1153,104 @@ fn data_elsewhere_is_refused() {
         assert!(refused(&linked, Some(&below)).contains("not in the network's folder"));
     }
 }
+
+/// Lowers a network with records and compares the golden evaluator, the lowered program and the specification.
+fn lowered_with(bytes: &[u8], quant: &QuantFile, input: &str, seed: u64) -> Lowered {
+    let input = Quantiser::parse(input).unwrap();
+    let network = read_with(bytes, &Options::default(), quant).unwrap_or_else(|e| panic!("{}", e[0]));
+    let front = front::front(&network, Some(input)).unwrap();
+    let lowered = lower::lower(&network, &front, &lower::Options::default()).unwrap_or_else(|e| panic!("{e:?}"));
+    let plain = specification(&network, &front, &lowered).unwrap();
+    let (low, high) = input.codes();
+    let span = u64::try_from(&high - &low).unwrap() + 1;
+    let mut dice = Dice(seed);
+    for row in 0..8 {
+        let code = |k: usize| match row {
+            0 => low.clone(),
+            1 => high.clone(),
+            2 if k == 0 => low.clone(),
+            2 => high.clone(),
+            3 => BigInt::from(k),
+            _ => &low + dice.roll(1 << 31) % span,
+        };
+        let frac = i64::from(input.kif.frac);
+        let x: Vec<Rational> = (0..network.input.elements()).map(code).map(|c| Rational::from_code(&c, frac)).collect();
+        same_outputs(&network, &front, &lowered, Some(&plain), Some(input), &x).unwrap();
+    }
+    lowered
+}
+
+fn softmax_network(count: i64) -> Vec<u8> {
+    let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+    maker.then("Softmax", &[], vec![]);
+    maker.then("Identity", &[], vec![]);
+    maker.bytes(&[1, count])
+}
+
+fn norm_network(operator: &str, count: i64) -> Vec<u8> {
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[count], (0..count).map(|k| 1.0 - k as f32 / 4.0).collect());
+    maker.then(operator, &[&gammas], vec![]);
+    maker.then("Identity", &[], vec![]);
+    maker.bytes(&[1, count])
+}
+
+/// Address bits of the widest table.
+fn table_bits(lowered: &Lowered) -> u32 {
+    lowered.model.tables().iter().map(|t| t.entries.len().next_power_of_two().trailing_zeros()).max().unwrap_or(0)
+}
+
+#[test]
+fn inputs_of_tables_are_as_narrow_as_their_records() {
+    for overflow in Overflow::NAMED.map(|(name, _)| name) {
+        for (round, _) in Round::NAMED {
+            // The record has fewer, as many, and more fractional bits than the exact value.
+            for (kind, input) in [("s8.1", "s14.2"), ("s8.2", "s20.2"), ("s8.4", "s20.2"), ("s9.6", "u14.2")] {
+                let record = format!("{{\"type\": \"{kind}\", \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}");
+                let quant = quant_file(&format!(
+                    "\"Softmax\": {{\"difference\": {record}, \"exp\": {{\"type\": \"u8.7\"}}, \
+                     \"sum\": {{\"type\": \"u8.5\", \"overflow\": \"{overflow}\"}}, \
+                     \"inverse\": {{\"type\": \"u11.10\"}}, \"probability\": {{\"type\": \"u8.7\"}}}}"
+                ));
+                let lowered = lowered_with(&softmax_network(3), &quant, input, 5);
+                // Rounding may have tables too.
+                let bits = table_bits(&lowered);
+                assert!(bits <= 9 || kind == "s8.1", "{record} of {input}: {bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn mean_squares_of_all_types_and_counts_are_lowered() {
+    let mut dice = Dice(77);
+    for operator in ["LayerNormalization", "RMSNormalization"] {
+        for overflow in Overflow::NAMED.map(|(name, _)| name) {
+            for count in [3, 4] {
+                for (kind, input) in [("u8.10", "s7.2"), ("u12.6", "s10.4"), ("s9.2", "s24.8"), ("u8.-3", "u20.4")] {
+                    let (round, _) = Round::NAMED[dice.roll(7) as usize];
+                    let quant = quant_file(&format!(
+                        "\"{operator}\": {{\"rstd\": {{\"mean_square\": {{\"type\": \"{kind}\", \
+                         \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}, \"table\": {{\"type\": \"u10.6\"}}}}}}"
+                    ));
+                    let lowered = lowered_with(&norm_network(operator, count), &quant, input, dice.roll(1 << 30));
+                    // Rounding may have tables too, but none where the mean has fewer fractional bits.
+                    let bits = table_bits(&lowered);
+                    assert!(bits <= if kind == "u8.10" && count == 4 { 8 } else { 12 }, "{kind} of {input}: {bits}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn entries_of_tables_have_up_to_32_bits() {
+    for (exp, inverse) in [("u32.31", "u11.10"), ("s32.30", "u32.31"), ("u32.32", "u32.28"), ("u8.7", "s32.20")] {
+        let quant = quant_file(&format!(
+            "\"Softmax\": {{\"difference\": {{\"type\": \"s8.4\"}}, \"exp\": {{\"type\": \"{exp}\"}}, \
+             \"sum\": {{\"type\": \"u8.5\", \"overflow\": \"SAT\"}}, \"inverse\": {{\"type\": \"{inverse}\"}}, \
+             \"probability\": {{\"type\": \"u8.7\", \"round\": \"RND\"}}}}"
+        ));
+        lowered_with(&softmax_network(3), &quant, "s6.2", 9);
+    }
+}
