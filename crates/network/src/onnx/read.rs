@@ -8,7 +8,6 @@ use super::operators::{self, Build, Operand, Outcome, Resolved};
 use super::proto::{self, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{self, Tensor};
 use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
-use crate::exact::Rational;
 use crate::function::Functions;
 use crate::graph::quant::QuantFile;
 use std::cmp::Reverse;
@@ -775,7 +774,7 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
         return Err("a constant has one attribute".to_owned());
     };
     let scalar = |value| Constant::Value(Tensor { shape: Vec::new(), values: vec![value] });
-    let float = |x: f32| Rational::from_f64(x.into()).ok_or("NaN or infinity");
+    let float = |x: f32| tensor::finite_or_mask(x.into()).ok_or("NaN or infinity");
     Ok(match attribute.name.as_deref().unwrap_or("") {
         "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is no tensor")?),
         "value_float" => scalar(float(attribute.f.unwrap_or(0.0))?),

@@ -1254,3 +1254,50 @@ fn entries_of_tables_have_up_to_32_bits() {
         lowered_with(&softmax_network(3), &quant, "s6.2", 9);
     }
 }
+
+#[test]
+fn minus_infinity_of_every_kind_of_constant_is_a_mask() {
+    let quant = quant_file(&format!("\"Softmax\": {}", softmax_records(&mut Dice(4)).0));
+    let constant = |maker: &mut Maker, attribute: AttributeProto| maker.node("Constant", &[], vec![attribute]);
+    let cast = |maker: &mut Maker, packed: String| {
+        let to = integer("to", 1);
+        maker.node("Cast", &[&packed], vec![to])
+    };
+    let masks: [&dyn Fn(&mut Maker) -> String; 6] = [
+        &|m| m.floats(&[3], vec![0.0, 0.0, f32::NEG_INFINITY]),
+        &|m| {
+            let floats = vec![0.0, 0.0, f32::NEG_INFINITY];
+            constant(m, AttributeProto { floats, ..attribute("value_floats") })
+        },
+        &|m| {
+            let packed = m.packed(&[3], 10, [0u16, 0, 0xfc00].iter().flat_map(|bits| bits.to_le_bytes()).collect());
+            cast(m, packed)
+        },
+        &|m| {
+            let packed = m.packed(&[3], 16, [0u16, 0, 0xff80].iter().flat_map(|bits| bits.to_le_bytes()).collect());
+            cast(m, packed)
+        },
+        &|m| {
+            let raw = [0.0, 0.0, f64::NEG_INFINITY].iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
+            let packed = m.packed(&[3], 11, raw);
+            cast(m, packed)
+        },
+        &|m| {
+            let below = constant(m, AttributeProto { f: Some(f32::NEG_INFINITY), ..attribute("value_float") });
+            let (keep, zero) = (m.floats(&[3], vec![1.0, 1.0, 0.0]), m.floats(&[3], vec![0.0; 3]));
+            m.node("Where", &[&keep, &zero, &below], vec![])
+        },
+    ];
+    for (kind, mask) in masks.iter().enumerate() {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let mask = mask(&mut maker);
+        maker.then("Add", &[&mask], vec![]);
+        maker.then("Softmax", &[], vec![]);
+        maker.then("Identity", &[], vec![]);
+        let bytes = maker.bytes(&[1, 3]);
+        lowered_with(&bytes, &quant, "s6.2,RND,SAT", 3);
+        let network = read_with(&bytes, &Options::default(), &quant).unwrap();
+        let x = typed_row(&mut Dice(1), 3);
+        assert!(run(&network, &x).unwrap()[2].is_zero(), "constant {kind}");
+    }
+}
