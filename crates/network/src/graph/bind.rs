@@ -3,7 +3,7 @@
 use super::MAX_WEIGHTS;
 use super::layout::{Heads, Layout, Operand, Rows};
 use super::outline::{Call, Instance, Outline, arguments, heads, instance, last_axis, title};
-use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting, node_keys};
+use super::quant::{Form, MAX_ENTRY_BITS, Purpose, QuantFile, RootSetting, Setting, node_keys};
 use super::read::{Arg, Axis, Graph, Kind, Node, Norm, Product};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
@@ -14,7 +14,7 @@ use crate::reciprocal::{dyadic_inverse_root, inverse_code, inverse_root_code};
 use crate::rotation::Angle;
 use crate::weights::{Tensor, Weights};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_core::num::Code;
+use alir_core::num::{Code, Kif};
 use alir_interp::samples::array::Numbers;
 use num_bigint::BigInt;
 use std::collections::{BTreeMap, HashMap};
@@ -401,8 +401,9 @@ impl BoundNetwork {
             let node = &graph.nodes[call.node];
             let mut maker = StepMaker { node, outline, names: &mut names, steps: Vec::new() };
             binder.node(node, call, &mut maker)?;
-            for step in maker.steps {
-                check_step(&step, node)?;
+            let made = maker.steps;
+            for step in made {
+                check_step(&step, node, &names)?;
                 steps.push(step);
             }
         }
@@ -471,10 +472,12 @@ fn at(node: &Node, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2008", Place::Path(node.place()), format!("{}: {}", node.title(), message.into()))
 }
 
-/// Bits of a table's entry at most.
-const MAX_ENTRY_BITS: u32 = 32;
-
-fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
+fn check_step(step: &Step, node: &Node, names: &[Group]) -> Result<(), Diagnostic> {
+    let too_wide = |kif: Kif, name: &str| {
+        let message = format!("the type {kif} of {name}; entries of a table have at most {MAX_ENTRY_BITS} bits");
+        let help = format!("give {name} a narrower type in the quantisation file");
+        at(node, message).with_help(help)
+    };
     let table = match &step.operation {
         Operation::Table { .. } => Some(step.quantiser.ok_or_else(|| {
             at(node, "a table needs a type for its entries, and its output is exact")
@@ -484,7 +487,12 @@ fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
         _ => None,
     };
     if let Some(table) = table.filter(|t| t.kif.width() > MAX_ENTRY_BITS) {
-        return Err(at(node, format!("entries of type {}; a table's have at most {MAX_ENTRY_BITS} bits", table.kif)));
+        let name = match (&step.operation, step.record) {
+            (Operation::Swiglu { .. }, _) => format!("the record table of {}", node.op),
+            (_, Some(record)) => format!("the record {record} of {}", node.op),
+            (_, None) => format!("the buffer {}", names[step.slot].name),
+        };
+        return Err(too_wide(table.kif, &name));
     }
     if let Operation::Normalise { centred: true, factors, .. } = &step.operation
         && step.quantiser.is_none()
@@ -496,8 +504,7 @@ fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
     if let Operation::Embed { .. } = &step.operation
         && let Some(quantiser) = step.quantiser.filter(|q| q.kif.width() > MAX_ENTRY_BITS)
     {
-        let kif = quantiser.kif;
-        return Err(at(node, format!("entries of type {kif}; a table's have at most {MAX_ENTRY_BITS} bits")));
+        return Err(too_wide(quantiser.kif, &format!("the buffer {}", names[step.slot].name)));
     }
     if let Operation::Norm { mean, .. } = &step.operation
         && step.quantiser.is_none()

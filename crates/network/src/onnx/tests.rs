@@ -7,7 +7,7 @@ use super::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto,
     StringStringEntryProto, TensorProto, TensorTypeProto, TypeProto, ValueInfoProto,
 };
-use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, summary};
+use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, structure, summary};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::graph::quant::QuantFile;
@@ -1047,7 +1047,7 @@ fn records_masks_and_equations_are_refused_with_reasons() {
     let said = refusal(softmax(None), &[1, 3], &QuantFile::default());
     assert!(said.contains("difference, exp, sum, inverse, probability") && said.contains("nodes.Softmax"), "{said}");
     let said = refusal(softmax(Some(-1e9)), &[1, 3], &complete);
-    assert!(said.contains("leaves nothing of a row"), "{said}");
+    assert!(said.contains("leaves nothing of the row [0, :]"), "{said}");
     let unknown = quant_file("\"Attention\": {}");
     assert!(refusal(softmax(None), &[1, 3], &unknown).contains("no such node"));
     let wrong_key = quant_file("\"Softmax\": {\"score\": {\"type\": \"s8.4\"}}");
@@ -1300,4 +1300,71 @@ fn minus_infinity_of_every_kind_of_constant_is_a_mask() {
         let x = typed_row(&mut Dice(1), 3);
         assert!(run(&network, &x).unwrap()[2].is_zero(), "constant {kind}");
     }
+}
+
+#[test]
+fn the_structure_is_checked_without_records() {
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[3], vec![1.0, 0.5, 0.25]);
+    maker.then("LayerNormalization", &[&gammas], vec![]);
+    maker.then("Softmax", &[], vec![]);
+    maker.then("Identity", &[], vec![]);
+    let bytes = maker.bytes(&[1, 3]);
+    let none = structure(&bytes, &Options::default(), &QuantFile::default()).unwrap();
+    let places: Vec<&str> = none.missing.iter().map(|node| node.place.as_str()).collect();
+    assert_eq!((none.nodes, places.len()), (3, 2), "{places:?}");
+    assert!(none.missing[0].message.contains("mean_square, table") && places[1].contains("(Softmax)"));
+    let quant = quant_file(&format!("\"LayerNormalization\": {}", norm_records(&mut Dice(2)).0));
+    assert_eq!(structure(&bytes, &Options::default(), &quant).unwrap().missing.len(), 1);
+    let short = norm_network("RMSNormalization", 4);
+    let bad = QuantFile::default();
+    assert_eq!(structure(&short, &Options::default(), &bad).unwrap().missing.len(), 1);
+}
+
+#[test]
+fn refusals_name_the_record_the_parameter_and_the_row() {
+    let softmax = |records: &str| quant_file(&format!("\"Softmax\": {{{records}}}"));
+    let records = |difference: &str, exp: &str| {
+        let all = [("difference", difference), ("exp", exp), ("sum", "u8.5"), ("inverse", "u8.7")];
+        let all = all.map(|(name, kind)| format!("\"{name}\": {{\"type\": \"{kind}\"}}")).join(", ");
+        softmax(&format!("{all}, \"probability\": {{\"type\": \"exact\"}}"))
+    };
+    let lowered = |quant: &QuantFile| {
+        let network = read_with(&softmax_network(3), &Options::default(), quant).map_err(|e| e[0].to_string())?;
+        let front = front::front(&network, Some(Quantiser::parse("s20.4").unwrap())).unwrap();
+        lower::lower(&network, &front, &lower::Options::default()).map_err(|e| format!("{e:?}"))
+    };
+    let said = lowered(&records("s17.4", "u8.7")).unwrap_err();
+    assert!(said.contains("nodes.Softmax.difference (s17.4) has 17 bits"), "{said}");
+    let said = lowered(&records("s8.4", "u33.31")).unwrap_err();
+    assert!(said.contains("nodes.Softmax.exp (u33.31) has 33 bits"), "{said}");
+    let refusal = |maker: Maker, shape: &[i64], quant: &QuantFile| {
+        let error = read_with(&maker.bytes(shape), &Options::default(), quant).unwrap_err();
+        error[0].to_string()
+    };
+    // A mask on a Softmax that is cut off.
+    let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+    let mask = maker.floats(&[3], vec![0.0, 0.0, f32::NEG_INFINITY]);
+    maker.then("Add", &[&mask], vec![]);
+    maker.then("Softmax", &[], vec![]);
+    let said = refusal(maker, &[1, 3], &QuantFile::default());
+    assert!(said.contains("the Softmax at the end is cut off"), "{said}");
+    // Inputs and parameters of a norm.
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[3], vec![1.0; 3]);
+    maker.then("LayerNormalization", &[&gammas], vec![]);
+    let norm = quant_file(&format!("\"LayerNormalization\": {}", norm_records(&mut Dice(2)).0));
+    let said = refusal(maker, &[1, 2, 4], &norm);
+    assert!(said.contains(&format!("the scale {gammas} of shape [3] for an input of shape [1, 2, 4]")), "{said}");
+    for (equation, word) in [("bi,i-->b", "has '-' in operand 1"), ("b,i->b", "1 labels for operand 0")] {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let ones = maker.floats(&[3], vec![1.0; 3]);
+        maker.then("Einsum", &[&ones], vec![text("equation", equation)]);
+        let said = refusal(maker, &[1, 3], &QuantFile::default());
+        assert!(said.contains(word), "{equation}: {said}");
+    }
+    let bare =
+        "{\"format\": \"alir2hdl-quant\", \"version\": 1, \"nodes\": {\"Softmax\": {\"probability\": \"exact\"}}}";
+    let problem = QuantFile::read_records(bare.as_bytes()).unwrap_err();
+    assert_eq!(problem.help.as_deref(), Some("write {\"type\": \"exact\"}"));
 }
