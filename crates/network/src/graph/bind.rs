@@ -468,6 +468,9 @@ impl StepMaker<'_> {
     }
 }
 
+/// Elements of a tensor that are read whatever the size of its buffer, so that a message can state both shapes.
+const READ_ANYWAY: u64 = 1 << 16;
+
 fn at(node: &Node, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2008", Place::Path(node.place()), format!("{}: {}", node.title(), message.into()))
 }
@@ -816,19 +819,23 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            found = Some(self.joined(node, instance, &names)?);
+            found = Some((self.joined(node, instance, &names)?, names.join(" + ")));
             break;
         }
         let found = match found {
             None => None,
-            Some(tensor) => {
+            Some((tensor, names)) => {
                 let buffer = &self.graph.buffers[instance.1];
-                let tensor =
-                    without_padding(tensor, &buffer.axes).map_err(|m| self.about_weight(node, instance, &m))?;
+                let tensor = without_padding(tensor, &buffer.axes).map_err(|m| {
+                    let help = format!("the tensor {names} of --weights has to have the shape of the buffer");
+                    self.about_weight(node, instance, &m).with_help(help)
+                })?;
                 if let Numbers::Floats(reals) = &tensor.numbers
-                    && reals.iter().any(|x| !x.is_finite())
+                    && let Some(at) = reals.iter().position(|x| !x.is_finite())
                 {
-                    return Err(self.about_weight(node, instance, "has NaN or infinity among its elements"));
+                    let message = format!("has {} at element {:?}", reals[at], coordinates(&tensor.shape, at));
+                    let help = format!("the tensor {names} of --weights needs finite numbers");
+                    return Err(self.about_weight(node, instance, &message).with_help(help));
                 }
                 Some(Arc::new(tensor))
             }
@@ -843,7 +850,7 @@ impl Binder<'_> {
         let padded: u64 = buffer.axes.iter().map(Axis::padded_size).fold(1, u64::saturating_mul);
         let mut parts = Vec::new();
         for name in names {
-            let tensor = self.weights.read(name, padded.clamp(1, MAX_WEIGHTS * 4))?;
+            let tensor = self.weights.read(name, padded.clamp(READ_ANYWAY, MAX_WEIGHTS * 4))?;
             let tensor = tensor.ok_or_else(|| self.missing(node, instance))?;
             parts.push(in_our_shape(name, tensor, &buffer.shape()));
         }
@@ -942,6 +949,18 @@ fn picked(numbers: &Numbers, order: &[usize]) -> Numbers {
     }
 }
 
+/// Coordinates of an element in row-major order.
+fn coordinates(shape: &[u64], element: usize) -> Vec<u64> {
+    let mut rest = element as u64;
+    let mut all: Vec<u64> = Vec::with_capacity(shape.len());
+    for &size in shape.iter().rev() {
+        all.push(rest % size.max(1));
+        rest /= size.max(1);
+    }
+    all.reverse();
+    all
+}
+
 /// The elements that mean something, of a tensor with or without padding.
 fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
     let real: Vec<u64> = axes.iter().map(Axis::size).collect();
@@ -1026,5 +1045,17 @@ fn by_output(constants: &Constants, shape: &[u64]) -> Constants {
         frac: constants.frac,
         floats: order.iter().map(|&k| constants.floats[k]).collect(),
         name: constants.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_have_coordinates() {
+        assert_eq!(coordinates(&[3, 4], 7), [1, 3]);
+        assert_eq!(coordinates(&[2, 1, 3], 5), [1, 0, 2]);
+        assert!(coordinates(&[], 0).is_empty());
     }
 }
