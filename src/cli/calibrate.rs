@@ -132,9 +132,16 @@ fn calibrated(
 ) -> Result<(Calibration, usize, Batch), Failure> {
     let bytes = read_file(&input.model).map_err(Failure::input)?;
     let name = source::shown(&input.model);
-    if Kind::detect_file(&bytes, &input.model) != Some(Kind::Graph) {
+    let kind = Kind::detect_file(&bytes, &input.model);
+    if kind != Some(Kind::Graph) {
         let message = "this is no IR v2 graph, and only those are calibrated";
-        let help = "QONNX files and programs have the types of all their values in them";
+        let help = match kind {
+            Some(Kind::Onnx) => {
+                "a QONNX file has its types in Quant nodes; give those inside Softmax and norms with --quant, under \
+                 nodes (docs/transformers.md, section 5)"
+            }
+            _ => "programs have the types of all their values in them",
+        };
         return Err(Failure::input(wrong(&name, message).with_help(help)));
     }
     let (structure, golden, nodes) = input.sources().floating(&bytes, &name)?;

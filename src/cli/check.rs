@@ -120,6 +120,18 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
         );
         return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
     }
+    if let Some((Kind::Onnx, bytes)) = input.network_file()?
+        && !input.sources().has_quant()
+        && let Some(structure) = input.sources().incomplete_onnx(&bytes, &source::shown(input.path()))?
+    {
+        input.sources().refuse_token_options()?;
+        let (nodes, weights, adders) = (structure.nodes, structure.size.weights(), structure.size.adders());
+        let mut text = format!("valid structure: {nodes} nodes run, {weights} weights, some {adders} adders expected");
+        for node in &structure.missing {
+            text.push_str(&format!("\n{}: {}", node.place, node.message));
+        }
+        return Ok(Found { text, facts: json!({ "kind": "structure", "nodes": nodes, "weights": weights }) });
+    }
     let (design, file) = input.read_design(global)?;
     Ok(describe(&design, &file.form))
 }

@@ -5,7 +5,7 @@ use super::{Failure, Global, report, say, schema};
 use crate::cmvm;
 use crate::diag::{Diagnostic, Diagnostics, Place, printable};
 use crate::ir::{Layers, Model};
-use crate::network::graph::quant::QuantFile;
+use crate::network::graph::quant::{QUANT_PROBLEM, QuantFile};
 use crate::network::onnx::{self, OnnxMeaning, Refusal, front, lower};
 use crate::network::quantise::Quantiser;
 use serde_json::json;
@@ -14,7 +14,9 @@ use std::path::Path;
 
 /// Options for parsing a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct Options<'a> {
+    /// Path of the quantisation file.
+    pub(super) quant_file: Option<&'a Path>,
     /// Type of the input port; `None` for that of the first quantiser.
     pub(super) input_type: Option<Quantiser>,
     /// Largest number of expected adders.
@@ -32,15 +34,12 @@ pub(super) struct Options {
 pub(super) fn read(
     bytes: &[u8],
     file: &str,
-    options: &Options,
+    options: &Options<'_>,
     quant: &QuantFile,
     global: Global,
 ) -> Result<(Model, Layers, ReadNetwork), Failure> {
-    let refused =
-        |refusals: Vec<Refusal>| Failure::input(Diagnostics(refusals.iter().map(|r| diagnostic(r, file)).collect()));
-    // Standard input has no folder with external data.
-    let folder = Path::new(file).parent().filter(|_| file != "-");
-    let limits = onnx::Options { max_adders: options.max_adders, folder };
+    let refused = |refusals| refused(refusals, file, options.quant_file);
+    let limits = onnx::Options { max_adders: options.max_adders, folder: folder(file) };
     let network = onnx::read_with(bytes, &limits, quant).map_err(refused)?;
     let (weights, adders) = (network.size.weights(), network.size.adders());
     if global.verbose {
@@ -66,6 +65,27 @@ pub(super) fn read(
     Ok((lowered.model, lowered.layers, ReadNetwork { meaning, form }))
 }
 
+/// Folder of a file; standard input has none with external data.
+fn folder(file: &str) -> Option<&Path> {
+    Path::new(file).parent().filter(|_| file != "-")
+}
+
+/// Converts refusals to a failure; `quant_file` is the path of the quantisation file.
+fn refused(refusals: Vec<Refusal>, file: &str, quant_file: Option<&Path>) -> Failure {
+    let one = |refusal: &Refusal| match quant_file.filter(|_| refusal.is_of_quant()) {
+        Some(path) => Diagnostic { code: QUANT_PROBLEM, ..diagnostic(refusal, &path.to_string_lossy()) },
+        None => diagnostic(refusal, file),
+    };
+    Failure::input(Diagnostics(refusals.iter().map(one).collect()))
+}
+
+/// Returns the structure of a file some of whose records are missing; `None` if all records are given or nothing
+/// needs any, and for a file that is refused for another reason.
+pub(super) fn incomplete(bytes: &[u8], file: &str, max_adders: u64, quant: &QuantFile) -> Option<onnx::Structure> {
+    let limits = onnx::Options { max_adders, folder: folder(file) };
+    onnx::structure(bytes, &limits, quant).ok().filter(|structure| !structure.missing.is_empty())
+}
+
 /// Number of significant bits above which a weight counts as not quantised.
 const FLOAT_BITS: u64 = 16;
 
@@ -87,15 +107,21 @@ fn float_weights(bytes: &[u8], network: &onnx::Network) -> Option<Diagnostic> {
     Some(Diagnostic::warning("W0820", Place::Path(printable(&weights.0)), message).with_help(help))
 }
 
-/// Returns the contents of an unusable file as JSON; `None` for one that may be usable.
+/// Returns the contents of an unusable file, or one with missing records, as JSON; `None` for one that may be usable.
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).
-pub(super) fn info_json(bytes: &[u8], file: &str) -> Result<Option<String>, Failure> {
-    let summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
-    if is_usable(&summary) {
+pub(super) fn info_json(
+    bytes: &[u8],
+    file: &str,
+    incomplete: Option<&onnx::Structure>,
+) -> Result<Option<String>, Failure> {
+    let mut summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
+    if is_usable(&summary) && incomplete.is_none() {
         return Ok(None);
     }
+    let missing = incomplete.into_iter().flat_map(|structure| &structure.missing);
+    summary.refusals.extend(missing.map(|node| Refusal::new(node.place.clone(), node.message.clone())));
     let nodes = summary.nodes.iter().enumerate().map(|(index, node)| {
         json!({ "index": index, "place": node.place, "needed": node.needed, "supported": node.supported })
     });
@@ -141,7 +167,12 @@ fn diagnostic(refusal: &Refusal, file: &str) -> Diagnostic {
 ///
 /// # Errors
 /// If it is no ONNX file (exit code 2).
-pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool), Failure> {
+pub(super) fn info(
+    bytes: &[u8],
+    file: &str,
+    all: bool,
+    incomplete: Option<&onnx::Structure>,
+) -> Result<(String, bool), Failure> {
     let summary = onnx::summary(bytes).map_err(|r| Failure::input(diagnostic(&r, file)))?;
     let mut text = String::new();
     let needed = summary.nodes.iter().filter(|node| node.needed).count();
@@ -167,6 +198,13 @@ pub(super) fn info(bytes: &[u8], file: &str, all: bool) -> Result<(String, bool)
     for refusal in &summary.refusals {
         let _ = writeln!(text, "not usable: {}", printable(&refusal.to_string()));
     }
-    let usable = is_usable(&summary);
+    if let Some(structure) = incomplete {
+        let (weights, adders) = (structure.size.weights(), structure.size.adders());
+        let _ = writeln!(text, "{weights} weights, some {adders} adders expected");
+        for node in &structure.missing {
+            let _ = writeln!(text, "{}: {}", printable(&node.place), printable(&node.message));
+        }
+    }
+    let usable = is_usable(&summary) && incomplete.is_none();
     Ok((text, usable))
 }

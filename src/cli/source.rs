@@ -227,6 +227,24 @@ impl SourceArgs {
             .map_err(|e| Failure::input(e.in_file(file.as_ref())))
     }
 
+    /// The records of a QONNX network in the quantisation file; none without such a file.
+    ///
+    /// # Errors
+    /// What is wrong with the file (exit code 2).
+    fn records(&self) -> Result<QuantFile, Failure> {
+        let Some(path) = &self.quant else { return Ok(QuantFile::default()) };
+        let bytes = graph::read_file(path).map_err(Failure::input)?;
+        QuantFile::read_records(&bytes).map_err(|e| Failure::input(e.in_file(path)))
+    }
+
+    /// The structure of a QONNX file whose records of intermediate values are missing, or not complete.
+    ///
+    /// # Errors
+    /// What is wrong with the quantisation file (exit code 2).
+    pub(super) fn incomplete_onnx(&self, bytes: &[u8], file: &str) -> Result<Option<onnx::Structure>, Failure> {
+        Ok(super::onnx::incomplete(bytes, file, self.max_adders, &self.records()?))
+    }
+
     /// Reads a source: the program that it becomes, each of its matrices solved with `cmvm`, and what it means.
     ///
     /// # Errors
@@ -243,18 +261,13 @@ impl SourceArgs {
             Kind::Onnx => {
                 self.refuse_token_options()?;
                 let options = super::onnx::Options {
+                    quant_file: self.quant.as_deref(),
                     input_type: self.input_type,
                     max_adders: self.max_adders,
                     max_table_bits: self.max_table_bits,
                     cmvm,
                 };
-                let quant = match &self.quant {
-                    None => QuantFile::default(),
-                    Some(path) => {
-                        let bytes = graph::read_file(path).map_err(Failure::input)?;
-                        QuantFile::read_records(&bytes).map_err(|e| Failure::input(e.in_file(path)))?
-                    }
-                };
+                let quant = self.records()?;
                 super::onnx::read(bytes, file, &options, &quant, global)
             }
             Kind::Graph => {

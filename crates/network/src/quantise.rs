@@ -82,9 +82,16 @@ impl Round {
     /// otherwise.
     /// With [`Round::HalfEven`] another 1 is added where the last bit that stays is set.
     pub(super) fn summands(self, dropped: u32) -> (BigInt, BigInt) {
-        let half = BigInt::from(1) << (dropped - 1);
-        let below_half: BigInt = &half - 1;
-        let below_one: BigInt = &half * 2 - 1;
+        self.division_summands(&(BigInt::from(1) << dropped))
+    }
+
+    /// Returns the summands before a division by a positive integer is rounded down: for a negative raw value, and
+    /// otherwise.
+    /// [`Round::HalfEven`] rounds ties down with them, so that an odd divisor, which has no ties, needs no more.
+    pub(super) fn division_summands(self, divisor: &BigInt) -> (BigInt, BigInt) {
+        let half: BigInt = divisor >> 1u32;
+        let below_one: BigInt = divisor - 1;
+        let below_half: BigInt = &below_one >> 1u32;
         match self {
             Round::Floor => (BigInt::ZERO, BigInt::ZERO),
             Round::Ceil => (below_one.clone(), below_one),

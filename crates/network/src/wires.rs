@@ -250,32 +250,19 @@ impl Wires {
         let fine = x.frac().max(frac);
         let dropped = (fine - frac) as u64;
         let divisor = &odd << dropped;
-        let half: BigInt = &divisor >> 1u32;
-        let below_half = if dropped > 0 { &half - 1 } else { half.clone() };
-        let below_one: BigInt = &divisor - 1;
-        let zero = BigInt::ZERO;
-        let (negative, positive) = match quantiser.round {
-            Round::Floor => (zero.clone(), zero),
-            Round::Ceil => (below_one.clone(), below_one),
-            Round::TowardZero => (below_one, zero),
-            Round::AwayFromZero => (zero, below_one),
-            Round::HalfUp => (half.clone(), half),
-            Round::HalfDown => (below_half.clone(), below_half),
-            Round::HalfAway => (below_half, half),
-            Round::HalfTowardZero => (half, below_half),
-            Round::HalfEven => {
-                let up = self.floored_quotient(&x, &half, &odd, frac);
-                if dropped == 0 {
-                    return self.overflowed(&up, quantiser);
-                }
-                // Rounded up and down, the two differ at a tie only, and one of them is even.
-                let down = self.floored_quotient(&x, &below_half, &odd, frac);
-                let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
-                let (min, max) = (down.min(), up.max());
-                let even = self.mux(&last, &down, &up, min, max);
-                return self.overflowed(&even, quantiser);
+        let (negative, positive) = quantiser.round.division_summands(&divisor);
+        if quantiser.round == Round::HalfEven {
+            let up = self.floored_quotient(&x, &(&divisor >> 1u32), &odd, frac);
+            if dropped == 0 {
+                return self.overflowed(&up, quantiser);
             }
-        };
+            // Rounded up and down, the two differ at a tie only, and one of them is even.
+            let down = self.floored_quotient(&x, &positive, &odd, frac);
+            let last = self.op(Op::Quantise { x: up.id, shift: 0 }, Interval::new(0, 1, frac));
+            let (min, max) = (down.min(), up.max());
+            let even = self.mux(&last, &down, &up, min, max);
+            return self.overflowed(&even, quantiser);
+        }
         let code = if negative == positive || !x.may_be_negative() {
             self.floored_quotient(&x, &positive, &odd, frac)
         } else {

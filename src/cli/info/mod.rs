@@ -216,13 +216,16 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     if let Some((source::Kind::Onnx, bytes)) = args.input.network_file()? {
         // Before the listing is printed.
         args.input.sources().refuse_token_options()?;
+        let name = source::shown(&args.input.model);
+        let incomplete = args.input.sources().incomplete_onnx(&bytes, &name)?;
+        let incomplete = incomplete.as_ref();
         if args.json {
-            match super::onnx::info_json(&bytes, &source::shown(&args.input.model))? {
+            match super::onnx::info_json(&bytes, &name, incomplete)? {
                 Some(document) => return print(document.as_bytes()),
                 None => return described(args, global),
             }
         }
-        let (listing, usable) = super::onnx::info(&bytes, &source::shown(&args.input.model), global.verbose)?;
+        let (listing, usable) = super::onnx::info(&bytes, &name, global.verbose, incomplete)?;
         let printed = print(listing.as_bytes());
         if !usable {
             return printed;

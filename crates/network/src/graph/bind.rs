@@ -3,7 +3,7 @@
 use super::MAX_WEIGHTS;
 use super::layout::{Heads, Layout, Operand, Rows};
 use super::outline::{Call, Instance, Outline, arguments, heads, instance, last_axis, title};
-use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting, node_keys};
+use super::quant::{Form, MAX_ENTRY_BITS, Purpose, QuantFile, RootSetting, Setting, node_keys};
 use super::read::{Arg, Axis, Graph, Kind, Node, Norm, Product};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
@@ -14,7 +14,7 @@ use crate::reciprocal::{dyadic_inverse_root, inverse_code, inverse_root_code};
 use crate::rotation::Angle;
 use crate::weights::{Tensor, Weights};
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
-use alir_core::num::Code;
+use alir_core::num::{Code, Kif};
 use alir_interp::samples::array::Numbers;
 use num_bigint::BigInt;
 use std::collections::{BTreeMap, HashMap};
@@ -401,8 +401,9 @@ impl BoundNetwork {
             let node = &graph.nodes[call.node];
             let mut maker = StepMaker { node, outline, names: &mut names, steps: Vec::new() };
             binder.node(node, call, &mut maker)?;
-            for step in maker.steps {
-                check_step(&step, node)?;
+            let made = maker.steps;
+            for step in made {
+                check_step(&step, node, &names)?;
                 steps.push(step);
             }
         }
@@ -467,14 +468,19 @@ impl StepMaker<'_> {
     }
 }
 
+/// Elements of a tensor that are read whatever the size of its buffer, so that a message can state both shapes.
+const READ_ANYWAY: u64 = 1 << 16;
+
 fn at(node: &Node, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error("E2008", Place::Path(node.place()), format!("{}: {}", node.title(), message.into()))
 }
 
-/// Bits of a table's entry at most.
-const MAX_ENTRY_BITS: u32 = 32;
-
-fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
+fn check_step(step: &Step, node: &Node, names: &[Group]) -> Result<(), Diagnostic> {
+    let too_wide = |kif: Kif, name: &str| {
+        let message = format!("the type {kif} of {name}; entries of a table have at most {MAX_ENTRY_BITS} bits");
+        let help = format!("give {name} a narrower type in the quantisation file");
+        at(node, message).with_help(help)
+    };
     let table = match &step.operation {
         Operation::Table { .. } => Some(step.quantiser.ok_or_else(|| {
             at(node, "a table needs a type for its entries, and its output is exact")
@@ -484,7 +490,12 @@ fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
         _ => None,
     };
     if let Some(table) = table.filter(|t| t.kif.width() > MAX_ENTRY_BITS) {
-        return Err(at(node, format!("entries of type {}; a table's have at most {MAX_ENTRY_BITS} bits", table.kif)));
+        let name = match (&step.operation, step.record) {
+            (Operation::Swiglu { .. }, _) => format!("the record table of {}", node.op),
+            (_, Some(record)) => format!("the record {record} of {}", node.op),
+            (_, None) => format!("the buffer {}", names[step.slot].name),
+        };
+        return Err(too_wide(table.kif, &name));
     }
     if let Operation::Normalise { centred: true, factors, .. } = &step.operation
         && step.quantiser.is_none()
@@ -496,8 +507,7 @@ fn check_step(step: &Step, node: &Node) -> Result<(), Diagnostic> {
     if let Operation::Embed { .. } = &step.operation
         && let Some(quantiser) = step.quantiser.filter(|q| q.kif.width() > MAX_ENTRY_BITS)
     {
-        let kif = quantiser.kif;
-        return Err(at(node, format!("entries of type {kif}; a table's have at most {MAX_ENTRY_BITS} bits")));
+        return Err(too_wide(quantiser.kif, &format!("the buffer {}", names[step.slot].name)));
     }
     if let Operation::Norm { mean, .. } = &step.operation
         && step.quantiser.is_none()
@@ -809,19 +819,23 @@ impl Binder<'_> {
                 }
                 continue;
             }
-            found = Some(self.joined(node, instance, &names)?);
+            found = Some((self.joined(node, instance, &names)?, names.join(" + ")));
             break;
         }
         let found = match found {
             None => None,
-            Some(tensor) => {
+            Some((tensor, names)) => {
                 let buffer = &self.graph.buffers[instance.1];
-                let tensor =
-                    without_padding(tensor, &buffer.axes).map_err(|m| self.about_weight(node, instance, &m))?;
+                let tensor = without_padding(tensor, &buffer.axes).map_err(|m| {
+                    let help = format!("the tensor {names} of --weights has to have the shape of the buffer");
+                    self.about_weight(node, instance, &m).with_help(help)
+                })?;
                 if let Numbers::Floats(reals) = &tensor.numbers
-                    && reals.iter().any(|x| !x.is_finite())
+                    && let Some(at) = reals.iter().position(|x| !x.is_finite())
                 {
-                    return Err(self.about_weight(node, instance, "has NaN or infinity among its elements"));
+                    let message = format!("has {} at element {:?}", reals[at], coordinates(&tensor.shape, at));
+                    let help = format!("the tensor {names} of --weights needs finite numbers");
+                    return Err(self.about_weight(node, instance, &message).with_help(help));
                 }
                 Some(Arc::new(tensor))
             }
@@ -836,7 +850,7 @@ impl Binder<'_> {
         let padded: u64 = buffer.axes.iter().map(Axis::padded_size).fold(1, u64::saturating_mul);
         let mut parts = Vec::new();
         for name in names {
-            let tensor = self.weights.read(name, padded.clamp(1, MAX_WEIGHTS * 4))?;
+            let tensor = self.weights.read(name, padded.clamp(READ_ANYWAY, MAX_WEIGHTS * 4))?;
             let tensor = tensor.ok_or_else(|| self.missing(node, instance))?;
             parts.push(in_our_shape(name, tensor, &buffer.shape()));
         }
@@ -935,6 +949,18 @@ fn picked(numbers: &Numbers, order: &[usize]) -> Numbers {
     }
 }
 
+/// Coordinates of an element in row-major order.
+fn coordinates(shape: &[u64], element: usize) -> Vec<u64> {
+    let mut rest = element as u64;
+    let mut all: Vec<u64> = Vec::with_capacity(shape.len());
+    for &size in shape.iter().rev() {
+        all.push(rest % size.max(1));
+        rest /= size.max(1);
+    }
+    all.reverse();
+    all
+}
+
 /// The elements that mean something, of a tensor with or without padding.
 fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
     let real: Vec<u64> = axes.iter().map(Axis::size).collect();
@@ -1019,5 +1045,17 @@ fn by_output(constants: &Constants, shape: &[u64]) -> Constants {
         frac: constants.frac,
         floats: order.iter().map(|&k| constants.floats[k]).collect(),
         name: constants.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_have_coordinates() {
+        assert_eq!(coordinates(&[3, 4], 7), [1, 3]);
+        assert_eq!(coordinates(&[2, 1, 3], 5), [1, 0, 2]);
+        assert!(coordinates(&[], 0).is_empty());
     }
 }

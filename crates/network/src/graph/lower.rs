@@ -59,6 +59,7 @@ pub fn with_layers(program: &BoundNetwork, limits: &Limits) -> Result<(Model, La
         wires: Wires::new(inputs),
         slots: vec![Vec::new(); program.slots],
         types: vec![None; program.slots],
+        names: program.names.iter().map(|group| group.name.clone()).collect(),
         functions: Functions::new(),
         entries: HashMap::new(),
         solver: MatrixSolver::new(limits.cmvm),
@@ -123,6 +124,8 @@ struct Lowering {
     slots: Vec<Vec<Wire>>,
     /// The type of each slot's value, if it has one.
     types: Vec<Option<Quantiser>>,
+    /// The name of each slot's buffer or record.
+    names: Vec<String>,
     functions: Functions,
     entries: HashMap<TableKey, Vec<i64>>,
     solver: MatrixSolver,
@@ -162,9 +165,20 @@ impl Lowering {
             }
             Operation::Table { x, function } => {
                 let quantiser = step.quantiser.expect("tables without a type are refused");
-                if let Some(name) = step.record {
-                    let width = self.types[x.slot].map_or(0, |q| q.kif.width());
-                    self.check_address(step, name, width)?;
+                if step.record.is_some()
+                    && let Some(Quantiser { kif, .. }) = self.types[x.slot]
+                    && kif.width() > self.limits.max_table_bits
+                {
+                    // The last part of its name: `0:softmax:0.sum`.
+                    let name = self.names[x.slot].rsplit('.').next().unwrap_or_default().to_owned();
+                    let (width, most) = (kif.width(), self.limits.max_table_bits);
+                    let message = format!(
+                        "the record {name} ({kif}) has {width} bits; the table of {} takes at most {most}",
+                        function.name()
+                    );
+                    let help =
+                        format!("give {name} a narrower type in the quantisation file, or raise --max-table-bits");
+                    return Err(refused(step, message).with_help(help));
                 }
                 let x = x.token(&self.slots, token);
                 return x.iter().map(|x| self.table(step, x, function, quantiser)).collect();

@@ -141,7 +141,11 @@ pub fn record_names(kind: &Kind) -> &'static [&'static str] {
 const NODE_KEYS: [&str; 10] =
     ["rstd", "mean", "table", "scale", "score", "difference", "exp", "sum", "inverse", "probability"];
 
-fn is_table(name: &str) -> bool {
+/// Bits of an entry of a table at most.
+pub(crate) const MAX_ENTRY_BITS: u32 = 32;
+
+/// Returns `true` if the record has the type of a table's entries.
+pub(crate) fn is_table(name: &str) -> bool {
     matches!(name, "exp" | "inverse" | "table")
 }
 
@@ -158,8 +162,11 @@ pub struct QuantFile {
     floating: bool,
 }
 
+/// Code of a problem in a quantisation file.
+pub const QUANT_PROBLEM: &str = "E2004";
+
 fn wrong(place: impl Into<String>, message: impl Into<String>) -> Diagnostic {
-    Diagnostic::error("E2004", Place::Path(place.into()), message)
+    Diagnostic::error(QUANT_PROBLEM, Place::Path(place.into()), message)
 }
 
 impl QuantFile {
@@ -433,21 +440,36 @@ impl QuantFile {
         Ok(())
     }
 
-    /// Checks that the entries of these keys have no other names than the known ones.
+    /// Returns where a record has its type from: `nodes.KEY.NAME`, or `default.table`.
+    pub fn record_place(&self, keys: &[String], is_norm: bool, name: &str) -> String {
+        let has_type = |key: &&String| {
+            let records = self.nodes.get(*key).and_then(|node| match &node.rstd {
+                Some(RootEntry::Measured(records)) if is_norm => Some(records),
+                _ => (!is_norm).then_some(&node.records),
+            });
+            records.and_then(|records| records.get(name)).is_some_and(|entry| entry.form.is_some())
+        };
+        let inside = if is_norm { ".rstd" } else { "" };
+        match keys.iter().rfind(has_type) {
+            None if is_table(name) => "default.table".to_owned(),
+            key => format!("nodes.{}{inside}.{name}", key.or(keys.first()).map_or("", String::as_str)),
+        }
+    }
+
+    /// Checks that the entry of a key has no other names than the known ones.
     ///
     /// # Errors
-    /// The first other name, in words.
-    pub fn check_keys(&self, keys: &[String], known: &[&str]) -> Result<(), String> {
-        for key in keys {
-            let Some(found) = self.nodes.get(key) else { continue };
-            if let Some(name) = found.keys().find(|name| !known.contains(name)) {
-                return Err(format!("quant.nodes.{key}.{name}: it has no such key; there are {}", known.join(", ")));
-            }
-            if let Some(RootEntry::Constant(_)) = found.rstd {
-                return Err(format!(
-                    "quant.nodes.{key}.rstd is a constant; records of mean_square and table are needed"
-                ));
-            }
+    /// The first other name.
+    pub fn check_keys(&self, key: &str, title: &str, known: &[&str]) -> Result<(), Diagnostic> {
+        let Some(found) = self.nodes.get(key) else { return Ok(()) };
+        if let Some(name) = found.keys().find(|name| !known.contains(name)) {
+            let help = if known.is_empty() { "it has none".into() } else { format!("there are {}", known.join(", ")) };
+            return Err(wrong(format!("quant.nodes.{key}.{name}"), format!("{title} has no such key")).with_help(help));
+        }
+        if let Some(RootEntry::Constant(_)) = found.rstd {
+            let message = format!("a constant rstd of {title}, whose rstd depends on the data");
+            return Err(wrong(format!("quant.nodes.{key}.rstd"), message)
+                .with_help("give records: {\"mean_square\": {\"type\": ...}, \"table\": {\"type\": ...}}"));
         }
         Ok(())
     }
@@ -545,7 +567,13 @@ fn object<'a>(value: &'a Value, place: &str) -> Result<&'a [(String, Value)], Di
 
 fn entry(value: &Value, place: &str, is_weight: bool) -> Result<Entry, Diagnostic> {
     let mut found = Entry::default();
-    for (key, value) in object(value, place)? {
+    let members = object(value, place).map_err(|problem| match form(value) {
+        Ok(_) => problem.with_help(format!("write {{\"type\": {}}}", value.to_text())),
+        Err(_) => {
+            problem.with_help("an entry is of the form {\"type\": \"s8.5\", \"round\": \"RND\", \"overflow\": \"SAT\"}")
+        }
+    })?;
+    for (key, value) in members {
         let place = format!("{place}.{key}");
         let name = || value.text().ok_or_else(|| wrong(&*place, format!("{} is no name of a mode", value.brief())));
         match key.as_str() {

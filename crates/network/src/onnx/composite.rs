@@ -1,12 +1,14 @@
 //! Operators that become several steps: softmax and the norms whose root depends on the data, with a type for each
 //! intermediate value, and Einsum as a product of matrices.
 
+use super::RecordType;
 use super::kernel::{Binary, Codes, Dot, Element, Group, Kernel, Quant, Step, Unary, broadcast_elements, strides_of};
 use super::tensor::Tensor;
 use crate::exact::Rational;
 use crate::function::Function;
-use crate::graph::quant::{QuantFile, Setting};
-use crate::quantise::Quantiser;
+use crate::graph::quant::{MAX_ENTRY_BITS, QuantFile, Setting, is_table};
+use crate::quantise::{Overflow, Quantiser, Round};
+use alir_core::num::Kif;
 use num_bigint::BigInt;
 
 /// A mask drops elements that are below this: -2^15.
@@ -30,6 +32,8 @@ pub(super) struct Stage {
     pub(super) inputs: Vec<Source>,
     /// A function that the next stage's table applies.
     pub(super) pending: Option<Function>,
+    /// The type of that function's arguments.
+    pub(super) record: Option<RecordType>,
     pub(super) build: BuildStage,
 }
 
@@ -45,7 +49,7 @@ impl Stages {
         build: impl FnOnce(&[Option<&Tensor>]) -> Result<Kernel, String> + 'static,
     ) -> Source {
         let (shape, inputs) = (shape.to_vec(), inputs.to_vec());
-        self.0.push(Stage { shape, inputs, pending: None, build: Box::new(build) });
+        self.0.push(Stage { shape, inputs, pending: None, record: None, build: Box::new(build) });
         Source::Stage(self.0.len() - 1)
     }
 
@@ -60,12 +64,34 @@ impl Stages {
         })
     }
 
-    /// A function of each element, which the quantiser after it decides.
-    fn table(&mut self, shape: &[usize], x: Source, function: Function, quantiser: Option<Quantiser>) -> Source {
+    /// A function of each element, whose type is `from`; the quantiser after the function decides it.
+    fn table(
+        &mut self,
+        shape: &[usize],
+        x: Source,
+        function: Function,
+        (from, to): (&TypedRecord, &TypedRecord),
+    ) -> Source {
         let y = self.push(shape, &[x], move |_| Ok(Kernel::Unary(Unary::Function(function))));
         let Source::Stage(index) = y else { return y };
         self.0[index].pending = Some(function);
-        self.quantised(shape, y, quantiser)
+        self.0[index].record =
+            from.quantiser.map(|quantiser| RecordType { place: from.place.clone(), kif: quantiser.kif });
+        self.quantised(shape, y, to.quantiser)
+    }
+}
+
+/// Records of a softmax, those that may be exact last.
+const SOFTMAX: [&str; 5] = ["difference", "exp", "sum", "inverse", "probability"];
+/// Records of a norm's `rstd`.
+const NORM: [&str; 2] = ["mean_square", "table"];
+
+/// Names in the entry of a node of this operator.
+pub(super) fn keys_of(operator: &str) -> &'static [&'static str] {
+    match operator {
+        "Softmax" => &SOFTMAX,
+        "LayerNormalization" | "RMSNormalization" => &["rstd"],
+        _ => &[],
     }
 }
 
@@ -74,6 +100,14 @@ pub(super) struct Records<'q> {
     pub(super) quant: &'q QuantFile,
     /// Keys of the node, the widest first.
     pub(super) keys: [String; 2],
+    /// `true` if only the structure matters: any type takes the place of one that is missing.
+    pub(super) untyped: bool,
+}
+
+/// The type of an intermediate value, and where it is given.
+struct TypedRecord {
+    quantiser: Option<Quantiser>,
+    place: String,
 }
 
 impl Records<'_> {
@@ -81,26 +115,60 @@ impl Records<'_> {
         self.quant.record_of(&self.keys, norm, name)
     }
 
-    /// The types of these values; each that is missing is named.
-    fn types(&self, norm: bool, names: &[&str], exact: &[&str]) -> Result<Vec<Option<Quantiser>>, String> {
-        self.quant.check_keys(&self.keys, if norm { &["rstd"] } else { names })?;
+    /// Names of the node's records; the flag is `true` if these are inside `rstd`.
+    fn names(&self) -> (bool, &'static [&'static str]) {
+        match self.keys[0].as_str() {
+            "Softmax" => (false, &SOFTMAX),
+            "LayerNormalization" | "RMSNormalization" => (true, &NORM),
+            _ => (false, &[]),
+        }
+    }
+
+    /// Records without a type; `None` if all have one.
+    pub(super) fn missing(&self) -> Option<String> {
+        let (norm, names) = self.names();
         let missing: Vec<&str> = names.iter().copied().filter(|name| !self.setting(norm, name).is_given()).collect();
         let inside = if norm { ".rstd" } else { "" };
-        if !missing.is_empty() {
-            return Err(format!(
+        (!missing.is_empty()).then(|| {
+            format!(
                 "it needs records with types for {} in the quantisation file (--quant), under nodes.{}{inside}; \
                  missing: {}",
                 names.join(", "),
                 self.keys[0],
                 missing.join(", ")
-            ));
-        }
-        let quantiser = |name: &&str| match self.setting(norm, name).quantiser() {
-            None if !exact.contains(name) => Err(format!("{name} cannot be exact: a table needs types")),
-            found => Ok(found),
-        };
-        names.iter().map(quantiser).collect()
+            )
+        })
     }
+
+    /// The types of the records; each that is missing is named.
+    fn types(&self) -> Result<Vec<TypedRecord>, String> {
+        if let Some(missing) = self.missing().filter(|_| !self.untyped) {
+            return Err(missing);
+        }
+        let (norm, names) = self.names();
+        let typed = |name: &&str| {
+            let (setting, place) = (self.setting(norm, name), self.quant.record_place(&self.keys, norm, name));
+            let quantiser = match setting.quantiser() {
+                None if !setting.is_given() => Some(any_type()),
+                None if *name != "probability" => return Err(format!("{name} cannot be exact: a table needs types")),
+                found => found,
+            };
+            match quantiser.filter(|q| is_table(name) && q.kif.width() > MAX_ENTRY_BITS) {
+                Some(Quantiser { kif, .. }) => Err(format!(
+                    "the record {place} ({kif}) has {} bits; entries of tables have at most {MAX_ENTRY_BITS}: give the \
+                     record a narrower type",
+                    kif.width()
+                )),
+                None => Ok(TypedRecord { quantiser, place }),
+            }
+        };
+        names.iter().map(typed).collect()
+    }
+}
+
+/// A type in place of one that is missing.
+fn any_type() -> Quantiser {
+    Quantiser { kif: Kif { signed: true, int: 3, frac: 4 }, round: Round::Floor, overflow: Overflow::Saturate }
 }
 
 /// A constant mask before a softmax: the elements that it drops.
@@ -178,6 +246,16 @@ fn rows(shape: &[usize], axes: std::ops::Range<usize>) -> (Vec<Vec<Element>>, Ve
     (rows, row_of)
 }
 
+/// The place of an element's row: `[0, 2, :]` where the last axis is that of the row.
+fn position(shape: &[usize], axes: &std::ops::Range<usize>, element: usize) -> String {
+    let coordinate = |(axis, stride): (usize, usize)| match axes.contains(&axis) {
+        true => ":".to_owned(),
+        false => (element / stride % shape[axis]).to_string(),
+    };
+    let all: Vec<String> = strides_of(shape).into_iter().enumerate().map(coordinate).collect();
+    format!("[{}]", all.join(", "))
+}
+
 /// Softmax over these axes as one.
 pub(super) fn softmax(
     x: usize,
@@ -186,23 +264,28 @@ pub(super) fn softmax(
     mask: &Mask,
     records: &Records,
 ) -> Result<Stages, String> {
-    let names = ["difference", "exp", "sum", "inverse", "probability"];
-    let types = records.types(false, &names, &["probability"])?;
-    let (rows, row_of) = rows(shape, axes);
+    let types = records.types()?;
+    let [difference_type, exp_type, sum_type, inverse_type, probability_type] = types.as_slice() else {
+        return Err("a softmax without its records".to_owned());
+    };
+    let (rows, row_of) = rows(shape, axes.clone());
     let by_row = [rows.len()];
     let x = Source::Tensor(x);
     let mut stages = Stages::default();
     let with_mask = |own: &[Source]| [own, mask.sources().as_slice()].concat();
     // What a mask drops is in no row; its difference is that of another element, so that it costs nothing.
     let kept = {
-        let (mask, shape, rows) = (mask.clone(), shape.to_vec(), rows.clone());
+        let (mask, shape, rows, axes) = (mask.clone(), shape.to_vec(), rows.clone(), axes.clone());
         move |constants: &[Option<&Tensor>]| {
             let dropped = mask.dropped(constants, &shape)?;
             let left = |row: &Vec<Element>| row.iter().copied().filter(|&e| !dropped[e as usize]).collect::<Vec<_>>();
             let left: Vec<Vec<Element>> = rows.iter().map(left).collect();
-            match left.iter().any(Vec::is_empty) {
-                true => Err("the mask leaves nothing of a row".to_owned()),
-                false => Ok((left, dropped)),
+            match left.iter().position(Vec::is_empty) {
+                Some(row) => {
+                    let row = position(&shape, &axes, rows[row][0] as usize);
+                    Err(format!("the mask leaves nothing of the row {row}: it needs an element that is kept"))
+                }
+                None => Ok((left, dropped)),
             }
         }
     };
@@ -214,17 +297,17 @@ pub(super) fn softmax(
         let instead = |e: usize| if dropped[e] { left[row[e] as usize][0] } else { e as Element };
         Ok(Kernel::Binary(Binary::Sub, (0..row.len()).map(instead).collect(), row))
     });
-    let difference = stages.quantised(shape, difference, types[0]);
-    let exp = stages.table(shape, difference, Function::Exp, types[1]);
+    let difference = stages.quantised(shape, difference, difference_type.quantiser);
+    let exp = stages.table(shape, difference, Function::Exp, (difference_type, exp_type));
     let own = kept.clone();
     let sum = stages.push(&by_row, &with_mask(&[exp]), move |constants| {
         Ok(Kernel::SumOf(own(constants)?.0.into_iter().map(|row| (row, Rational::one())).collect()))
     });
-    let sum = stages.quantised(&by_row, sum, types[2]);
-    let inverse = stages.table(&by_row, sum, Function::Inverse, types[3]);
+    let sum = stages.quantised(&by_row, sum, sum_type.quantiser);
+    let inverse = stages.table(&by_row, sum, Function::Inverse, (sum_type, inverse_type));
     let all: Vec<Element> = (0..row_of.len() as Element).collect();
     let product = stages.push(shape, &[exp, inverse], move |_| Ok(Kernel::Binary(Binary::Mul, all, row_of)));
-    let p = stages.quantised(shape, product, types[4]);
+    let p = stages.quantised(shape, product, probability_type.quantiser);
     stages.push(shape, &with_mask(&[p]), move |constants| {
         let (_, dropped) = kept(constants)?;
         let element = |(e, dropped): (usize, bool)| (!dropped).then_some((0, e as u32));
@@ -233,17 +316,26 @@ pub(super) fn softmax(
     Ok(stages)
 }
 
-/// A norm over the axes from `axis` on; factors and summands have their tensors and shapes.
+/// Factors or summands of a norm.
+pub(super) struct Parameter {
+    pub(super) tensor: usize,
+    pub(super) shape: Vec<usize>,
+    /// Role and name, for messages.
+    pub(super) title: String,
+}
+
+/// A norm over the axes from `axis` on.
 pub(super) fn norm(
     x: usize,
     shape: &[usize],
     axis: usize,
     centred: bool,
     epsilon: &Rational,
-    parameters: [Option<(usize, Vec<usize>)>; 2],
+    parameters: [Option<Parameter>; 2],
     records: &Records,
 ) -> Result<Stages, String> {
-    let types = records.types(true, &["mean_square", "table"], &[])?;
+    let types = records.types()?;
+    let [mean_square_type, table_type] = types.as_slice() else { return Err("a norm without its records".to_owned()) };
     let (rows, row_of) = rows(shape, axis..shape.len());
     let size = rows.first().map_or(0, Vec::len);
     let share = Rational::new(BigInt::from(1), &BigInt::from(size)).ok_or("a norm over no elements")?;
@@ -259,18 +351,21 @@ pub(super) fn norm(
     }
     let square = stages.push(shape, &[value], |_| Ok(Kernel::Unary(Unary::Power(2))));
     let mean_square = stages.push(&by_row, &[square], move |_| Ok(Kernel::SumOf(windows)));
-    let mean_square = stages.quantised(&by_row, mean_square, types[0]);
+    let mean_square = stages.quantised(&by_row, mean_square, mean_square_type.quantiser);
     let (count, summand) = (rows.len(), vec![epsilon.clone()]);
     let moved = stages.push(&by_row, &[mean_square], move |_| {
         Ok(Kernel::Scale { channel: vec![0; count], factor: vec![Rational::one()], summand })
     });
-    let rstd = stages.table(&by_row, moved, Function::InverseRoot, types[1]);
+    let rstd = stages.table(&by_row, moved, Function::InverseRoot, (mean_square_type, table_type));
     let own = all.clone();
     let mut result = stages.push(shape, &[value, rstd], move |_| Ok(Kernel::Binary(Binary::Mul, own, row_of)));
     for (parameter, operation) in parameters.into_iter().zip([Binary::Mul, Binary::Add]) {
-        let Some((tensor, from)) = parameter else { continue };
+        let Some(Parameter { tensor, shape: from, title }) = parameter else { continue };
         if from.len() > shape.len() || from.iter().rev().zip(shape.iter().rev()).any(|(&a, &b)| a != 1 && a != b) {
-            return Err(format!("a parameter of shape {from:?} for a value of shape {shape:?}"));
+            return Err(format!(
+                "{title} of shape {from:?} for an input of shape {shape:?}: it needs the last axes of the input, \
+                 or sizes of 1"
+            ));
         }
         let (own, other) = (all.clone(), broadcast_elements(&from, shape));
         let inputs = [result, Source::Tensor(tensor)];
@@ -298,9 +393,7 @@ impl Equation {
         let parts: Vec<Vec<char>> = left.split(',').map(|part| part.chars().collect()).collect();
         let operands = <[Vec<char>; 2]>::try_from(parts)
             .map_err(|parts| format!("the equation {text:?} has {} operands; two are supported", parts.len()))?;
-        let is_unique = |labels: &[char]| labels.iter().enumerate().all(|(k, label)| !labels[..k].contains(label));
-        let valid = |labels: &[char]| labels.iter().all(char::is_ascii_alphabetic) && is_unique(labels);
-        let result = match right {
+        let result: Vec<char> = match right {
             Some(right) => right.chars().collect(),
             None => {
                 // Labels that occur once, in order of the alphabet.
@@ -311,11 +404,26 @@ impl Equation {
                 once
             }
         };
-        let known = |label: &char| operands.iter().any(|labels| labels.contains(label));
-        if !operands.iter().all(|labels| valid(labels)) || !valid(&result) || !result.iter().all(known) {
-            return Err(format!("the equation {text:?} has a label twice in one operand, or one that no operand has"));
+        let parts = [("operand 0", &operands[0]), ("operand 1", &operands[1]), ("the result", &result)];
+        for (part, labels) in parts {
+            if let Some(other) = labels.iter().find(|label| !label.is_ascii_alphabetic()) {
+                return Err(format!(
+                    "the equation {text:?} has {other:?} in {part}; it is of the form \"ij,jk->ik\", with letters as \
+                     labels"
+                ));
+            }
+            let repeated = labels.iter().enumerate().find(|(k, label)| labels[..*k].contains(label));
+            if let Some((_, label)) = repeated {
+                return Err(format!(
+                    "the equation {text:?} has the label {label} twice in {part}; that is not supported"
+                ));
+            }
         }
-        Ok(Equation { operands, result })
+        let known = |label: &char| operands.iter().any(|labels| labels.contains(label));
+        match result.iter().find(|label| !known(label)) {
+            Some(label) => Err(format!("the equation {text:?} has the label {label} in the result and in no operand")),
+            None => Ok(Equation { operands, result }),
+        }
     }
 }
 
@@ -329,14 +437,18 @@ pub(super) fn einsum(
 ) -> Result<(Stages, u64), String> {
     let equation = Equation::parse(text)?;
     let mut sizes: Vec<(char, usize)> = Vec::new();
-    for (labels, shape) in equation.operands.iter().zip(shapes) {
+    for (k, (labels, shape)) in equation.operands.iter().zip(shapes).enumerate() {
         if labels.len() != shape.len() {
-            return Err(format!("the equation {text:?} for an operand of shape {shape:?}"));
+            return Err(format!(
+                "the equation {text:?} has {} labels for operand {k}, whose shape {shape:?} has {} axes",
+                labels.len(),
+                shape.len()
+            ));
         }
         for (&label, &size) in labels.iter().zip(shape) {
             match sizes.iter().find(|(known, _)| *known == label) {
                 Some(&(_, other)) if other != size => {
-                    return Err(format!("the label {label} has sizes {other} and {size}"));
+                    return Err(format!("the label {label} of the equation {text:?} has sizes {other} and {size}"));
                 }
                 Some(_) => {}
                 None => sizes.push((label, size)),

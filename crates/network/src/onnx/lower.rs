@@ -12,7 +12,7 @@ mod sums;
 
 use super::front::{Front, Start, split_scale};
 use super::kernel::{Binary, Codes, Dot, Group, Kernel, Quant, Step, Trunc, Unary};
-use super::{Network, Refusal, ValueSource};
+use super::{Network, RecordType, Refusal, Value, ValueSource};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::port::Unit;
@@ -442,7 +442,18 @@ impl<'a> Lowering<'a> {
     }
 
     fn quantised(&mut self, quant: &Quant, operand: usize) -> Result<Vec<Elem>, String> {
-        let pending = self.network.tensors[operand].pending;
+        let Value { pending, record, .. } = &self.network.tensors[operand];
+        let (pending, most) = (*pending, self.options.max_table_bits);
+        if let (Some(function), Some(RecordType { place, kif })) = (pending, record)
+            && kif.width() > most
+        {
+            return Err(format!(
+                "the record {place} ({kif}) has {} bits; the table of {} takes at most {most} (--max-table-bits): give \
+                 the record a narrower type",
+                kif.width(),
+                function.name()
+            ));
+        }
         let elements = quant.operand.iter().zip(&quant.step);
         elements
             .map(|(&element, &step)| {
@@ -454,6 +465,8 @@ impl<'a> Lowering<'a> {
 
     /// The value of the code that `x`, or a function of it, is rounded to.
     fn rounded(&mut self, x: &Elem, step: &Step, codes: &Codes, pending: Option<Function>) -> Result<Elem, String> {
+        let address = if pending.is_some() { self.atoms.address(x)? } else { x.clone() };
+        let x = &address;
         if let (Elem::Wire(_), None, Codes::Type(quantiser)) = (x, pending, codes) {
             return self.typed(x, step, quantiser);
         }

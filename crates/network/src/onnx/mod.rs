@@ -24,9 +24,11 @@ mod transcribe;
 pub use golden::{run, run_codes};
 pub use meaning::OnnxMeaning;
 pub use proto::recognised;
-pub use read::{PortSummary, Summary, read, read_with, summary};
+pub use read::{MissingRecords, PortSummary, Structure, Summary, read, read_with, structure, summary};
 
 use super::function::Function;
+use alir_core::diag::{Diagnostic, Place};
+use alir_core::num::Kif;
 use kernel::Kernel;
 use std::path::Path;
 use tensor::Tensor;
@@ -46,6 +48,17 @@ impl Refusal {
     /// A refusal without a remedy.
     pub fn new(place: impl Into<String>, message: impl Into<String>) -> Refusal {
         Refusal { place: place.into(), message: message.into(), help: None }
+    }
+
+    /// A problem of the quantisation file; its place begins with `quant.`.
+    fn from_quant(problem: Diagnostic) -> Refusal {
+        let place = if let Place::Path(path) = problem.place { path } else { "quant".to_owned() };
+        Refusal { place, message: problem.message, help: problem.help }
+    }
+
+    /// Returns `true` if the problem is one of the quantisation file.
+    pub fn is_of_quant(&self) -> bool {
+        self.place.starts_with("quant.")
     }
 
     /// Returns the refusal with a remedy.
@@ -111,8 +124,19 @@ pub struct Value {
     pub source: ValueSource,
     /// The elements are arguments of this function: the quantiser after it applies it.
     pub pending: Option<Function>,
+    /// Record of the quantisation file that types these arguments.
+    pub record: Option<RecordType>,
     /// The last step that reads it.
     last_use: Option<usize>,
+}
+
+/// The type of an intermediate value in the quantisation file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordType {
+    /// Place of the record: `nodes.Softmax.difference`.
+    pub place: String,
+    /// Its type.
+    pub kif: Kif,
 }
 
 /// See [`Value::source`].

@@ -196,12 +196,7 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn count(&self, least: usize, most: usize) -> Result<(), String> {
-        let count = self.operands.len();
-        if !(least..=most).contains(&count) {
-            let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            return Err(format!("{count} inputs; it has {expected}"));
-        }
-        Ok(())
+        check_count(self.operands.len(), least, most)
     }
 
     fn attribute(&self, name: &str) -> Result<Option<&'a AttributeProto>, String> {
@@ -252,6 +247,18 @@ impl<'a> Node<'a> {
         let axes = self.constant(input, "axes")?.integers().ok_or("axes must be whole numbers")?;
         Ok(Some(axes))
     }
+}
+
+/// Checks a number of inputs.
+///
+/// # Errors
+/// The number, and what an operator of `least` to `most` inputs has.
+pub(super) fn check_count(count: usize, least: usize, most: usize) -> Result<(), String> {
+    if (least..=most).contains(&count) {
+        return Ok(());
+    }
+    let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    Err(format!("{count} inputs; it has {expected}"))
 }
 
 /// A float attribute as the exact value of its float32; the default is a float32 too.

@@ -1,14 +1,13 @@
 //! Bytes to a [`Network`]: one input, one output, what lies between in the order of use, every constant evaluated.
 
-use super::composite::{self, Mask, Records, Source, Stage};
+use super::composite::{self, Mask, Parameter, Records, Source, Stage};
 use super::external;
 use super::golden;
 use super::kernel::Kernel;
 use super::operators::{self, Build, Operand, Outcome, Resolved};
 use super::proto::{self, DimensionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{self, Tensor};
-use super::{Network, Options, Port, Refusal, Size, Step, Value, ValueSource};
-use crate::exact::Rational;
+use super::{Network, Options, Port, RecordType, Refusal, Size, Step, Value, ValueSource};
 use crate::function::Functions;
 use crate::graph::quant::QuantFile;
 use std::cmp::Reverse;
@@ -38,18 +37,43 @@ pub fn read_with(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Resu
     let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
     external::load(&mut model, options.folder)?;
     let mut reader = Reader::new(&model)?;
-    for key in quant.node_entries() {
-        let known =
-            reader.graph.node.iter().any(|n| n.name.as_deref() == Some(key) || n.op_type.as_deref() == Some(key));
-        if !known {
-            return Err(vec![
-                Refusal::new(format!("quant.nodes.{key}"), "there is no such node")
-                    .with_help("keys are names of nodes, or operators"),
-            ]);
-        }
-    }
-    reader.quant = quant.clone();
-    reader.network(options)
+    reader.use_records(quant)?;
+    Ok(reader.network(options)?.0)
+}
+
+/// Facts about a network whose types of intermediate values may be missing.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// Number of nodes that the output needs.
+    pub nodes: usize,
+    /// Size of the matrices.
+    pub size: Size,
+    /// Nodes without all of their records.
+    pub missing: Vec<MissingRecords>,
+}
+
+/// A node whose records in the quantisation file are missing or not complete.
+#[derive(Clone, Debug)]
+pub struct MissingRecords {
+    /// `node NAME (OP)`.
+    pub place: String,
+    /// The records that are needed and missing, in words.
+    pub message: String,
+}
+
+/// Checks all of a file but the types of the intermediate values of softmax and norms.
+///
+/// # Errors
+/// As [`read_with`], but not for records that are missing.
+pub fn structure(bytes: &[u8], options: &Options<'_>, quant: &QuantFile) -> Result<Structure, Vec<Refusal>> {
+    let mut model = proto::decode(bytes).map_err(|e| vec![Refusal::new("", e)])?;
+    external::load(&mut model, options.folder)?;
+    let mut reader = Reader::new(&model)?;
+    reader.use_records(quant)?;
+    reader.untyped = true;
+    let nodes = reader.needed.len();
+    let (network, missing) = reader.network(options)?;
+    Ok(Structure { nodes, size: network.size, missing })
 }
 
 /// Facts about a file that `info` prints, supported or not.
@@ -180,6 +204,9 @@ struct Reader<'a> {
     elements: usize,
     /// Types of intermediate values.
     quant: QuantFile,
+    /// `true` if only the structure matters, not the types of intermediate values.
+    untyped: bool,
+    missing: Vec<MissingRecords>,
     opset: i64,
 }
 
@@ -191,6 +218,7 @@ struct Draft<'a> {
     /// Bits of its elements, if a quantiser of constants made it.
     bits: Option<u32>,
     pending: Option<crate::function::Function>,
+    record: Option<RecordType>,
 }
 
 enum State<'a> {
@@ -239,11 +267,38 @@ impl<'a> Reader<'a> {
             tensors: Vec::new(),
             elements: 0,
             quant: QuantFile::default(),
+            untyped: false,
+            missing: Vec::new(),
             opset: opset(model).unwrap_or(0),
         };
         reader.cut_off();
         reader.needed = reader.order().map_err(|r| vec![r])?;
         Ok(reader)
+    }
+
+    /// Takes the types of intermediate values from a quantisation file.
+    ///
+    /// # Errors
+    /// An entry of a node that the file does not have, or a key that the operator does not have.
+    fn use_records(&mut self, quant: &QuantFile) -> Result<(), Vec<Refusal>> {
+        for key in quant.node_entries() {
+            let answers = |node: &NodeProto| node.name.as_deref() == Some(key) || node.op_type.as_deref() == Some(key);
+            if !self.graph.node.iter().any(answers) {
+                return Err(vec![
+                    Refusal::new(format!("quant.nodes.{key}"), "there is no such node")
+                        .with_help("keys are names of nodes, or operators"),
+                ]);
+            }
+            for &index in self.needed.iter().filter(|&&index| answers(&self.graph.node[index])) {
+                let node = &self.graph.node[index];
+                let known = composite::keys_of(node.op_type.as_deref().unwrap_or(""));
+                quant
+                    .check_keys(key, &place(index, node), known)
+                    .map_err(|problem| vec![Refusal::from_quant(problem)])?;
+            }
+        }
+        self.quant = quant.clone();
+        Ok(())
     }
 
     /// Cuts off what only chooses among the outputs: monotone functions and orders.
@@ -322,7 +377,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn network(mut self, options: &Options<'_>) -> Result<Network, Vec<Refusal>> {
+    fn network(mut self, options: &Options<'_>) -> Result<(Network, Vec<MissingRecords>), Vec<Refusal>> {
         self.refuse_operators()?;
         let input = self.tensor(self.input).map_err(|message| vec![Refusal::new("graph.input", message)])?;
         let mut size = Size::default();
@@ -354,7 +409,8 @@ impl<'a> Reader<'a> {
             );
             return Err(vec![Refusal::new("graph.output", message)]);
         }
-        Ok(self.finish(input, output, steps, size))
+        let missing = std::mem::take(&mut self.missing);
+        Ok((self.finish(input, output, steps, size), missing))
     }
 
     fn finish(self, input: usize, output: usize, steps: Vec<Step>, size: Size) -> Network {
@@ -375,6 +431,7 @@ impl<'a> Reader<'a> {
                 State::File(_) | State::Constant => ValueSource::Constant(empty()),
             },
             pending: draft.pending,
+            record: draft.record,
             last_use: None,
         };
         let mut tensors: Vec<Value> = self.tensors.into_iter().map(value).collect();
@@ -430,7 +487,7 @@ impl<'a> Reader<'a> {
         if self.elements > MAX_ALL_ELEMENTS {
             return Err(format!("all tensors together have more than {MAX_ALL_ELEMENTS} elements"));
         }
-        self.tensors.push(Draft { name, shape, state, bits: None, pending: None });
+        self.tensors.push(Draft { name, shape, state, bits: None, pending: None, record: None });
         Ok(self.tensors.len() - 1)
     }
 
@@ -519,7 +576,12 @@ impl<'a> Reader<'a> {
         }
         let quant = self.quant.clone();
         let keys = [operator.to_owned(), node.name.clone().unwrap_or_default()];
-        let records = Records { quant: &quant, keys };
+        let records = Records { quant: &quant, keys, untyped: self.untyped };
+        if self.untyped
+            && let Some(message) = records.missing()
+        {
+            self.missing.push(MissingRecords { place: place(index, node), message });
+        }
         let mut products = 0;
         let stages = match operator {
             "Einsum" => {
@@ -535,9 +597,7 @@ impl<'a> Reader<'a> {
                 stages
             }
             "Softmax" => {
-                if inputs.len() > 1 {
-                    return Err(format!("{} inputs; it has 1", inputs.len()));
-                }
+                operators::check_count(inputs.len(), 1, 1)?;
                 let axis = call.integer("axis", if self.opset < 13 { 1 } else { -1 })?;
                 let axis = operators::axis_of(axis, shape.len())?;
                 let axes = axis..if self.opset < 13 { shape.len() } else { axis + 1 };
@@ -551,14 +611,13 @@ impl<'a> Reader<'a> {
                 let axis = operators::axis_of(call.integer("axis", -1)?, shape.len())?;
                 let epsilon = operators::float_attribute(&call, "epsilon", 1e-5)?;
                 let most = if operator == "LayerNormalization" { 3 } else { 2 };
-                if inputs.len() < 2 || inputs.len() > most {
-                    return Err(format!("{} inputs; it has 2 to {most}", inputs.len()));
-                }
-                let parameter = |k: usize| {
+                operators::check_count(inputs.len(), 2, most)?;
+                let parameter = |k: usize, role: &str| {
                     let tensor = inputs.get(k).copied().flatten()?;
-                    Some((tensor, self.tensors[tensor].shape.clone()))
+                    let Draft { name, shape, .. } = &self.tensors[tensor];
+                    Some(Parameter { tensor, shape: shape.clone(), title: format!("{role} {name}") })
                 };
-                let parameters = [parameter(1), parameter(2)];
+                let parameters = [parameter(1, "the scale"), parameter(2, "the bias")];
                 composite::norm(x, &shape, axis, most == 3, &epsilon, parameters, &records)?
             }
         };
@@ -571,7 +630,7 @@ impl<'a> Reader<'a> {
         let count = stages.0.len();
         let mut made: Vec<usize> = Vec::with_capacity(count);
         let mut planned = Vec::with_capacity(count);
-        for (k, Stage { shape, inputs, pending, build }) in stages.0.into_iter().enumerate() {
+        for (k, Stage { shape, inputs, pending, record, build }) in stages.0.into_iter().enumerate() {
             let inputs: Vec<usize> = inputs
                 .into_iter()
                 .map(|source| match source {
@@ -586,6 +645,7 @@ impl<'a> Reader<'a> {
                 false => self.add("", shape.clone(), state)?,
             };
             self.tensors[output].pending = pending;
+            self.tensors[output].record = record;
             made.push(output);
             let resolved =
                 Resolved { shape, inputs: (0..inputs.len()).collect(), products: 0, result: Outcome::Kernel(build) };
@@ -724,8 +784,16 @@ impl<'a> Reader<'a> {
                 _ => None,
             })
             .collect();
-        if values.iter().flatten().any(|value| value.has_infinity()) && !self.may_read_infinity(plan.node) {
-            return Err("NaN or infinity: minus infinity is for masks directly before a Softmax".to_owned());
+        if values.iter().flatten().any(|value| value.has_infinity()) {
+            if let Some(cut) = self.cut.as_ref().filter(|_| self.tensors[plan.output].name == self.output) {
+                return Err(format!(
+                    "its mask holds minus infinity, and its result is the output, as the {cut} at the end is cut off: \
+                     put a node after the {cut} (Identity), or give the mask finite numbers"
+                ));
+            }
+            if !self.may_read_infinity(plan.node) {
+                return Err("NaN or infinity: minus infinity is for masks directly before a Softmax".to_owned());
+            }
         }
         let kernel = build(&values)?;
         let constants: Option<Vec<&Tensor>> = values.into_iter().collect();
@@ -775,7 +843,7 @@ fn constant(node: &NodeProto) -> Result<Constant<'_>, String> {
         return Err("a constant has one attribute".to_owned());
     };
     let scalar = |value| Constant::Value(Tensor { shape: Vec::new(), values: vec![value] });
-    let float = |x: f32| Rational::from_f64(x.into()).ok_or("NaN or infinity");
+    let float = |x: f32| tensor::finite_or_mask(x.into()).ok_or("NaN or infinity");
     Ok(match attribute.name.as_deref().unwrap_or("") {
         "value" => Constant::Proto(attribute.t.as_ref().ok_or("its value is no tensor")?),
         "value_float" => scalar(float(attribute.f.unwrap_or(0.0))?),

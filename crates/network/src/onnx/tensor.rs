@@ -216,7 +216,7 @@ impl DataType {
         }
     }
 
-    /// The number in these little-endian bytes; `None` for NaN and infinity.
+    /// The number in these little-endian bytes; `None` for NaN and plus infinity.
     fn number(self, bytes: &[u8]) -> Option<Rational> {
         match self {
             DataType::Float => finite_or_mask(f32::from_le_bytes(bytes.try_into().ok()?).into()),
@@ -237,7 +237,7 @@ impl DataType {
 const MASK: i64 = -2000;
 
 /// A finite number; minus infinity as a number that only masks may have.
-fn finite_or_mask(x: f64) -> Option<Rational> {
+pub(super) fn finite_or_mask(x: f64) -> Option<Rational> {
     if x == f64::NEG_INFINITY { Some(Rational::from_code(&BigInt::from(-1), MASK)) } else { Rational::from_f64(x) }
 }
 
@@ -249,9 +249,9 @@ impl Tensor {
     }
 }
 
-/// The value of a bfloat16, the upper half of a float32; `None` for NaN and infinity.
+/// The value of a bfloat16, the upper half of a float32; `None` for NaN and plus infinity.
 fn bfloat(bits: u16) -> Option<Rational> {
-    Rational::from_f64(f32::from_bits(u32::from(bits) << 16).into())
+    finite_or_mask(f32::from_bits(u32::from(bits) << 16).into())
 }
 
 /// The value of the low four bits.
@@ -260,12 +260,12 @@ fn nibble(bits: i32, signed: bool) -> Rational {
     i64::from(if negative { bits - 16 } else { bits }).into()
 }
 
-/// The value of a float16; `None` for NaN and infinity.
+/// The value of a float16; `None` for NaN and plus infinity.
 fn half(bits: u16) -> Option<Rational> {
     let fraction = i64::from(bits & 0x3ff);
     let (mantissa, exponent) = match (bits >> 10) & 0x1f {
         0 => (fraction, -24),
-        0x1f => return None,
+        0x1f => return (bits == 0xfc00).then(|| finite_or_mask(f64::NEG_INFINITY)).flatten(),
         e => (fraction | 0x400, i64::from(e) - 25),
     };
     let magnitude = Rational::from(mantissa).shifted(exponent);

@@ -7,7 +7,7 @@ use super::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, ShapeProto,
     StringStringEntryProto, TensorProto, TensorTypeProto, TypeProto, ValueInfoProto,
 };
-use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, summary};
+use super::{Network, OnnxMeaning, Options, read, read_with, run, run_codes, structure, summary};
 use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::graph::quant::QuantFile;
@@ -1047,7 +1047,7 @@ fn records_masks_and_equations_are_refused_with_reasons() {
     let said = refusal(softmax(None), &[1, 3], &QuantFile::default());
     assert!(said.contains("difference, exp, sum, inverse, probability") && said.contains("nodes.Softmax"), "{said}");
     let said = refusal(softmax(Some(-1e9)), &[1, 3], &complete);
-    assert!(said.contains("leaves nothing of a row"), "{said}");
+    assert!(said.contains("leaves nothing of the row [0, :]"), "{said}");
     let unknown = quant_file("\"Attention\": {}");
     assert!(refusal(softmax(None), &[1, 3], &unknown).contains("no such node"));
     let wrong_key = quant_file("\"Softmax\": {\"score\": {\"type\": \"s8.4\"}}");
@@ -1152,4 +1152,219 @@ fn data_elsewhere_is_refused() {
         let linked = moved(&set("location", "link"));
         assert!(refused(&linked, Some(&below)).contains("not in the network's folder"));
     }
+}
+
+/// Lowers a network with records and compares the golden evaluator, the lowered program and the specification.
+fn lowered_with(bytes: &[u8], quant: &QuantFile, input: &str, seed: u64) -> Lowered {
+    let input = Quantiser::parse(input).unwrap();
+    let network = read_with(bytes, &Options::default(), quant).unwrap_or_else(|e| panic!("{}", e[0]));
+    let front = front::front(&network, Some(input)).unwrap();
+    let lowered = lower::lower(&network, &front, &lower::Options::default()).unwrap_or_else(|e| panic!("{e:?}"));
+    let plain = specification(&network, &front, &lowered).unwrap();
+    let (low, high) = input.codes();
+    let span = u64::try_from(&high - &low).unwrap() + 1;
+    let mut dice = Dice(seed);
+    for row in 0..8 {
+        let code = |k: usize| match row {
+            0 => low.clone(),
+            1 => high.clone(),
+            2 if k == 0 => low.clone(),
+            2 => high.clone(),
+            3 => BigInt::from(k),
+            _ => &low + dice.roll(1 << 31) % span,
+        };
+        let frac = i64::from(input.kif.frac);
+        let x: Vec<Rational> = (0..network.input.elements()).map(code).map(|c| Rational::from_code(&c, frac)).collect();
+        same_outputs(&network, &front, &lowered, Some(&plain), Some(input), &x).unwrap();
+    }
+    lowered
+}
+
+fn softmax_network(count: i64) -> Vec<u8> {
+    let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+    maker.then("Softmax", &[], vec![]);
+    maker.then("Identity", &[], vec![]);
+    maker.bytes(&[1, count])
+}
+
+fn norm_network(operator: &str, count: i64) -> Vec<u8> {
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[count], (0..count).map(|k| 1.0 - k as f32 / 4.0).collect());
+    maker.then(operator, &[&gammas], vec![]);
+    maker.then("Identity", &[], vec![]);
+    maker.bytes(&[1, count])
+}
+
+/// Address bits of the widest table.
+fn table_bits(lowered: &Lowered) -> u32 {
+    lowered.model.tables().iter().map(|t| t.entries.len().next_power_of_two().trailing_zeros()).max().unwrap_or(0)
+}
+
+#[test]
+fn inputs_of_tables_are_as_narrow_as_their_records() {
+    for overflow in Overflow::NAMED.map(|(name, _)| name) {
+        for (round, _) in Round::NAMED {
+            // The record has fewer, as many, and more fractional bits than the exact value.
+            for (kind, input) in [("s8.1", "s14.2"), ("s8.2", "s20.2"), ("s8.4", "s20.2"), ("s9.6", "u14.2")] {
+                let record = format!("{{\"type\": \"{kind}\", \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}");
+                let quant = quant_file(&format!(
+                    "\"Softmax\": {{\"difference\": {record}, \"exp\": {{\"type\": \"u8.7\"}}, \
+                     \"sum\": {{\"type\": \"u8.5\", \"overflow\": \"{overflow}\"}}, \
+                     \"inverse\": {{\"type\": \"u11.10\"}}, \"probability\": {{\"type\": \"u8.7\"}}}}"
+                ));
+                let lowered = lowered_with(&softmax_network(3), &quant, input, 5);
+                // Rounding may have tables too.
+                let bits = table_bits(&lowered);
+                assert!(bits <= 9 || kind == "s8.1", "{record} of {input}: {bits} bits");
+            }
+        }
+    }
+}
+
+#[test]
+fn mean_squares_of_all_types_and_counts_are_lowered() {
+    let mut dice = Dice(77);
+    for operator in ["LayerNormalization", "RMSNormalization"] {
+        for overflow in Overflow::NAMED.map(|(name, _)| name) {
+            for count in [3, 4] {
+                for (kind, input) in [("u8.10", "s7.2"), ("u12.6", "s10.4"), ("s9.2", "s24.8"), ("u8.-3", "u20.4")] {
+                    let (round, _) = Round::NAMED[dice.roll(7) as usize];
+                    let quant = quant_file(&format!(
+                        "\"{operator}\": {{\"rstd\": {{\"mean_square\": {{\"type\": \"{kind}\", \
+                         \"round\": \"{round}\", \"overflow\": \"{overflow}\"}}, \"table\": {{\"type\": \"u10.6\"}}}}}}"
+                    ));
+                    let lowered = lowered_with(&norm_network(operator, count), &quant, input, dice.roll(1 << 30));
+                    // Rounding may have tables too, but none where the mean has fewer fractional bits.
+                    let bits = table_bits(&lowered);
+                    assert!(bits <= if kind == "u8.10" && count == 4 { 8 } else { 12 }, "{kind} of {input}: {bits}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn entries_of_tables_have_up_to_32_bits() {
+    for (exp, inverse) in [("u32.31", "u11.10"), ("s32.30", "u32.31"), ("u32.32", "u32.28"), ("u8.7", "s32.20")] {
+        let quant = quant_file(&format!(
+            "\"Softmax\": {{\"difference\": {{\"type\": \"s8.4\"}}, \"exp\": {{\"type\": \"{exp}\"}}, \
+             \"sum\": {{\"type\": \"u8.5\", \"overflow\": \"SAT\"}}, \"inverse\": {{\"type\": \"{inverse}\"}}, \
+             \"probability\": {{\"type\": \"u8.7\", \"round\": \"RND\"}}}}"
+        ));
+        lowered_with(&softmax_network(3), &quant, "s6.2", 9);
+    }
+}
+
+#[test]
+fn minus_infinity_of_every_kind_of_constant_is_a_mask() {
+    let quant = quant_file(&format!("\"Softmax\": {}", softmax_records(&mut Dice(4)).0));
+    let constant = |maker: &mut Maker, attribute: AttributeProto| maker.node("Constant", &[], vec![attribute]);
+    let cast = |maker: &mut Maker, packed: String| {
+        let to = integer("to", 1);
+        maker.node("Cast", &[&packed], vec![to])
+    };
+    let masks: [&dyn Fn(&mut Maker) -> String; 6] = [
+        &|m| m.floats(&[3], vec![0.0, 0.0, f32::NEG_INFINITY]),
+        &|m| {
+            let floats = vec![0.0, 0.0, f32::NEG_INFINITY];
+            constant(m, AttributeProto { floats, ..attribute("value_floats") })
+        },
+        &|m| {
+            let packed = m.packed(&[3], 10, [0u16, 0, 0xfc00].iter().flat_map(|bits| bits.to_le_bytes()).collect());
+            cast(m, packed)
+        },
+        &|m| {
+            let packed = m.packed(&[3], 16, [0u16, 0, 0xff80].iter().flat_map(|bits| bits.to_le_bytes()).collect());
+            cast(m, packed)
+        },
+        &|m| {
+            let raw = [0.0, 0.0, f64::NEG_INFINITY].iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
+            let packed = m.packed(&[3], 11, raw);
+            cast(m, packed)
+        },
+        &|m| {
+            let below = constant(m, AttributeProto { f: Some(f32::NEG_INFINITY), ..attribute("value_float") });
+            let (keep, zero) = (m.floats(&[3], vec![1.0, 1.0, 0.0]), m.floats(&[3], vec![0.0; 3]));
+            m.node("Where", &[&keep, &zero, &below], vec![])
+        },
+    ];
+    for (kind, mask) in masks.iter().enumerate() {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let mask = mask(&mut maker);
+        maker.then("Add", &[&mask], vec![]);
+        maker.then("Softmax", &[], vec![]);
+        maker.then("Identity", &[], vec![]);
+        let bytes = maker.bytes(&[1, 3]);
+        lowered_with(&bytes, &quant, "s6.2,RND,SAT", 3);
+        let network = read_with(&bytes, &Options::default(), &quant).unwrap();
+        let x = typed_row(&mut Dice(1), 3);
+        assert!(run(&network, &x).unwrap()[2].is_zero(), "constant {kind}");
+    }
+}
+
+#[test]
+fn the_structure_is_checked_without_records() {
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[3], vec![1.0, 0.5, 0.25]);
+    maker.then("LayerNormalization", &[&gammas], vec![]);
+    maker.then("Softmax", &[], vec![]);
+    maker.then("Identity", &[], vec![]);
+    let bytes = maker.bytes(&[1, 3]);
+    let none = structure(&bytes, &Options::default(), &QuantFile::default()).unwrap();
+    let places: Vec<&str> = none.missing.iter().map(|node| node.place.as_str()).collect();
+    assert_eq!((none.nodes, places.len()), (3, 2), "{places:?}");
+    assert!(none.missing[0].message.contains("mean_square, table") && places[1].contains("(Softmax)"));
+    let quant = quant_file(&format!("\"LayerNormalization\": {}", norm_records(&mut Dice(2)).0));
+    assert_eq!(structure(&bytes, &Options::default(), &quant).unwrap().missing.len(), 1);
+    let short = norm_network("RMSNormalization", 4);
+    let bad = QuantFile::default();
+    assert_eq!(structure(&short, &Options::default(), &bad).unwrap().missing.len(), 1);
+}
+
+#[test]
+fn refusals_name_the_record_the_parameter_and_the_row() {
+    let softmax = |records: &str| quant_file(&format!("\"Softmax\": {{{records}}}"));
+    let records = |difference: &str, exp: &str| {
+        let all = [("difference", difference), ("exp", exp), ("sum", "u8.5"), ("inverse", "u8.7")];
+        let all = all.map(|(name, kind)| format!("\"{name}\": {{\"type\": \"{kind}\"}}")).join(", ");
+        softmax(&format!("{all}, \"probability\": {{\"type\": \"exact\"}}"))
+    };
+    let lowered = |quant: &QuantFile| {
+        let network = read_with(&softmax_network(3), &Options::default(), quant).map_err(|e| e[0].to_string())?;
+        let front = front::front(&network, Some(Quantiser::parse("s20.4").unwrap())).unwrap();
+        lower::lower(&network, &front, &lower::Options::default()).map_err(|e| format!("{e:?}"))
+    };
+    let said = lowered(&records("s17.4", "u8.7")).unwrap_err();
+    assert!(said.contains("nodes.Softmax.difference (s17.4) has 17 bits"), "{said}");
+    let said = lowered(&records("s8.4", "u33.31")).unwrap_err();
+    assert!(said.contains("nodes.Softmax.exp (u33.31) has 33 bits"), "{said}");
+    let refusal = |maker: Maker, shape: &[i64], quant: &QuantFile| {
+        let error = read_with(&maker.bytes(shape), &Options::default(), quant).unwrap_err();
+        error[0].to_string()
+    };
+    // A mask on a Softmax that is cut off.
+    let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+    let mask = maker.floats(&[3], vec![0.0, 0.0, f32::NEG_INFINITY]);
+    maker.then("Add", &[&mask], vec![]);
+    maker.then("Softmax", &[], vec![]);
+    let said = refusal(maker, &[1, 3], &QuantFile::default());
+    assert!(said.contains("the Softmax at the end is cut off"), "{said}");
+    // Inputs and parameters of a norm.
+    let mut maker = Maker { last: "x".into(), opset: 17, ..Maker::default() };
+    let gammas = maker.floats(&[3], vec![1.0; 3]);
+    maker.then("LayerNormalization", &[&gammas], vec![]);
+    let norm = quant_file(&format!("\"LayerNormalization\": {}", norm_records(&mut Dice(2)).0));
+    let said = refusal(maker, &[1, 2, 4], &norm);
+    assert!(said.contains(&format!("the scale {gammas} of shape [3] for an input of shape [1, 2, 4]")), "{said}");
+    for (equation, word) in [("bi,i-->b", "has '-' in operand 1"), ("b,i->b", "1 labels for operand 0")] {
+        let mut maker = Maker { last: "x".into(), opset: 13, ..Maker::default() };
+        let ones = maker.floats(&[3], vec![1.0; 3]);
+        maker.then("Einsum", &[&ones], vec![text("equation", equation)]);
+        let said = refusal(maker, &[1, 3], &QuantFile::default());
+        assert!(said.contains(word), "{equation}: {said}");
+    }
+    let bare =
+        "{\"format\": \"alir2hdl-quant\", \"version\": 1, \"nodes\": {\"Softmax\": {\"probability\": \"exact\"}}}";
+    let problem = QuantFile::read_records(bare.as_bytes()).unwrap_err();
+    assert_eq!(problem.help.as_deref(), Some("write {\"type\": \"exact\"}"));
 }

@@ -2,8 +2,8 @@
 //!
 //! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits
 //! of its weights. A quantiser is a table of what the golden evaluator's rule says for every integer, or a count of
-//! comparisons with thresholds that are searched for with that rule, or the floor of a sum, as section 1 defines
-//! rounding. The golden evaluator holds it, as it holds the lowering.
+//! comparisons with thresholds that are searched for with that rule, or the floor of a sum or of a quotient, as
+//! section 1 defines rounding. The golden evaluator holds it, as it holds the lowering.
 
 use super::front::{Front, Start};
 use super::golden::code_of;
@@ -14,6 +14,7 @@ use crate::exact::Rational;
 use crate::function::{Function, Functions};
 use crate::port::Unit;
 use crate::quantise::{Overflow, Quantiser, Round};
+use crate::reciprocal::Division;
 use alir_core::ir::{BinaryBits, Builder, Limits, Model, Op, Output, Table, Term, UnaryBits, ValueId};
 use alir_core::num::{Code, Interval};
 use num_bigint::BigInt;
@@ -24,8 +25,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 const TABLE_BITS: u64 = 10;
 /// Steps for which a quantiser is a count of comparisons, where a shift would do as well.
 const FEW_STEPS: u32 = 8;
-/// Comparisons of a quantiser at most.
-const MAX_COMPARISONS: u32 = 65_536;
+/// Comparisons of a quantiser at most; with more steps it is a division.
+const MAX_COMPARISONS: u32 = 4096;
 /// Maximal number of entries of a function's table; a caller that needs a proof has lowered the network with a lower
 /// limit.
 const MAX_ENTRIES: u64 = 1 << 24;
@@ -301,6 +302,7 @@ impl Writer<'_> {
                 self.sum(vec![(Rational::one(), above), (factor.clone(), below)])
             }
             Unary::Power(exponent) => {
+                let x = self.unclipped(&x)?;
                 let mut power = x.clone();
                 for _ in 1..*exponent {
                     power = self.product(&power, &x)?;
@@ -373,17 +375,23 @@ impl Writer<'_> {
 
     fn product(&mut self, a: &Number, b: &Number) -> Result<Number, String> {
         let (a, b) = (self.unclipped(a)?, self.unclipped(b)?);
-        let (Number::Of { unit: unit_a, offset: offset_a, .. }, Number::Of { unit: unit_b, offset: offset_b, .. }) =
-            (&a, &b)
+        let (
+            Number::Of { whole: whole_a, unit: unit_a, offset: offset_a, .. },
+            Number::Of { whole: whole_b, unit: unit_b, offset: offset_b, .. },
+        ) = (&a, &b)
         else {
             return self.binary(Binary::Mul, &a, &b);
         };
+        let is_square = (whole_a.id, whole_a.frac, unit_a, offset_a) == (whole_b.id, whole_b.frac, unit_b, offset_b);
         let (unit_x, unit_y) = (measure([unit_a, offset_a].into_iter()), measure([unit_b, offset_b].into_iter()));
         let x = self.over(&a, &unit_x, &Rational::zero())?;
-        let y = self.over(&b, &unit_y, &Rational::zero())?;
+        let y = if is_square { x.clone() } else { self.over(&b, &unit_y, &Rational::zero())? };
         let corners = [&x.low * &y.low, &x.low * &y.high, &x.high * &y.low, &x.high * &y.high];
-        let low = corners.iter().min().expect("four").clone();
+        let mut low = corners.iter().min().expect("four").clone();
         let high = corners.iter().max().expect("four").clone();
+        if is_square {
+            low = low.max(BigInt::ZERO);
+        }
         let product = self.op(Op::Mul { a: x.id, b: y.id }, low, high, x.frac + y.frac);
         Ok(numbered(product, &unit_x * &unit_y, Rational::zero()))
     }
@@ -585,8 +593,17 @@ impl Writer<'_> {
             numbered(count, if down { -&unit } else { unit }, step.value(&from))
         };
         if let Some(function) = pending {
+            if x.ends_drop_bits() {
+                // Ends become operations, so that the table has fewer entries.
+                let x = self.unclipped(x)?;
+                return self.rounded(&x, step, codes, pending);
+            }
             let mut all = self.codes_of_all(x, whole, step, codes, Some(function))?;
-            let least = all.iter().min().expect("a range is not empty").clone();
+            let mut least = all.iter().min().expect("a range is not empty").clone();
+            // Entries have 32 bits and a sign.
+            if all.iter().any(|code| (code - &least).to_i32().is_none()) {
+                least += BigInt::one() << 31u32;
+            }
             all.iter_mut().for_each(|code| *code -= &least);
             return Ok(of_count(self.table(whole, &all)?, &least, false));
         }
@@ -601,6 +618,11 @@ impl Writer<'_> {
         }
         if let Some((count, from_last)) = self.by_shift(x, whole, step, codes, (&first, &last))? {
             return Ok(if from_last { of_count(count, &last, !down) } else { of_count(count, &first, down) });
+        }
+        if (&last - &first).abs() > BigInt::from(MAX_COMPARISONS)
+            && let Codes::Round { round, .. } = codes
+        {
+            return self.divided(x, step, *round, (first.min(last.clone()), last.max(at(&whole.low))));
         }
         let count = self.comparisons(whole, &at, (&first, &last))?;
         Ok(of_count(count, &first, down))
@@ -663,6 +685,59 @@ impl Writer<'_> {
         let table = self.builder.table(Table { entries, out, hash: String::new(), inp_width: 0 });
         let op = Op::Lookup { x: whole.id, table, base: Code::from(&whole.low) };
         Ok(self.op(op, least.into(), most.into(), 0))
+    }
+
+    /// The value of a code from `least` to `most`: the rounded quotient of an integer and a constant.
+    fn divided(
+        &mut self,
+        x: &Number,
+        step: &Step,
+        round: Round,
+        (least, most): (BigInt, BigInt),
+    ) -> Result<Number, String> {
+        let Number::Of { whole, unit, offset, .. } = x else { return Err("a quotient of a constant".to_owned()) };
+        let (gain, bias) = (ratio(unit, &step.scale), &ratio(offset, &step.scale) + &Rational::from(step.zero.clone()));
+        let divisor = gain.denominator().lcm(&bias.denominator());
+        let numerator_of = |x: &Rational| (x * &Rational::from(divisor.clone())).numerator();
+        let numerator = self.line(whole, &numerator_of(&gain), &numerator_of(&bias))?;
+        let code = self.rounded_quotient(&numerator, &divisor, round)?;
+        let count = self.line(&code, &BigInt::one(), &-&least)?;
+        let count = self.within(&count, &(&most - &least))?;
+        Ok(numbered(count, step.scale.clone(), step.value(&least)))
+    }
+
+    /// The rounded quotient of an integer and a constant.
+    fn rounded_quotient(&mut self, x: &Whole, divisor: &BigInt, round: Round) -> Result<Whole, String> {
+        let (negative, positive) = match round {
+            Round::HalfEven => {
+                let up = self.floor_of_quotient(x, &Round::HalfUp.division_summands(divisor).1, divisor)?;
+                let down = self.floor_of_quotient(x, &Round::HalfDown.division_summands(divisor).1, divisor)?;
+                let odd = self.bit(&up, 0);
+                return Ok(self.choose(&odd, &down, &up));
+            }
+            other => other.division_summands(divisor),
+        };
+        if negative == positive {
+            return self.floor_of_quotient(x, &positive, divisor);
+        }
+        let from_zero_on = self.reaches(x, &BigInt::ZERO)?;
+        let (on_negative, otherwise) = (self.constant(&negative), self.constant(&positive));
+        let summand = self.choose(&from_zero_on, &otherwise, &on_negative);
+        let moved = self.whole_sum(&[(x.clone(), BigInt::one()), (summand, BigInt::one())], &BigInt::ZERO)?;
+        self.floor_of_quotient(&moved, &BigInt::ZERO, divisor)
+    }
+
+    /// Computes `floor((x + summand) / divisor)` as a product with a reciprocal of proved precision.
+    fn floor_of_quotient(&mut self, x: &Whole, summand: &BigInt, divisor: &BigInt) -> Result<Whole, String> {
+        let zeros = divisor.trailing_zeros().unwrap_or(0) as u32;
+        let odd: BigInt = divisor >> zeros;
+        let moved = self.line(x, &BigInt::one(), summand)?;
+        let floor = Op::Quantise { x: moved.id, shift: moved.frac - zeros as i32 };
+        let whole = self.op(floor, &moved.low >> zeros, &moved.high >> zeros, 0);
+        let division = Division::new(&odd, &whole.low, &whole.high);
+        let product = self.line(&whole, &division.factor, &division.offset)?;
+        let floor = Op::Quantise { x: product.id, shift: product.frac - division.shift as i32 };
+        Ok(self.op(floor, whole.low.div_floor(&odd), whole.high.div_floor(&odd), 0))
     }
 
     /// Returns the distance in raw values from the first one to that of the integer: it grows by one or more at each
@@ -822,6 +897,19 @@ impl Writer<'_> {
 }
 
 impl Number {
+    /// Returns `true` if a table of the number within its ends has so few entries that the ends are worth operations.
+    fn ends_drop_bits(&self) -> bool {
+        let Number::Of { whole, unit, offset, ends } = self else { return false };
+        let span: BigInt = &whole.high - &whole.low;
+        if span.bits() <= TABLE_BITS || *ends == (None, None) {
+            return false;
+        }
+        let (first, last) = (self.at(&whole.low), self.at(&whole.high));
+        let distances: Vec<Rational> = [&ends.0, &ends.1].into_iter().flatten().map(|end| end - offset).collect();
+        let step = measure(distances.iter().chain([unit]));
+        ratio(&(&last - &first), &step).numerator().bits() < span.bits()
+    }
+
     /// Where every `t` is whole, the code is `t` within its ends.
     fn all_whole(&self, step: &Step, codes: &Codes) -> Option<Number> {
         let (Number::Of { unit, offset, ends, .. }, Codes::Round { low, high, .. }) = (self, codes) else {

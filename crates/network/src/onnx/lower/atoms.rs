@@ -15,6 +15,8 @@ use rustc_hash::FxHashMap;
 
 /// Largest width of a value in bits.
 const MAX_WIDTH: u64 = 1024;
+/// Width of a table's input up to which a bit of its output is one LUT of six inputs, clamps included.
+const FREE_ADDRESS: u32 = 6;
 /// Largest number of entries of all tables together.
 const MAX_ENTRIES: usize = 1 << 26;
 
@@ -359,6 +361,22 @@ impl Atoms {
         };
         let op = Op::Lookup { x: self.value(a), table, base: low.into() };
         self.operation(op, least.into(), most.into(), 0)
+    }
+
+    /// Returns the input of a look-up table: clamps become operations where that saves entries.
+    pub(super) fn address(&mut self, elem: &Elem) -> Result<Elem, String> {
+        let Elem::Wire(wire) = elem else { return Ok(elem.clone()) };
+        let width = self.width(wire.atom);
+        if width <= FREE_ADDRESS || (wire.low.is_none() && wire.high.is_none()) {
+            return Ok(elem.clone());
+        }
+        let (least, most) = self.ends(elem);
+        let mut unit = wire.unit.abs();
+        for end in [&wire.low, &wire.high].into_iter().flatten().filter(|&end| (&least..=&most).contains(&end)) {
+            unit = common_unit(&unit, &(end - &wire.offset));
+        }
+        let narrow = whole_quotient(&(&most - &least), &unit).bits() < u64::from(width);
+        if narrow { self.plain(elem) } else { Ok(elem.clone()) }
     }
 
     /// Returns the element without clamps: they become operations.

@@ -3,7 +3,8 @@
 //! A quantiser of `atom * unit + offset`, clamped or not, is a monotone function of the integer. It is described by its
 //! thresholds alone: the smallest integer for each further code. Whatever has these thresholds is right, so that the
 //! cheapest way is chosen by a count of look-up tables: a comparison, a shift, a table, a search by comparisons, or a
-//! product with a constant that is checked against every threshold.
+//! product with a constant that is checked against every threshold. A staircase of very many steps is a division by a
+//! constant, without a list of its thresholds.
 
 use super::atoms::Atoms;
 use super::bits_of;
@@ -14,13 +15,15 @@ use crate::function::{Function, Functions};
 use crate::onnx::golden;
 use crate::onnx::kernel::{Codes, Step};
 use crate::quantise::Round;
+use crate::reciprocal::Division;
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Thresholds of one staircase at most.
-const MAX_STEPS: u32 = 65_536;
+/// Thresholds of one staircase that are listed at most; one of more steps is a division.
+const MAX_STEPS: u32 = 4096;
 /// Bits of the input of a table that stands for thresholds, at most.
 const MAX_DIRECT: u32 = 12;
 
@@ -79,6 +82,15 @@ enum Method {
         shift: u32,
         most: BigInt,
     },
+    /// `round((v * factor + summand) / divisor) - least` from 0 to `most`.
+    Quotient {
+        factor: BigInt,
+        summand: BigInt,
+        divisor: BigInt,
+        round: Round,
+        least: BigInt,
+        most: BigInt,
+    },
 }
 
 /// `v + summand`, or `summand - v`.
@@ -103,7 +115,7 @@ impl Stairs {
     /// The value of the code.
     ///
     /// # Errors
-    /// Too many steps, or values too wide.
+    /// Values too wide.
     pub(super) fn apply(&mut self, atoms: &mut Atoms, stair: &Stair) -> Result<Elem, String> {
         let line = Line::new(stair, atoms);
         if let Some(clipped) = line.only_clips(stair) {
@@ -280,12 +292,19 @@ impl Line {
             });
         }
         if count > BigInt::from(MAX_STEPS) {
-            return Err(format!(
-                "a quantiser with {count} steps whose scale is no power of two of its input's; at most {MAX_STEPS} \
-                 are supported"
-            ));
+            return self.quotient(first.min(last), count);
         }
         plan(self.cheapest(thresholds(&count, &threshold)))
+    }
+
+    /// A division by a constant, for more thresholds than are listed.
+    fn quotient(&self, least: BigInt, most: BigInt) -> Result<Plan, String> {
+        let Codes::Round { round, .. } = self.codes else { return Err(format!("a quantiser with {most} steps")) };
+        let divisor = self.gain.denominator().lcm(&self.bias.denominator());
+        let whole = |x: &Rational| (x * &divisor.clone().into()).numerator();
+        let (factor, summand) = (whole(&self.gain), whole(&self.bias));
+        let method = Method::Quotient { factor, summand, divisor, round, least: least.clone(), most };
+        Ok(Plan { from: least, descending: false, method })
     }
 
     /// The plan over `-v`, if there ties go to even numbers of steps: that takes no further sums.
@@ -495,6 +514,8 @@ impl Method {
                 let digits = digits::signed(factor).len() as u64;
                 (digits - 1) * (width + factor.bits() / 2) + width + u64::from(*shift) + clamp(most)
             }
+            // Some half of the digits of a reciprocal are not zero.
+            Method::Quotient { divisor, most, .. } => (width + divisor.bits()) * width / 2 + clamp(most),
         }
     }
 
@@ -528,8 +549,63 @@ impl Method {
                 let steps = atoms.floor_shifted(sum, *shift)?;
                 saturated(atoms, steps, most).map(Some)
             }
+            Method::Quotient { factor, summand, divisor, round, least, most } => {
+                let product = atoms.times(v, &factor.abs())?;
+                let numerator = if factor.is_negative() {
+                    atoms.subtracted_from(summand, product)?
+                } else {
+                    atoms.add_constant(product, summand)?
+                };
+                let code = quotient(atoms, numerator, divisor, *round)?;
+                let steps = atoms.add_constant(code, &-least)?;
+                saturated(atoms, steps, most).map(Some)
+            }
         }
     }
+}
+
+/// The rounded quotient by a constant.
+fn quotient(atoms: &mut Atoms, x: u32, divisor: &BigInt, round: Round) -> Result<u32, String> {
+    let (low, high) = atoms.range(x);
+    let is_negative = (low.is_negative(), high.is_negative());
+    let end = |x: &BigInt| Rational::new(x.clone(), divisor).expect("divisors are not zero").round(round);
+    let (low, high) = (end(low), end(high));
+    let (negative, positive) = round.division_summands(divisor);
+    let code = if round == Round::HalfEven && divisor.is_even() {
+        // Rounded up and down, the two differ at a tie only, and one of them is even.
+        let up = floored_quotient(atoms, x, &(divisor >> 1u32), divisor)?;
+        let down = floored_quotient(atoms, x, &positive, divisor)?;
+        let last = atoms.bits(up, 0, 1)?;
+        atoms.mux(last, down, up)
+    } else if negative == positive || is_negative == (false, false) {
+        floored_quotient(atoms, x, &positive, divisor)?
+    } else if is_negative == (true, true) {
+        floored_quotient(atoms, x, &negative, divisor)?
+    } else {
+        let sign = atoms.is_negative(x);
+        let (negative, positive) = (atoms.constant(&negative)?, atoms.constant(&positive)?);
+        let summand = atoms.mux(sign, negative, positive);
+        let moved = atoms.add((x, 0), (summand, 0), false)?;
+        floored_quotient(atoms, moved, &BigInt::ZERO, divisor)?
+    };
+    Ok(if atoms.range(code) == (&low, &high) { code } else { atoms.narrowed(code, low, high) })
+}
+
+/// `floor((x + summand) / divisor)`.
+fn floored_quotient(atoms: &mut Atoms, x: u32, summand: &BigInt, divisor: &BigInt) -> Result<u32, String> {
+    // Floors nest: the low bits are dropped first.
+    let zeros = divisor.trailing_zeros().unwrap_or(0);
+    let moved = atoms.add_constant(x, summand)?;
+    let whole = atoms.floor_shifted(moved, zeros as u32)?;
+    let odd = divisor >> zeros;
+    if odd.is_one() {
+        return Ok(whole);
+    }
+    let (low, high) = atoms.range(whole);
+    let division = Division::new(&odd, low, high);
+    let product = atoms.times(whole, &division.factor)?;
+    let sum = atoms.add_constant(product, &division.offset)?;
+    atoms.floor_shifted(sum, division.shift)
 }
 
 /// From 0 to `most`.
@@ -624,10 +700,16 @@ fn function_plan(stair: &Stair, line: &Line, function: Function, functions: &mut
         codes.push(golden::code_of(stair.codes, stair.step, &x, Some(function), functions)?);
         v += 1;
     }
-    let from = codes.iter().min().expect("a range is not empty").clone();
+    let mut from = codes.iter().min().expect("a range is not empty").clone();
+    // Entries are 32-bit integers with a sign: an offset brings unsigned ones there.
+    let steps = |code: &BigInt, from: &BigInt| -> BigInt { (code - from) / gap };
+    if codes.iter().any(|code| steps(code, &from).to_i32().is_none()) {
+        from += BigInt::from(gap) << 31u32;
+    }
     let entry = |code: &BigInt| {
-        let steps: BigInt = (code - &from) / gap;
-        steps.to_i32().ok_or("an entry of a table of more than 32 bits")
+        steps(code, &from)
+            .to_i32()
+            .ok_or_else(|| format!("an entry of the table of {} has more than 32 bits", function.name()))
     };
     let entries = codes.iter().map(entry).collect::<Result<Vec<i32>, _>>()?;
     let method = if entries.iter().all(|&e| e == 0) { Method::Constant } else { Method::Table(entries) };
