@@ -111,6 +111,33 @@ fn stages_that_compute_nothing_are_warned_of() {
     assert!(warned.contains("--stages 1 has results 12 clocks earlier"), "{warned}");
 }
 
+/// The stages that a warning suggests keep the period that was required; stages that the period needs have no warning.
+#[test]
+fn stages_that_the_clock_needs_are_not_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut suggested = 0;
+    for (name, delay, period) in [
+        ("tiny_ops", "--input-delay", "1.9"),
+        ("tiny_ops", "--input-delay", "2"),
+        ("tiny_ops", "--output-delay", "2"),
+        ("var_mul", "--input-delay", "3"),
+    ] {
+        let model = model(name);
+        let clock = ["--device", "xcku5p", "-O2", "--use-dsp", "no", delay, "0.8", "--clock-period", period];
+        let fixed = [&["generate", model.as_str(), "-o", "m.v"][..], &clock].concat();
+        let (code, _, said) = run(folder.path(), &fixed);
+        assert!(code == 0 && !said.contains("W0804"), "{name} {delay}: {said}");
+        let (code, _, said) = run(folder.path(), &[&fixed[..], &["--stages", "24"]].concat());
+        assert!(code == 0 && said.contains("W0804"), "{name} {delay}: {said}");
+        if let Some(fewer) = said.split("--stages ").nth(1).and_then(|rest| rest.split(' ').next()) {
+            let (code, _, said) = run(folder.path(), &[&fixed[..], &["--stages", fewer]].concat());
+            assert_eq!(code, 0, "{name} {delay} --stages {fewer}: {said}");
+            suggested += 1;
+        }
+    }
+    assert!(suggested > 0);
+}
+
 #[test]
 fn a_project_meets_its_clock_unless_stages_are_said() {
     let folder = tempfile::tempdir().expect("a folder");
