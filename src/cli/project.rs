@@ -246,7 +246,8 @@ fn write(
     settled(&made.dissents)?;
     let folder = &options.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
-    report(&Diagnostics(options.assumption().into_iter().collect()), global);
+    let delays = options.hardware.assumption(&spec).filter(|_| !options.hardware.devices.is_empty());
+    report(&Diagnostics(options.assumption().into_iter().chain(delays).collect()), global);
     let purpose = options.purpose(&spec);
     say(&format!("{}: {} files for {purpose}, {}", folder.display(), made.files.0.len(), made.about), global);
     Ok(ExitStatus::Ok)

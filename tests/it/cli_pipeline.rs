@@ -77,6 +77,20 @@ fn a_clock_period_is_a_time_with_all_other_options() {
             None => assert!(!said.contains("N0803"), "{options:?}: {said}"),
         }
     }
+    // Delays that are no times of the device that is named.
+    for (delays, unit, is_warned) in [
+        ("width", None, true),
+        ("latency-fields", None, true),
+        ("latency-fields", Some("0.5"), false),
+        ("device", None, false),
+    ] {
+        let unit: Vec<&str> = unit.into_iter().flat_map(|unit| ["--delay-unit", unit]).collect();
+        for clock in [["--clock-period", "40"], ["--freq", "25"]] {
+            let said = said(&[&clock[..], &["--device", "7series", "--delay-model", delays], &unit].concat());
+            let warning = format!("warning[W0811] at {}", clock[0]);
+            assert_eq!(said.contains(&warning), is_warned, "{delays}: {said}");
+        }
+    }
     for wrong in [["--freq", "0"], ["--freq", "fast"], ["--clock-period", "5s"]] {
         assert!(refused(&wrong).contains("invalid value"), "{wrong:?}");
     }
