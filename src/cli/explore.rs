@@ -5,7 +5,7 @@ use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs, ReadingOptions, variant};
 
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
@@ -334,14 +334,24 @@ fn program() -> Result<String, Failure> {
     Ok(format!("{} {}", env!("CARGO_PKG_VERSION"), formats::sha256(&bytes)))
 }
 
-/// Refuses options that `project` does not know, before hundreds of variants fail of them.
+/// Refuses options that `project` does not know, or refuses in every variant, before hundreds of variants fail of them.
 fn check_options(plan: &Exploration) -> Result<(), Failure> {
+    let mut problems = None;
+    let mut are_all_refused = true;
     for variant in plan.variants() {
         let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
         let words: Vec<String> = words.into_iter().chain(plan.words(&variant)).collect();
-        super::parsed(&words).map_err(Failure::input)?;
+        let (cli, _) = super::parsed(&words).map_err(Failure::input)?;
+        if are_all_refused && let Some(super::Command::Project(args)) = &cli.command {
+            let of_variant = super::project::option_problems(args);
+            are_all_refused = !of_variant.is_empty();
+            problems = problems.or(Some(of_variant));
+        }
     }
-    Ok(())
+    match problems {
+        Some(problems) if are_all_refused => Err(Failure::input(Diagnostics(problems))),
+        _ => Ok(()),
+    }
 }
 
 /// The files that the folder does not have yet, or has otherwise: others keep their age, by which Snakemake goes.

@@ -145,6 +145,13 @@ impl Args {
     }
 }
 
+/// Returns the errors of options that no design can have.
+pub(super) fn option_problems(args: &Args) -> Vec<Diagnostic> {
+    let options = args.options();
+    let problems = options.hardware_problems(&options.spec("model"));
+    options.problems().into_iter().chain(problems).collect()
+}
+
 /// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
