@@ -302,7 +302,9 @@ fn plan(
         let (design, facts) = input.read_design(global)?;
         let Design::Model(model) = design else {
             let message = "a state machine has registers of its own and no pipeline to explore";
-            return Err(Failure::input(Diagnostic::error("E0804", Place::Whole, message).in_file(path)));
+            let help = format!("leave out {}; `alir2hdl project` writes the folder of a state machine", path.display());
+            let error = Diagnostic::error("E0804", Place::Whole, message).with_help(help);
+            return Err(Failure::input(error.in_file(path)));
         };
         let name = name_of(verify::stem(path), &sources);
         let lowered = facts.network.is_some() || facts.matrix.is_some() || path.as_os_str() == "-";

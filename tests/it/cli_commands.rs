@@ -453,6 +453,7 @@ fn wrong_files_are_named_for_what_they_are() {
         (&["run", &tiny, "nodir/x.csv"], "the folder nodir does not exist"),
         (&["report", "nodir"], "give the path of a file"),
         (&["report", "dirr"], "did you mean dir?"),
+        (&["info", &tiny, "--ii", "2,x"], "\"x\" is no number of clocks; give numbers with commas, such as 1,2,4"),
         (&[&tiny, "-o", "t.v", "--wrapper", "axis", "--pipeline", "1", "--axis-width", "12"], "a multiple of 8 up to"),
     ] {
         let (code, _, said) = run(folder.path(), words);
