@@ -295,7 +295,7 @@ pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<Exi
     let mut idle = warnings(given, &design, Registers::from_interface(&first.netlist.interface), written);
     idle.0.extend(saves_little(&first));
     if let Some(scheduled) = first.scheduled() {
-        idle.0.extend(stages_without_logic(scheduled, &first.netlist));
+        idle.0.extend(stages_without_logic(&spec, scheduled, &first.netlist));
         idle.0.extend(options.assumption(&spec));
     }
     report(&idle, global);

@@ -5,7 +5,7 @@ use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs, ReadingOptions, variant};
 
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
@@ -302,7 +302,9 @@ fn plan(
         let (design, facts) = input.read_design(global)?;
         let Design::Model(model) = design else {
             let message = "a state machine has registers of its own and no pipeline to explore";
-            return Err(Failure::input(Diagnostic::error("E0804", Place::Whole, message).in_file(path)));
+            let help = format!("leave out {}; `alir2hdl project` writes the folder of a state machine", path.display());
+            let error = Diagnostic::error("E0804", Place::Whole, message).with_help(help);
+            return Err(Failure::input(error.in_file(path)));
         };
         let name = name_of(verify::stem(path), &sources);
         let lowered = facts.network.is_some() || facts.matrix.is_some() || path.as_os_str() == "-";
@@ -334,14 +336,24 @@ fn program() -> Result<String, Failure> {
     Ok(format!("{} {}", env!("CARGO_PKG_VERSION"), formats::sha256(&bytes)))
 }
 
-/// Refuses options that `project` does not know, before hundreds of variants fail of them.
+/// Refuses options that `project` does not know, or refuses in every variant, before hundreds of variants fail of them.
 fn check_options(plan: &Exploration) -> Result<(), Failure> {
+    let mut problems = None;
+    let mut are_all_refused = true;
     for variant in plan.variants() {
         let words = ["alir2hdl", "project", "model.json", "--output=project"].map(str::to_owned);
         let words: Vec<String> = words.into_iter().chain(plan.words(&variant)).collect();
-        super::parsed(&words).map_err(Failure::input)?;
+        let (cli, _) = super::parsed(&words).map_err(Failure::input)?;
+        if are_all_refused && let Some(super::Command::Project(args)) = &cli.command {
+            let of_variant = super::project::option_problems(args);
+            are_all_refused = !of_variant.is_empty();
+            problems = problems.or(Some(of_variant));
+        }
     }
-    Ok(())
+    match problems {
+        Some(problems) if are_all_refused => Err(Failure::input(Diagnostics(problems))),
+        _ => Ok(()),
+    }
 }
 
 /// The files that the folder does not have yet, or has otherwise: others keep their age, by which Snakemake goes.

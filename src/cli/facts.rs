@@ -77,7 +77,7 @@ pub fn hardware_warnings(held: &HeldProgram, options: &HardwareOptions, hardware
     let mut found = idle::warnings(GivenOptions::new(options), &held.design, registers, true);
     found.0.extend(idle::saves_little(hardware));
     if let Some(scheduled) = hardware.scheduled() {
-        found.0.extend(idle::stages_without_logic(scheduled, &hardware.netlist));
+        found.0.extend(idle::stages_without_logic(hardware.spec(), scheduled, &hardware.netlist));
     }
     found
 }

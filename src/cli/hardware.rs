@@ -173,7 +173,13 @@ fn intervals(text: &str) -> Result<Intervals, String> {
     if text == "auto" {
         return Ok(Intervals(Vec::new()));
     }
-    let number = |text: &str| text.parse().map_err(|_| "a number of clocks".to_owned());
+    let several = text.contains(',');
+    let number = |text: &str| {
+        text.parse().map_err(|_| match several {
+            true => format!("{text:?} is no number of clocks; give numbers with commas, such as 1,2,4"),
+            false => "a number of clocks".to_owned(),
+        })
+    };
     text.split(',').map(number).collect::<Result<_, _>>().map(Intervals)
 }
 

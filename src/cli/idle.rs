@@ -6,7 +6,7 @@
 //! warning, `W0801`: the hardware satisfies the request, and scripts give the same options to many models.
 
 use super::input::Design;
-use crate::compile::{Arrival, Engine, Hardware, LookupTables, Products, Scheduled};
+use crate::compile::{self, Arrival, Engine, Hardware, LookupTables, Products, Scheduled, Spec, Stages};
 use crate::diag::{Diagnostic, Diagnostics, Place, counted};
 use crate::ir::{Model, Op};
 use crate::netlist::{Cell, Interface, Netlist};
@@ -92,7 +92,8 @@ pub(super) fn saves_little(hardware: &Hardware<'_>) -> Option<Diagnostic> {
 /// A warning where stages compute nothing: they delay results and cost registers.
 ///
 /// An operation can be wiring only, such as a quantisation: a stage is without logic if none of its nets has a cell.
-pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, netlist: &Netlist) -> Option<Diagnostic> {
+/// No warning where a clock period that was required needs the stages.
+pub(super) fn stages_without_logic(spec: &Spec, scheduled: &Scheduled<'_>, netlist: &Netlist) -> Option<Diagnostic> {
     let mut is_used = vec![false; scheduled.outcome.schedule.stages as usize];
     for net in netlist.nets() {
         let is_logic = !matches!(net.cell, Cell::Input { .. } | Cell::Alias { .. } | Cell::Register { .. });
@@ -111,9 +112,26 @@ pub(super) fn stages_without_logic(scheduled: &Scheduled<'_>, netlist: &Netlist)
     let in_empty = (1..).zip(&is_used).filter(|(_, used)| !**used).map(|(stage, _): (usize, _)| bits.get(stage));
     let bits = counted(in_empty.flatten().sum::<u64>(), "register bit");
     let message = format!("{empty} of {all} stages compute nothing: they delay the results, with {bits}");
+    let warning = Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message);
+    // The fewest stages that keep a bound were searched for.
+    if spec.goal().max_stage_delay.is_some() && !matches!(spec.pipeline.stages, Some(Stages::Exactly(_))) {
+        return None;
+    }
     let (fewer, earlier) = (used.max(1), counted((all - used.max(1)) as u64, "clock"));
-    let help = format!("--stages {fewer} has results {earlier} earlier");
-    Some(Diagnostic::warning("W0804", Place::Flag("--pipeline".into()), message).with_help(help))
+    Some(match is_scheduled_in(fewer as u32, spec, scheduled.source) {
+        true => warning.with_help(format!("--stages {fewer} has results {earlier} earlier")),
+        false => warning,
+    })
+}
+
+/// Returns `true` if a program has a schedule of this number of stages that keeps the other options.
+fn is_scheduled_in(stages: u32, spec: &Spec, model: &Model) -> bool {
+    if spec.goal().max_stage_delay.is_none() {
+        return true;
+    }
+    let mut spec = spec.clone();
+    spec.pipeline.stages = Some(Stages::Exactly(stages));
+    compile::optimise(model, &spec).and_then(|optimised| optimised.schedule(&spec)).is_ok()
 }
 
 /// Warns that little hardware is shared, from the share in per cent; `serial_from`: smallest interval for bit-serial

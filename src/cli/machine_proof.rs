@@ -30,21 +30,24 @@ pub(super) fn run(args: &Args, design: &Machine, global: Global) -> Result<ExitS
     let project = args.project()?;
     let language = project.language;
     let fits = |rtl: &Rtl| check_ports(design, rtl).is_ok();
-    let rtl = elaborated(&project, args.top.as_deref(), &fits)?;
-    check_ports(design, &rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
+    let elaborated = elaborated(&project, args.top.as_deref(), &fits)?;
+    let rtl = &elaborated.rtl;
+    check_ports(design, rtl).map_err(|reason| in_file(other_ports(&reason), args.design_path()))?;
     let counter = Arc::new(ProgressCounter::default());
     let request = MachineRequest { progress: Some(Arc::clone(&counter)), ..args.options().machine_request() };
     let bar = progress::proof(&counter, global);
-    let (mut report, engine) = prove::state_machine(design, &rtl, &request, &args.solvers()?);
+    let (mut report, engine) = prove::state_machine(design, rtl, &request, &args.solvers()?);
+    report.notes.extend(elaborated.note());
     drop(bar);
     let mut batch = Batch::default();
     if let Some(dir) = &args.certificate {
         let sources = args.sources();
         let sources = sources.as_ref().map(|(content, source)| (&content[..], &source[..])).map_err(String::clone);
-        let files = certificate::for_machine(design, &rtl, sources, args.top.as_deref(), (&mut report, &engine));
+        let top = elaborated.top(args.top.as_deref());
+        let files = certificate::for_machine(design, rtl, sources, top, (&mut report, &engine));
         write_certificate(dir, files, ("alir2hdl.prove-machine/1", &report), &mut batch)?;
     }
-    let bench = bench(args, language, design, &rtl, &report, &mut batch)?;
+    let bench = bench(args, language, design, rtl, &report, &mut batch)?;
     super::commit(batch)?;
     let seconds = start.elapsed().as_secs_f64();
     let shown = if args.json {

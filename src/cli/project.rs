@@ -145,6 +145,13 @@ impl Args {
     }
 }
 
+/// Returns the errors of options that no design can have.
+pub(super) fn option_problems(args: &Args) -> Vec<Diagnostic> {
+    let options = args.options();
+    let problems = options.hardware_problems(&options.spec("model"));
+    options.problems().into_iter().chain(problems).collect()
+}
+
 /// Runs the sub-command; `words` is the command line that the RTL records.
 pub(super) fn run(args: &Args, words: Vec<String>, global: Global) -> Result<ExitStatus, Failure> {
     let stem = stem(super::verify::stem(&args.input.model), &args.folder.output);
@@ -246,7 +253,8 @@ fn write(
     settled(&made.dissents)?;
     let folder = &options.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
-    report(&Diagnostics(options.assumption().into_iter().collect()), global);
+    let delays = options.hardware.assumption(&spec).filter(|_| !options.hardware.devices.is_empty());
+    report(&Diagnostics(options.assumption().into_iter().chain(delays).collect()), global);
     let purpose = options.purpose(&spec);
     say(&format!("{}: {} files for {purpose}, {}", folder.display(), made.files.0.len(), made.about), global);
     Ok(ExitStatus::Ok)

@@ -5,7 +5,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::names::NameArgs;
 use super::netlist::NetlistArgs;
 use super::proof_effort::ProofEffortArgs;
-use super::rtl_files::{RtlFileArgs, in_file, text_of};
+use super::rtl_files::{ElaboratedDesign, RtlFileArgs, in_file, text_of};
 use super::{
     ExitStatus, Failure, Global, earlier_names, machine, machine_proof, print, progress, rtl_files, rtl_graph, schema,
     witness,
@@ -194,17 +194,18 @@ impl Args {
     }
 
     /// The design in the files, its language, and its source unless it was read otherwise.
-    fn design(&self, model: &Model) -> Result<(Rtl, rtl::Language, Option<Arc<str>>), Failure> {
+    fn design(&self, model: &Model) -> Result<(ElaboratedDesign, rtl::Language, Option<Arc<str>>), Failure> {
+        let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
         if self.via.is_none() {
             let project = self.project()?;
             let language = project.language;
             if let Some(rtl) = self.netlist.read(&project, self.top.as_deref())? {
-                return Ok((rtl, language, None));
+                return Ok((as_it_is(rtl), language, None));
             }
             let request = self.options().request();
             let fits = |rtl: &Rtl| equiv::check_ports(model, rtl, &request).is_ok();
-            let rtl = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
-            return Ok((rtl, language, Some(project.text)));
+            let elaborated = rtl_files::elaborated(&project, self.top.as_deref(), &fits)?;
+            return Ok((elaborated, language, Some(project.text)));
         }
         let sources = self.files.iter().map(|path| Ok(via::SourceFile { path: path.clone(), text: text_of(path)? }));
         let sources: Vec<via::SourceFile> = sources.collect::<Result<_, Failure>>()?;
@@ -212,7 +213,7 @@ impl Args {
         let language = rtl::Language::detect(&sources[0].path, &sources[0].text);
         let rtl =
             via::yosys(&Tools::from_environment(), &sources, self.top.as_deref()).map_err(Failure::external_tool)?;
-        Ok((rtl, language, None))
+        Ok((as_it_is(rtl), language, None))
     }
 }
 
@@ -238,7 +239,9 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "--depth is for a state machine, and this is none";
         return Err(Failure::input(Diagnostic::error("E0804", Place::Flag("--depth".into()), message)));
     }
-    let (rtl, language, source) = args.design(&model)?;
+    let (elaborated, language, source) = args.design(&model)?;
+    let (note, top) = (elaborated.note(), elaborated.top(args.top.as_deref()).map(str::to_owned));
+    let rtl = elaborated.rtl;
     // A netlist is read into a design, and its text by no other reader.
     let is_netlist = source.is_none() && args.via.is_none();
     if !is_netlist {
@@ -285,6 +288,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
     drop(bar);
     prove::lowering(&model, file.source(&model).as_deref(), &mut proof.report, &solvers).map_err(Failure::bug)?;
     let report = &mut proof.report;
+    report.notes.extend(note);
     if matches!(report.verdict, Verdict::Differs { .. }) && rtl.head.iter().any(|line| line == via::INCOMPLETE) {
         let reason =
             "what yosys reads differs, but ghdl left out values of a choice on the way: the file may be right".into();
@@ -298,7 +302,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let is_lowered = file.source(&model).is_some();
         let sources = args.sources();
         let sources = sources.as_ref().map(|(content, source)| (&content[..], &source[..])).map_err(String::clone);
-        let files = certificate::for_program(&model, &rtl, is_lowered, sources, args.top.as_deref(), &mut proof);
+        let files = certificate::for_program(&model, &rtl, is_lowered, sources, top.as_deref(), &mut proof);
         write_certificate(dir, files, ("alir2hdl.prove/1", &proof.report), &mut batch)?;
     }
     let ProgramProof { report, request, .. } = proof;

@@ -82,14 +82,40 @@ impl From<Diagnostic> for Failure {
     }
 }
 
+/// Design of a project.
+pub(super) struct ElaboratedDesign {
+    /// The design.
+    pub(super) rtl: Rtl,
+    /// Name of the module that no other uses, if a module within it was taken.
+    pub(super) outer: Option<String>,
+}
+
+impl ElaboratedDesign {
+    /// Returns a note that a module within another one was taken.
+    pub(super) fn note(&self) -> Option<String> {
+        let (outer, inner) = (self.outer.as_ref()?, &self.rtl.top);
+        Some(format!("module {inner} was compared; module {outer} has other ports and is not part of the proof"))
+    }
+
+    /// Returns the name of the top module, if it is not the one that is taken by default; `given` is that of `--top`.
+    pub(super) fn top<'a>(&'a self, given: Option<&'a str>) -> Option<&'a str> {
+        given.or(self.outer.as_ref().map(|_| self.rtl.top.as_str()))
+    }
+}
+
 /// Elaborates a project. Without the name of a top module, the outermost one that fits is taken.
 ///
 /// # Errors
 /// If the sources cannot be read, or no choice is clear (exit code 2).
-pub(super) fn elaborated(project: &RtlProject, top: Option<&str>, fits: &dyn Fn(&Rtl) -> bool) -> Result<Rtl, Failure> {
+pub(super) fn elaborated(
+    project: &RtlProject,
+    top: Option<&str>,
+    fits: &dyn Fn(&Rtl) -> bool,
+) -> Result<ElaboratedDesign, Failure> {
     let first = project.read(top, &read_file);
-    if top.is_some() || project.source_count() == 1 || first.as_ref().is_ok_and(fits) {
-        return Ok(first?);
+    let as_it_is = |rtl: Rtl| ElaboratedDesign { rtl, outer: None };
+    if top.is_some() || first.as_ref().is_ok_and(fits) {
+        return Ok(as_it_is(first?));
     }
     let modules = project.modules()?;
     let read = |name: &String| project.read(Some(name), &read_file).ok().filter(fits);
@@ -97,9 +123,9 @@ pub(super) fn elaborated(project: &RtlProject, top: Option<&str>, fits: &dyn Fn(
     // A module around another one of the same ports has more signals.
     fitting.sort_by_key(|rtl| std::cmp::Reverse(rtl.signals().len()));
     match &fitting[..] {
-        [] => Ok(first?),
-        [a, b, ..] if a.signals().len() == b.signals().len() => Ok(first?),
-        _ => Ok(fitting.swap_remove(0)),
+        [] => Ok(as_it_is(first?)),
+        [a, b, ..] if a.signals().len() == b.signals().len() => Ok(as_it_is(first?)),
+        _ => Ok(ElaboratedDesign { rtl: fitting.swap_remove(0), outer: first.ok().map(|rtl| rtl.top) }),
     }
 }
 

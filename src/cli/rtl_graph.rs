@@ -44,7 +44,7 @@ pub(super) fn generated_language(path: &Path, language: Language) -> Language {
 pub(super) fn read(path: &Path) -> Result<(Rtl, Language, Arc<str>), Failure> {
     let files = ProjectFiles { files: vec![path.to_owned()], ..ProjectFiles::default() };
     let project: RtlProject = RtlProject::load(&files, &text_of, &read_file)?;
-    let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?;
+    let rtl = elaborated(&project, None, &|_| true).map_err(|failure| in_file(failure.diagnostics, path))?.rtl;
     Ok((rtl, generated_language(path, project.language), project.text))
 }
 

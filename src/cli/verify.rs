@@ -200,9 +200,14 @@ fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<
     let latency = ["--pipeline", "--register-inputs", "--register-outputs"];
     let given = options.given_of_pipeline().filter(|flag| !latency.contains(flag));
     let refuse = |flag: &str| {
+        if ["--ii", "--ii-engine", "--ii-input"].contains(&flag) {
+            let message = "verify takes the initiation interval of given files from their header comment only";
+            let help = format!("leave {flag} out if alir2hdl generated the file; {}", Foreign::PROVE_INTERVALS);
+            return Diagnostic::error("E1011", Place::Flag(flag.into()), message).with_help(help);
+        }
         let message = format!("{flag} is about text that is made here, and --rtl names text that is there");
         Diagnostic::error("E1011", Place::Flag(flag.into()), message)
-            .with_help("--pipeline N says how many clocks its latency is; the ports are described by their options")
+            .with_help("--pipeline N states its latency in clocks; the ports are described by their options")
     };
     let mut problems: Vec<Diagnostic> = given.map(refuse).collect();
     if options.stages == Some(crate::compile::Stages::Fewest) {
@@ -218,22 +223,27 @@ fn foreign(simulation: &SimulationOptions, options: &HardwareOptions) -> Result<
 
 /// Returns the options that the header comment of a generated file states, with the number of its stages; `None` if
 /// `options` has any about them, which count instead.
-fn stated(foreign: &Foreign, options: &HardwareOptions) -> Option<Spec> {
+///
+/// # Errors
+/// If `options` has any, and the header states an initiation interval.
+fn stated(foreign: &Foreign, options: &HardwareOptions) -> Result<Option<Spec>, Failure> {
     let mut given = options.given_of_pipeline().chain(options.given_of_ports()).chain(options.given_of_wrapper());
-    if given.next().is_some() {
-        return None;
-    }
     let head = foreign.head();
-    let mut spec = compile::spec_from_header(&head)?;
-    // Which clocks a sample takes at the ports is a result of sharing, which is not repeated here.
-    if spec.interval().is_some() {
-        return None;
+    let header = compile::spec_from_header(&head);
+    // In which clocks a sample is at the ports is a result of sharing, which is computed again.
+    if let Some(spec) = header.as_ref().filter(|spec| spec.interval().is_some()) {
+        let Some(flag) = given.next() else { return Ok(Some(spec.clone())) };
+        let message = format!("{flag} does not apply: the header comment of the file states an initiation interval");
+        let help = format!("leave {flag} out; {}", Foreign::PROVE_INTERVALS);
+        let error = Diagnostic::error("E1011", Place::Flag(flag.into()), message);
+        return Err(Failure::input(error.with_help(help)));
     }
+    let Some(mut spec) = header.filter(|_| given.next().is_none()) else { return Ok(None) };
     let stages = head.iter().find_map(|line| line.trim_start().split_once(" pipeline stage")?.0.parse().ok());
     spec.clock = compile::Clock::default();
     spec.pipeline.max_stage_delay = None;
     spec.pipeline.stages = stages.map(compile::Stages::Exactly);
-    Some(spec)
+    Ok(Some(spec))
 }
 
 /// A design with what is known of its file, and the command line: everything that decides the result.
@@ -254,8 +264,8 @@ fn verified(
     let (parts, notes) = runner::parts(languages, &simulation.simulators, &tools)?;
     report(&notes, global);
     let (design, file) = design()?;
-    let stated = foreign.as_ref().and_then(|(foreign, _)| stated(foreign, options));
-    let mut spec = stated.unwrap_or_else(|| options.spec(stem));
+    let stated = foreign.as_ref().map(|(foreign, _)| stated(foreign, options)).transpose()?;
+    let mut spec = stated.flatten().unwrap_or_else(|| options.spec(stem));
     spec.module.labels = Arc::clone(&file.labels);
     spec.module.languages = super::emit::languages_of((&spec, &design), languages.iter().copied());
     let progress = Progress::new(&parts, prints, global);

@@ -224,7 +224,7 @@ impl PageRequest<'_> {
             four_digits(longest),
             counted(netlist.register_bits(), "register bit"),
         );
-        let remarks = stages_without_logic(scheduled, netlist);
+        let remarks = stages_without_logic(&spec, scheduled, netlist);
         let remarks = remarks.into_iter().chain(self.options.assumption(&spec)).collect();
         Ok(PageContent {
             drawing,

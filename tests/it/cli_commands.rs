@@ -453,11 +453,36 @@ fn wrong_files_are_named_for_what_they_are() {
         (&["run", &tiny, "nodir/x.csv"], "the folder nodir does not exist"),
         (&["report", "nodir"], "give the path of a file"),
         (&["report", "dirr"], "did you mean dir?"),
+        (&["info", &tiny, "--ii", "2,x"], "\"x\" is no number of clocks; give numbers with commas, such as 1,2,4"),
         (&[&tiny, "-o", "t.v", "--wrapper", "axis", "--pipeline", "1", "--axis-width", "12"], "a multiple of 8 up to"),
     ] {
         let (code, _, said) = run(folder.path(), words);
         assert!(code == 2 && said.contains(message), "{words:?}: {said}");
     }
+}
+
+/// Options that `project` refuses in every variant are refused before a workflow is written.
+#[test]
+fn an_exploration_of_which_no_variant_can_succeed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tiny, machine) = (model("tiny_ops"), model("fsm/biquad").replace("model.json", "fsm.json"));
+    for (words, code) in [
+        (&["--ii", "2"][..], "E0816"),
+        (&["--enable", "--wrapper", "axis"], "E0803"),
+        (&["--reset-data"], "E0801"),
+        (&["--flow", "vivado", "--device", "ecp5"], "E0805"),
+    ] {
+        let fixed = ["explore", &tiny, "--pipeline", "1..3", "-o", "x", "--"];
+        let (status, _, said) = run(folder.path(), &[&fixed[..], words].concat());
+        assert!(status == 2 && said.contains(code), "{words:?}: {said}");
+        assert!(!folder.path().join("x").exists(), "{words:?}");
+    }
+    // A variant without registers fails alone.
+    let some = ["explore", &tiny, "--pipeline", "0..2", "-o", "x", "--", "--enable"];
+    let (status, _, said) = run(folder.path(), &some);
+    assert_eq!(status, 0, "{said}");
+    let (status, _, said) = run(folder.path(), &["explore", &tiny, &machine, "-o", "y"]);
+    assert!(status == 2 && said.contains("E0804") && said.contains(&format!("leave out {machine}")), "{said}");
 }
 
 #[test]

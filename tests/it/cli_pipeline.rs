@@ -77,6 +77,20 @@ fn a_clock_period_is_a_time_with_all_other_options() {
             None => assert!(!said.contains("N0803"), "{options:?}: {said}"),
         }
     }
+    // Delays that are no times of the device that is named.
+    for (delays, unit, is_warned) in [
+        ("width", None, true),
+        ("latency-fields", None, true),
+        ("latency-fields", Some("0.5"), false),
+        ("device", None, false),
+    ] {
+        let unit: Vec<&str> = unit.into_iter().flat_map(|unit| ["--delay-unit", unit]).collect();
+        for clock in [["--clock-period", "40"], ["--freq", "25"]] {
+            let said = said(&[&clock[..], &["--device", "7series", "--delay-model", delays], &unit].concat());
+            let warning = format!("warning[W0811] at {}", clock[0]);
+            assert_eq!(said.contains(&warning), is_warned, "{delays}: {said}");
+        }
+    }
     for wrong in [["--freq", "0"], ["--freq", "fast"], ["--clock-period", "5s"]] {
         assert!(refused(&wrong).contains("invalid value"), "{wrong:?}");
     }
@@ -109,6 +123,33 @@ fn stages_that_compute_nothing_are_warned_of() {
     let warned = said(&["generate", "-o", "t.v", "--stages", "13"]);
     assert!(warned.contains("12 of 13 stages compute nothing: they delay the results, with 180 register bits"));
     assert!(warned.contains("--stages 1 has results 12 clocks earlier"), "{warned}");
+}
+
+/// The stages that a warning suggests keep the period that was required; stages that the period needs have no warning.
+#[test]
+fn stages_that_the_clock_needs_are_not_warned_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut suggested = 0;
+    for (name, delay, period) in [
+        ("tiny_ops", "--input-delay", "1.9"),
+        ("tiny_ops", "--input-delay", "2"),
+        ("tiny_ops", "--output-delay", "2"),
+        ("var_mul", "--input-delay", "3"),
+    ] {
+        let model = model(name);
+        let clock = ["--device", "xcku5p", "-O2", "--use-dsp", "no", delay, "0.8", "--clock-period", period];
+        let fixed = [&["generate", model.as_str(), "-o", "m.v"][..], &clock].concat();
+        let (code, _, said) = run(folder.path(), &fixed);
+        assert!(code == 0 && !said.contains("W0804"), "{name} {delay}: {said}");
+        let (code, _, said) = run(folder.path(), &[&fixed[..], &["--stages", "24"]].concat());
+        assert!(code == 0 && said.contains("W0804"), "{name} {delay}: {said}");
+        if let Some(fewer) = said.split("--stages ").nth(1).and_then(|rest| rest.split(' ').next()) {
+            let (code, _, said) = run(folder.path(), &[&fixed[..], &["--stages", fewer]].concat());
+            assert_eq!(code, 0, "{name} {delay} --stages {fewer}: {said}");
+            suggested += 1;
+        }
+    }
+    assert!(suggested > 0);
 }
 
 #[test]

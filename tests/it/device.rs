@@ -2,14 +2,14 @@
 
 use crate::common::{body, model, run};
 use alir_testing::random;
-use alir2hdl::compile::{self, Spec, Stages};
+use alir2hdl::compile::{self, Passes, Products, Spec, Stages};
 use alir2hdl::device::{Delays, Device, Estimate, Resources};
 use alir2hdl::emit::Language;
 use alir2hdl::formats;
 use alir2hdl::ir::{Builder, Limits, Model, Op, Output, Term, ValueId};
 use alir2hdl::netlist::{Adders, Fabric, Multipliers, Options, ResetOptions, lower, uses_with, uses_with_blocks};
 use alir2hdl::num::{Interval, SplitMix};
-use alir2hdl::schedule::{Delay, Goal, Schedule, default_delay, schedule};
+use alir2hdl::schedule::{Delay, Effort, Goal, Schedule, default_delay, schedule};
 use serde_json::Value;
 use std::path::Path;
 
@@ -613,6 +613,126 @@ fn auto_meets_what_any_number_of_stages_meets() {
 #[ignore = "long: 2,000 random programs, devices and periods"]
 fn auto_meets_what_any_number_of_stages_meets_2000() {
     assert_auto_is_consistent(1_000..3_000);
+}
+
+/// A random program with many products.
+fn products(seed: u64) -> Model {
+    use random::Kind::{Add, AddConst, Const, Input, Mul, Mux, Quantise, Relu, Sub};
+    const KINDS: &[random::Kind] = &[Input, Mul, Input, Mul, Add, Sub, Mul, AddConst, Const, Mux, Quantise, Relu];
+    let profile = random::Profile { kinds: KINDS, max_width: 20, ..random::Profile::SMALL };
+    let mut rng = SplitMix::new(seed);
+    random::Recipe::seeded(profile, 3 + rng.below(20) as usize, rng.word()).build()
+}
+
+/// Random options for the stages and the clock of a program with products.
+fn clock_options(rng: &mut SplitMix) -> Spec {
+    let mut spec = Spec::default();
+    let device = Device::ALL[rng.below(Device::ALL.len() as u64) as usize];
+    spec.target.device = Some(device);
+    spec.target.products = match rng.below(6) {
+        0 => Products::Auto,
+        1 if device.technology().multiplier.is_some() => Products::Blocks,
+        _ => Products::Logic,
+    };
+    spec.optimisation.passes = Passes::Level([0, 1, 2, 2, 2][rng.below(5) as usize]);
+    spec.pipeline.effort = if rng.below(4) == 0 { Effort::Fast } else { Effort::Normal };
+    spec.pipeline.register_inputs = rng.below(4) == 0;
+    spec.pipeline.register_outputs = rng.below(4) == 0;
+    let mut sometimes = |ns: f64| if rng.below(4) == 0 { ns } else { 0.0 };
+    spec.pipeline.input_delay = sometimes(0.3);
+    spec.pipeline.output_delay = sometimes(0.4);
+    spec.clock.uncertainty = sometimes(0.1);
+    spec
+}
+
+/// Asserts, for random programs with products, devices and options: a period that some number of stages has is met by
+/// that number and by `auto`; a refusal states a period that is met, and no number of stages has a shorter one.
+fn assert_periods_of_stages_are_met(seeds: std::ops::Range<u64>) {
+    let (mut refused, mut by_name) = (0, 0);
+    for seed in seeds {
+        let model = products(seed);
+        let mut rng = SplitMix::new(seed ^ 0x7072_6f64);
+        let spec = clock_options(&mut rng);
+        let with = |stages: Stages, period: Option<f64>| {
+            let mut spec = spec.clone();
+            spec.pipeline.stages = Some(stages);
+            spec.clock.period = period;
+            let scheduled = compile::optimise(&model, &spec)?.schedule(&spec)?;
+            let (netlist, _) = scheduled.lower(&spec, "top")?;
+            Ok::<_, compile::Error>((scheduled.outcome.schedule.stages, spec.estimate(&netlist).period_ns))
+        };
+        let periods: Vec<(u32, f64)> =
+            (1..=8).map(|n| with(Stages::Exactly(n), None).expect("stages without a period")).collect();
+        let best = periods.iter().map(|&(_, ns)| ns).fold(f64::INFINITY, f64::min);
+        // Without logic the uncertainty is the period, of which it has to leave something.
+        if best <= spec.clock.uncertainty {
+            continue;
+        }
+        let context = |what: &str| format!("seed {seed}: {what} of {periods:?}: {spec:?}");
+        let one = periods[rng.below(8) as usize];
+        for (stages, ns) in [one, *periods.iter().find(|(_, ns)| *ns == best).expect("the best")] {
+            let (_, exactly) = with(Stages::Exactly(stages), Some(ns)).unwrap_or_else(|why| {
+                panic!("{}: {why}", context("as many stages"));
+            });
+            assert!(exactly <= ns, "{}", context("as many stages"));
+            let (found, auto) =
+                with(Stages::Fewest, Some(ns)).unwrap_or_else(|why| panic!("{}: {why}", context("auto")));
+            assert!(auto <= ns && found <= stages, "{}: {found} stages, {auto} ns", context("auto"));
+        }
+        let below = if rng.below(4) == 0 { 0.01 } else { 0.95 * best };
+        let Err(refusal) = with(Stages::Fewest, Some(below)) else { continue };
+        let diagnostic = &refusal.diagnostics.0[0];
+        // Delays that do not depend on the program have messages of their own.
+        if diagnostic.code != "E0506" {
+            continue;
+        }
+        let help = diagnostic.help.as_deref().expect("a help");
+        let required = help.strip_prefix("require ").and_then(|rest| rest.split(' ').next()).expect("a period");
+        let required: f64 = required.parse().expect("a period");
+        // At most four digits are stated, and not less than the period.
+        assert!(required <= 1.001 * best, "{}: {refusal}", context("shortest period"));
+        let met = with(Stages::Fewest, Some(required)).unwrap_or_else(|why| panic!("{}: {why}", context("help")));
+        assert!(met.1 <= required, "{}", context("help"));
+        refused += 1;
+        by_name += u32::from(diagnostic.message.contains(" alone takes "));
+    }
+    assert!(refused > 0 && by_name > 0, "{refused} refused, {by_name} of them below registers");
+}
+
+#[test]
+fn periods_of_pipelines_with_products_are_met() {
+    assert_periods_of_stages_are_met(0..24);
+}
+
+#[test]
+#[ignore = "long: 2,000 random programs with products, devices and options"]
+fn periods_of_pipelines_with_products_are_met_2000() {
+    assert_periods_of_stages_are_met(1_000..3_000);
+}
+
+/// A design without registers is not bounded by what a register takes; times have at most four digits.
+#[test]
+fn registers_bound_the_period_only_of_designs_that_have_some() {
+    let mut builder = Builder::new(vec![0]);
+    let constant = builder.op(Op::Const { value: 3.into() }, Interval::new(3, 3, 0));
+    builder.output(Output { source: Some(constant), shift: 0, neg: false });
+    let constant = builder.finish().expect("a valid program");
+    let with_registers = products(3);
+    for (device, model) in Device::ALL.iter().flat_map(|&device| [(device, &constant), (device, &with_registers)]) {
+        let mut spec = Spec::default();
+        spec.target.device = Some(device);
+        spec.pipeline.output_delay = 0.4;
+        spec.clock.period = Some(0.1);
+        let refusal = compile::model(model, &spec).expect_err("0.1 ns is too short");
+        let diagnostic = &refusal.diagnostics.0[0];
+        let is_constant = std::ptr::eq(model, &constant);
+        assert_eq!(diagnostic.message.contains("a register of "), !is_constant, "{refusal}");
+        let times = [&diagnostic.message, diagnostic.help.as_ref().expect("a help")].map(|text| text.split(' '));
+        for digits in times.into_iter().flatten().filter(|word| word.parse::<f64>().is_ok()) {
+            let digits = digits.trim_start_matches(['0', '.']).replace('.', "");
+            assert!(digits.len() <= 4, "{refusal}");
+        }
+    }
 }
 
 /// Sums and differences of 20 to 60 bits in a row, and choices by comparisons of them.

@@ -151,6 +151,8 @@ fn intervals() {
     invalid(v4("[[],-1,[0],[-8,7,-1],0,0]"), "E0135", "model.ops[0].qint.step", "step -1 ");
     invalid(v4("[[],-1,[0],[-8,7,0.0],0,0]"), "E0135", "model.ops[0].qint.step", "step 0 ");
     invalid(v4("[[],-1,[0],[7,-8,1],0,0]"), "E0136", "model.ops[0].qint", "min 7 is above max -8");
+    let large = format!("[[],-1,[0],[1{},127,1],0,0]", "0".repeat(90));
+    invalid(v4(&large), "E0136", "model.ops[0].qint", "min (an integer of 299 bits) is above max 127");
     invalid(v4("[[],-1,[0],[-8.5,7,1],0,0]"), "E0137", "model.ops[0].qint.min", "min -8.5 is not a multiple of step 1");
     invalid(v4("[[],-1,[0],[-8,7,2],0,0]"), "E0137", "model.ops[0].qint.max", "max 7 ");
 }

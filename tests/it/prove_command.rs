@@ -136,6 +136,13 @@ fn the_pipeline_of_a_wrapper_is_proved() {
         for file in ["w.v", "w.vhd"] {
             let (code, said) = alir2hdl(&dir, &["prove", model, file, "--top", "w_core"]);
             assert!(code == 0 && said.contains("proved"), "{said}");
+            // Without a name the module with the ports of the model is taken, as from several files.
+            let (code, said) = alir2hdl(&dir, &["prove", model, file, "--certificate", "proof"]);
+            let note = "module w_core was compared; module w has other ports and is not part of the proof";
+            assert!(code == 0 && said.contains("proved") && said.contains(note), "{said}");
+            std::fs::remove_dir_all(dir.path().join("proof")).unwrap();
+            let (code, said) = alir2hdl(&dir, &["prove", model, file, "--top", "w"]);
+            assert!(code == 2 && said.contains("E0930") && said.contains("AXI4-Stream wrapper: --top"), "{said}");
         }
     }
 }

@@ -48,6 +48,71 @@ fn vcd_without_a_folder_is_refused() {
     assert!(said.contains("--keep"), "{said}");
 }
 
+/// Files with an initiation interval are simulated by the timing of their header comment, and by no other.
+#[test]
+fn sim_given_files_with_an_initiation_interval_are_simulated_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let alir2hdl = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("alir2hdl").unwrap();
+        command.current_dir(dir.path()).args(arguments);
+        command
+    };
+    let tiny = model("tiny_ops");
+    let tiny = tiny.to_str().unwrap();
+    let simulators: Vec<[&str; 2]> =
+        [["iverilog", "q.v"], ["ghdl", "q.vhd"]].into_iter().filter(|[name, _]| tool(name).is_some()).collect();
+    for options in [&["--ii", "4"][..], &["--ii", "8", "--ii-engine", "serial", "--reset", "sync", "--valid"]] {
+        alir2hdl(&[&["generate", tiny, "--verilog", "q.v", "--vhdl", "q.vhd", "-q"], options].concat())
+            .assert()
+            .code(0);
+        for &[simulator, file] in &simulators {
+            let fixed = ["verify", tiny, "--rtl", file, "--sim", simulator, "--vectors", "20"];
+            alir2hdl(&fixed).assert().code(0);
+            for (given, message) in [
+                (&["--ii", "4"][..], "from their header comment only"),
+                (&["--pipeline", "3"], "--pipeline does not apply: the header comment of the file states"),
+                (&["--valid"], "--valid does not apply: the header comment of the file states"),
+            ] {
+                let said = stderr(&alir2hdl(&[&fixed[..], given].concat()).assert().code(2));
+                assert!(
+                    said.contains("E1011") && said.contains(message) && said.contains("prove MODEL FILE"),
+                    "{said}"
+                );
+            }
+            // Another version may share other parts.
+            let path = dir.path().join(file);
+            let source = std::fs::read_to_string(&path).unwrap();
+            let (before, rest) = source.split_once("latency ").expect("a header comment");
+            std::fs::write(&path, format!("{before}latency 9{rest}")).unwrap();
+            let said = stderr(&alir2hdl(&fixed).assert().code(2));
+            assert!(said.contains("E1011") && said.contains("prove MODEL FILE"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn sim_names_with_any_character_are_simulated_as_vhdl_93() {
+    if tool("ghdl").is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let kernel = "llvlir 0\nin %0 \"\u{540d} \u{c0}\u{e9}\u{1f600}\": i8\n%1 = not.i8 %0\nout \"\u{3bb}\" = %1\n";
+    std::fs::write(dir.path().join("k.llvlir"), kernel).unwrap();
+    for wrapper in [&[][..], &["--wrapper", "axis"]] {
+        for standard in ["93", "08"] {
+            let mut command = Command::cargo_bin("alir2hdl").unwrap();
+            command.current_dir(dir.path()).args(["verify", "k.llvlir", "--lang", "vhdl", "--sim", "ghdl"]);
+            command.args(["--vectors", "5", "--vhdl-standard", standard]).args(wrapper).assert().code(0);
+        }
+    }
+    let mut command = Command::cargo_bin("alir2hdl").unwrap();
+    command.current_dir(dir.path()).args(["project", "k.llvlir", "-o", "p", "--vectors", "5"]).assert().code(0);
+    for file in ["rtl/k.vhd", "rtl/k_pkg.vhd", "tb/bench.vhd"] {
+        let bytes = std::fs::read(dir.path().join("p").join(file)).unwrap();
+        assert!(!bytes.iter().any(|byte| (0x80..0xa0).contains(byte)), "{file}");
+    }
+}
+
 #[test]
 fn sim_what_is_kept_can_be_run_again_by_hand() {
     if tool("ghdl").is_none() {

@@ -383,11 +383,6 @@ impl RtlProject {
         names.map_err(|wrong| self.located(wrong))
     }
 
-    /// Number of sources.
-    pub fn source_count(&self) -> usize {
-        self.sources.len()
-    }
-
     /// Contents of the sources, with their paths.
     pub fn sources(&self) -> &[(PathBuf, String)] {
         &self.sources

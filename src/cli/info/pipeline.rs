@@ -137,7 +137,7 @@ impl PipelineTable {
             whole_values: if whole_values { Some(WholeValues::new(&scheduled, spec)?) } else { None },
             estimate,
             quality: scheduled.quality(),
-            without_logic: stages_without_logic(&scheduled, &netlist),
+            without_logic: stages_without_logic(spec, &scheduled, &netlist),
             stages: stages.collect(),
         })
     }

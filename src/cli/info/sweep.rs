@@ -78,18 +78,29 @@ pub(super) enum RowProof {
 /// Schedules the program for each of these numbers of stages, of which there is at least one; `single`: the program as
 /// it is optimised for one. Of a named device each row has its estimate.
 pub(super) fn sweep(single: &Optimised<'_>, spec: &Spec, counts: &[u32]) -> Result<Vec<Row>, Failure> {
-    let most = in_stages(spec, counts.iter().copied().max().unwrap_or(1));
+    let required = spec.clock.period;
+    let unbounded = |spec: &Spec| Spec { clock: Clock { period: None, ..spec.clock }, ..spec.clone() };
+    let most = in_stages(&unbounded(spec), counts.iter().copied().max().unwrap_or(1));
     let several = match most.cuts_products() {
         true => compile::optimise(single.source, &most)?,
         false => single.borrowed(),
     };
-    let required = spec.clock.period;
+    let one = in_stages(spec, 1);
+    let single = match required.is_some() && most.cuts_products() {
+        true => &compile::optimise(single.source, &one)?,
+        false => single,
+    };
     let row = |stages: u32| -> Result<Row, Failure> {
         let spec = in_stages(spec, stages);
         let optimised = if stages <= 1 { single } else { &several };
-        let (scheduled, spec) = match (optimised.borrowed().schedule(&spec), spec.clock.period) {
+        // With a period the number of stages decides whether registers within products are worth their adders.
+        let scheduled = match required.is_some() && spec.cuts_products() {
+            true => compile::optimise(single.source, &spec)?.schedule(&spec),
+            false => optimised.borrowed().schedule(&spec),
+        };
+        let (scheduled, spec) = match (scheduled, spec.clock.period) {
             (Err(error), Some(_)) if error.diagnostics.0.iter().all(|d| d.code == PERIOD_UNMET) => {
-                let spec = Spec { clock: Clock { period: None, ..spec.clock }, ..spec };
+                let spec = unbounded(&spec);
                 (optimised.borrowed().schedule(&spec)?, spec)
             }
             (scheduled, _) => (scheduled?, spec),

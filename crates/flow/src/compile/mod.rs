@@ -164,8 +164,9 @@ pub fn model_sharing_proofs<'d>(
         return model_sharing_proofs(proved, &spec, listener);
     }
     // First of all: an optimisation that changed the meaning ends the job here.
-    let chain = if spec.prove { Some(proved.chain(spec, listener)?) } else { None };
-    let optimised = seconds.take(Phase::Optimise, || optimise(model, spec))?;
+    let names = seconds.take(Phase::Optimise, || program::pass_names(model, spec))?;
+    let chain = if spec.prove { Some(proved.chain(spec, &names, listener)?) } else { None };
+    let optimised = seconds.take(Phase::Optimise, || program::run_passes(model, spec, &names));
     let scheduled = Box::new(seconds.take(Phase::Schedule, || optimised.schedule(spec))?);
     let chain = chain.map(|chain| chain.extended(&scheduled, listener)).transpose()?;
     Hardware::new(Arc::new(Origin::Program { scheduled, chain }), spec, &spec.top(), seconds)
@@ -230,7 +231,10 @@ impl Seconds {
     fn take<T>(&mut self, step: Phase, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let done = work();
-        self.0.push((step, start.elapsed()));
+        match self.0.iter_mut().find(|(earlier, _)| *earlier == step) {
+            Some((_, duration)) => *duration += start.elapsed(),
+            None => self.0.push((step, start.elapsed())),
+        }
         done
     }
 }

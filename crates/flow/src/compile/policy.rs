@@ -60,6 +60,12 @@ enum Unscheduled {
     Missed { made: Box<Made>, found: f64 },
 }
 
+/// Error of a program that has no schedule, and its shortest period in nanoseconds: infinite if none is known.
+struct Refusal {
+    error: Error,
+    period: f64,
+}
+
 impl From<Error> for Unscheduled {
     fn from(error: Error) -> Unscheduled {
         Unscheduled::Error(error)
@@ -180,18 +186,36 @@ impl Spec {
     }
 
     /// Returns `true` if pipelining multipliers is worth the adders between their parts: always without a bound on the
-    /// stage delay, else if the clock is met in fewer stages. `optimised` returns the program with (`true`) and without
-    /// pipelined multipliers.
-    pub(super) fn gains_by_cutting<'m>(&self, optimised: impl Fn(bool) -> Cow<'m, Model>) -> bool {
+    /// stage delay, else if the clock is met in fewer stages. If the clock is not met: if the shortest period is
+    /// shorter.
+    pub(super) fn gains_by_cutting(&self, cut: &Model, whole: &Model) -> bool {
         if !self.is_bounded() {
             return true;
         }
-        let mut quick = self.clone();
-        quick.pipeline.effort = Effort::Fast;
-        let latency = |cut| Some(quick.schedule(&optimised(cut)).ok()?.outcome.schedule.latency());
-        match (latency(true), latency(false)) {
-            (Some(cut), Some(whole)) => cut < whole,
-            (cut, _) => cut.is_some(),
+        if cut == whole {
+            return false;
+        }
+        // The search for the fewest register bits takes long for large programs, and with the largest effort.
+        let own = self.pipeline.effort;
+        let first = match (own, is_small(cut) && is_small(whole)) {
+            (Effort::Fast, _) | (_, false) => Effort::Fast,
+            (Effort::Normal | Effort::Max, true) => Effort::Normal,
+        };
+        let latency = |program: &Model, effort| {
+            let mut spec = self.clone();
+            spec.pipeline.effort = effort;
+            spec.attempt_with_splits(program).map(|(made, _)| made.outcome.schedule.latency())
+        };
+        let gains = |effort| match (latency(cut, effort), latency(whole, effort)) {
+            (Ok(cut), Ok(whole)) => Ok(cut < whole),
+            (Ok(_), Err(_)) => Ok(true),
+            (Err(_), Ok(_)) => Ok(false),
+            (Err(cut), Err(whole)) => Err(cut.period < whole.period),
+        };
+        match gains(first) {
+            Ok(gains) => gains,
+            Err(_) if first != own => gains(own).unwrap_or_else(|is_nearer| is_nearer),
+            Err(is_nearer) => is_nearer,
         }
     }
 
@@ -272,7 +296,7 @@ impl Spec {
     /// # Errors
     /// If the goal cannot be reached, or if the checker objects, which is an internal error.
     pub(super) fn schedule(&self, model: &Model) -> Result<Made, Error> {
-        let made = self.attempt(model).map_err(|why| self.refusal(model, why))?;
+        let made = self.attempt(model).map_err(|why| self.refusal(model, why).error)?;
         self.check(model, &made)?;
         Ok(made)
     }
@@ -283,12 +307,12 @@ impl Spec {
     /// # Errors
     /// As [`Spec::schedule`]: the refusal of the program with the shortest period.
     pub(super) fn schedule_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Error> {
-        let (made, shortened) = self.attempt_with_splits(model)?;
+        let (made, shortened) = self.attempt_with_splits(model).map_err(|refusal| refusal.error)?;
         self.check(shortened.as_ref().map_or(model, |(program, _)| program), &made)?;
         Ok((made, shortened))
     }
 
-    fn attempt_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Error> {
+    fn attempt_with_splits(&self, model: &Model) -> Result<(Made, Option<Shortened>), Refusal> {
         let why = match self.attempt(model) {
             Ok(made) => return Ok((made, None)),
             Err(why) if !self.splits_sums() => return Err(self.refusal(model, why)),
@@ -324,7 +348,7 @@ impl Spec {
             }
         }
         let program = &programs[finest].0;
-        match quick.attempt(program) {
+        match if is_small(program) { self } else { &quick }.attempt(program) {
             Ok(made) => {
                 let mut exact = self.clone();
                 exact.pipeline.stages = Some(Stages::Exactly(made.outcome.schedule.stages));
@@ -342,10 +366,10 @@ impl Spec {
         in_stages && is_optimised && self.is_bounded() && self.delay_model() == DelayModel::Device
     }
 
-    fn refusal(&self, model: &Model, why: Unscheduled) -> Error {
+    fn refusal(&self, model: &Model, why: Unscheduled) -> Refusal {
         match why {
-            Unscheduled::Error(error) => error,
-            Unscheduled::Missed { made, found } => self.too_fast(model, &made, found),
+            Unscheduled::Error(error) => Refusal { error, period: f64::INFINITY },
+            Unscheduled::Missed { made, found } => Refusal { error: self.too_fast(model, &made, found), period: found },
         }
     }
 
@@ -382,11 +406,11 @@ impl Spec {
     fn within_period(&self, model: &Model, known: &Arc<Delays>, period: f64) -> Result<Made, Unscheduled> {
         let goal = self.goal();
         // A period that not even registers meet has a schedule with the shortest period all the same: it is reported.
-        if self.registers_alone(period).is_some() {
+        if period < self.time_of_registers() {
             return self.by_number_of_stages(model, known, period);
         }
         match self.meet_by_delays(model, known, period) {
-            Ok(found) if goal.stages.is_some() || goal.effort == Effort::Fast => Ok(found),
+            Ok(found) if goal.stages.is_some() => Ok(found),
             Ok(found) => Ok(self.with_fewer_stages(model, known, found, period)?),
             Err(_) => self.by_number_of_stages(model, known, period),
         }
@@ -425,8 +449,9 @@ impl Spec {
             Some(stages) => vec![stages],
             None => stage_counts(model.nodes().len(), last),
         };
-        // Refinement does not help a period that not even registers meet.
-        let worth = if self.registers_alone(period).is_some() { 0.0 } else { worth_refining(model, period) };
+        // Refinement does not help a period that not even registers meet; the shortest period is reported.
+        let is_below_registers = period < self.time_of_registers() && !is_small(model);
+        let worth = if is_below_registers { 0.0 } else { worth_refining(model, period) };
         let mut best: Option<(Made, f64)> = None;
         for stages in counts {
             let (made, found) = self.measured(model, known, &Goal { stages: Some(stages), ..goal }, worth)?;
@@ -437,7 +462,10 @@ impl Spec {
                 best = Some((made, found));
             }
         }
-        let (made, found) = best.expect("at least one number of stages is tried");
+        let (mut made, mut found) = best.expect("at least one number of stages is tried");
+        if is_below_registers {
+            (made, found) = self.measured(model, known, &made.goal, worth_refining(model, found))?;
+        }
         Err(Unscheduled::Missed { made: Box::new(made), found })
     }
 
@@ -458,7 +486,8 @@ impl Spec {
     fn too_fast(&self, model: &Model, made: &Made, found: f64) -> Error {
         let period = self.clock.period.unwrap_or_default();
         let schedule = &made.outcome.schedule;
-        let estimate = self.estimate_of(model, &made.outcome);
+        let estimate = self.estimate_of(model, &made.outcome).ok();
+        let has_registers = estimate.as_ref().is_some_and(|estimate| estimate.ff > 0);
         let times = estimate.map(|estimate| estimate.stage_periods_ns).unwrap_or_default();
         let slowest = (0..times.len()).max_by(|&a, &b| times[a].total_cmp(&times[b]).then(b.cmp(&a)));
         let arcs = Delays::near(model, self.device(), self.fabric(), schedule);
@@ -485,9 +514,10 @@ impl Spec {
         };
         let stages = |n: u32| if n == 1 { "1 stage".to_owned() } else { format!("{n} stages") };
         let verb = |n: u32, one: &'static str, several: &'static str| if n == 1 { one } else { several };
+        let registers_alone = self.registers_alone(period).filter(|_| has_registers);
         let (device, bound, found) = (self.device().name(), self.clock.bound(found), four_digits_up(found));
         let shown = four_digits(period);
-        let message = match (self.registers_alone(period), self.goal().stages) {
+        let message = match (registers_alone, self.goal().stages) {
             (Some(message), _) => message,
             (_, Some(n)) => format!("{} {} not meet {shown} ns on {device}", stages(n), verb(n, "does", "do")),
             (_, None) => {
@@ -551,7 +581,7 @@ impl Spec {
         // The period is no monotone function of the number of stages: for small programs every number is tried, for
         // others one more after a number that fails by little.
         let mut failures = 0;
-        let is_small = model.nodes().len() <= EXHAUSTIVE_OPERATIONS;
+        let is_small = is_small(model);
         let worth = worth_refining(model, period);
         for stages in (1..best.outcome.schedule.stages).rev() {
             let goal = Goal { stages: Some(stages), max_stage_delay: None, ..self.goal() };
@@ -568,7 +598,7 @@ impl Spec {
         }
         // The remaining slack is used to minimise registers.
         if let Some(found) = of_fewer {
-            let taken = self.register_time() + self.clock.uncertainty;
+            let taken = self.time_of_registers();
             let bound = best.outcome.max_stage_delay * (period - taken) / (found - taken);
             let stages = Some(best.outcome.schedule.stages);
             for share in SPARING {
@@ -606,9 +636,7 @@ impl Spec {
             let name = "--clock-period";
             let given = match (self.clock.period, self.delay_model()) {
                 (None, _) => BoundFlag::STAGE_DELAY,
-                (Some(_), DelayModel::Device) => {
-                    BoundFlag { name, unit: 1.0, overhead: self.register_time() + self.clock.uncertainty }
-                }
+                (Some(_), DelayModel::Device) => BoundFlag { name, unit: 1.0, overhead: self.time_of_registers() },
                 (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: self.clock.uncertainty },
             };
             Error::request(why.diagnostic(model, &given))
@@ -656,15 +684,19 @@ impl Spec {
         }
     }
 
+    /// Returns the part of a clock period that registers of the device and the clock uncertainty take, in nanoseconds.
+    fn time_of_registers(&self) -> f64 {
+        self.register_time() + self.clock.uncertainty
+    }
+
     /// Returns the message that registers alone take more than a clock period in nanoseconds; `None` if they do not.
     fn registers_alone(&self, period: f64) -> Option<String> {
-        let register = self.register_time();
         let also = match self.clock.uncertainty {
             0.0 => String::new(),
-            ns => format!(", and --clock-uncertainty {ns} ns"),
+            ns => format!(", and --clock-uncertainty {} ns", four_digits(ns)),
         };
-        (period < register + self.clock.uncertainty)
-            .then(|| format!("a register of {} alone takes {register} ns{also}", self.device().name()))
+        let (device, register) = (self.device().name(), four_digits(self.register_time()));
+        (period < self.time_of_registers()).then(|| format!("a register of {device} alone takes {register} ns{also}"))
     }
 
     /// Returns the part of the clock period that remains for logic on the device, in nanoseconds.
@@ -672,7 +704,7 @@ impl Spec {
     /// # Errors
     /// If none remains.
     fn time_for_logic(&self, period: f64) -> Result<f64, Error> {
-        let taken = self.register_time() + self.clock.uncertainty;
+        let taken = self.time_of_registers();
         // A design without logic needs no more than its registers.
         let Some(message) = self.registers_alone(period) else { return Ok(period - taken) };
         let help = format!("require {}, or another --device", self.clock.bound(taken));
@@ -730,6 +762,11 @@ const DEPTH_MARGIN: u32 = 2;
 
 /// Operations up to which every smaller number of stages is tried.
 const EXHAUSTIVE_OPERATIONS: usize = 400;
+
+/// Returns `true` if every number of stages of the program is tried, with its full effort.
+fn is_small(model: &Model) -> bool {
+    model.nodes().len() <= EXHAUSTIVE_OPERATIONS
+}
 
 /// Share of the period up to which a schedule that fails is a near miss.
 const NEAR_MISS: f64 = 1.1;

@@ -4,7 +4,7 @@ use super::policy::{self, Made};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use crate::options::near;
-use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, four_digits, four_digits_up};
 use alir_core::ir::{Model, Op};
 use alir_core::num::Interval;
 use alir_hw::device::{Delays, Estimate};
@@ -34,21 +34,35 @@ pub struct Optimised<'d> {
 /// # Errors
 /// If a pass that was named does not exist, or something is asked for that only a state machine has.
 pub fn optimise<'d>(model: &'d Model, spec: &Spec) -> Result<Optimised<'d>, Error> {
+    let names = pass_names(model, spec)?;
+    Ok(run_passes(model, spec, &names))
+}
+
+/// Returns the passes that optimise a program for the required pipeline, in order.
+///
+/// # Errors
+/// As [`optimise`].
+pub(super) fn pass_names<'s>(model: &Model, spec: &'s Spec) -> Result<Vec<&'s str>, Error> {
     spec.every_clock("a schedule of stages").map_err(Error::request)?;
     spec.check_clock()?;
-    let names = spec.passes(spec.cuts_products_of(model))?;
+    let names = spec.passes(spec.cuts_products_of(model)?)?;
     if spec.optimisation.retime.is_some() {
         let message = "--retime does not go with a program, which has no registers of its own";
         let help = "--pipeline and --pipeline-objective place the registers of a program; leave out --retime";
         let place = Place::Flag("--retime".into());
         return Err(Error::request(Diagnostic::error("E0804", place, message).with_help(help)));
     }
+    Ok(names)
+}
+
+/// Applies the passes of [`pass_names`].
+pub(super) fn run_passes<'d>(model: &'d Model, spec: &Spec, names: &[&str]) -> Optimised<'d> {
     // Nothing to do is nothing to copy either.
     if names.is_empty() {
-        return Ok(Optimised { source: model, program: Cow::Borrowed(model), passes: Vec::new() });
+        return Optimised { source: model, program: Cow::Borrowed(model), passes: Vec::new() };
     }
-    let (program, passes) = passes::run_trusting(model, &names, spec.trust());
-    Ok(Optimised { source: model, program, passes })
+    let (program, passes) = passes::run_trusting(model, names, spec.trust());
+    Optimised { source: model, program, passes }
 }
 
 impl<'d> Optimised<'d> {
@@ -198,7 +212,8 @@ impl Scheduled<'_> {
         let shape = match schedule.stages {
             stages if has_clock && stages > 0 => {
                 let estimate = spec.estimate(netlist);
-                let (period, clock) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
+                // A period that is printed can be required.
+                let (period, clock) = (four_digits_up(estimate.period_ns), four_digits(estimate.clock_mhz));
                 format!("{}, estimated clock period {period} ns ({clock} MHz)", counted(stages, "stage"))
             }
             0 if latency == 0 => format!("combinational, delay {}", longest()),
@@ -250,19 +265,17 @@ impl Spec {
     }
 
     /// Returns `true` if the pipeline shall have registers within products of this program.
-    pub(super) fn cuts_products_of(&self, model: &Model) -> bool {
-        let level = match self.optimisation.passes {
-            Passes::Level(level) => level,
-            Passes::Named(_) => return false,
-        };
-        let optimised = |cut: bool| {
-            let names = if cut { passes::IN_STAGES } else { passes::pipeline(level) };
-            passes::run_trusting(model, names, self.trust()).0
-        };
-        self.searches()
-            && self.cuts_products()
-            && model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))
-            && self.gains_by_cutting(optimised)
+    ///
+    /// # Errors
+    /// As [`Spec::passes`].
+    fn cuts_products_of(&self, model: &Model) -> Result<bool, Error> {
+        let has_products = model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }));
+        if !(self.searches() && self.cuts_products() && has_products) {
+            return Ok(false);
+        }
+        let optimised = |cut| Ok::<_, Error>(passes::run_trusting(model, &self.passes(cut)?, self.trust()).0);
+        let (cut, whole) = (optimised(true)?, optimised(false)?);
+        Ok(self.gains_by_cutting(&cut, &whole))
     }
 
     /// The passes that run; `cuts_products`: for a pipeline that has registers within products.

@@ -73,15 +73,14 @@ impl<'m> ProvedPasses<'m> {
         self.model
     }
 
-    /// Returns the proof of the passes of `spec`; computes it if it is missing.
-    pub(super) fn chain(&mut self, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
-        let names = spec.passes(spec.cuts_products_of(self.model))?;
-        let is_it = |(of, trust, _): &&(Vec<String>, Trust, Chain)| *of == names && *trust == spec.trust();
+    /// Returns the proof of the passes with these names; computes it if it is missing.
+    pub(super) fn chain(&mut self, spec: &Spec, names: &[&str], listener: Listener<'_>) -> Result<Chain, Error> {
+        let is_it = |(of, trust, _): &&(Vec<String>, Trust, Chain)| of == names && *trust == spec.trust();
         if let Some((_, _, chain)) = self.chains.iter().find(is_it) {
             return Ok(chain.clone());
         }
-        let chain = Chain::new(self.model, spec, listener)?;
-        self.chains.push((names.into_iter().map(str::to_owned).collect(), spec.trust(), chain.clone()));
+        let chain = Chain::new(self.model, spec, names, listener)?;
+        self.chains.push((names.iter().map(|&name| name.to_owned()).collect(), spec.trust(), chain.clone()));
         Ok(chain)
     }
 }
@@ -91,11 +90,11 @@ impl Chain {
     ///
     /// # Errors
     /// `E0906` if one is not, which is our mistake; if they assume something of the inputs.
-    pub(super) fn new(model: &Model, spec: &Spec, listener: Listener<'_>) -> Result<Chain, Error> {
+    fn new(model: &Model, spec: &Spec, names: &[&str], listener: Listener<'_>) -> Result<Chain, Error> {
         spec.every_input("--prove").map_err(Error::request)?;
         let mut undecided = None;
         let mut current = model.clone();
-        for pass in spec.passes(spec.cuts_products_of(model))?.into_iter().filter_map(passes::find) {
+        for pass in names.iter().filter_map(|name| passes::find(name)) {
             let next = pass.apply(&current, spec.trust());
             if let Some(reason) = prove_pass(pass.name, &current, &next, listener)? {
                 undecided.get_or_insert((pass.name, reason));

@@ -377,7 +377,13 @@ fn intervals(value: &OptionValue) -> Result<Vec<u32>, String> {
     if words == "auto" {
         return Ok(Vec::new());
     }
-    words.split(',').map(|word| word.parse().map_err(|_| "a number of clocks, or auto".to_owned())).collect()
+    let number = |word: &str| {
+        word.parse().map_err(|_| match words.contains(',') {
+            true => format!("{word:?} is no number of clocks; give numbers with commas, such as 1,2,4"),
+            false => "a number of clocks, or auto".to_owned(),
+        })
+    };
+    words.split(',').map(number).collect()
 }
 
 /// Parses a clock period in nanoseconds, from a time or a frequency with or without a unit.

@@ -456,10 +456,14 @@ impl HardwareOptions {
         options.into_iter().filter_map(|(flag, given)| given.then_some(flag))
     }
 
-    /// Returns a note about the delays by which a clock period is met, if no device is named.
+    /// Returns a note about the delays by which a clock period is met, if no device is named; a warning if one is
+    /// named, and the period is met by delays that are no times.
     pub fn assumption(&self, spec: &Spec) -> Option<Diagnostic> {
-        self.period().filter(|_| self.devices.is_empty())?;
+        self.period()?;
         let flag = if self.freq.is_some() { "--freq" } else { "--clock-period" };
+        if !self.devices.is_empty() {
+            return without_times(flag, spec);
+        }
         let message = match spec.delay_model() {
             DelayModel::Device => {
                 format!("no device is named: operations and registers take the times of {}", spec.device().name())
@@ -472,4 +476,21 @@ impl HardwareOptions {
         let help = "--device NAME takes the times of a device; `alir2hdl devices` lists them";
         Some(Diagnostic::note("N0803", Place::Flag(flag.into()), message).with_help(help))
     }
+}
+
+/// Returns a warning that the clock period of `flag` is met by delays that are not those of the device, and have no
+/// unit of time.
+fn without_times(flag: &str, spec: &Spec) -> Option<Diagnostic> {
+    let unit = match spec.delay_model() {
+        DelayModel::Device => return None,
+        DelayModel::LatencyFields => "unit of the latency fields",
+        DelayModel::Width => "LUT level",
+    };
+    if spec.clock.delay_unit.is_some() {
+        return None;
+    }
+    let device = spec.device().name();
+    let message = format!("{flag} is met by other delays than those of {device}: one {unit} counts as 1 ns");
+    let help = "leave out --delay-model, or state its unit: --delay-unit NS";
+    Some(Diagnostic::warning("W0811", Place::Flag(flag.into()), message).with_help(help))
 }

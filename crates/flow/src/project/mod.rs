@@ -17,6 +17,7 @@ use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
 use alir_core::files::FileSet;
 use alir_hw::device::{Estimate, Surroundings};
 use alir_hw::emit::axis::{Axis, AxisNames};
+use alir_hw::emit::latin1;
 use alir_hw::netlist::{Direction, Element, Interface, Netlist};
 use askama::Template;
 use serde::Serialize;
@@ -715,7 +716,8 @@ pub fn package(spec: &FolderSpec<'_>, design: &FolderContents<'_>) -> FileSet {
     files.add("sim/Makefile", render(&Makefile { v: view.clone() }));
     files.add("filelist.f", render(&Filelist { v: view.clone() }));
     files.add("filelist_vhdl.f", render(&FilelistVhdl { v: view.clone() }));
-    files.add(format!("rtl/{top}_pkg.vhd"), render(&PackageVhdl { v: view.clone() }));
+    let package = render(&PackageVhdl { v: view.clone() });
+    files.add(format!("rtl/{top}_pkg.vhd"), latin1::escaped(&package).into_owned());
     files.add(format!("rtl/{top}_types.sv"), render(&TypesSystemVerilog { v: view.clone() }));
     files.add(format!("rtl/{top}.vh"), render(&HeaderVerilog { v: view.clone() }));
     files.add(format!("rtl/{top}.veo"), render(&InstanceVerilog { v: view.clone() }));

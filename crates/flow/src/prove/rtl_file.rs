@@ -48,8 +48,14 @@ impl RtlFile {
     }
 }
 
+/// End of a port's name in a wrapper of AXI4-Streams.
+const STREAM_PORT: &str = "_tdata ";
+
 /// Returns the error that a file has other ports than the design: it is the file of another one.
 pub fn other_ports(reason: &str) -> Diagnostic {
-    Diagnostic::error("E0930", Place::Whole, reason)
-        .with_help("give the file of this model; --port names control ports, --top takes another module")
+    let help = match reason.contains(STREAM_PORT) {
+        true => "these are the ports of an AXI4-Stream wrapper: --top takes the module in it, such as --top NAME_core",
+        false => "give the file of this model; --port names control ports, --top takes another module",
+    };
+    Diagnostic::error("E0930", Place::Whole, reason).with_help(help)
 }

@@ -150,7 +150,7 @@ impl Arrays {
             };
             let (mut reader, types) = (reader?, types_of(machine, id));
             if side == Side::Inputs && !codes {
-                reader = reader.counting_wraps(&types);
+                reader = reader.counting_wraps_of_port(&signal.name, &types);
             }
             ports.push(PortArray {
                 name: signal.name.clone(),

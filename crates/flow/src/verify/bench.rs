@@ -7,6 +7,7 @@
 use super::compare::{Report, read_report};
 use super::cycles::{Bits, Cycles, Field};
 use alir_core::files::FileSet;
+use alir_hw::emit::latin1;
 use alir_hw::netlist::Element;
 use alir_hw::netlist::names::legalise;
 use askama::Template;
@@ -197,7 +198,8 @@ impl Testbench for Bench<'_> {
     }
 
     fn vhdl(&self) -> String {
-        render(&VhdlBench { name: self.name(), lanes: self.described(&VHDL), shown: SHOWN })
+        let text = render(&VhdlBench { name: self.name(), lanes: self.described(&VHDL), shown: SHOWN });
+        latin1::escaped(&text).into_owned()
     }
 
     fn verilator(&self) -> (String, String) {

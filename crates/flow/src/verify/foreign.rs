@@ -43,6 +43,16 @@ struct Wanted {
 }
 
 impl Foreign {
+    /// Help for files with an initiation interval that cannot be simulated.
+    pub const PROVE_INTERVALS: &str = "`alir2hdl prove MODEL FILE` reads the timing of any file from its logic";
+
+    /// Returns `true` if the header comment states the initiation interval and latency of a netlist.
+    pub fn has_timing_of(&self, netlist: &Netlist) -> bool {
+        let head = self.head();
+        let is_timing = |line: &&String| line.contains(", initiation interval ");
+        netlist.header().iter().filter(is_timing).all(|line| head.iter().any(|other| other.trim() == line))
+    }
+
     /// Returns the lines of the comment at the top of the first file.
     pub fn head(&self) -> Vec<String> {
         let comment = |line: &str| {

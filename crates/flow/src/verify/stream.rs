@@ -16,6 +16,7 @@ use alir_core::ir::Model;
 use alir_core::num::SplitMix;
 use alir_core::num::wrap;
 use alir_hw::emit::axis::{Axis, AxisNames, Stream};
+use alir_hw::emit::latin1;
 use alir_hw::netlist::Element;
 use askama::Template;
 use num_bigint::BigInt;
@@ -287,7 +288,7 @@ impl Testbench for Streams<'_> {
     }
 
     fn vhdl(&self) -> String {
-        render(&VhdlBench { v: self.view() })
+        latin1::escaped(&render(&VhdlBench { v: self.view() })).into_owned()
     }
 
     fn verilator(&self) -> (String, String) {

@@ -40,18 +40,26 @@ impl VerifyRequest<'_> {
         let mut spec = spec.clone();
         if let Some((_, top)) = &self.foreign {
             spec.module.top = compile::Top::Named(top.clone());
-            spec.optimisation.passes = Passes::Level(0);
-            spec.optimisation.retime = None;
-            spec.pipeline.effort = Effort::Fast;
+            // With an initiation interval the latency is a result of all options.
+            if spec.interval().is_none() {
+                spec.optimisation.passes = Passes::Level(0);
+                spec.optimisation.retime = None;
+                spec.pipeline.effort = Effort::Fast;
+            }
         }
         spec
     }
 
     fn check_ports(&self, hardware: &Hardware<'_>) -> Result<(), Error> {
-        match &self.foreign {
-            Some((foreign, top)) => Ok(foreign.check_ports(top, &hardware.netlist, hardware.axis.as_ref())?),
-            None => Ok(()),
+        let Some((foreign, top)) = &self.foreign else { return Ok(()) };
+        foreign.check_ports(top, &hardware.netlist, hardware.axis.as_ref())?;
+        if hardware.spec().interval().is_some() && !foreign.has_timing_of(&hardware.netlist) {
+            let message = "the initiation interval and latency of the file are not those of its command today";
+            let place = Place::Flag("--rtl".into());
+            let error = Diagnostic::error("E1011", place, message).with_help(Foreign::PROVE_INTERVALS);
+            return Err(Error::request(error));
         }
+        Ok(())
     }
 }
 

@@ -105,7 +105,7 @@ impl Dyadic {
 impl std::fmt::Display for Dyadic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Dyadic::Big(v) if v.bits() > 256 => write!(f, "an integer of {} bits", v.bits()),
+            Dyadic::Big(v) if v.bits() > 256 => write!(f, "(an integer of {} bits)", v.bits()),
             Dyadic::Big(v) => v.fmt(f),
             // Exact: it came from an i64 or from a double.
             Dyadic::Small { mantissa, exponent } if *exponent >= 0 && *exponent < 64 => {

@@ -13,6 +13,7 @@ pub mod assertions;
 mod attributes;
 pub mod axis;
 mod context;
+pub mod latin1;
 mod line;
 mod plan;
 mod rom;
@@ -107,7 +108,7 @@ fn write_by(
     options: &Options,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut sink = Sink::new(out);
+    let mut sink = Sink::new(out, language == Language::Vhdl);
     let verilog = |standard, sink: &mut Sink<'_>| verilog::write(netlist, options, standard, printing, sink);
     let written = match language {
         Language::Verilog => verilog(verilog::Standard::Verilog2001, &mut sink),

@@ -1,5 +1,6 @@
 //! From formatted text to bytes, in large pieces.
 
+use super::latin1;
 use std::fmt;
 use std::io;
 
@@ -11,11 +12,13 @@ pub(super) struct Sink<'a> {
     out: &'a mut dyn io::Write,
     text: String,
     error: Option<io::Error>,
+    /// `true` if characters that VHDL-93 does not have are escaped.
+    is_vhdl: bool,
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(out: &'a mut dyn io::Write) -> Sink<'a> {
-        Sink { out, text: String::with_capacity(CHUNK), error: None }
+    pub(super) fn new(out: &'a mut dyn io::Write, is_vhdl: bool) -> Sink<'a> {
+        Sink { out, text: String::with_capacity(CHUNK), error: None, is_vhdl }
     }
 
     /// Passes on what has been kept.
@@ -45,7 +48,10 @@ impl fmt::Write for Sink<'_> {
         if self.text.len() + text.len() > CHUNK {
             self.pass_on()?;
         }
-        self.text.push_str(text);
+        match self.is_vhdl {
+            true => self.text.push_str(&latin1::escaped(text)),
+            false => self.text.push_str(text),
+        }
         Ok(())
     }
 }

@@ -290,7 +290,13 @@ impl Reader {
     /// Counts the real numbers that lie outside of the range of their input; [`Reader::take_notes`] reports them.
     #[must_use]
     pub fn counting_wraps(self, ports: &[Port]) -> Reader {
-        Reader { wraps: Some(WrapCount::new(ports)), ..self }
+        Reader { wraps: Some(WrapCount::new(ports, None)), ..self }
+    }
+
+    /// [`Reader::counting_wraps`] for the elements of one port of a state machine, which has a row for each cycle.
+    #[must_use]
+    pub fn counting_wraps_of_port(self, name: &str, elements: &[Port]) -> Reader {
+        Reader { wraps: Some(WrapCount::new(elements, Some(name))), ..self }
     }
 
     /// Returns the number of samples, if it is known before the end.

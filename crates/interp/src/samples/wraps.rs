@@ -8,6 +8,8 @@ use num_bigint::Sign;
 /// Counts the numbers of a file that lie outside of the range of their input, and so wrap.
 pub(super) struct WrapCount {
     columns: Vec<Column>,
+    /// Port of a state machine that the file is for; `None`: the inputs of a program.
+    port: Option<String>,
     numbers: u64,
     outside: u64,
     first: Option<First>,
@@ -30,7 +32,7 @@ struct First {
 }
 
 impl WrapCount {
-    pub(super) fn new(ports: &[Port]) -> WrapCount {
+    pub(super) fn new(ports: &[Port], name: Option<&str>) -> WrapCount {
         let column = |port: &Port| {
             // A type without bits belongs to an input that is not used: any number is right for it.
             let power = i64::from(port.kif.width()) - i64::from(port.kif.signed) - port.frac;
@@ -42,7 +44,8 @@ impl WrapCount {
             };
             Column { kif: port.kif, low, high, power }
         };
-        WrapCount { columns: ports.iter().map(column).collect(), numbers: 0, outside: 0, first: None }
+        let columns = ports.iter().map(column).collect();
+        WrapCount { columns, port: name.map(str::to_owned), numbers: 0, outside: 0, first: None }
     }
 
     /// Counts a block of rows; `first` is the number of its first sample.
@@ -75,10 +78,15 @@ impl WrapCount {
         let First { sample, input, number } = self.first.take()?;
         let Column { kif, low, high, .. } = self.columns[input];
         let (outside, numbers) = (self.outside, self.numbers);
+        let (what, place) = match &self.port {
+            None => ("input numbers".to_owned(), format!("in sample {sample}, input {input},")),
+            Some(name) => {
+                (format!("numbers of port {name}"), format!("in port {name}, cycle {sample}, element {input},"))
+            }
+        };
         let message = format!(
-            "{outside} of {numbers} input numbers lie outside of the types of their inputs and wrap; the first is \
-             {number} in sample \
-             {sample}, input {input}, whose type {kif} takes {low} to below {high}"
+            "{outside} of {numbers} {what} lie outside of the types of their inputs and wrap; the first is {number} \
+             {place} whose type {kif} takes {low} to below {high}"
         );
         let note = Diagnostic::note("N0704", Place::Whole, message);
         Some(note.with_help("the hardware wraps them alike; scale or clip the samples if that is not meant"))
@@ -119,7 +127,7 @@ mod tests {
 
     #[test]
     fn numbers_outside_are_counted_with_the_first() {
-        let mut count = WrapCount::new(&[port(true, 4, 1), port(false, 3, 0)]);
+        let mut count = WrapCount::new(&[port(true, 4, 1), port(false, 3, 0)], None);
         count.count(&Values::Reals(vec![3.5, 0.0, -4.0, 7.9]), 0);
         assert_eq!(count.take_note(), None);
         count.count(&Values::Reals(vec![4.0, -0.1, -4.1, 8.0]), 2);
@@ -130,8 +138,14 @@ mod tests {
              input 0, \
              whose type s4.1 takes -4 to below 4"
         );
+        let mut count = WrapCount::new(&[port(true, 4, 1), port(false, 3, 0)], Some("x0"));
+        count.count(&Values::Reals(vec![0.0, 8.0]), 5);
+        let message = count.take_note().unwrap().message;
+        assert!(
+            message.contains("numbers of port x0 lie") && message.contains("8 in port x0, cycle 5, element 1, whose")
+        );
         // An input without bits is not used, and takes anything.
-        let mut count = WrapCount::new(&[port(false, 0, 0)]);
+        let mut count = WrapCount::new(&[port(false, 0, 0)], None);
         count.count(&Values::Reals(vec![1e9]), 0);
         assert_eq!(count.take_note(), None);
     }
@@ -139,11 +153,11 @@ mod tests {
     #[test]
     fn decimals_and_integers_are_compared_exactly() {
         let just_below: Number = Number::parse("7.99999999999999999999999999999").unwrap();
-        let unsigned = &WrapCount::new(&[port(false, 3, 0)]).columns[0];
+        let unsigned = &WrapCount::new(&[port(false, 3, 0)], None).columns[0];
         assert!(unsigned.has_number(&just_below));
         assert!(!unsigned.has_number(&Number::parse("8.00000000000000000000000000001").unwrap()));
         assert!(!unsigned.has_number(&Number::parse("-0.00000000000000000000000000001").unwrap()));
-        let wide = &WrapCount::new(&[port(true, 64, 0)]).columns[0];
+        let wide = &WrapCount::new(&[port(true, 64, 0)], None).columns[0];
         assert!(wide.has_number(&Number::parse("9223372036854775807").unwrap()));
         assert!(!wide.has_number(&Number::parse("9223372036854775808").unwrap()));
         assert!(wide.has_number(&Number::parse("-9223372036854775808").unwrap()));
@@ -164,7 +178,7 @@ mod tests {
             let own = port(signed, width, frac);
             let wide = port(true, 500, frac);
             let x = bits as f64 * 2f64.powi(-down);
-            let column = &WrapCount::new(&[own]).columns[0];
+            let column = &WrapCount::new(&[own], None).columns[0];
             let same = own.code_of_real(x) == wide.code_of_real(x);
             prop_assert_eq!(column.has(x), same);
             let text = Number::parse(&format!("{x}")).unwrap();
@@ -176,7 +190,7 @@ mod tests {
     fn shifts_of_inputs_count() {
         // A code of four bits whose value is code / 2^(1 + 3).
         let shifted = Port { kif: port(false, 4, 1).kif, frac: 4 };
-        let column = &WrapCount::new(&[shifted]).columns[0];
+        let column = &WrapCount::new(&[shifted], None).columns[0];
         assert!(column.has(0.9375) && !column.has(1.0));
     }
 }

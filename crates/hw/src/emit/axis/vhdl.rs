@@ -1,11 +1,13 @@
 //! The wrapper in VHDL, in the part that 1993 and 2008 share.
 
+use super::super::latin1;
 use super::Axis;
 use super::view::{Dialect, View};
 use askama::Template;
 
 pub(super) fn text(axis: &Axis) -> String {
-    File { v: View::new::<Vhdl>(axis) }.render().expect("templates render what they are given") + "\n"
+    let text = File { v: View::new::<Vhdl>(axis) }.render().expect("templates render what they are given") + "\n";
+    latin1::escaped(&text).into_owned()
 }
 
 #[derive(Template)]
