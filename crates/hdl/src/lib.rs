@@ -483,6 +483,8 @@ mod tests {
             ("constant c : signed(3 downto 0) := \"1000\";", "resize(unsigned(c mod 3), 8)", 1),
             ("constant c : signed(3 downto 0) := \"1001\";", "resize(unsigned(c rem 4), 8)", 13),
             ("constant c : signed(3 downto 0) := \"1000\";", "resize(unsigned(c / 8), 8)", 0),
+            ("", "9 - \"00000101\"", 4),
+            ("", "\"00000101\" + 9", 14),
             (
                 "function f(p, q : unsigned) return unsigned is begin return p - q; end function;\n\
               constant c : unsigned(7 downto 0) := \"00000111\";",

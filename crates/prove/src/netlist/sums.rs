@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 500;
 const MOST_LEAVES: usize = 9;
 
 /// Most leaves of a bit of the RTL that is replaced by what it is made of.
-const MOST_VISIBLE: usize = 4;
+const MOST_VISIBLE: usize = 5;
 
 /// Bit of a carry chain: the carry upwards is `half ? carry : start`.
 #[derive(Clone, Copy, Debug)]
@@ -165,7 +165,31 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
             return true;
         }
     }
-    false
+    // A low bit of a sum without a carry chain is a sum of products modulo 2.
+    let Some(mut residual) = bit_polynomial(sweep, x) else { return false };
+    residual.add_literal(y, 1);
+    is_zero(sweep, residual, 1)
+}
+
+/// Words of the RTL's adders that a bit is computed next to: those of the next lower bit of its carry chain, and of the
+/// leaves of its cell.
+pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
+    let mut nodes = Vec::new();
+    let links = &sweep.sums.links;
+    let halves =
+        sweep.sums.halves.get(&x).or_else(|| sweep.sums.halves.get(&!x)).map_or(vec![x, !x], |&(a, b)| vec![a, b]);
+    if let Some(link) = halves.iter().find_map(|carry| links.get(carry)).copied() {
+        let lower = sweep.xor(link.half, link.carry);
+        nodes.push(sweep.placed(lower).node());
+    }
+    if let Some(cell) = sweep.cone(&[x], 300, is_variable) {
+        nodes.extend_from_slice(Sweep::leaves(&cell));
+    }
+    nodes.truncate(2 * MOST_LEAVES);
+    let adders = nodes.into_iter().filter_map(|node| sweep.words.adder_of(node));
+    let mut near: Vec<Lit> = adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect();
+    near.dedup();
+    near
 }
 
 /// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`.
@@ -290,7 +314,7 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
 }
 
 /// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of,
-/// the highest first, words of adders as a whole.
+/// the highest first, bits of adders after all others, words of adders as a whole.
 fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
     residual.reduce(bits);
     let mut used: FxHashSet<(u32, u32)> = FxHashSet::default();
@@ -302,8 +326,9 @@ fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
         if residual.0.is_empty() {
             return true;
         }
-        let open = residual.0.keys().filter_map(|m| m.iter().find(|variable| !kept.contains(variable)));
-        let Some(&variable) = open.max() else {
+        // Bits of adders last: what the others are made of may still cancel, and adders are made of much more.
+        let open = residual.0.keys().flatten().filter(|variable| !kept.contains(variable));
+        let Some(&variable) = open.max_by_key(|&&variable| (sweep.words.adder_of(variable).is_none(), variable)) else {
             return false;
         };
         if residual.0.len() > MOST_TERMS {
@@ -367,8 +392,10 @@ fn without_adder(
         })
         .collect();
     let agreeing = |factor: u128| (0..width).filter(|&j| own[j] == Some((factor << j) & mask)).count();
-    let factors =
-        (0..width.min(16)).filter_map(|j| own[j].filter(|own| own.trailing_zeros() >= j as u32).map(|own| own >> j));
+    let factors = (0..width.min(16)).filter_map(|j| {
+        let own = (own[j]? << (128 - bits)) as i128 >> (128 - bits);
+        (own.trailing_zeros() >= j as u32).then_some((own >> j) as u128 & mask)
+    });
     let Some(factor) = factors.max_by_key(|&factor| agreeing(factor)) else { return false };
     let top = |x: &[Lit]| x[width - 1];
     let wraps = factor.trailing_zeros() as usize + width >= bits as usize;

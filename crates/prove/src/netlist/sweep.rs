@@ -53,6 +53,8 @@ pub(super) struct Sweep<'m> {
     by_values: FxHashMap<u64, Vec<Lit>>,
     /// Netlist gates that were proved to be another literal, or that were compared without success (themselves).
     placed: FxHashMap<u32, Lit>,
+    /// Bits that are being compared: the proof of a sum compares other bits of its chain, and may meet it again.
+    open: FxHashSet<u32>,
     /// Nets that gates of the RTL were found for, with `true` for the complement.
     matched: FxHashMap<u32, Vec<(u32, bool)>>,
     failures: usize,
@@ -124,6 +126,7 @@ impl<'m> Sweep<'m> {
             begin: u32::MAX,
             by_values: FxHashMap::default(),
             placed: FxHashMap::default(),
+            open: FxHashSet::default(),
             matched: FxHashMap::default(),
             failures: 0,
             limits,
@@ -219,14 +222,30 @@ impl<'m> Sweep<'m> {
         if let Some(&known) = self.placed.get(&bit.node()) {
             return known.xor(bit.is_negated());
         }
-        if self.words.aig.fanins(bit.node()).is_none() {
+        if self.words.aig.fanins(bit.node()).is_none() || !self.open.insert(bit.node()) {
             return bit;
         }
+        let found = self.compared(bit, is_rtl);
+        self.open.remove(&bit.node());
+        found
+    }
+
+    /// Compares a bit with gates that have the same simulated values.
+    fn compared(&mut self, bit: Lit, is_rtl: bool) -> Lit {
         self.simulate();
         let (key, negated) = self.key(bit);
         let normal = bit.xor(negated);
-        let candidates: Vec<Lit> =
-            self.by_values.get(&key).map_or(Vec::new(), |all| all.iter().copied().take(CANDIDATES).collect());
+        let all = self.by_values.get(&key).map_or(&[][..], Vec::as_slice);
+        let mut candidates: Vec<Lit> = all.iter().copied().take(CANDIDATES).collect();
+        // Many upper bits of sums have the same values, above all those that are never set.
+        if all.len() > CANDIDATES && !is_rtl {
+            let values = self.sim.value(normal);
+            let mut near = sums::words_near(self, bit);
+            near.iter_mut().for_each(|lit| *lit = lit.xor(self.key(*lit).1));
+            near.retain(|&lit| lit.as_const().is_none() && self.sim.value(lit) == values);
+            near.truncate(CANDIDATES);
+            candidates.splice(0..0, near);
+        }
         for candidate in candidates {
             if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
                 self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));

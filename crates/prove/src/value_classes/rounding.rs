@@ -181,8 +181,7 @@ impl Numbering<'_> {
         form.grain(|class| self.place(class))
     }
 
-    /// Returns the coarsest place at which rounding down a multiple of `2^-frac`, or of its last place, changes nothing.
-    /// Zero has no last place.
+    /// Returns the coarser one of `frac` and the last place of a sum; zero has none.
     fn coarsest(&self, form: &Form, frac: i64) -> i64 {
         if form.terms.is_empty() && form.constant == 0 { frac } else { frac.min(self.grain(form)) }
     }
