@@ -230,7 +230,7 @@ impl SourceArgs {
     /// The records of a QONNX network in the quantisation file; none without such a file.
     ///
     /// # Errors
-    /// What is wrong with the file (exit code 2).
+    /// The problem in the file (exit code 2).
     fn records(&self) -> Result<QuantFile, Failure> {
         let Some(path) = &self.quant else { return Ok(QuantFile::default()) };
         let bytes = graph::read_file(path).map_err(Failure::input)?;
@@ -240,7 +240,7 @@ impl SourceArgs {
     /// The structure of a QONNX file whose records of intermediate values are missing, or not complete.
     ///
     /// # Errors
-    /// What is wrong with the quantisation file (exit code 2).
+    /// The problem in the quantisation file (exit code 2).
     pub(super) fn incomplete_onnx(&self, bytes: &[u8], file: &str) -> Result<Option<onnx::Structure>, Failure> {
         Ok(super::onnx::incomplete(bytes, file, self.max_adders, &self.records()?))
     }

@@ -401,8 +401,7 @@ impl BoundNetwork {
             let node = &graph.nodes[call.node];
             let mut maker = StepMaker { node, outline, names: &mut names, steps: Vec::new() };
             binder.node(node, call, &mut maker)?;
-            let made = maker.steps;
-            for step in made {
+            for step in maker.steps {
                 check_step(&step, node, &names)?;
                 steps.push(step);
             }
@@ -468,7 +467,7 @@ impl StepMaker<'_> {
     }
 }
 
-/// Elements of a tensor that are read whatever the size of its buffer, so that a message can state both shapes.
+/// Elements of a tensor up to which it is read even if its buffer is smaller: a message then states both shapes.
 const READ_ANYWAY: u64 = 1 << 16;
 
 fn at(node: &Node, message: impl Into<String>) -> Diagnostic {

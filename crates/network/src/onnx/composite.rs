@@ -86,12 +86,20 @@ const SOFTMAX: [&str; 5] = ["difference", "exp", "sum", "inverse", "probability"
 /// Records of a norm's `rstd`.
 const NORM: [&str; 2] = ["mean_square", "table"];
 
+/// Names of an operator's records; the flag is `true` if these are inside `rstd`.
+fn records_of(operator: &str) -> (bool, &'static [&'static str]) {
+    match operator {
+        "Softmax" => (false, &SOFTMAX),
+        "LayerNormalization" | "RMSNormalization" => (true, &NORM),
+        _ => (false, &[]),
+    }
+}
+
 /// Names in the entry of a node of this operator.
 pub(super) fn keys_of(operator: &str) -> &'static [&'static str] {
-    match operator {
-        "Softmax" => &SOFTMAX,
-        "LayerNormalization" | "RMSNormalization" => &["rstd"],
-        _ => &[],
+    match records_of(operator) {
+        (true, _) => &["rstd"],
+        (false, names) => names,
     }
 }
 
@@ -115,18 +123,9 @@ impl Records<'_> {
         self.quant.record_of(&self.keys, norm, name)
     }
 
-    /// Names of the node's records; the flag is `true` if these are inside `rstd`.
-    fn names(&self) -> (bool, &'static [&'static str]) {
-        match self.keys[0].as_str() {
-            "Softmax" => (false, &SOFTMAX),
-            "LayerNormalization" | "RMSNormalization" => (true, &NORM),
-            _ => (false, &[]),
-        }
-    }
-
     /// Records without a type; `None` if all have one.
     pub(super) fn missing(&self) -> Option<String> {
-        let (norm, names) = self.names();
+        let (norm, names) = records_of(&self.keys[0]);
         let missing: Vec<&str> = names.iter().copied().filter(|name| !self.setting(norm, name).is_given()).collect();
         let inside = if norm { ".rstd" } else { "" };
         (!missing.is_empty()).then(|| {
@@ -145,7 +144,7 @@ impl Records<'_> {
         if let Some(missing) = self.missing().filter(|_| !self.untyped) {
             return Err(missing);
         }
-        let (norm, names) = self.names();
+        let (norm, names) = records_of(&self.keys[0]);
         let typed = |name: &&str| {
             let (setting, place) = (self.setting(norm, name), self.quant.record_place(&self.keys, norm, name));
             let quantiser = match setting.quantiser() {

@@ -1154,7 +1154,7 @@ fn data_elsewhere_is_refused() {
     }
 }
 
-/// Lowers a network with records and compares the golden evaluator, the lowered program and the specification.
+/// Lowers a network with records and compares the results of reference evaluator, lowered program and specification.
 fn lowered_with(bytes: &[u8], quant: &QuantFile, input: &str, seed: u64) -> Lowered {
     let input = Quantiser::parse(input).unwrap();
     let network = read_with(bytes, &Options::default(), quant).unwrap_or_else(|e| panic!("{}", e[0]));

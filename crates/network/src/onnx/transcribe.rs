@@ -1,9 +1,9 @@
 //! A network as a plain program, for proofs: what the hardware is compared with.
 //!
 //! It is made straight from the kernels and calls nothing of the lowering. Every sum is one operation over the digits
-//! of its weights. A quantiser is a table of what the golden evaluator's rule says for every integer, or a count of
-//! comparisons with thresholds that are searched for with that rule, or the floor of a sum or of a quotient, as
-//! section 1 defines rounding. The golden evaluator holds it, as it holds the lowering.
+//! of its weights. A quantiser is a table of the reference evaluator's results for all integers, or a count of
+//! comparisons with thresholds that are found with its rule, or the floor of a sum or of a quotient, as
+//! section 1 defines rounding. Tests compare the reference evaluator with it, and with the lowering.
 
 use super::front::{Front, Start};
 use super::golden::code_of;
