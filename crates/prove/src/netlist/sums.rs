@@ -187,9 +187,7 @@ pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     }
     nodes.truncate(2 * MOST_LEAVES);
     let adders = nodes.into_iter().filter_map(|node| sweep.words.adder_of(node));
-    let mut near: Vec<Lit> = adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect();
-    near.dedup();
-    near
+    adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect()
 }
 
 /// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`.

@@ -236,16 +236,22 @@ impl<'m> Sweep<'m> {
         let (key, negated) = self.key(bit);
         let normal = bit.xor(negated);
         let all = self.by_values.get(&key).map_or(&[][..], Vec::as_slice);
-        let mut candidates: Vec<Lit> = all.iter().copied().take(CANDIDATES).collect();
+        let first: Vec<Lit> = all.iter().copied().take(CANDIDATES).collect();
+        let mut candidates: Vec<Lit> = Vec::new();
         // Many upper bits of sums have the same values, above all those that are never set.
         if all.len() > CANDIDATES && !is_rtl {
             let values = self.sim.value(normal);
-            let mut near = sums::words_near(self, bit);
-            near.iter_mut().for_each(|lit| *lit = lit.xor(self.key(*lit).1));
-            near.retain(|&lit| lit.as_const().is_none() && self.sim.value(lit) == values);
-            near.truncate(CANDIDATES);
-            candidates.splice(0..0, near);
+            for lit in sums::words_near(self, bit) {
+                let lit = lit.xor(self.key(lit).1);
+                let is_one = lit.as_const().is_none() && self.sim.value(lit) == values;
+                if is_one && candidates.len() < CANDIDATES && !candidates.contains(&lit) {
+                    candidates.push(lit);
+                }
+            }
         }
+        // A comparison that failed is not repeated.
+        let others: Vec<Lit> = first.into_iter().filter(|lit| !candidates.contains(lit)).collect();
+        candidates.extend(others);
         for candidate in candidates {
             if self.sim.value(candidate) == self.sim.value(normal) && self.is_equal(normal, candidate, false) {
                 self.placed.insert(bit.node(), candidate.xor(normal.is_negated()));
