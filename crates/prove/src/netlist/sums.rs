@@ -14,11 +14,16 @@ use std::collections::BTreeMap;
 
 /// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
 const MOST_BITS: usize = 120;
-const MOST_TERMS: usize = 3_000;
-const MOST_STEPS: usize = 500;
+const MOST_TERMS: usize = 1_200;
+const MOST_STEPS: usize = 200;
 /// Most leaves of the function of one bit.
 const MOST_LEAVES: usize = 9;
 
+/// Most bits of adders of which one is chosen to be replaced.
+const MOST_TRIED: usize = 16;
+/// Most of these choices in one proof, and most terms of a polynomial for them.
+const MOST_CHOICES: usize = 24;
+const MOST_TERMS_TRIED: usize = 450;
 /// Most leaves of a bit of the RTL that is replaced by what it is made of.
 const MOST_VISIBLE: usize = 5;
 
@@ -36,8 +41,8 @@ pub(super) struct Sums {
     links: FxHashMap<Lit, Link>,
     /// Sum bits: half sum and carry, in any order.
     halves: FxHashMap<Lit, (Lit, Lit)>,
-    /// Polynomials of `start + (half xor start)`.
-    cells: FxHashMap<(Lit, Lit), Option<Polynomial>>,
+    /// Polynomials of `start + (half xor start)`, over the inputs of both cells with `true`.
+    cells: FxHashMap<(Lit, Lit, bool), Option<Polynomial>>,
 }
 
 impl Sums {
@@ -107,7 +112,7 @@ impl Polynomial {
     /// Drops what is a multiple of the modulus.
     fn reduce(&mut self, bits: u32) {
         if bits < 128 {
-            let mask = (1u128 << bits) - 1;
+            let mask = mask(bits);
             self.0.retain(|_, factor| {
                 *factor &= mask;
                 *factor != 0
@@ -151,18 +156,22 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
     // The complement of a sum bit is looked for as the bit.
     for (x, y) in [(x, y), (!x, !y)] {
         let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
-        let Some((mut residual, bit)) = chain_residual(sweep, x).or_else(|| word_residual(sweep, x)) else { continue };
-        residual.add_literal(y, (1u128 << bit).wrapping_neg());
-        // The RTL's sum may have bits below the chain's lowest.
-        let shift = adder.saturating_sub(bit);
-        let bits = (bit + 1 + shift) as u32;
-        if bits as usize > MOST_BITS {
-            continue;
-        }
-        let mut scaled = Polynomial::default();
-        scaled.add_all(&residual, 1u128 << shift);
-        if is_zero(sweep, scaled, bits) {
-            return true;
+        let residuals: [fn(&mut Sweep<'_>, Lit) -> Option<(Polynomial, usize)>; 3] =
+            [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
+        for find in residuals {
+            let Some((mut residual, bit)) = find(sweep, x) else { continue };
+            residual.add_literal(y, (1u128 << bit).wrapping_neg());
+            // The RTL's sum may have bits below the chain's lowest.
+            let shift = adder.saturating_sub(bit);
+            let bits = (bit + 1 + shift) as u32;
+            if bits as usize > MOST_BITS {
+                continue;
+            }
+            let mut scaled = Polynomial::default();
+            scaled.add_all(&residual, 1u128 << shift);
+            if is_zero(sweep, scaled, bits) {
+                return true;
+            }
         }
     }
     // A low bit of a sum without a carry chain is a sum of products modulo 2.
@@ -190,8 +199,9 @@ pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect()
 }
 
-/// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`.
-fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
+/// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`; with `is_opened` the
+/// polynomials of its cells are over the inputs of the look-up tables in front of them.
+fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Option<(Polynomial, usize)> {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
         Some(&(a, b)) if links.contains_key(&b) => (a, b),
@@ -214,7 +224,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> 
     let mut residual = Polynomial::default();
     residual.add_literal(at, 1);
     for (k, link) in links.iter().enumerate() {
-        let cell = cell(sweep, link)?;
+        let cell = cell(sweep, link, is_opened)?;
         residual.add_all(&cell, 1u128 << k);
         let sum = sweep.xor(link.half, link.carry);
         // Bits that nothing reads are not compared yet.
@@ -255,18 +265,42 @@ fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
 }
 
 /// Polynomial of `start + (half xor start)`.
-fn cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
-    let key = (link.half, link.start);
+fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Polynomial> {
+    let key = (link.half, link.start, is_opened);
     if let Some(known) = sweep.sums.cells.get(&key) {
         return known.clone();
     }
-    let found = cell_polynomial(sweep, link);
+    let found = match is_opened {
+        true => opened_cell(sweep, link).or_else(|| cell_polynomial(sweep, link.half, link.start, &[])),
+        false => cell_polynomial(sweep, link.half, link.start, &[]),
+    };
     sweep.sums.cells.insert(key, found.clone());
     found
 }
 
-fn cell_polynomial(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
-    let (leaves, tables) = tables(sweep, &[link.half, link.start])?;
+/// Polynomial over the inputs of the look-up tables that compute `half` and `start`: of products of both, only what
+/// they are made of shows that they cancel.
+fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
+    let mut opened = Vec::new();
+    let mut open = |sweep: &Sweep<'_>, lit: Lit| {
+        let lit = match sweep.matched(lit.node()).first() {
+            Some(&(net, negated)) => Lit::new(net, negated != lit.is_negated()),
+            None => lit,
+        };
+        if sweep.is_net(lit.node()) {
+            opened.push(lit);
+        }
+        lit
+    };
+    let (half, start) = (open(sweep, link.half), open(sweep, link.start));
+    if opened.is_empty() {
+        return None;
+    }
+    cell_polynomial(sweep, half, start, &opened)
+}
+
+fn cell_polynomial(sweep: &mut Sweep<'_>, half: Lit, start: Lit, opened: &[Lit]) -> Option<Polynomial> {
+    let (leaves, tables) = tables(sweep, &[half, start], opened)?;
     let other: Vec<u64> = tables[0].iter().zip(&tables[1]).map(|(half, start)| half ^ start).collect();
     let mut out = Polynomial::from_table(&tables[1], &leaves);
     out.add_all(&Polynomial::from_table(&other, &leaves), 1);
@@ -274,12 +308,13 @@ fn cell_polynomial(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
 }
 
 /// Truth tables of literals over bits of the RTL's signals and nets.
-fn tables(sweep: &mut Sweep<'_>, of: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
-    // What is a bit of that kind itself stays one.
-    let roots: Vec<Lit> = of.iter().copied().filter(|lit| lit.node() != 0 && !is_variable(sweep, lit.node())).collect();
+fn tables(sweep: &mut Sweep<'_>, of: &[Lit], opened: &[Lit]) -> Option<(Vec<u32>, Vec<Vec<u64>>)> {
+    // What is a bit of that kind itself stays one, unless it is to be opened.
+    let is_leaf = |sweep: &Sweep<'_>, lit: Lit| is_variable(sweep, lit.node()) && !opened.contains(&lit);
+    let roots: Vec<Lit> = of.iter().copied().filter(|&lit| lit.node() != 0 && !is_leaf(sweep, lit)).collect();
     let mut window = sweep.cone(&roots, 300, is_variable)?;
-    for lit in of {
-        if lit.node() != 0 && is_variable(sweep, lit.node()) {
+    for &lit in of {
+        if lit.node() != 0 && is_leaf(sweep, lit) {
             sweep.add_leaf(&mut window, lit.node());
         }
     }
@@ -295,7 +330,7 @@ fn is_variable(sweep: &Sweep<'_>, node: u32) -> bool {
 }
 
 fn bit_polynomial(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Polynomial> {
-    let (leaves, tables) = tables(sweep, &[lit])?;
+    let (leaves, tables) = tables(sweep, &[lit], &[])?;
     Some(Polynomial::from_table(&tables[0], &leaves))
 }
 
@@ -312,75 +347,152 @@ fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
 }
 
 /// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of,
-/// the highest first, bits of adders after all others, words of adders as a whole.
+/// the highest first, bits of adders after all others. If that leads nowhere, the bit of an adder is chosen whose
+/// replacement leaves the fewest terms: operands that both sides have must stay, and their numbers do not show which
+/// ones that are.
 fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
     residual.reduce(bits);
-    let mut used: FxHashSet<(u32, u32)> = FxHashSet::default();
-    let mut expanded: FxHashSet<u32> = FxHashSet::default();
-    // Variables that nothing is known of but their name.
-    let mut kept: FxHashSet<u32> = FxHashSet::default();
+    [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)]
+        .into_iter()
+        .any(|(tried, terms)| cancels(sweep, residual.clone(), bits, tried, terms))
+}
+
+/// Replaces variables until nothing is left, with `tried` candidates in each step and at most `terms` terms.
+fn cancels(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32, tried: usize, terms: usize) -> bool {
+    let mut past = Past::default();
+    let mut choices = 0;
     for _ in 0..MOST_STEPS {
-        sweep.spend(4 + residual.0.len() as u64 / 4);
         if residual.0.is_empty() {
             return true;
         }
+        let mut open: Vec<u32> = residual.0.keys().flatten().copied().collect();
+        open.sort_unstable_by(|a, b| b.cmp(a));
+        open.dedup();
+        open.retain(|variable| !past.kept.contains(variable));
         // Bits of adders last: what the others are made of may still cancel, and adders are made of much more.
-        let open = residual.0.keys().flatten().filter(|variable| !kept.contains(variable));
-        let Some(&variable) = open.max_by_key(|&&variable| (sweep.words.adder_of(variable).is_none(), variable)) else {
-            return false;
-        };
-        if residual.0.len() > MOST_TERMS {
+        let (sums, others): (Vec<u32>, Vec<u32>) =
+            open.into_iter().partition(|&variable| sweep.words.adder_of(variable).is_some());
+        let candidates = if others.is_empty() { &sums[..sums.len().min(tried)] } else { &others[..1] };
+        choices += usize::from(candidates.len() > 1);
+        if candidates.is_empty() || residual.0.len() > terms || choices > MOST_CHOICES {
             return false;
         }
-        if without_adder(sweep, &mut residual, variable, bits, &mut used) {
-            continue;
-        }
-        // A bit of the RTL that a cell computes is also what the cell makes it of.
-        let found = definition(sweep, variable).or_else(|| {
-            let nets = sweep.matched(variable).to_vec();
-            nets.into_iter().filter(|&(net, _)| expanded.insert(net)).find_map(|(net, negated)| {
-                let own = definition(sweep, net)?;
-                let mut out = Polynomial::default();
-                out.add(Vec::new(), u128::from(negated));
-                out.add_all(&own, if negated { u128::MAX } else { 1 });
-                Some(out)
-            })
-        });
-        let Some(definition) = found else {
-            kept.insert(variable);
-            continue;
-        };
-        let with: Vec<Monomial> = residual.0.keys().filter(|m| m.contains(&variable)).cloned().collect();
-        for monomial in with {
-            let Some(factor) = residual.0.remove(&monomial) else { continue };
-            let rest: Monomial = monomial.into_iter().filter(|&other| other != variable).collect();
-            for (inner, own) in &definition.0 {
-                residual.add(product(inner, &rest), factor.wrapping_mul(*own));
+        let mut best: Option<((bool, isize), u32, Replacement)> = None;
+        for &variable in candidates {
+            sweep.spend(4 + residual.0.len() as u64 / 4);
+            let Some(found) = replacement(sweep, &residual, variable, bits, &past) else {
+                past.kept.insert(variable);
+                continue;
+            };
+            // The netlist's own cells only if the RTL's gates do not lead further.
+            let cost = (matches!(found.by, By::Net(_)), growth(&residual, &found.change, bits));
+            if best.as_ref().is_none_or(|&(least, ..)| cost < least) {
+                best = Some((cost, variable, found));
             }
         }
+        let Some((_, variable, Replacement { change, by })) = best else { continue };
+        match by {
+            By::Adder => past.used.insert((variable, residual.0.len() as u32)),
+            By::Net(net) => past.expanded.insert(net),
+            By::Gates => true,
+        };
+        residual.add_all(&change, 1);
         residual.reduce(bits);
     }
     false
 }
 
-/// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole.
-fn without_adder(
+/// Number of terms that a polynomial has more after a change.
+fn growth(residual: &Polynomial, change: &Polynomial, bits: u32) -> isize {
+    let count = |monomial: &Monomial, factor: u128| {
+        let before = residual.0.get(monomial).copied().unwrap_or_default();
+        let after = before.wrapping_add(factor) & mask(bits);
+        isize::from(after != 0) - isize::from(before != 0)
+    };
+    change.0.iter().map(|(monomial, &factor)| count(monomial, factor)).sum()
+}
+
+/// What was done with a polynomial.
+#[derive(Default)]
+struct Past {
+    /// Variables replaced with the words that they are bits of, with the number of terms before.
+    used: FxHashSet<(u32, u32)>,
+    /// Nets whose cells replaced a bit of the RTL.
+    expanded: FxHashSet<u32>,
+    /// Variables that nothing is known of but their name.
+    kept: FxHashSet<u32>,
+}
+
+/// Summand that takes a variable out of a polynomial.
+struct Replacement {
+    change: Polynomial,
+    by: By,
+}
+
+/// What a variable is replaced by.
+#[derive(Clone, Copy)]
+enum By {
+    /// With its word, by the operands of an adder.
+    Adder,
+    /// By its own gates.
+    Gates,
+    /// By the gates of a net that is the same bit.
+    Net(u32),
+}
+
+fn replacement(
     sweep: &mut Sweep<'_>,
-    residual: &mut Polynomial,
+    residual: &Polynomial,
     variable: u32,
     bits: u32,
-    used: &mut FxHashSet<(u32, u32)>,
-) -> bool {
-    let Some((adder, _)) = sweep.words.adder_of(variable) else { return false };
+    past: &Past,
+) -> Option<Replacement> {
+    if !past.used.contains(&(variable, residual.0.len() as u32))
+        && let Some(change) = without_adder(sweep, residual, variable, bits)
+    {
+        return Some(Replacement { change, by: By::Adder });
+    }
+    // A bit of the RTL that a cell computes is also what the cell makes it of.
+    let own = definition(sweep, variable).map(|own| (own, By::Gates));
+    let (definition, by) = own.or_else(|| {
+        let nets = sweep.matched(variable).to_vec();
+        nets.into_iter().filter(|(net, _)| !past.expanded.contains(net)).find_map(|(net, negated)| {
+            let own = definition(sweep, net)?;
+            let mut out = Polynomial::default();
+            out.add(Vec::new(), u128::from(negated));
+            out.add_all(&own, if negated { u128::MAX } else { 1 });
+            Some((out, By::Net(net)))
+        })
+    })?;
+    let mut change = Polynomial::default();
+    for (monomial, &factor) in residual.0.iter().filter(|(monomial, _)| monomial.contains(&variable)) {
+        change.add(monomial.clone(), factor.wrapping_neg());
+        let rest: Monomial = monomial.iter().copied().filter(|&other| other != variable).collect();
+        for (inner, own) in &definition.0 {
+            change.add(product(inner, &rest), factor.wrapping_mul(*own));
+        }
+    }
+    change.reduce(bits);
+    Some(Replacement { change, by })
+}
+
+/// Ones below `2^bits`.
+fn mask(bits: u32) -> u128 {
+    if bits < 128 { (1 << bits) - 1 } else { u128::MAX }
+}
+
+/// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole.
+fn without_adder(sweep: &mut Sweep<'_>, residual: &Polynomial, variable: u32, bits: u32) -> Option<Polynomial> {
+    let (adder, _) = sweep.words.adder_of(variable)?;
     let mut adder = adder.clone();
     adder.out.iter_mut().for_each(|bit| *bit = sweep.resolved(*bit));
     let width = adder.out.len();
-    if width > MOST_BITS || !used.insert((variable, residual.0.len() as u32)) {
-        return false;
+    if width > MOST_BITS {
+        return None;
     }
     // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may have
     // other factors, as carries that are functions of them.
-    let mask = if bits < 128 { (1u128 << bits) - 1 } else { u128::MAX };
+    let mask = mask(bits);
     let own: Vec<Option<u128>> = (0..width)
         .map(|j| {
             let out = adder.out[j];
@@ -394,7 +506,12 @@ fn without_adder(
         let own = (own[j]? << (128 - bits)) as i128 >> (128 - bits);
         (own.trailing_zeros() >= j as u32).then_some((own >> j) as u128 & mask)
     });
-    let Some(factor) = factors.max_by_key(|&factor| agreeing(factor)) else { return false };
+    let factor = factors.max_by_key(|&factor| agreeing(factor))?;
+    // Most of the bits that matter must be there: one bit alone is rather what its gates compute.
+    let relevant = width.min((bits - factor.trailing_zeros().min(bits)) as usize);
+    if 2 * agreeing(factor) < relevant {
+        return None;
+    }
     let top = |x: &[Lit]| x[width - 1];
     let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
     let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
@@ -411,26 +528,26 @@ fn without_adder(
     } else if is_unsigned {
         false
     } else {
-        return false;
+        return None;
     };
-    let before = residual.clone();
+    let mut change = Polynomial::default();
     for (word, scale) in [(&adder.a, factor), (&adder.b, factor), (&adder.out, factor.wrapping_neg())] {
         for (j, &bit) in word.iter().enumerate() {
             let weight = scale << j;
             let weight = if as_signed && j + 1 == width { weight.wrapping_neg() } else { weight };
-            residual.add_literal(bit, weight);
+            change.add_literal(bit, weight);
         }
     }
-    residual.add_literal(adder.carry, factor);
-    residual.reduce(bits);
+    change.add_literal(adder.carry, factor);
+    change.reduce(bits);
     // The bit alone is gone, and no higher one came instead.
-    let highest = before.0.keys().filter_map(|m| m.first()).max();
-    let is_gone =
-        !residual.0.contains_key(&vec![variable]) && residual.0.keys().filter_map(|m| m.first()).max() <= highest;
-    if !is_gone {
-        *residual = before;
-    }
-    is_gone
+    let after = |monomial: &Monomial| {
+        let [before, change] = [residual, &change].map(|p| p.0.get(monomial).copied().unwrap_or_default());
+        before.wrapping_add(change) & mask
+    };
+    let highest = residual.0.keys().filter_map(|m| m.first()).max();
+    let is_higher = |monomial: &Monomial| monomial.first() > highest && after(monomial) != 0;
+    (after(&vec![variable]) == 0 && !change.0.keys().any(is_higher)).then_some(change)
 }
 
 /// Returns `true` if the sum of two words with signs cannot overflow, by their copies of the sign.

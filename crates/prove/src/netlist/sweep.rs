@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
 
 /// Words of 64 simulated patterns.
-const WORDS: usize = 16;
+const WORDS: usize = 32;
 /// Gates with the same values that one bit is compared with.
 const CANDIDATES: usize = 4;
 /// Leaves of a window whose assignments are all tried.
