@@ -828,6 +828,7 @@ fn messages_about_devices_name_those_of_the_flows() {
         ("quartus", "10cx", "10AX115N2F45E1SG"),
         ("libero", "MPF300T", "MPF300T-1FCG1152E"),
         ("vivado", "xc7z020", "xc7z"),
+        ("vivado", "xcku5p-ffva676", "xcvu13p-flga2577-2-e"),
     ] {
         let said = messages(folder.path(), model, &["--flow", flow, "--device", device]);
         assert!(said.contains("W0805") && said.contains(&format!("such as {example}")), "{said}");
