@@ -8,13 +8,17 @@ use crate::harness::{STANDARDS, optimised, simulators};
 use crate::lint;
 use alir_testing::is_nightly;
 use alir_testing::random::{self, SplitMix};
-use alir2hdl::compile::{self, Arrival, Spec, Top};
+use alir_testing::tools::tool;
+use alir2hdl::compile::{self, Arrival, Spec, Stages, Top};
 use alir2hdl::emit::axis::{Axis, AxisNames, AxisOptions, Flow, Packing, Stream};
 use alir2hdl::emit::{self, Language};
-use alir2hdl::ir::Model;
+use alir2hdl::ir::{Builder, Model, Op, Output};
 use alir2hdl::netlist::{self, Netlist, Options};
+use alir2hdl::num::Interval;
 use alir2hdl::schedule;
 use alir2hdl::verify::{Deadline, Job, Streams, Tools};
+use std::fmt::Write;
+use std::process::Command;
 use std::time::Duration;
 
 /// A pipeline that waits, with several beats on both sides and more of them after it than before it.
@@ -224,6 +228,160 @@ fn sim_axis_streams_pass_in_order_under_any_stall() {
         case.simulate(Language::Verilog, 300, seed, Some("iverilog"));
         case.simulate(Language::Vhdl, 300, seed, Some("ghdl"));
     }
+}
+
+/// Builds a program of products with these numbers of inputs and outputs, one byte each.
+fn products(inputs: u32, outputs: u32) -> Model {
+    let byte = || Interval::new(-128, 127, 0);
+    let mut builder = Builder::new(vec![0; inputs as usize]);
+    let read: Vec<_> = (0..inputs).map(|input| builder.op(Op::Input { input }, byte())).collect();
+    for output in 0..outputs as usize {
+        let (a, b) = (read[output % read.len()], read[(output + 1) % read.len()]);
+        let x = builder.op(Op::Mul { a, b }, Interval::new(-16256, 16384, 0));
+        let low = builder.op(Op::Quantise { x, shift: 0 }, byte());
+        builder.output(Output { source: Some(low), shift: 0, neg: false });
+    }
+    builder.finish().expect("a valid program")
+}
+
+/// The default FIFO sustains the stated rate, and no smaller one does.
+#[test]
+fn sim_axis_default_depth_is_the_least_at_full_rate() {
+    const SAMPLES: u32 = 30;
+    if tool("iverilog").is_none() {
+        return;
+    }
+    let (mut text, mut benches, mut expected) = (String::new(), String::new(), Vec::new());
+    let sizes = [(1, 1), (1, 3), (2, 1), (2, 2), (3, 2), (3, 3), (3, 5), (5, 5)];
+    let kinds = [(0, None), (1, None), (3, None), (0, Some(2)), (0, Some(3)), (0, Some(4)), (0, Some(7))];
+    for ((inputs, outputs), (stages, interval)) in sizes.iter().flat_map(|&size| kinds.map(|kind| (size, kind))) {
+        for arrival in [Arrival::Captured, Arrival::Beats] {
+            if arrival == Arrival::Beats && (inputs == 1 || interval.is_none_or(|interval| interval < inputs)) {
+                continue;
+            }
+            let wrapper = AxisOptions { width: Some(8), user: 0, ..AxisOptions::default() };
+            let mut spec = Spec { wrapper: Some(wrapper), ..Spec::default() };
+            spec.pipeline.stages = interval.is_none().then_some(Stages::Exactly(stages));
+            (spec.pipeline.interval, spec.pipeline.arrival) = (interval, arrival);
+            spec.module.top = Top::Named(format!("axis_{}", expected.len()));
+            let model = products(inputs, outputs);
+            let hardware = compile::model(&model, &spec).expect("hardware");
+            let axis = hardware.axis.as_ref().expect("a wrapper");
+            text += &emit::text(&hardware.netlist, Language::Verilog, &emit::Options::default());
+            let (rate, depth) = (axis.initiation_interval(), axis.depth.expect("a FIFO"));
+            for depth in (depth - 1).max(1)..=depth {
+                let k = expected.len();
+                expected.push((
+                    axis.depth == Some(depth),
+                    rate,
+                    format!("depth {depth}: {:?}", (inputs, outputs, stages, interval, arrival)),
+                ));
+                let axis = Axis { top: format!("measured_{k}"), depth: Some(depth), ..axis.clone() };
+                text += &axis.text(Language::Verilog);
+                let (first, last) = (SAMPLES * outputs, 2 * SAMPLES * outputs);
+                write!(
+                    benches,
+                    "wire ready{k}, valid{k}, last{k}; wire [7:0] data{k}; integer seen{k} = 0, start{k} = 0;
+                    measured_{k} u{k} (.aclk(clk), .aresetn(resetn), .s_axis_tdata(8'd1), .s_axis_tvalid(offered),
+                        .s_axis_tready(ready{k}), .s_axis_tlast(1'b0), .m_axis_tdata(data{k}), .m_axis_tvalid(valid{k}),
+                        .m_axis_tready(1'b1), .m_axis_tlast(last{k}));
+                    always @(posedge clk) if (valid{k}) begin
+                        seen{k} <= seen{k} + 1;
+                        if (seen{k} == {first}) start{k} <= cycle;
+                        if (seen{k} == {last}) $display(\"{k} %0d\", cycle - start{k});
+                    end\n"
+                )
+                .expect("a string grows");
+            }
+        }
+    }
+    let bench = format!(
+        "module bench; reg clk = 0, resetn = 0, offered = 0; integer cycle = 0; always #5 clk = ~clk;
+        always @(posedge clk) begin
+            cycle <= cycle + 1; if (cycle == 3) resetn <= 1; if (cycle == 9) offered <= 1; if (cycle == 2000) $finish;
+        end\n{benches}endmodule\n"
+    );
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(dir.path().join("bench.v"), text + &bench).expect("a file");
+    let run = |program: &str, args: &[&str]| {
+        let output = Command::new(program).args(args).current_dir(&dir).output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    run("iverilog", &["-g2001", "-o", "bench.vvp", "-s", "bench", "bench.v"]);
+    let mut measured = vec![None; expected.len()];
+    for line in run("vvp", &["-n", "bench.vvp"]).lines() {
+        let Some((k, clocks)) = line.split_once(' ') else { continue };
+        if let (Ok(k), Ok(clocks)) = (k.parse::<usize>(), clocks.parse::<u32>()) {
+            measured[k] = Some(clocks);
+        }
+    }
+    for ((is_default, rate, what), clocks) in expected.iter().zip(measured) {
+        // The core's rhythm moves a sample by less than its interval.
+        let full = clocks.is_some_and(|clocks| clocks <= SAMPLES * rate + 7);
+        assert_eq!(full, *is_default, "{what}: {clocks:?} clocks for {SAMPLES} samples every {rate}");
+    }
+}
+
+/// Every simulator's bench detects each register of a wrapper that keeps its value in a reset.
+#[test]
+fn sim_axis_broken_resets_are_detected() {
+    let plain = |case: &Case| case.axis.input.beats > 1 && (2..20).contains(&case.axis.output.beats);
+    let even = || (0..400).step_by(2);
+    let cases = [
+        even().map(case).find(|c| c.axis.depth.is_some() && c.axis.core.latency > 1 && plain(c)),
+        even().map(case).find(|c| c.axis.depth.is_none() && c.axis.core.latency > 1 && plain(c)),
+        even().filter_map(every_few_clocks).find(|c| c.axis.depth.is_some() && plain(c)),
+        even().filter_map(beat_by_beat).find(|c| c.axis.depth.is_some() && plain(c)),
+    ];
+    for (simulator, language) in [("iverilog", Language::Verilog), ("ghdl", Language::Vhdl)] {
+        let Some(simulator) = simulators(language).into_iter().find(|s| s.name() == simulator) else { continue };
+        // VHDL takes longer, and its bench draws the same kinds of resets.
+        let most = if language == Language::Vhdl { 1 } else { cases.len() };
+        for case in cases.iter().flatten().take(most) {
+            let streams = Streams::plan(&case.model, &case.axis, 60, 1);
+            let core = emit::text(&case.core, language, &emit::Options::default());
+            let wrapper = case.axis.text(language);
+            let mutants = kept_in_reset(&wrapper, language);
+            assert!(mutants.len() > 2, "{mutants:?}");
+            for (register, mutant) in mutants {
+                let dir = tempfile::tempdir().expect("a temporary folder");
+                let file = format!("axis.{}", language.extension());
+                let job = Job {
+                    design: &[(file, (core.clone() + &mutant).into_bytes())],
+                    language,
+                    bench: &streams,
+                    vhdl_standard: "93",
+                    dir: dir.path(),
+                    deadline: Deadline::after(Duration::from_secs(600)),
+                };
+                let report = simulator.run(&job, &Tools::from_environment()).expect("it runs");
+                assert!(report.wrong_rows > 0, "{}: {register}: {:?}", simulator.name(), case.axis);
+            }
+        }
+    }
+}
+
+/// Returns, for each register that the reset of this wrapper clears, its name and the wrapper without that.
+fn kept_in_reset(text: &str, language: Language) -> Vec<(String, String)> {
+    let begin = if language == Language::Vhdl { "if aresetn = '0' then" } else { "if (!aresetn)" };
+    let mut mutants = Vec::new();
+    let mut inside = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let starts = line.trim_start().starts_with(begin);
+        inside = starts || (inside && !["els", "end"].iter().any(|end| line.trim_start().starts_with(end)));
+        if let Some((left, right)) = line.split_once(" <= ").filter(|_| inside) {
+            let register = left.split_whitespace().last().unwrap_or_default();
+            let rest = &right[right.find(';').unwrap_or(0)..];
+            let mutant = format!("{}{left} <= {register}{rest}{}", &text[..at], &text[at + line.len()..]);
+            mutants.push((register.to_owned(), mutant));
+        }
+        // A reset without a block clears one register.
+        inside &= !(starts && line.contains(" <= "));
+        at += line.len();
+    }
+    mutants
 }
 
 /// The benches must find what they look for: each of these wrappers breaks one rule. Even seeds have the names that the

@@ -311,7 +311,7 @@ fn sim_what_verify_prints_as_json_keeps_to_its_schema() {
     assert!(stream["beats"]["in"].as_u64() >= Some(40), "{stream}");
     // tiny_ops multiplies: nothing to warn of. It has no registers without a pipeline.
     assert!(!warned.contains("W0801"), "{warned}");
-    assert!(json(&[&model, "--clk-name", "c"], 0).1.contains("--clk-name has no effect"));
+    assert!(json(&[&model, "--clk-name", "c"], 0).1.contains("--clk-name: has no effect"));
     json(&[&machine], 0);
     // Differences: of data, of a flag that comes too late, of a stream, of a machine; and files that are refused.
     let broken = |options: &[&str], design: &str| {

@@ -820,6 +820,27 @@ fn parts_that_are_too_small_are_warned_of() {
     assert!(!said.contains("W0807"), "{said}");
 }
 
+/// The bench of a project resets the pipeline while it runs, and reads its outputs after that.
+#[test]
+fn sim_projects_detect_data_registers_without_their_reset() {
+    if tool("iverilog").is_none() || tool("make").is_none() {
+        return;
+    }
+    for kind in ["sync", "async"] {
+        let project = Project::new("tiny_ops", &["--stages", "2", "--valid", "--reset", kind, "--reset-data"]);
+        let file = format!("rtl/{}.v", project.top());
+        let text = std::fs::read_to_string(project.path().join(&file)).expect("RTL");
+        let make = ["-s", "-C", "sim", "iverilog"];
+        works("make", project.path(), &make);
+        // Registers of the last stage: what the outputs show at once.
+        let cleared = text.lines().rev().find(|line| line.trim_start().starts_with('v') && line.ends_with("'d0;"));
+        let cleared = cleared.expect("a data register with a reset");
+        let register = cleared.split_whitespace().next().expect("a name");
+        project.replace(&file, cleared, &format!("{register} <= {register};"));
+        assert!(!start("make", project.path(), &make).status.success(), "{cleared} is not missed");
+    }
+}
+
 #[test]
 fn messages_about_devices_name_those_of_the_flows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -828,6 +849,7 @@ fn messages_about_devices_name_those_of_the_flows() {
         ("quartus", "10cx", "10AX115N2F45E1SG"),
         ("libero", "MPF300T", "MPF300T-1FCG1152E"),
         ("vivado", "xc7z020", "xc7z"),
+        ("vivado", "xcku5p-ffva676", "xcvu13p-flga2577-2-e"),
     ] {
         let said = messages(folder.path(), model, &["--flow", flow, "--device", device]);
         assert!(said.contains("W0805") && said.contains(&format!("such as {example}")), "{said}");

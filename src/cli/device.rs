@@ -2,7 +2,7 @@
 
 use crate::compile::DelayModel;
 use crate::device::Estimate;
-use crate::diag::four_digits;
+use crate::diag::{counted, four_digits};
 use crate::options::NamedDevice;
 use clap::{ArgAction, ValueEnum};
 use std::borrow::Cow;
@@ -79,7 +79,12 @@ pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     let _ = writeln!(out, "{:<12}{clock_mhz:>9}   MHz, {period_ns} ns{}", "clock", error(estimate.clock_error));
     let _ = writeln!(
         out,
-        "{:<12}{:>9}   LUTs, {} carry chains over {} bits, {} multipliers",
-        "longest path", path.tables, path.chains, path.carry_bits, path.multipliers
+        "{:<12}{:>9}   LUT{}, {} over {}, {}",
+        "longest path",
+        path.tables,
+        if path.tables == 1 { "" } else { "s" },
+        counted(path.chains, "carry chain"),
+        counted(path.carry_bits, "bit"),
+        counted(path.multipliers, "multiplier")
     );
 }

@@ -6,7 +6,7 @@ use super::input::{Design, InputArgs};
 use super::proof_effort::ProofEffortArgs;
 use super::rtl_files::is_rtl;
 use super::{ExitStatus, Failure, Global, print, schema};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Place, counted};
 use crate::interp::meaning;
 use crate::interp::samples::{Port, input_ports, output_ports};
 use crate::ir::machine::{Machine, SignalId};
@@ -506,11 +506,12 @@ fn to_human_text(found: &Difference) -> String {
         }
     }
     let Outputs { samples, different } = &found.outputs;
+    let all_samples = counted(*samples, "sample");
     let is_proof = found.proof.is_some();
     let output = |o: &OutputChange| {
         let inputs = codes(&o.inputs);
         format!(
-            "{}: differs in {} of {samples} samples, first in {}: {} and {}\n  inputs (codes): {inputs}",
+            "{}: differs in {} of {all_samples}, first in {}: {} and {}\n  inputs (codes): {inputs}",
             o.output, o.samples, o.first_sample, o.first, o.second
         )
     };
@@ -518,13 +519,13 @@ fn to_human_text(found: &Difference) -> String {
     text.push_str(&match (found.equal, samples, different.is_empty()) {
         (true, ..) if found.is_rtl => "equal: the same ports, signals and operations\n".to_owned(),
         (false, ..) if found.is_rtl => "different\n".to_owned(),
-        (true, samples, _) => format!("equal: the same program, and the same outputs on {samples} samples\n"),
+        (true, ..) => format!("equal: the same program, and the same outputs on {all_samples}\n"),
         (false, 0, _) => "different; the outputs cannot be compared\n".to_owned(),
-        (false, samples, true) if is_proof => {
-            format!("other operations, with the same outputs on {samples} samples\n")
+        (false, _, true) if is_proof => {
+            format!("other operations, with the same outputs on {all_samples}\n")
         }
-        (false, samples, true) => {
-            format!("different, with the same outputs on {samples} samples (--prove decides about every input)\n")
+        (false, _, true) => {
+            format!("different, with the same outputs on {all_samples} (--prove decides about every input)\n")
         }
         (false, ..) => "different\n".to_owned(),
     });

@@ -486,7 +486,10 @@ fn stem(target: &Target<'_>, model: &Path) -> String {
     for extension in
         [".gz", ".json", ".v", ".sv", ".vhd", ".vhdl", ".hpp", ".h", ".onnx", ".npy", ".llvlirs", ".llvlir"]
     {
-        stem = stem.strip_suffix(extension).unwrap_or(stem);
+        let at = stem.len().wrapping_sub(extension.len());
+        if stem.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(extension)) {
+            stem = &stem[..at];
+        }
     }
     stem.to_owned()
 }

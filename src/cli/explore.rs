@@ -5,7 +5,7 @@ use super::info::{plot, scatter};
 use super::input::{AtTheEnd, Design, InputArgs, ReadingOptions, variant};
 
 use super::{ExitStatus, Failure, Global, print, say, schema, verify};
-use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::diag::{Diagnostic, Diagnostics, Place, counted};
 use crate::explore::results::{self, Results};
 use crate::explore::{Exploration, ExploredModel, VariedOption, name_of};
 use crate::files::FileSet;
@@ -189,8 +189,14 @@ impl ExplorationOptions {
         objectives.sort();
         objectives.dedup();
         vec![
-            VariedOption { flag: "--pipeline", name: "pipeline", prefix: "p", values: stages },
-            VariedOption { flag: "--pipeline-objective", name: "objective", prefix: "", values: objectives },
+            VariedOption { flag: "--pipeline", name: "pipeline", prefix: "p", default: None, values: stages },
+            VariedOption {
+                flag: "--pipeline-objective",
+                name: "objective",
+                prefix: "",
+                default: Some("delay"),
+                values: objectives,
+            },
         ]
     }
 
@@ -258,7 +264,8 @@ fn explored(
     changed(plan.files(), folder).write_to(folder).map_err(|e| Failure::io(folder, "write", &e))?;
     if !options.run {
         let shown = folder.display();
-        say(&format!("{shown}: {count} variants; cd {shown} && snakemake --cores all, or --run here"), global);
+        let count = counted(count, "variant");
+        say(&format!("{shown}: {count}; cd {shown} && snakemake --cores all, or --run here"), global);
         return Ok(None);
     }
     let ended = snakemake(options.jobs, folder, global)?;

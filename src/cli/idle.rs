@@ -77,7 +77,7 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
         text,
     };
     let warning = |(flag, reason): (String, &str)| {
-        Diagnostic::warning("W0801", Place::Flag(flag.clone()), format!("{flag} has no effect: {reason}"))
+        Diagnostic::warning("W0801", Place::Flag(flag), format!("has no effect: {reason}"))
     };
     Diagnostics(idle(asked, found).into_iter().map(warning).collect())
 }

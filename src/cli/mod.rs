@@ -497,7 +497,7 @@ fn missing_file(path: &Path) -> String {
     names.sort();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     // Short names resemble each other: two added letters make another name.
-    let similar = |found: &&str| name.len().abs_diff(found.len()) < 2 || found.starts_with(name);
+    let similar = |found: &&str| found.len() > 2 && (name.len().abs_diff(found.len()) < 2 || found.starts_with(name));
     match near(name, names.iter().map(String::as_str)).filter(similar) {
         Some(name) => {
             format!("did you mean {}?", folder.join(name).strip_prefix(".").unwrap_or(&folder.join(name)).display())
@@ -619,6 +619,11 @@ fn on_interrupt(last: impl Fn() + Send + 'static) {
 
 /// Runs a command; `words` are what generated text says of it.
 fn run(cli: Cli, words: Vec<String>) -> Result<ExitStatus, Failure> {
+    use Command::{Calibrate, Convert, Project, View};
+    // `generate`, `run` and `verify` begin to catch signals later.
+    if matches!(cli.command, Some(Calibrate(_) | Convert(_) | Project(_) | View(_))) {
+        on_interrupt(|| {});
+    }
     match cli.command {
         Some(Command::Calibrate(args)) => calibrate::run(&args, cli.global),
         Some(Command::Check(args)) => check::run(&args, cli.global),

@@ -62,7 +62,7 @@ pub(super) fn settled(dissents: &Dissents) -> Result<(), Failure> {
         return Ok(());
     }
     let lines = dissents.lines();
-    let message = format!("{} expected values are not the model's own:", dissents.count);
+    let message = format!("{}:", dissents.title());
     let error = Diagnostic::error("E1012", Place::Flag("--expect".into()), message).with_detail(lines.trim_end());
     Err(Failure { status: ExitStatus::Mismatch, diagnostics: Diagnostics(vec![error]) })
 }

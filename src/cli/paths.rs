@@ -98,7 +98,9 @@ impl Given {
 /// the document of `--json`, or a folder is `-` (exit code 2).
 pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Result<Protected, Failure> {
     let (name, matches) = matches.subcommand().map_or((None, matches), |(name, inner)| (Some(name), inner));
-    let in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
+    let works_in_place = name.is_some_and(|name| IN_PLACE.contains(&name));
+    // A new version of RTL may replace the one whose names it keeps.
+    let in_place = |g: &Given| works_in_place || (g.id == "names_from" && super::rtl_files::is_rtl(&g.path));
     let mut given = Vec::new();
     for &(id, role) in ROLES {
         let Ok(Some(values)) = matches.try_get_raw(id) else { continue };
@@ -117,9 +119,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
         let shown = output.path.display();
         // Only where something is wrong: building the command line takes as long as parsing it.
         let place = || Place::Flag(flag(output.id));
-        if let Some(read) = given.iter().filter(|g| g.role == Role::Read).find(same)
-            && !in_place
-        {
+        if let Some(read) = given.iter().filter(|g| g.role == Role::Read && !in_place(g)).find(same) {
             let message = format!("{shown} is a file that this command reads ({})", flag(read.id));
             problems.push(Diagnostic::error("E0003", place(), message).with_help("give the result a file of its own"));
         } else if let Some(other) = given[..at].iter().filter(|g| g.role == Role::Written).find(same) {
@@ -139,7 +139,7 @@ pub(super) fn check(matches: &ArgMatches, command: impl Fn() -> Command) -> Resu
     if !problems.is_empty() {
         return Err(Failure::input(Diagnostics(problems)));
     }
-    let read = given.iter().filter(|g| g.role == Role::Read && !in_place).map(|g| g.path.as_path());
+    let read = given.iter().filter(|g| g.role == Role::Read && !in_place(g)).map(|g| g.path.as_path());
     Ok(Protected::new(read))
 }
 

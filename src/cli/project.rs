@@ -232,7 +232,7 @@ fn write(
             problems.extend(options.hardware_problems(&spec));
             refuse(problems)?;
             let source = file.source(model);
-            build::model_project(subject(model, &file, source.as_deref()), &request)?
+            build::model_project(subject(model, &file, source.as_deref()), &request)
         }
         Design::Machine(machine) => {
             // The constraints want a clock whatever the pipeline is.
@@ -242,9 +242,16 @@ fn write(
             let given = refused.chain(hardware.given_of_ports()).chain(hardware.given_of_wrapper()).chain(board);
             problems.extend(machine::refuse_flags(given).err().map(|f| f.diagnostics.0).unwrap_or_default());
             refuse(problems)?;
-            build::machine_project(machine, &request)?
+            build::machine_project(machine, &request)
         }
     };
+    let made = made.map_err(|mut error| {
+        if options.is_default_clock() {
+            let missed = error.diagnostics.0.iter_mut().filter(|problem| problem.code == "E0506");
+            missed.for_each(|problem| problem.message.push_str(" (the default: no --clock-period is given)"));
+        }
+        error
+    })?;
     let with_wrapper = options.with_board_wrapper();
     let given = GivenOptions::new(&with_wrapper);
     report(&warnings(given, &design, Registers::from_interface(&made.interface), true), global);

@@ -23,7 +23,7 @@ pub(super) struct WrapperArgs {
     /// Let results wait in a FIFO (fifo), or stall the pipeline (stall)
     #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_short_help = true, hide_possible_values = true)]
     axis_flow: FlowArg,
-    /// Hold this many samples in the FIFO [default: latency + 2]
+    /// Hold this many samples in the FIFO [default: the fewest at full rate]
     #[arg(long, value_name = "N", hide_short_help = true)]
     axis_depth: Option<u32>,
 }

@@ -31,10 +31,12 @@ package {{ v.top }}_pkg is
 {%- endfor %}
 
     component {{ v.top }} is
+{%- if !v.ports.is_empty() %}
         port (
 {%- for port in v.ports %}
             {{ port.name }} : {% if port.input %}in {% else %}out{% endif %} {% if let Some(hi) = port.hi %}std_logic_vector({{ hi }} downto 0){% else %}std_logic{% endif %}{% if !loop.last %};{% endif %}
 {%- endfor %}
         );
+{%- endif %}
     end component {{ v.top }};
 end package {{ v.top }}_pkg;

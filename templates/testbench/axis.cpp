@@ -208,7 +208,9 @@ int main(int argc, char** argv) {
     top.eval();
     cycle++;
   };
-  for (int pass = 0; pass < 2; pass++) {
+  // A reset interrupts each pass but the last, which counts.
+  for (int pass = 0; pass <= {{ v.resets }}; pass++) {
+    const bool counts = pass == {{ v.resets }};
     size_t sent = 0;
     received = 0;
     bool offering = false, waiting = false;
@@ -216,24 +218,28 @@ int main(int argc, char** argv) {
     top.aresetn = 0;
     top.in_valid = 0;
     top.out_ready = 0;
-    for (int i = 0; i < 3 - 2 * pass; i++) {
+    for (int i = 0; i < (pass == 0 ? 3 : 1); i++) {
       tick();
       if (top.out_valid) fail("{{ v.names.output }}_tvalid in reset", received);
     }
     top.aresetn = 1;
     const long start = cycle;
     long idle = 0;
-    bool timed = false;
     unsigned pace = 0;
-    while (idle < {{ v.drain }}) {
+    // The reset comes after the end of a packet; with a full FIFO, for which nothing reads; inside a sample; anywhere.
+    bool stop = false;
+    const bool stalled = pass % 4 == 1 && !counts;
+    const long length = stalled ? {{ v.prelude }} : 1 + long((state >> 20) % {{ v.prelude }});
+    while (idle < {{ v.drain }} && !stop) {
       if (cycle - start > {{ v.limit }}) {
         fail("no end in sight", received);
+        pass = {{ v.resets }};
         break;
       }
-      const bool unstalled = pass == 1 && sent < {{ v.beats }};
+      const bool unstalled = counts && sent < {{ v.beats }};
       if (cycle % 64 == 0) pace = unsigned(state >> 20) % 6;
-      offering = offering || (sent < in.size() && (unstalled || chance(paces[pace][0])));
-      const bool ready = unstalled || received == out.size() || chance(paces[pace][1]);
+      offering = offering || (sent < in.size() && (stalled || unstalled || chance(paces[pace][0])));
+      const bool ready = !stalled && (unstalled || received == out.size() || chance(paces[pace][1]));
       const Beat& next = in[sent < in.size() ? sent : 0];
       put(top.in_data, next.data);
       put(top.in_user, next.user);
@@ -272,18 +278,14 @@ int main(int argc, char** argv) {
       if (taken) {
         offering = false;
         sent++;
-        // The first pass is cut off with something on its way.
-        if (pass == 0 && cycle - start >= {{ v.prelude }}) break;
-      }
 {%- if v.full_rate %}
-      if (pass == 1 && !timed && sent == {{ v.beats }}) {
-        timed = true;
-        if (cycle - start > {{ v.samples }}L * {{ v.interval }} + {{ v.start }}) fail("not at full rate", received);
-      }
+        if (unstalled && sent == {{ v.beats }} && cycle - start > {{ v.samples }}L * {{ v.interval }} + {{ v.start }})
+          fail("not at full rate", received);
 {%- endif %}
+      }
+      stop = !counts && cycle - start >= length && (pass % 2 == 1 || (taken && (next.last || pass % 4 == 2)));
       idle = received == out.size() && sent == in.size() ? idle + 1 : 0;
     }
-    (void)timed;
   }
   top.final();
 #ifdef VCD

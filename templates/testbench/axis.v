@@ -12,10 +12,12 @@ module {{ v.name }};
     reg clk, aresetn;
     reg [{{ v.in_width - 1 }}:0] in_data, next_data;
     reg in_valid, in_last, next_last, out_ready;
-    reg [{{ v.user_hi }}:0] in_user, next_user;
+    reg [{{ v.user_hi }}:0] {% if v.user_width > 0 %}in_user, {% endif %}next_user;
     wire in_ready, out_valid, out_last;
     wire [{{ v.out_width - 1 }}:0] out_data;
+{%- if v.user_width > 0 %}
     wire [{{ v.user_hi }}:0] out_user;
+{%- endif %}
     reg [{{ v.out_width - 1 }}:0] expected_data;
     reg expected_last;
     reg [{{ v.user_hi }}:0] expected_user;
@@ -24,12 +26,12 @@ module {{ v.name }};
     reg [8 * 3 - 1:0] end_mark;
     reg broken;
     integer again, entering, leaving, k;
-    integer in_file, out_file, fields, pass, cycle, start, received, mismatches, idle, in_pace, out_pace;
+    integer in_file, out_file, fields, pass, cycle, start, length, sent, received, mismatches, idle, in_pace, out_pace;
     // For Verilator nothing uses an argument of $random or $fscanf.
     // verilator lint_off UNUSED
     integer seed;
     // verilator lint_on UNUSED
-    reg more, due, offering, waiting, taken;
+    reg more, due, offering, waiting, taken, counts, stalled, unstalled, stop;
 
     {{ v.top }} dut (
         .{{ v.names.clock }}(clk), .{{ v.names.reset }}(aresetn),
@@ -39,9 +41,6 @@ module {{ v.name }};
 {%- endif %}
         .{{ v.names.output }}_tdata(out_data), .{{ v.names.output }}_tvalid(out_valid), .{{ v.names.output }}_tready(out_ready), .{{ v.names.output }}_tlast(out_last)
     );
-{%- if v.user_width == 0 %}
-    assign out_user = 1'b0;
-{%- endif %}
 
     task read_in;
         begin
@@ -155,7 +154,9 @@ module {{ v.name }};
         seed = {{ v.seed }};
         if ($value$plusargs("VECTORS=%s", folder) == 0) folder = VECTORS;
         choose_pace;
-        for (pass = 0; pass < 2 && !broken; pass = pass + 1) begin
+        // A reset interrupts each pass but the last, which counts.
+        for (pass = 0; pass <= {{ v.resets }} && !broken; pass = pass + 1) begin
+            counts = pass == {{ v.resets }};
             in_file = $fopen({folder, "/beats_in.txt"}, "r");
             out_file = $fopen({folder, "/beats_out.txt"}, "r");
             if (in_file == 0 || out_file == 0) begin
@@ -173,21 +174,30 @@ module {{ v.name }};
             offering = 1'b0;
             waiting = 1'b0;
             received = 0;
-            repeat (3 - 2 * pass) begin
+            sent = 0;
+            repeat (pass == 0 ? 3 : 1) begin
                 #1 tick;
                 if (out_valid !== 1'b0) fail("{{ v.names.output }}_tvalid in reset");
             end
             aresetn = 1'b1;
             start = cycle;
             idle = 0;
-            while (!broken && idle < {{ v.drain }} && (pass == 1 || cycle - start < {{ v.prelude }})) begin
+            // The reset comes after the end of a packet; with a full FIFO, for which nothing reads; inside a sample;
+            // anywhere.
+            stop = 1'b0;
+            stalled = pass % 4 == 1 && !counts;
+            length = stalled ? {{ v.prelude }} : 1 + {$random(seed)} % {{ v.prelude }};
+            while (!broken && idle < {{ v.drain }} && !stop) begin
+                unstalled = counts && sent < {{ v.beats }};
                 if (cycle % 64 == 0) choose_pace;
-                if (more && {$random(seed)} % 100 < in_pace) offering = 1'b1;
+                if (more && ({$random(seed)} % 100 < in_pace || stalled || unstalled)) offering = 1'b1;
                 in_valid = offering;
                 in_data = next_data;
                 in_last = next_last;
+{%- if v.user_width > 0 %}
                 in_user = next_user;
-                out_ready = {$random(seed)} % 100 < out_pace;
+{%- endif %}
+                out_ready = ({$random(seed)} % 100 < out_pace || unstalled) && !stalled;
                 #1;
                 if (waiting && out_valid !== 1'b1) fail("a beat was withdrawn");
                 waiting = out_valid && !out_ready;
@@ -207,12 +217,19 @@ module {{ v.name }};
                 tick;
                 if (taken) begin
                     offering = 1'b0;
+                    sent = sent + 1;
                     read_in;
+{%- if v.full_rate %}
+                    if (unstalled && sent == {{ v.beats }} && cycle - start > {{ v.samples }} * {{ v.interval }} + {{ v.start }})
+                        fail("not at full rate");
+{%- endif %}
                 end
+                stop = !counts && cycle - start >= length && (pass % 2 == 1 || (taken && (in_last || pass % 4 == 2)));
                 idle = due || more ? 0 : idle + 1;
                 if (cycle - start > {{ v.limit }}) begin
                     fail("no end in sight");
                     idle = {{ v.drain }};
+                    pass = {{ v.resets }};
                 end
             end
             if (in_file != 0) $fclose(in_file);

@@ -46,14 +46,14 @@ begin
         variable status : file_open_status;
         variable first, count : std_logic_vector(31 downto 0);
         variable entering, leaving : natural := 0;
-        variable broken, good : boolean := false;
+        variable broken, lost, good : boolean := false;
         variable source : line;
         variable next_data : std_logic_vector({{ v.in_width - 1 }} downto 0);
         variable next_user, expected_user : std_logic_vector({{ v.user_hi }} downto 0);
         variable expected_data : std_logic_vector({{ v.out_width - 1 }} downto 0);
         variable next_last, expected_last : std_logic_vector(0 downto 0);
-        variable more, due, offering, waiting, taken, ready : boolean;
-        variable cycle, start, received, mismatches, idle : natural := 0;
+        variable more, due, offering, waiting, taken, ready, counts, stalled, unstalled, stop : boolean;
+        variable cycle, start, length, sent, received, mismatches, idle : natural := 0;
         variable in_pace, out_pace : real := 1.0;
         variable seed_1 : positive := {{ v.seed }} + 1;
         variable seed_2 : positive := 4711;
@@ -180,8 +180,10 @@ begin
             end if;
         end procedure;
     begin
-        for pass in 0 to 1 loop
-            exit when broken;
+        -- A reset interrupts each pass but the last, which counts.
+        for pass in 0 to {{ v.resets }} loop
+            exit when broken or lost;
+            counts := pass = {{ v.resets }};
             file_open(status, in_file, path_in, read_mode);
             if status /= open_ok then
                 give_up("cannot open " & path_in);
@@ -202,7 +204,9 @@ begin
             offering := false;
             waiting := false;
             received := 0;
-            for i in 1 to 3 - 2 * pass loop
+            sent := 0;
+            for i in 0 to 2 loop
+                exit when i > 0 and pass > 0;
                 clk <= '0';
                 wait for 1 ns;
                 clk <= '1';
@@ -215,16 +219,26 @@ begin
             aresetn <= '1';
             start := cycle;
             idle := 0;
-            while not broken and idle < {{ v.drain }} and (pass = 1 or cycle - start < {{ v.prelude }}) loop
+            -- The reset comes after the end of a packet; with a full FIFO, for which nothing reads; inside a sample;
+            -- anywhere.
+            stop := false;
+            stalled := pass mod 4 = 1 and not counts;
+            length := {{ v.prelude }};
+            if not stalled then
+                uniform(seed_1, seed_2, drawn);
+                length := 1 + integer(floor(drawn * {{ v.prelude }}.0));
+            end if;
+            while not broken and idle < {{ v.drain }} and not stop loop
+                unstalled := counts and sent < {{ v.beats }};
                 if cycle mod 64 = 0 then
                     choose_pace;
                 end if;
                 uniform(seed_1, seed_2, drawn);
-                if more and drawn < in_pace then
+                if more and (drawn < in_pace or stalled or unstalled) then
                     offering := true;
                 end if;
                 uniform(seed_1, seed_2, drawn);
-                ready := drawn < out_pace;
+                ready := (drawn < out_pace or unstalled) and not stalled;
                 in_valid <= '0';
                 if offering then
                     in_valid <= '1';
@@ -262,8 +276,16 @@ begin
                 cycle := cycle + 1;
                 if taken then
                     offering := false;
+                    sent := sent + 1;
                     read_in;
+{%- if v.full_rate %}
+                    if unstalled and sent = {{ v.beats }} and cycle - start > {{ v.samples }} * {{ v.interval }} + {{ v.start }} then
+                        fail("not at full rate");
+                    end if;
+{%- endif %}
                 end if;
+                stop := not counts and cycle - start >= length and
+                    (pass mod 2 = 1 or (taken and (in_last = '1' or pass mod 4 = 2)));
                 if due or more then
                     idle := 0;
                 else
@@ -272,6 +294,7 @@ begin
                 if cycle - start > {{ v.limit }} then
                     fail("no end in sight");
                     idle := {{ v.drain }};
+                    lost := true;
                 end if;
             end loop;
             file_close(in_file);

@@ -18,7 +18,10 @@ module {{ name }}_{{ lane.index }};
     wire [{{ lane.response_hi }}:0] actual;
     reg [{{ lane.response_hi }}:0] expected;
 {%- if lane.masked %}
+    // The valid flag is always defined.
+    // verilator lint_off UNUSED
     reg [{{ lane.response_hi }}:0] defined;
+    // verilator lint_on UNUSED
 {%- endif %}
     // Not all benches compare data and a valid flag.
     // verilator lint_off UNUSED

@@ -212,6 +212,15 @@ fn programs_that_read_errors_get_those_of_the_command_line_too() {
 
 /// An operation inserted anywhere into a chain of equal ones renames no other signal.
 #[test]
+fn extensions_in_capitals_are_not_part_of_the_name() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (code, _, said) = crate::common::run(folder.path(), &[&crate::common::model("tiny_ops"), "-o", "sig.V"]);
+    assert_eq!(code, 0, "{said}");
+    let text = std::fs::read_to_string(folder.path().join("sig.V")).expect("a file");
+    assert!(text.contains("\nmodule sig (") || text.contains("\nmodule sig("), "{text}");
+}
+
+#[test]
 fn names_from_an_earlier_version_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, at: Option<usize>| {

@@ -141,7 +141,7 @@ fn integers_of_csv_files_keep_all_bits() {
     write("y.csv", &codes.replacen("993", "992", 1));
     let (status, stdout, stderr) = run(folder.path(), &verify);
     assert_eq!(status, 1, "{stderr}");
-    assert!(stdout.contains("1 expected values are not the model's own"), "{stdout}");
+    assert!(stdout.contains("1 expected value is not the model's own"), "{stdout}");
 }
 
 #[test]

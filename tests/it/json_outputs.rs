@@ -262,6 +262,14 @@ fn what_generate_and_devices_print_keeps_to_their_schemas() {
     let written: Value = serde_json::from_str(&std::fs::read_to_string(dir.path().join("t.json")).unwrap()).unwrap();
     assert_eq!(said["interface"]["latency"], written["latency"]);
     assert_eq!(said["interface"]["ports"], written["ports"]);
+    // Every other kind of file.
+    let others = format!("generate {TINY} -o t.sv --cpp t.hpp --witness t.w --stages 2 --json");
+    let (status, out, err) = run(&dir, &others);
+    assert_eq!(status, 0, "{err}");
+    keeps_to("generate", &out);
+    let kinds: Value = serde_json::from_str(&out).unwrap();
+    let kinds: Vec<_> = kinds["files"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["systemverilog", "cpp", "witness"]);
     // A bare form, and a state machine, say the same.
     keeps_to("generate", &run(&dir, &format!("{BIQUAD} --verilog b.v --json")).1);
     let (status, out, _) = run(&dir, "devices --json");

@@ -97,6 +97,17 @@ fn both_languages_and_the_interface_are_written() {
     assert_eq!(facts["outputs"][2]["lsb"], 26);
 }
 
+/// Signals of several elements precede others here: each port is compared with the name of its own signal.
+#[test]
+fn ports_that_keep_their_names_are_not_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["mlp_pipeline", "serial_matvec"] {
+        let out = folder.path().join("dut.v");
+        let output = alir2hdl(&[design(name).to_str().unwrap(), "-o", out.to_str().unwrap()]);
+        assert!(output.status.success() && !said(&output).contains("N0601"), "{}", said(&output));
+    }
+}
+
 #[test]
 fn options_of_pipelines_are_refused_by_name() {
     let file = design("biquad");

@@ -49,6 +49,7 @@ mod network_random;
 mod network_transformers;
 mod packages;
 mod passes;
+mod project_command;
 mod prove_command;
 mod registers;
 mod report_command;

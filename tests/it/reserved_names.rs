@@ -110,7 +110,7 @@ fn ports_of_a_machine_that_are_called_otherwise_are_named() {
         assert!(notes_about("x", "y", command).is_empty());
         let notes = notes_about("signal", "a-b", command);
         let [first, second] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(first.starts_with("a port is called a_b: `a-b` is not legal in"), "{first}");
+        assert!(first.starts_with("a port is called a_b: `a-b` must be legal in both Verilog and VHDL"), "{first}");
         assert!(second.contains(": `signal` is reserved by VHDL"), "{second}");
     }
     let notes = notes_about("data", "DATA", commands[0]);

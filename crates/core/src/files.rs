@@ -55,13 +55,18 @@ fn is_folder(path: &Path) -> bool {
     path.as_os_str().is_empty() || path.is_dir()
 }
 
-/// Returns `true` if a folder holds no file, however deep, but at most empty folders.
+/// Returns `true` if a folder holds no file, however deep, but at most empty folders and the temporary files of a run
+/// that was killed.
 ///
 /// # Errors
 /// If the folder or one in it cannot be read.
 pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_file() && entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+            continue;
+        }
         // A link is something that somebody made.
         if !entry.file_type()?.is_dir() || !holds_no_file(&entry.path())? {
             return Ok(false);
@@ -111,8 +116,7 @@ impl Batch {
             return Ok(());
         }
         check_free(path)?;
-        // The target of a link, so that the link stays.
-        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = link_target(path);
         match std::fs::metadata(&target) {
             Ok(existing) if existing.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(existing) if !existing.is_file() => {
@@ -121,8 +125,7 @@ impl Batch {
                 self.staged.push(Staged::Held(held, path.to_owned()));
             }
             existing => {
-                let mut staged = temp_beside(&target)?;
-                let unfinished = Unfinished::new(staged.path());
+                let (mut staged, unfinished) = Unfinished::stage(&target)?;
                 write(staged.as_file_mut())?;
                 if let Ok(existing) = existing {
                     staged.as_file().set_permissions(existing.permissions())?;
@@ -173,6 +176,21 @@ fn copy(mut from: std::fs::File, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// Returns the file that a path names, so that a link stays one; also that of a link whose target does not exist yet.
+fn link_target(path: &Path) -> PathBuf {
+    /// Links that are followed, as the kernel has it.
+    const MOST_LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(whole) = std::fs::canonicalize(&target) {
+            return whole;
+        }
+        let Ok(next) = std::fs::read_link(&target) else { break };
+        target = target.parent().map_or_else(|| next.clone(), |folder| folder.join(&next));
+    }
+    target
+}
+
 /// A file that is written bit by bit and appears at its place only when it is whole.
 ///
 /// What is there already and is no ordinary file (a pipe, `/dev/null`) is written to directly. A symbolic link stays;
@@ -188,8 +206,7 @@ enum Target {
 
 impl Target {
     fn renamed(path: PathBuf) -> io::Result<Target> {
-        let staged = temp_beside(&path)?;
-        let unfinished = Unfinished::new(staged.path());
+        let (staged, unfinished) = Unfinished::stage(&path)?;
         Ok(Target::Renamed(staged, path, unfinished))
     }
 }
@@ -206,8 +223,9 @@ impl Scratch {
     /// # Errors
     /// If it cannot be made.
     pub fn new() -> io::Result<Scratch> {
-        let folder = tempfile::Builder::new().prefix("alir2hdl-").tempdir()?;
-        Ok(Scratch { _unfinished: Unfinished::new(folder.path()), folder })
+        let open = || tempfile::Builder::new().prefix("alir2hdl-").tempdir();
+        let (folder, unfinished) = Unfinished::create(open, tempfile::TempDir::path)?;
+        Ok(Scratch { folder, _unfinished: unfinished })
     }
 
     /// Where it is.
@@ -234,9 +252,17 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 struct Unfinished(PathBuf);
 
 impl Unfinished {
-    fn new(path: &Path) -> Unfinished {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
-        Unfinished(path.to_owned())
+    /// Creates something and enters it. Under one lock, so that [`delete_unfinished`] misses nothing.
+    fn create<T>(open: impl FnOnce() -> io::Result<T>, path: fn(&T) -> &Path) -> io::Result<(T, Unfinished)> {
+        let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        let created = open()?;
+        all.push(path(&created).to_owned());
+        let entry = Unfinished(path(&created).to_owned());
+        Ok((created, entry))
+    }
+
+    fn stage(path: &Path) -> io::Result<(tempfile::NamedTempFile, Unfinished)> {
+        Unfinished::create(|| temp_beside(path), tempfile::NamedTempFile::path)
     }
 }
 
@@ -247,12 +273,14 @@ impl Drop for Unfinished {
 }
 
 /// Deletes what unfinished files and [`Scratch`] folders have on disk. For a process that is about to end without
-/// running destructors, on Ctrl-C.
+/// running destructors, on Ctrl-C: other threads cannot begin a file after this.
 pub fn delete_unfinished() {
-    for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+    let mut all = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in all.drain(..) {
         // If that fails, no output is possible.
         let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
+    std::mem::forget(all);
 }
 
 impl Streamed {
@@ -269,7 +297,7 @@ impl Streamed {
                 let path = std::fs::canonicalize(path)?;
                 Target::renamed(path)?
             }
-            Err(_) => Target::renamed(path.to_owned())?,
+            Err(_) => Target::renamed(link_target(path))?,
         };
         Ok(Streamed { target })
     }
@@ -461,6 +489,9 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
     std::fs::remove_dir_all(folder)
 }
 
+/// Beginning of the names of temporary files.
+const TEMPORARY: &str = ".alir2hdl-";
+
 /// A temporary file in the folder of `path`, readable like an ordinary new file once it is renamed.
 ///
 /// For results that are streamed: write into it, then [`tempfile::NamedTempFile::persist`] to `path`.
@@ -473,7 +504,7 @@ pub fn temp_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".alir2hdl-");
+    builder.prefix(TEMPORARY);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -511,6 +542,7 @@ mod tests {
         assert!(root.join("rtl/one").is_file());
         assert!(!holds_no_file(dir.path()).unwrap());
         std::fs::create_dir_all(dir.path().join("empty/deep")).unwrap();
+        std::fs::write(dir.path().join("empty/deep/.alir2hdl-a1B2c3"), "half").unwrap();
         assert!(holds_no_file(&dir.path().join("empty")).unwrap());
         std::os::unix::fs::symlink("deep", dir.path().join("empty/link")).unwrap();
         assert!(!holds_no_file(&dir.path().join("empty")).unwrap());
@@ -608,6 +640,20 @@ mod tests {
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+        // A link to a file that does not exist yet.
+        let (second, first) = (dir.path().join("second"), dir.path().join("first"));
+        std::os::unix::fs::symlink("absent", &second).unwrap();
+        std::os::unix::fs::symlink("second", &first).unwrap();
+        let mut batch = Batch::default();
+        batch.add(&first, b"batch").unwrap();
+        batch.commit().unwrap();
+        assert_eq!(std::fs::read(dir.path().join("absent")).unwrap(), b"batch");
+        std::fs::remove_file(dir.path().join("absent")).unwrap();
+        let mut streamed = Streamed::create(&first).unwrap();
+        streamed.write_all(b"streamed").unwrap();
+        streamed.finish().unwrap();
+        assert_eq!(std::fs::read(dir.path().join("absent")).unwrap(), b"streamed");
+        assert!(std::fs::symlink_metadata(&second).unwrap().is_symlink());
     }
 
     #[cfg(unix)]

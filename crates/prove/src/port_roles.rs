@@ -2,6 +2,7 @@
 
 use super::phases::Phases;
 use super::unroll::clock_of;
+use alir_core::diag::counted;
 use alir_core::ir::Model;
 use alir_hdl::{Rtl, SignalId};
 use num_bigint::BigUint;
@@ -248,9 +249,9 @@ pub(super) fn find_ports(
             return Ok(found);
         }
         let seen: Vec<String> =
-            data.iter().map(|&s| format!("{} ({} bits)", rtl.signal(s).name, rtl.signal(s).width)).collect();
+            data.iter().map(|&s| format!("{} ({})", rtl.signal(s).name, counted(rtl.signal(s).width, "bit"))).collect();
         let seen = if seen.is_empty() { "there are none".to_owned() } else { seen.join(", ") };
-        Err(format!("the {what} ports do not fit the model's {total} bits: {seen}"))
+        Err(format!("the {what} ports do not fit the model's {}: {seen}", counted(total, "bit")))
     };
     // Either all ports with usual control names are controls, or one of them, which `names` does not give, is a data
     // port.

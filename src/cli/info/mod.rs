@@ -17,9 +17,9 @@ use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
-use crate::compile::{self, Pipeline, Spec};
+use crate::compile::{self, Pipeline, Spec, with_unit};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, Diagnostics, Place, four_digits};
+use crate::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
@@ -349,7 +349,7 @@ fn write_plot(path: &Path, source: &Path, model: &Model, spec: &Spec, rows: &[sw
         Some(name) if source.as_os_str() != "-" => name.to_string_lossy().into_owned(),
         _ => "standard input".to_owned(),
     };
-    let title = format!("{name}: {} operations", model.nodes().len());
+    let title = format!("{name}: {}", counted(model.nodes().len(), "operation"));
     let mut batch = Batch::default();
     let drawn = match rows.iter().any(|row| row.on_device.is_some()) {
         true => scatter::sweep_chart(&title, spec.device().name(), rows, spec.clock.period),
@@ -468,7 +468,7 @@ impl Facts {
                 let others = side.types.iter().skip(most).map(|run| run.count).sum::<usize>();
                 types.push(format!("{others} more (-v lists all)"));
             }
-            format!("{name:<12}{:>9}   {} bits: {}\n", side.elements, side.bits, types.join(", "))
+            format!("{name:<12}{:>9}   {}: {}\n", side.elements, counted(side.bits, "bit"), types.join(", "))
         };
         let _ = writeln!(out, "{:<12}{}", "form", self.form);
         out.push_str(&side("inputs", &self.inputs));
@@ -484,13 +484,17 @@ impl Facts {
         if self.tables > 0 {
             let _ = writeln!(out, "{:<12}{:>9}   {} entries", "tables", self.tables, self.table_entries);
         }
-        let _ = writeln!(out, "{:<12}{:>9}   bits", "widest value", self.widest);
+        let cell = |number: u32, noun: &str| match counted(number, noun).split_once(' ') {
+            Some((number, noun)) => format!("{number:>9}   {noun}"),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "{:<12}{}", "widest value", cell(self.widest, "bit"));
         // The clock of a device, below, includes registers and shared LUTs.
         let delay = match self.delay_unit {
             "ns" => String::new(),
-            unit => format!(", delay {} {unit} (by {})", short(self.delay), self.delay_source),
+            _ => format!(", delay {} (by {})", with_unit(&short(self.delay), self.delay_unit), self.delay_source),
         };
-        let _ = writeln!(out, "{:<12}{:>9}   operations{delay}", "depth", self.depth);
+        let _ = writeln!(out, "{:<12}{}{delay}", "depth", cell(self.depth, "operation"));
         let _ = writeln!(out, "{:<12}{:>9}", "cost", short(self.cost));
         let _ = writeln!(out, "\n{:<12}{:>9}{:>9}{:>9}   widths", "operation", "count", "share", "after");
         let most = if all { self.kinds.len() } else { KINDS };

@@ -3,9 +3,9 @@
 use super::super::Failure;
 use super::super::idle::stages_without_logic;
 use super::short;
-use crate::compile::{DelayModel, Optimised, Scheduled, Spec};
+use crate::compile::{DelayModel, Optimised, Scheduled, Spec, with_unit};
 use crate::device::Estimate;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, counted};
 use crate::ir::Model;
 use crate::schedule::{HeldBits, PathElement, PathStep};
 use serde::Serialize;
@@ -144,27 +144,24 @@ impl PipelineTable {
 
     /// Tables for people: what fits a screen, or every stage and every path if `all`.
     pub(super) fn to_text(&self, out: &mut String, all: bool) {
-        let clocks = if self.latency == 1 { "clock" } else { "clocks" };
-        let _ =
-            writeln!(out, "\nlatency {} {clocks}, {} register bits{}", self.latency, self.register_bits, self.quality);
-        let (delay, unit, source) = (short(self.stage_delay), self.delay_unit, self.delay_source);
-        let stages = match self.stages.len() {
-            1 => "1 stage".to_owned(),
-            count => format!("{count} stages"),
-        };
+        let (latency, bits) = (counted(self.latency, "clock"), counted(self.register_bits, "register bit"));
+        let _ = writeln!(out, "\nlatency {latency}, {bits}{}", self.quality);
+        let in_units = |delay: f64| with_unit(&short(delay), self.delay_unit);
+        let (delay, source, stages) =
+            (in_units(self.stage_delay), self.delay_source, counted(self.stages.len(), "stage"));
         let _ = match self.smallest_stage_delay {
             Some(least) if least < self.stage_delay => {
-                writeln!(out, "critical stage delay {delay} {unit}, at least {} {unit} (by {source})", short(least))
+                writeln!(out, "critical stage delay {delay}, at least {} (by {source})", in_units(least))
             }
             Some(_) => {
-                writeln!(out, "critical stage delay {delay} {unit}, the smallest possible with {stages} (by {source})")
+                writeln!(out, "critical stage delay {delay}, the smallest possible with {stages} (by {source})")
             }
             None => {
-                writeln!(out, "critical stage {delay} {unit}, registers included (estimate of the finished netlist)")
+                writeln!(out, "critical stage {delay}, registers included (estimate of the finished netlist)")
             }
         };
         if let Some(whole) = &self.whole_values {
-            let _ = writeln!(out, "{} register bits if whole values were held", whole.register_bits);
+            let _ = writeln!(out, "{} if whole values were held", counted(whole.register_bits, "register bit"));
         }
         let _ = writeln!(
             out,

@@ -4,7 +4,7 @@
 use super::super::{Failure, schema};
 use crate::compile::{self, Hardware, Planned, Spec};
 use crate::device::Estimate;
-use crate::diag::four_digits;
+use crate::diag::{counted, four_digits};
 use crate::ir::Model;
 use crate::reuse::serial;
 use crate::reuse::{Figures, GroupFigures, Plan, Region, RegionFigures};
@@ -238,7 +238,8 @@ impl ReuseTable {
     pub(super) fn to_text(&self, all: bool) -> String {
         let mut text = String::new();
         let out = &mut text;
-        let _ = writeln!(out, "{} operations; estimates for {}", self.operations, self.every_clock.device);
+        let operations = counted(self.operations, "operation");
+        let _ = writeln!(out, "{operations}; estimates for {}", self.every_clock.device);
         let _ = writeln!(
             out,
             "\n{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}{:>10}{:>10}{:>9}{:>8}{:>9}{:>9}",
@@ -299,11 +300,13 @@ impl ReuseTable {
 
 /// Appends a description of the parts of bit-serial hardware.
 fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
-    let bits = if figures.bits_per_clock == 1 { "bit" } else { "bits" };
     let _ = writeln!(
         out,
-        "\nlatency {} clocks, no plan of these streams has less; {} {bits} a clock: {} streams, {} full adders",
-        row.latency, figures.bits_per_clock, figures.streams, figures.full_adders
+        "\nlatency {}, no plan of these streams has less; {} a clock: {}, {}",
+        counted(row.latency, "clock"),
+        counted(figures.bits_per_clock, "bit"),
+        counted(figures.streams, "stream"),
+        counted(figures.full_adders, "full adder")
     );
     let _ = writeln!(
         out,
@@ -315,12 +318,15 @@ fn serial_text(figures: &serial::Figures, row: &Interval, out: &mut String) {
 
 impl FoldFigures {
     fn to_text(&self, row: &Interval, out: &mut String, all: bool) {
-        let clocks = if row.latency == 1 { "clock" } else { "clocks" };
         let _ = writeln!(
             out,
-            "\nlatency {} {clocks}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left \
+            "\nlatency {}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left \
              before multiplexers",
-            row.latency, row.latency_at_least, self.copies, self.copies_at_least, self.left_percent
+            counted(row.latency, "clock"),
+            row.latency_at_least,
+            self.copies,
+            self.copies_at_least,
+            self.left_percent
         );
         let _ = writeln!(
             out,
@@ -330,8 +336,9 @@ impl FoldFigures {
         );
         let _ = writeln!(
             out,
-            "{} register bits hold inputs and values for an interval each, at least {} with these phases",
-            self.held_bits, self.held_bits_at_least
+            "{} for inputs and values of an interval each, at least {} with these phases",
+            counted(self.held_bits, "register bit"),
+            self.held_bits_at_least
         );
         let _ = writeln!(
             out,

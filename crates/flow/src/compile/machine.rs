@@ -96,7 +96,9 @@ impl<'d> OptimisedMachine<'d> {
         let signals = self.source.inputs().chain(self.source.outputs()).map(|id| self.source.signal(id));
         let mut elements = interface.inputs.iter().chain(&interface.outputs);
         let note = |signal: &Signal| {
-            let port = elements.by_ref().take(signal.elements.len()).find(|element| element.width > 0)?.port.as_str();
+            // The whole signal, also where its port is found at once: the next one begins after it.
+            let own: Vec<_> = elements.by_ref().take(signal.elements.len()).collect();
+            let port = own.into_iter().find(|element| element.width > 0)?.port.as_str();
             if port == signal.name {
                 return None;
             }

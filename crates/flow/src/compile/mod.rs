@@ -32,6 +32,7 @@ mod spec;
 mod steps;
 
 pub use machine::{OptimisedMachine, intermediate_machines, schedule_facts};
+pub use policy::with_unit;
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, append_lowering_proof, input_timing, prove_lowering};
 pub use reuse::{Planned, Reused};

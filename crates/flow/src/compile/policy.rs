@@ -712,6 +712,14 @@ impl Spec {
     }
 }
 
+/// Returns a delay, which is formatted already, with its unit by [`Spec::unit`].
+pub fn with_unit(delay: &str, unit: &str) -> String {
+    match delay {
+        "1" if unit != "ns" => format!("1 {}", unit.trim_end_matches('s')),
+        _ => format!("{delay} {unit}"),
+    }
+}
+
 /// Returns `true` if the program of one refusal came nearer to the request than that of another. Delays of operations
 /// alone only shrink where sums are split.
 fn is_nearer(one: &Unscheduled, other: &Unscheduled) -> bool {

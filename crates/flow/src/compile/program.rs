@@ -1,6 +1,6 @@
 //! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
 
-use super::policy::{self, Made};
+use super::policy::{self, Made, with_unit};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use crate::options::near;
@@ -155,7 +155,8 @@ impl Scheduled<'_> {
         let unit = spec.unit(&self.program).0;
         let remark = |delay: f64| {
             let delay = format!("{delay:.3}");
-            format!("delay {} {unit}", delay.trim_end_matches('0').trim_end_matches('.'))
+            let delay = delay.trim_end_matches('0').trim_end_matches('.');
+            format!("delay {}", with_unit(delay, unit))
         };
         self.stage_times(spec, netlist).into_iter().map(remark).collect()
     }
@@ -206,7 +207,7 @@ impl Scheduled<'_> {
         let longest = || {
             let times = self.stage_times(spec, netlist);
             let longest = times.iter().copied().fold(0.0, f64::max);
-            format!("{} {}", four_digits(longest), spec.unit(&self.program).0)
+            with_unit(&four_digits(longest), spec.unit(&self.program).0)
         };
         let has_clock = spec.delay_model() == DelayModel::Device && netlist.register_bits() > 0;
         let shape = match schedule.stages {
@@ -233,9 +234,10 @@ impl Scheduled<'_> {
             None => (&netlist.interface.top, latency, String::new()),
             Some(axis) => {
                 let around = format!(
-                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}, {bits} register bits",
+                    "; AXI4-Stream wrapper included, a sample every {}; {}: latency {latency}, {}",
                     axis.interval_in_words(),
-                    netlist.interface.top
+                    netlist.interface.top,
+                    counted(bits, "register bit")
                 );
                 bits += axis.register_bits();
                 (&axis.top, axis.latency(), around)

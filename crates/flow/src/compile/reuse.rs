@@ -245,8 +245,7 @@ impl<'d> Reused<'d> {
     fn within(&self, spec: &Spec) -> Result<(), Error> {
         let (interval, latency, share) = (self.plan.interval(), self.plan.latency(), self.shared());
         if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
-            let message =
-                format!("{share:.1} % of the logic share hardware with --ii {interval}, and {least} % are asked for");
+            let message = format!("{share:.1} % of the logic share hardware with --ii {interval}, less than {least} %");
             let help =
                 "ask for another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
             let place = Place::Flag("--ii-share".into());
@@ -261,7 +260,8 @@ impl<'d> Reused<'d> {
                 Planned::Serial(..) => format!("ask for {latency}, or for --ii-engine fold"),
             };
             let message = format!(
-                "with --ii {interval} the smallest latency that was found is {latency} clocks, and {most} are asked for"
+                "with --ii {interval} the smallest latency found is {}, more than {most}",
+                counted(latency, "clock")
             );
             let place = Place::Flag("--max-latency".into());
             return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
@@ -306,7 +306,7 @@ impl<'d> Reused<'d> {
         let shown = (tried.len().div_ceil(12)).max(1);
         let table: Vec<&str> = tried.iter().step_by(shown).map(String::as_str).collect();
         let message = format!("no interval that was tried stays within the budget; {}", table.join("; "));
-        let help = format!("the least that was found are {luts} LUT, with --ii {at}; ask for more");
+        let help = format!("the smallest estimate of all {} is {luts} LUT, with --ii {at}: allow more", tried.len());
         Err(Error::request(Diagnostic::error("E0818", Place::Flag("--ii".into()), message).with_help(help)))
     }
 

@@ -25,6 +25,8 @@ pub struct VariedOption {
     pub name: &'static str,
     /// Prefix of a value within the name of a variant.
     pub prefix: &'static str,
+    /// Value of `project` without the flag, which is not passed: other options may conflict with the flag.
+    pub default: Option<&'static str>,
     /// The values, as they are typed.
     pub values: Vec<String>,
 }
@@ -103,7 +105,8 @@ impl Exploration {
 
     /// The options of `project` that make a variant.
     pub fn words(&self, variant: &Variant<'_>) -> Vec<String> {
-        let own = self.axes.iter().zip(&variant.values).map(|(axis, value)| format!("{}={value}", axis.flag));
+        let given = self.axes.iter().zip(&variant.values).filter(|(axis, value)| axis.default != Some(*value));
+        let own = given.map(|(axis, value)| format!("{}={value}", axis.flag));
         own.chain([format!("--flow={}", self.flow.unwrap_or("plain"))]).chain(self.options.iter().cloned()).collect()
     }
 
@@ -160,6 +163,7 @@ mod tests {
             flag,
             name,
             prefix,
+            default: (flag == "--pipeline-objective").then_some("delay"),
             values: values.iter().map(|v| (*v).to_owned()).collect(),
         };
         Exploration {
@@ -183,6 +187,7 @@ mod tests {
         assert_eq!((names.len(), names[7]), (8, "b_p10_registers"));
         let words = plan.words(&variants[5]);
         assert_eq!(words, ["--pipeline=2", "--pipeline-objective=registers", "--flow=yosys", "--device=ecp5"]);
+        assert_eq!(plan.words(&variants[4]), ["--pipeline=2", "--flow=yosys", "--device=ecp5"]);
     }
 
     #[test]

@@ -39,6 +39,11 @@ impl NamedDevice {
         (!parts.is_empty()).then(|| format!("part numbers of {text} begin with {}", parts.join(", ")))
     }
 
+    /// Returns `true` if it names a family rather than a part.
+    pub fn is_family(&self) -> bool {
+        Device::by_name(&self.text).is_some()
+    }
+
     /// The device whose figures stand for it; `None` if it is not known.
     pub fn figures(&self) -> Option<Device> {
         Device::by_name(&self.text).or_else(|| project::find(&self.text).ok().map(|part| part.figures()))

@@ -67,7 +67,7 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
         Some(own) => (own.vectors, own.dissents, own.notes),
         None => (Vectors::random(model, source, spec, count, seed)?, Dissents::default(), Diagnostics::default()),
     };
-    let lanes = [Cycles::plan(&hardware.netlist.interface, &vectors, seed)];
+    let lanes = [Cycles::new(&hardware.netlist, &vectors, seed)];
     let pulses = Bench { lanes: &lanes, vcd: false };
     let streams = |axis| match source {
         _ if is_own => Ok(Streams::plan_own(&vectors, axis, seed)),

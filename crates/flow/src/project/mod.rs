@@ -14,6 +14,7 @@ pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_pref
 
 use crate::compile::Provenance;
 use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
+use alir_core::diag::four_digits;
 use alir_core::files::FileSet;
 use alir_hw::device::{Estimate, Surroundings};
 use alir_hw::emit::axis::{Axis, AxisNames};
@@ -635,6 +636,13 @@ fn nanoseconds(ns: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Returns the frequency of a clock period in nanoseconds, in MHz: with three decimals, or four digits if it is slow,
+/// since tools reject a frequency of zero.
+fn megahertz(ns: f64) -> String {
+    let mhz = 1000.0 / ns;
+    if mhz < 1.0 { four_digits(mhz) } else { nanoseconds(mhz) }
+}
+
 /// Computes the values for all templates.
 fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
     let interface: &Interface = &design.netlist.interface;
@@ -664,8 +672,8 @@ fn view<'a>(spec: &FolderSpec<'a>, design: &FolderContents<'a>) -> View<'a> {
         path: nanoseconds(
             (spec.clock_ns - spec.around.input_ns - spec.around.output_ns - spec.around.uncertainty_ns).max(0.0),
         ),
-        frequency: nanoseconds(1000.0 / spec.clock_ns),
-        nextpnr_frequency: nanoseconds(1000.0 / spec.certain_clock_ns()),
+        frequency: megahertz(spec.clock_ns),
+        nextpnr_frequency: megahertz(spec.certain_clock_ns()),
         uncertainty: (spec.around.uncertainty_ns > 0.0).then(|| nanoseconds(spec.around.uncertainty_ns)),
         input_delay: nanoseconds(spec.around.input_ns),
         output_delay: nanoseconds(spec.around.output_ns),

@@ -8,7 +8,6 @@ use crate::options::{
 use crate::verify::options::SampleOptions;
 use alir_core::diag::{Diagnostic, Place, four_digits};
 use alir_core::files;
-use alir_hw::device::Device;
 use alir_hw::emit::axis::Packing;
 use std::path::PathBuf;
 
@@ -139,7 +138,7 @@ impl ProjectOptions {
     pub fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = Vec::new();
         let with_parts: Vec<Flow> = self.flows_with_part().collect();
-        let mut of_flows: Vec<(Flow, &str)> = Vec::new();
+        let mut of_flows: Vec<(Flow, &NamedDevice)> = Vec::new();
         for named in &self.hardware.devices {
             let name = &named.text;
             if named.figures().is_none() {
@@ -161,18 +160,22 @@ impl ProjectOptions {
                 let message = format!("{name} is a device of --flow {flow}, which this folder is not for");
                 let help = format!("add --flow {flow}, or name a device of the flows (`alir2hdl devices`)");
                 problems.push(refuse("--device", message).with_help(help));
-            } else if let Ok(part) = find(name) {
-                if let (Flow::Yosys, Err(message)) = (part.flow, nextpnr_device(name)) {
+            } else if let Some((part, number)) = named.part().and_then(|number| Some((find(number).ok()?, number))) {
+                if let (Flow::Yosys, Err(message)) = (part.flow, nextpnr_device(number)) {
                     let help = "`alir2hdl devices` lists families; the data sheet of the family lists part numbers";
                     problems.push(refuse("--device", format!("{name}: {message}")).with_help(help));
                 }
-                match of_flows.iter().find(|(flow, _)| *flow == part.flow) {
+                // A family stands alongside a part of it, which the scripts name.
+                let conflicts =
+                    |other: &NamedDevice| other.is_family() == named.is_family() || other.figures() != named.figures();
+                match of_flows.iter().find(|(flow, other)| *flow == part.flow && conflicts(other)) {
                     Some((_, first)) => {
+                        let first = &first.text;
                         let message =
                             format!("{first} and {name} are of one vendor, and a folder has one part of each");
                         problems.push(refuse("--device", message).with_help("write a folder for each of them"));
                     }
-                    None => of_flows.push((part.flow, name)),
+                    None => of_flows.push((part.flow, named)),
                 }
             }
         }
@@ -187,7 +190,9 @@ impl ProjectOptions {
             let message = "a board's module has AXI4-Stream ports".to_owned();
             problems.push(refuse("--board", message).with_help("leave out --board, or --wrapper none"));
         }
-        if self.board.is_some() && of_flows.iter().any(|(flow, _)| *flow == Flow::Vivado) {
+        let figures = self.board.and_then(|board| find(board.part).ok()).map(|part| part.figures());
+        let is_other = |device: &NamedDevice| !device.is_family() || device.figures() != figures;
+        if self.board.is_some() && of_flows.iter().any(|(flow, device)| *flow == Flow::Vivado && is_other(device)) {
             let message = "the board has its own part".to_owned();
             problems.push(refuse("--device", message).with_help("leave --device out, or --board"));
         }
@@ -218,8 +223,7 @@ impl ProjectOptions {
     /// Returns the parts: the board's own first, then those that were named, then usual ones of the families.
     pub fn parts(&self) -> Vec<&str> {
         let board = self.board.iter().map(|board| board.part);
-        let (families, named): (Vec<_>, Vec<_>) =
-            self.hardware.devices.iter().partition(|named| Device::by_name(&named.text).is_some());
+        let (families, named): (Vec<_>, Vec<_>) = self.hardware.devices.iter().partition(|named| named.is_family());
         board.chain(named.into_iter().chain(families).filter_map(NamedDevice::part)).collect()
     }
 
@@ -319,15 +323,18 @@ impl ProjectOptions {
         spec
     }
 
-    /// Returns warnings about devices without a package, which the vendors' tools refuse.
+    /// Returns warnings about devices without package or speed grade, which the vendors' tools refuse.
     pub fn parts_without_package(&self) -> Vec<Diagnostic> {
         let lacks =
             |part: &&str| find(part).is_ok_and(|family| self.flows.contains(&family.flow) && !family.has_package(part));
         let warning = |part: &str| {
-            let message = format!("{part} names no package and speed grade, which the tool of its vendor requires");
-            let example = match find(part).map(|family| family.flow) {
-                Ok(Flow::Vivado) | Err(_) => "xc7z020clg400-1",
-                Ok(flow) => default_part(flow),
+            let message = format!(
+                "{part} is no whole part number, with package and speed grade as the tool of its vendor writes them"
+            );
+            let example = match find(part) {
+                Ok(family) if family.is_series_7() => "xc7z020clg400-1",
+                Ok(family) => default_part(family.flow),
+                Err(_) => default_part(Flow::Vivado),
             };
             let help = format!("give the whole part number, such as {example}");
             Diagnostic::warning("W0805", Place::Flag("--device".into()), message).with_help(help)

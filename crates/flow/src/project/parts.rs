@@ -17,10 +17,34 @@ pub struct PartFamily {
 }
 
 impl PartFamily {
-    /// Returns `true` if a part number has a package after the device, as the vendors' tools require.
+    /// Returns `true` for the families before UltraScale, whose part numbers have no `-` before the package.
+    pub fn is_series_7(&self) -> bool {
+        self.prefix.starts_with("xc7")
+    }
+
+    /// Returns `true` if a part number has package and speed grade after the device, as the vendors' tools require.
     pub fn has_package(&self, part: &str) -> bool {
-        let rest = part.get(self.prefix.len()..).unwrap_or_default();
-        self.flow == Flow::Yosys || rest.bytes().filter(u8::is_ascii_alphanumeric).count() >= 4
+        let rest = part.get(self.prefix.len()..).unwrap_or_default().to_ascii_lowercase();
+        match self.flow {
+            // `clg400-1`, `-ffvb676-2-e`.
+            Flow::Vivado => {
+                let rest = if self.is_series_7() { Some(rest.as_str()) } else { rest.strip_prefix('-') };
+                rest.and_then(|rest| rest.split_once('-')).is_some_and(|(package, grade)| {
+                    package.starts_with(|c: char| c.is_ascii_alphabetic())
+                        && package.ends_with(|c: char| c.is_ascii_digit())
+                        && grade.starts_with(|c: char| c.is_ascii_digit())
+                })
+            }
+            // A digit of the package, a letter for the temperature, a digit for the speed, further letters.
+            Flow::Quartus => match rest.trim_end_matches(|c: char| c.is_ascii_alphabetic()).as_bytes() {
+                [.., package, temperature, speed] => {
+                    package.is_ascii_digit() && b"aceim".contains(temperature) && speed.is_ascii_digit()
+                }
+                _ => false,
+            },
+            Flow::Yosys => true,
+            _ => rest.bytes().filter(u8::is_ascii_alphanumeric).count() >= 4,
+        }
     }
 
     /// The device whose figures stand for it.
@@ -246,6 +270,43 @@ pub fn edits(a: &[u8], b: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_part_numbers_have_package_and_speed_grade() {
+        let whole = |part: &str| find(part).unwrap().has_package(part);
+        let parts = [
+            "xc7a35tcpg236-1",
+            "XC7K325TFFG900-2",
+            "xc7a35ticsg324-1L",
+            "xcvu13p-flga2577-2-e",
+            "xck26-sfvc784-2LV-c",
+            "5CSEMA5F31C6",
+            "10AX115N2F45I1SG",
+            "AGFB014R24A2E2V",
+            "10M50DAF484C7G",
+            "EP4CE22F17C6",
+            "iCE40HX8K-CT256",
+            "MPF300T-1FCG1152E",
+        ];
+        assert!(parts.iter().all(|part| whole(part)));
+        let boards = BOARDS.iter().map(|board| board.part);
+        assert!(boards.clone().all(whole) && boards.count() == BOARDS.len());
+        for part in [
+            "xcku5p",
+            "xcku5p-ffva676",
+            "xcku5pffva676",
+            "xc7a35t-cpg236-1",
+            "XC7A35T-1CPG236C",
+            "xc7a35tcpg236",
+            "5csema5f31",
+            "5csema5",
+            "10ax115n2f45",
+            "agfb014",
+            "xczu9eg-zzz",
+        ] {
+            assert!(!whole(part), "{part}");
+        }
+    }
 
     #[test]
     fn parts_are_found_by_their_device() {

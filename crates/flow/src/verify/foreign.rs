@@ -208,7 +208,7 @@ impl Foreign {
         );
         let mut problems: Vec<Diagnostic> = problems
             .into_iter()
-            .map(|message| Diagnostic::error("E1009", Place::Path(self.names.clone()), message))
+            .map(|message| Diagnostic::error("E1009", Place::Whole, message).in_file(Path::new(&self.names)))
             .collect();
         if let Some(last) = problems.last_mut() {
             last.help = Some(help);

@@ -10,7 +10,7 @@ use super::arrays::{Arrays, Side};
 use super::machine::MachineRun;
 use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
-use alir_core::diag::{Diagnostic, Diagnostics, Place};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, counted};
 use alir_core::ir::Model;
 use alir_core::ir::machine::Machine;
 use alir_core::num::{Kif, wrap};
@@ -99,6 +99,12 @@ impl Dissents {
     /// Returns `true` if all expected values are those of the model.
     pub fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    /// The number of differences, for people.
+    pub fn title(&self) -> String {
+        let (values, is) = (counted(self.count, "expected value"), if self.count == 1 { "is" } else { "are" });
+        format!("{values} {is} not the model's own")
     }
 
     /// A line each for the first few, for people.

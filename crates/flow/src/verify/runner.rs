@@ -258,7 +258,8 @@ impl Work<'_> {
 
     fn described(&self, finding: &Finding) -> String {
         let report = &finding.report;
-        let mut text = format!("{} of {} compared cycles", report.wrong_rows, report.compared);
+        let compared = if self.streams.is_some() { "compared sample" } else { "compared cycle" };
+        let mut text = format!("{}, {}", counted(report.wrong_rows, "difference"), counted(report.compared, compared));
         for mismatch in report.mismatches.iter().take(SHOWN) {
             text.push_str(&format!("\n  {mismatch}"));
             if let (Some(real), Difference::Output { element, expected, found, .. }) = (self.real, &mismatch.what) {
@@ -420,11 +421,7 @@ impl Verification {
             text.push_str(&format!("{} of the expected values\n", dissents.impossible));
         }
         if !dissents.is_empty() {
-            text.push_str(&format!(
-                "{} expected values are not the model's own:\n{}",
-                dissents.count,
-                dissents.lines()
-            ));
+            text.push_str(&format!("{}:\n{}", dissents.title(), dissents.lines()));
         }
         text
     }

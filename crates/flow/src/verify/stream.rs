@@ -3,7 +3,8 @@
 //! Both sides stall at random. In every clock the handshake's rules are checked: a beat that is offered stays, with all
 //! its signals, until it is taken; in reset nothing is offered; and where the wrapper promises it no net leads from
 //! `m_axis_tready` to `s_axis_tready` within a clock (C++ only). The first third of the samples runs unstalled, and has
-//! to pass at full rate (C++ only). Before the run that counts, some samples go in and are lost in a second reset.
+//! to pass at full rate. Before the run that counts, resets at random places interrupt others: inside a sample, with
+//! results on their way, and with a full FIFO.
 
 use super::bench::{Shown, Testbench, bench_name};
 use super::compare::{Difference, Mismatch, Report};
@@ -20,6 +21,12 @@ use alir_hw::emit::latin1;
 use alir_hw::netlist::Element;
 use askama::Template;
 use num_bigint::BigInt;
+
+/// Runs that a reset interrupts: in turn after the end of a packet, with a full FIFO, inside a sample, and anywhere.
+const RESETS: u32 = 12;
+
+/// Clocks in which a FIFO is filled at most; deeper ones stay partly empty.
+const MOST_CLOCKS_TO_FILL: u32 = 400;
 
 /// A beat on a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +147,7 @@ impl<'a> Streams<'a> {
 
     fn view(&self) -> View<'_> {
         let axis = self.axis;
+        let fifo = axis.depth.unwrap_or(1).saturating_mul(axis.initiation_interval());
         let default_depth = axis.depth.is_none_or(|depth| depth >= axis.full_rate_depth());
         View {
             name: self.name(),
@@ -157,7 +165,8 @@ impl<'a> Streams<'a> {
             start: 6 + 2 * axis.core.initiation_interval,
             full_rate: default_depth && self.unstalled.1 > 0,
             no_path: axis.depth.is_some(),
-            prelude: 30 + axis.latency(),
+            resets: RESETS,
+            prelude: 30 + axis.latency() + fifo.min(MOST_CLOCKS_TO_FILL),
             drain: 3 * axis.latency() + 20,
             limit: 40 * (self.inputs.len() + self.outputs.len())
                 + 4 * self.samples * (axis.core.initiation_interval as usize - 1)
@@ -240,6 +249,9 @@ struct View<'a> {
     start: u32,
     full_rate: bool,
     no_path: bool,
+    /// Runs that a reset interrupts, before the one that counts.
+    resets: u32,
+    /// Clocks after which the reset comes at the latest: the FIFO is full by then if no result leaves.
     prelude: u32,
     drain: u32,
     limit: usize,

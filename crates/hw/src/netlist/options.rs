@@ -307,7 +307,8 @@ fn kind_of(what: &str) -> NameKind {
 /// Why a module or a port cannot be called so in these languages, as the end of a sentence; `None` if it can.
 pub fn why_not(name: &str, kind: NameKind, languages: Languages) -> Option<String> {
     if !names::is_spelt(name) {
-        return Some(format!("is not legal in {}", languages.names()));
+        let rule = if languages == Languages::BOTH { "must be legal in" } else { "is not legal in" };
+        return Some(format!("{rule} {}", languages.names()));
     }
     reserved_by(name, kind, languages).map(|by| format!("is reserved by {by}"))
 }

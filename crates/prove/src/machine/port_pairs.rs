@@ -1,6 +1,7 @@
 //! Which port of a file is which of a machine.
 
 use crate::unroll::clock_of;
+use alir_core::diag::counted;
 use alir_core::ir::machine::{Machine, SignalId};
 use alir_hdl::{self, Rtl};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,7 +65,8 @@ fn matched(
     what: &str,
 ) -> Result<Vec<(SignalId, alir_hdl::SignalId)>, String> {
     let list = |names: Vec<(String, u32)>| {
-        let names: Vec<String> = names.into_iter().map(|(name, width)| format!("{name} ({width} bits)")).collect();
+        let names: Vec<String> =
+            names.into_iter().map(|(name, width)| format!("{name} ({})", counted(width, "bit"))).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
     let unfit = || {

@@ -23,7 +23,7 @@ mod view;
 
 use super::Language;
 use crate::netlist::{self, Direction, Element, Interface, Languages};
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, counted};
 use serde::Serialize;
 
 /// Layout of the elements on `tdata`.
@@ -42,7 +42,7 @@ pub enum Packing {
 /// Reaction to a slow reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Results wait in a FIFO of this many samples; nothing: as many as full rate needs, the latency and two.
+    /// Results wait in a FIFO of this many samples; nothing: the fewest that full rate needs.
     Fifo(Option<u32>),
     /// The whole pipeline waits.
     Stall,
@@ -310,13 +310,13 @@ impl Axis {
         Ok(Axis { depth, ..axis })
     }
 
-    /// Places of the FIFO that full rate needs: for what is inside between a credit taken and given back.
+    /// Places of the FIFO that full rate needs. A sample needs its credit from its first beat on; the credit is back
+    /// one clock after the last beat of the result. As many samples as begin within this time share the places.
     pub fn full_rate_depth(&self) -> u32 {
-        if !self.is_gated() {
-            return self.core.latency + 2;
-        }
-        let inside = self.core.latency + self.core.initiation_interval + self.output.beats + 3;
-        inside.div_ceil(self.initiation_interval()) + 1
+        let (interval, phases) = (self.initiation_interval(), self.core.initiation_interval);
+        // A sample waits for the core if samples come in a rhythm that is not the core's.
+        let wait = if interval.is_multiple_of(phases) { 0 } else { phases - 1 };
+        (self.input.beats + self.before_fifo() + wait + self.output.beats).div_ceil(interval)
     }
 
     /// Returns `true` if the core says when it takes a sample.
@@ -346,11 +346,11 @@ impl Axis {
     pub fn description(&self, core_bits: u64) -> String {
         let Axis { top, .. } = self;
         let (latency, interval) = (self.latency(), self.interval_in_words());
-        let plural = if latency == 1 { "" } else { "s" };
         format!(
-            "{top}: AXI4-Stream wrapper, {latency} clock{plural} from a sample to its result, a sample every \
-             {interval}, {} register bits; it is the last module, and what follows here is its core",
-            self.register_bits() + core_bits
+            "{top}: AXI4-Stream wrapper, {} from a sample to its result, a sample every {interval}, {}; it is the \
+             last module, and what follows here is its core",
+            counted(latency, "clock"),
+            counted(self.register_bits() + core_bits, "register bit")
         )
     }
 
@@ -364,9 +364,13 @@ impl Axis {
 
     /// Clocks from the acceptance of a sample's last beat to the first beat of its result, if nothing waits.
     pub fn latency(&self) -> u32 {
-        let behind = self.depth.is_some() || self.holds_result();
+        self.before_fifo() + u32::from(self.depth.is_some() || self.holds_result())
+    }
+
+    /// Clocks from the acceptance of a sample's last beat to its result at the end of the core, if nothing waits.
+    fn before_fifo(&self) -> u32 {
         let gathers = self.input.beats > 1 && !self.passes_beats();
-        self.behind_last_beat() + u32::from(behind) + u32::from(gathers) + u32::from(self.keeps_sample())
+        self.behind_last_beat() + u32::from(gathers) + u32::from(self.keeps_sample())
     }
 
     /// Returns `true` if a pipeline that waits has a register behind it. Where a sample takes several beats it enters
