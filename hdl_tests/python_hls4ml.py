@@ -20,13 +20,14 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 import hls4ml  # noqa: E402
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+from alkaid.trace import FVArrayInput  # noqa: E402
 from hls4ml.model.graph import ModelGraph  # noqa: E402
 from hls4ml.model.quantizers import Quantizer  # noqa: E402
-from hls4ml.model.types import ExponentPrecisionType  # noqa: E402
+from hls4ml.model.types import ExponentPrecisionType, FixedPrecisionType  # noqa: E402
 
 from alir2hdl import Model  # noqa: E402
 from alir2hdl.hls4ml import register  # noqa: E402
-from alir2hdl.hls4ml._numbers import _plus  # noqa: E402
+from alir2hdl.hls4ml._numbers import _looked_up_in, _plus  # noqa: E402
 
 
 def refused(call, *words):
@@ -332,7 +333,9 @@ chain = row((16,), L.Dense(16, name="a"), L.Dense(16, name="b"), L.Dense(5, name
 equal_to_vitis("linear_chain", chain)
 equal_to_vitis("wide_weights", row((4,), L.Dense(3, name="d"), L.BatchNormalization(name="b")), every(weight="ap_fixed<40,10>", scale="ap_fixed<40,10>"))
 refused(lambda: _plus(SimpleNamespace(name="b", class_name="Dense"), 0.0, [1 + 2.0**-33]), "layer b", "31 bits")
-refused(lambda: converted(row((4,), L.Activation("sigmoid", name="s")), "alir2hdl", scratch / "x", change=every(table="ap_fixed<40,2>")).write(), "layer s", "24 bits")
+index = FVArrayInput((1,)).quantize(np.zeros(1, int), np.full(1, 2), np.zeros(1, int))
+entries = lambda: _looked_up_in(SimpleNamespace(name="s", class_name="UnaryLUT"), index, lambda at: np.full(len(at), 1 + 2.0**-33), FixedPrecisionType(40, 3))  # noqa: E731
+refused(entries, "layer s", "24 bits")
 long_chain = row((2,), *[L.Dense(2, name=f"d{k}") for k in range(6)])
 refused(lambda: converted(long_chain, "alir2hdl", scratch / "x").write(), "layer d5", "52 bits")
 
