@@ -193,9 +193,9 @@ template <unsigned L> inline big<L> floor_big(double x, int scale) {
   if (shift >= 0) return shift >= static_cast<int>(64 * L) ? big<L>::zero() : m.shl(static_cast<unsigned>(shift));
   return m.sar(static_cast<unsigned>(-shift < 63 ? -shift : 63));
 }
-// The code of x in a type of at most 128 bits: floor(x * 2^scale), its low bits. `factor` is 2^scale, or 0 where that is
-// no normal number. The exponent decides, and no comparison of doubles: with -ffast-math those assume finite numbers, and
-// subnormal ones count as 0.
+// The code of x in a type of at most 128 bits: floor(x * 2^scale), its low bits. `factor` is 2^scale, or 0 where that
+// is no normal number. The exponent decides, and no comparison of doubles: with -ffast-math those assume finite
+// numbers, and subnormal ones count as 0.
 template <class T, unsigned Width, bool Signed> inline T code_of(double x, double factor, int scale) {
   std::uint64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
