@@ -190,6 +190,25 @@ fn sim_cpp_headers_of_models_are_the_models() {
     let models: Vec<Model> = names.iter().map(|n| optimised(&read_model(n), 1)).collect();
     if is_there("g++") {
         compare("g++", &["-O2"], &models, 150, 3);
+        // Subnormal numbers count as 0 in the arithmetic of such a program.
+        compare("g++", &["-O2", "-ffast-math"], &models[..3], 150, 4);
+    }
+}
+
+#[test]
+fn sim_cpp_header_names_the_standard_that_it_needs() {
+    if !is_there("g++") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("m.hpp"), cpp_header(&read_model("tiny_ops"), "m", &[])).unwrap();
+    std::fs::write(dir.path().join("main.cpp"), "#include \"m.hpp\"\n").unwrap();
+    for standard in ["-std=c++11", "-std=c++14"] {
+        let compile =
+            Command::new("g++").args([standard, "-fsyntax-only", "main.cpp"]).current_dir(&dir).output().unwrap();
+        let message = String::from_utf8_lossy(&compile.stderr);
+        assert!(!compile.status.success() && message.contains("-std=c++17"), "{message}");
+        assert_eq!(message.matches("error: ").count(), 1, "{message}");
     }
 }
 

@@ -52,6 +52,11 @@ for rows in (0, 1, 3, 1000):
         fixed = x.copy()
         fixed.flags.writeable = False
         layouts.append(fixed)
+        if dtype != "O":
+            # As a file with a header of one byte maps it.
+            unaligned = np.ndarray(x.shape, x.dtype, bytearray(x.nbytes + 1), 1)
+            unaligned[...] = x
+            layouts.append(unaligned)
         for threads in (1, 2, None):
             for one in layouts:
                 before = one.copy()
@@ -139,4 +144,31 @@ except KeyboardInterrupt:
     assert time.monotonic() - start < 1.5, time.monotonic() - start
 
 assert pickle.loads(pickle.dumps(error)).code == "E0706"
+# `out` of any layout, alignment and byte order.
+x = rng.uniform(-30, 30, (5, 2))
+for out in (np.ndarray((5, 2), float, bytearray(81), 1), np.empty((5, 2), ">f8"), np.empty((2, 5)).T):
+    assert model.predict(x, out=out) is out and np.array_equal(out, expected(x)), out.dtype
+sample = np.ndarray((2,), float, bytearray(17), 1)
+sample[...] = x[0]
+assert model.trace(sample) == model.trace(x[0])
+
+# What is no array of numbers is an InputError with a short message.
+refused(lambda: model.predict([[1, 2], [1]]), "different lengths")
+refused(lambda: model.predict(np.ma.masked_array([[1.0, 2.0]], mask=[[True, False]])), "filled")
+assert np.array_equal(model.predict(np.ma.masked_array([[1.0, 2.0]])), model.predict([[1.0, 2.0]]))
+refused(lambda: model.predict(3.0), "shape ()")
+assert len(str(refused(lambda: model.predict({"a": np.zeros(1000)}), "number 0"))) < 200
+assert np.array_equal(model.predict(x, threads=2**70), expected(x))
+
+# Ctrl-C ends the search for adders.
+timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+timer.start()
+begun = time.monotonic()
+try:
+    alir2hdl.cmvm(rng.integers(-127, 127, (16, 16)), "s8.0", budget=20000)
+except KeyboardInterrupt:
+    assert time.monotonic() - begun < 3
+else:
+    raise AssertionError("Ctrl-C is ignored")
+
 print("ARRAYS", alir2hdl.__version__)

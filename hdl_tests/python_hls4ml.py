@@ -11,18 +11,23 @@ A name runs the cases whose name begins with it.
 import os
 import sys
 import tempfile
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 os.environ.setdefault("KERAS_BACKEND", "jax")
 
 import hls4ml  # noqa: E402
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
+from alkaid.trace import FVArrayInput  # noqa: E402
 from hls4ml.model.graph import ModelGraph  # noqa: E402
 from hls4ml.model.quantizers import Quantizer  # noqa: E402
-from hls4ml.model.types import ExponentPrecisionType  # noqa: E402
+from hls4ml.model.types import ExponentPrecisionType, FixedPrecisionType  # noqa: E402
 
 from alir2hdl import Model  # noqa: E402
+from alir2hdl.hls4ml import register  # noqa: E402
+from alir2hdl.hls4ml._numbers import _looked_up_in, _plus  # noqa: E402
 
 
 def refused(call, *words):
@@ -269,10 +274,37 @@ built = ours.build(vectors=50, pipeline=12)
 assert built["latency"] == 12 and all(wrong == 0 for _, _, wrong in built["simulations"]), built
 refused(lambda: converted(row((3, 2), L.GRU(2, reset_after=False, name="g")), "alir2hdl", scratch / "x").write(), "layer g (GRU)", "reset_after")
 refused(lambda: converted(row((3, 2), L.LSTM(2, activation="softsign", name="g")), "alir2hdl", scratch / "x").write(), "layer g (LSTM)", "softsign")
-refused(lambda: converted(row((3, 2), L.Bidirectional(L.LSTM(2), merge_mode="sum", name="g")), "alir2hdl", scratch / "x").write(), "layer g", "concat")
+# What hls4ml ignores with a warning at most, or stops at without the layer's name.
+for layer, shape, word in (
+    (L.UpSampling2D(2, interpolation="bilinear", name="g"), (4, 4, 1), "bilinear"),
+    (L.LSTM(2, go_backwards=True, name="g"), (3, 2), "go_backwards"),
+    (L.GRU(2, go_backwards=True, name="g"), (3, 2), "go_backwards"),
+    (L.Bidirectional(L.LSTM(2, go_backwards=True), backward_layer=L.LSTM(2), name="g"), (3, 2), "forward layer"),
+    (L.Bidirectional(L.LSTM(2), merge_mode="sum", name="g"), (3, 2), "concat"),
+    (L.SimpleRNN(2, name="g"), (3, 2), "LSTM or GRU"),
+    (L.TimeDistributed(L.Dense(2), name="g"), (3, 2), "TimeDistributed"),
+    (L.GlobalAveragePooling2D(data_format="channels_first", name="g"), (2, 4, 4), 'use "channels_last"'),
+    (L.Flatten(data_format="channels_first", name="g"), (2, 4, 4), 'use "channels_last"'),
+    (L.Embedding(4, 2, mask_zero=True, name="g"), (3,), "mask_zero"),
+    (L.LayerNormalization(axis=2, scale=False, name="g"), (3, 2), "scale=False"),
+    (L.ReLU(max_value=5, name="g"), (3,), "max_value"),
+    (L.RepeatVector(2, name="g"), (3,), "RepeatVector"),
+):
+    refused(lambda: converted(row(shape, layer), "alir2hdl", scratch / "x").write(), f"layer g ({type(layer).__name__})", word)
 refused(lambda: converted(row((3, 2), L.Bidirectional(L.GRU(2, reset_after=False), name="g")), "alir2hdl", scratch / "x").write(), "layer g", "reset_after")
 refused(lambda: converted(network(), "alir2hdl", scratch / "x", io_type="io_stream"), "io_parallel")
 
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    plain = converted(row((8,), L.Dense(5, name="d")), "alir2hdl", scratch / "plain_0", pipeline=0, clock_period=20)
+    plain.compile()
+    # 0 stages are not `auto`; steps of HLS, which scripts request, are ignored.
+    assert plain.build(csim=False, synth=True, reset=True)["latency"] == 0
+assert [str(one.message) for one in caught if "build ignores reset, synth" in str(one.message)], caught
+assert plain.predict(np.zeros((0, 8))).shape == (0, 5)
+# Both the entry point and HLS4ML_BACKEND_PLUGINS may register the back end.
+register(hls4ml.backends.register_backend, hls4ml.writer.writers.register_writer)
 
 parts = converted(row((3,), L.Dense(2, name="d"), L.Dense(2, name="e")), "alir2hdl", scratch / "parts")
 refused(lambda: hls4ml.model.to_multi_model_graph(parts, ["e"]).compile(), "to_multi_model_graph")
@@ -284,6 +316,28 @@ for backend in ("alir2hdl", "Vitis"):
     wide.compile()
     found.append(wide.predict(np.random.default_rng(4).normal(0, 3, (50, 3))))
 assert np.array_equal(*found), "wide"
+
+
+def equal_to_vitis(name, model, change=None):
+    found = []
+    for backend in ("alir2hdl", "Vitis"):
+        made = converted(model, backend, scratch / f"{name}_{backend}", change=change)
+        made.compile()
+        found.append(made.predict(np.random.default_rng(4).normal(0, 3, (50, *model.input_shape[1:]))))
+    assert np.array_equal(*found), name
+    print(name, "as in Vitis", flush=True)
+
+
+# alkaid computes in single precision: the steps of sums of several layers, and matrices of more than 24 bits.
+chain = row((16,), L.Dense(16, name="a"), L.Dense(16, name="b"), L.Dense(5, name="c"))
+equal_to_vitis("linear_chain", chain)
+equal_to_vitis("wide_weights", row((4,), L.Dense(3, name="d"), L.BatchNormalization(name="b")), every(weight="ap_fixed<40,10>", scale="ap_fixed<40,10>"))
+refused(lambda: _plus(SimpleNamespace(name="b", class_name="Dense"), 0.0, [1 + 2.0**-33]), "layer b", "31 bits")
+index = FVArrayInput((1,)).quantize(np.zeros(1, int), np.full(1, 2), np.zeros(1, int))
+entries = lambda: _looked_up_in(SimpleNamespace(name="s", class_name="UnaryLUT"), index, lambda at: np.full(len(at), 1 + 2.0**-33), FixedPrecisionType(40, 3))  # noqa: E731
+refused(entries, "layer s", "24 bits")
+long_chain = row((2,), *[L.Dense(2, name=f"d{k}") for k in range(6)])
+refused(lambda: converted(long_chain, "alir2hdl", scratch / "x").write(), "layer d5", "52 bits")
 
 # What hls4ml's C++ computes modulo a size, or along the last axis only, is as in Keras here, or refused with the layer's name.
 def two(first, second, merge):
@@ -308,17 +362,16 @@ other_axis = {
     "rows": two((3, 4), (1, 4), L.Subtract),
     "ranks": two((3, 4), (4,), L.Multiply),
     "columns_max": two((3, 4), (3, 1), L.Maximum),
+    "shared_slopes": row((3, 4), L.PReLU(shared_axes=[1], name="p")),
     "axis": row((4, 4), L.BatchNormalization(axis=1, name="b")),
     "axis_of_dense": row((4, 4), L.Dense(4, name="d"), L.BatchNormalization(axis=1, name="b")),
     "axis_of_convolution": row((6, 2), L.Conv1D(4, 3, name="c"), L.BatchNormalization(axis=1, name="b")),
     # Products with constants of many bits took twice the time for each of them.
     "average_of_five": row((5, 2), L.GlobalAveragePooling1D(name="g")),
+    "axes": row((4, 4), L.ReLU(name="r"), L.BatchNormalization(axis=1, name="b"), L.BatchNormalization(name="e")),
 }
-# Weights of their own: with others the ranges that alkaid computes need more than 53 bits (E0137).
-rng = np.random.default_rng(0)
-other_axis["axes"] = row((4, 4), L.ReLU(name="r"), L.BatchNormalization(axis=1, name="b"), L.BatchNormalization(name="e"))
 for name, model in other_axis.items():
-    as_in_keras(name, model, "ap_fixed<22,10>" if name == "axes" else "ap_fixed<32,16>")
+    as_in_keras(name, model)
 refused(lambda: converted(two((3, 1), (1, 2), L.Add), "alir2hdl", scratch / "x").write(), "layer m (Merge)", "(3, 1)", "(1, 2)")
 # hls4ml has neither dilated nor grouped convolutions.
 beyond = {

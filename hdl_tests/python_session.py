@@ -250,7 +250,41 @@ raises(InputError, lambda: model.predict([[1, 2]], reset=[True]), "state machine
 raises(InputError, lambda: machine.emit(pipeline=3), "pipeline")
 raises(InputError, lambda: machine.prove(machine.emit(), latency=1), "latency does not go with a state machine")
 raises(UnsupportedError, machine.graph, "state machine")
-raises(InputError, lambda: machine.trace(x[0]), "state machine")
+raises(UnsupportedError, lambda: machine.trace(x[0]), "state machine")
+assert machine.latency() == machine.compile().latency == 0
+register = next(iter(state))
+for wrong in ([1], {register: "ab"}, {register: None}, {register: 0.7}):
+    raises(InputError, lambda: machine.predict(x, codes=True, initial_state=wrong), "initial_state")
+assert "/tmp" not in str(raises(InputError, lambda: alir2hdl.explore(machine, "unused"), "state machine"))
+
+# Two names of one option; the options of compiled hardware, which replace one another.
+for one, other in (("pipeline", "stages"), ("stages", "pipeline")):
+    raises(InputError, lambda: model.compile(**{one: 2, other: 3}), "pipeline and stages")
+raises(InputError, lambda: model.emit(device="ecp5", part="xcku5p"), "device and part")
+hardware = model.compile(pipeline=1)
+hardware.options.update(pipeline=5)
+assert hardware.options["pipeline"] == 1 and "latency 1 clock" in hardware.vhdl
+assert hash(hardware) == hash(model.compile(pipeline=1)) and hardware == model.compile(pipeline=1)
+assert pickle.loads(pickle.dumps(hardware)).verilog == hardware.verilog
+assert hardware._with({"stages": 2}) == {"top": "model", "stages": 2}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    model.emit(rom_style="block")
+assert caught and caught[0].filename == __file__, caught
+
+# What is no model, an iterable as an axis.
+raises(TypeError, lambda: Model("model.json"), "Model.load")
+for axis in (np.arange(2), {0, 1}, (n for n in (0, 1))):
+    assert [row["latency"] for row in alir2hdl.sweep(model, pipeline=axis)] == [0, 1]
+raises(InputError, lambda: Model.from_comb((1, 2)), "alkaid")
+raises(InputError, lambda: Model.from_network({"a": np.float32(3)}))
+raises(InputError, lambda: Model.from_network({"a": object()}), "JSON has no object")
+with tempfile.TemporaryDirectory() as folder:
+    for kind in ("aag", "aignet"):
+        file = model.save(Path(folder) / f"m.{kind}", to=kind)
+        raises(InputError, lambda: Model.load(file), "output only")
+    np.save(Path(folder) / "w.npy", [[3, 5], [-2, 1]])
+    assert np.array_equal(Model.load(Path(folder) / "w.npy", input_type=["s8.2", "s6.1"]).predict([[1, 2]]), [[-1, 7]])
 
 # Doctests of the package: the examples of its documentation run.
 import doctest

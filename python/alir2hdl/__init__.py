@@ -14,15 +14,17 @@ from a constant matrix:
     'proved'
 """
 
+import copy
 import io
 import json
 import math
+import operator
 import os
 import time
 from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,10 +121,15 @@ class Proof:
 
 
 def _numbers(x, codes: bool):
-    """Numbers as a C-contiguous array of native float64, float32 or integers, or of Python integers; no value changes."""
+    """Numbers as a C-contiguous, aligned array of native float64, float32 or integers, or of Python integers; no value changes."""
     import numpy as np
 
-    array = np.asarray(x)
+    if isinstance(x, np.ma.MaskedArray) and np.any(x.mask):
+        raise InputError("some numbers are masked, and hardware has no missing values; x.filled(0) gives them a value")
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise InputError("the rows have different lengths") from None
     kind = array.dtype.kind
     if kind == "f" and not isinstance(x, np.ndarray) and not hasattr(x, "dtype"):
         # numpy rounds integers in a list that also holds larger or fractional numbers.
@@ -140,7 +147,9 @@ def _numbers(x, codes: bool):
             except (TypeError, ValueError, OverflowError):
                 exact = False
             if not exact:
-                raise InputError(f"number {k} is {one!r}, which is no integer and which float64 cannot hold")
+                import reprlib
+
+                raise InputError(f"number {k} is {reprlib.repr(one)}, which is no integer and which float64 cannot hold")
         array, kind = reals, "f"
     if kind == "b":
         array, kind = array.astype(np.uint8), "u"
@@ -156,8 +165,8 @@ def _numbers(x, codes: bool):
         if wrong.size:
             raise InputError(f"number {wrong[0]} is {array.reshape(-1)[wrong[0]]!r}, which float64 cannot hold")
         array = found
-    # Native byte order; no copy where it is already so.
-    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    # Native byte order; no copy where all holds already.
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
 
 
 class PortType(NamedTuple):
@@ -294,6 +303,15 @@ def _hashable(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple((name, tuple(value) if isinstance(value, (list, set)) else value) for name, value in options.items())
 
 
+#: Options about reading that a matrix has.
+_OF_MATRICES = {"input_type", "cmvm_latency", "cmvm_budget"}
+
+
+def _latency(interface: dict[str, Any]) -> int:
+    """Returns the latency in a description of an interface."""
+    return interface.get("axis", interface)["latency"] or 0
+
+
 def _described(mismatch: dict[str, Any]) -> str:
     cycle = f"cycle {mismatch['cycle']}"
     if "stream" in mismatch:
@@ -338,7 +356,16 @@ def _content(source, suffix: str) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source)
     if isinstance(source, dict):
-        return json.dumps(source).encode()
+        def plain(value):
+            # Scalars and arrays of numpy.
+            if hasattr(value, "tolist"):
+                return value.tolist()
+            raise TypeError(f"JSON has no {type(value).__name__}")
+
+        try:
+            return json.dumps(source, default=plain).encode()
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the dict is no {suffix} content: {error}") from None
     if hasattr(source, "SerializeToString"):
         return source.SerializeToString()
     if isinstance(source, (str, os.PathLike)):
@@ -436,6 +463,9 @@ class Model:
     """
 
     def __init__(self, native: Native) -> None:
+        if not isinstance(native, Native):
+            raise TypeError(f"Model takes no {type(native).__name__}: Model.load reads a file; from_comb, from_network, from_matrix and "
+                            "others take objects")
         self._native = native
         #: Recipe that rebuilds it when unpickled; None: from its bytes.
         self._made = None
@@ -467,6 +497,8 @@ class Model:
             If the file is invalid.
         """
         path = os.path.abspath(path)
+        if path.endswith((".aag", ".aig", ".aignet")):
+            raise InputError(f"{path} contains gates, not a model: these formats are output only; save the model as .json or .json.gz too")
         data = _read(path)
         kind = file_kind(data[:1 << 16], path)
         if kind == "graph":
@@ -476,6 +508,8 @@ class Model:
             raise InputError(f"{(unused or ['quant'])[0]} is for networks, and {path} is none")
         if kind == "onnx":
             return cls.from_onnx(data, options.pop("input_type", None), quant, **options)
+        if kind == "matrix" and isinstance(options.get("input_type"), (list, tuple)) and options.keys() <= _OF_MATRICES:
+            return _of_matrix(data, tuple(options["input_type"]), options.get("cmvm_latency"), options.get("cmvm_budget") or 0).model
         if kind == "matrix" or options:
             name = os.path.basename(path)
             return _of_files(name, ((name, data),), (), _hashable(options))
@@ -529,14 +563,24 @@ class Model:
         if isinstance(comb, tuple) and len(comb) == 2:
             from alkaid.trace import trace
 
-            comb = trace(*comb)
+            try:
+                comb = trace(*comb)
+            except (AttributeError, TypeError) as error:
+                raise InputError(f"the pair is no inputs and outputs that alkaid traced: {error}") from error
         if not hasattr(comb, "save"):
             raise InputError(f"{type(comb).__name__} is no program of alkaid; for a Keras model: inputs, outputs = "
                              "alkaid.converter.trace_model(model); Model.from_comb((inputs, outputs))")
         with _folder() as folder:
             path = Path(folder) / "model.json"
             comb.save(str(path))
-            return cls.from_bytes(path.read_bytes())
+            try:
+                return cls.from_bytes(path.read_bytes())
+            except InputError as error:
+                if error.code != "E0137":
+                    raise
+                first = replace(error.diagnostics[0], help="alkaid computes steps with 24 bits and bounds with 53: round constants to 24 bits "
+                                "or fewer, such as np.round(w * 2**12) / 2**12, and quantise wide intermediate values")
+                raise InputError(f"alkaid's program has inexact types: {first.message}\n  help: {first.help}", (first,)) from None
 
     @classmethod
     def from_network(cls, network, weights=None, quant=None, weight_map=None, **options) -> "Model":
@@ -712,11 +756,11 @@ class Model:
         >>> Model.from_matrix([[2]], "s8.2").trace([1.25])[-1]
         {'value': 'out[0]', 'operation': 'output', 'code': 5, 'real': 2.5}
         """
+        nodes = self._graph()[0]
         x = _numbers(x, codes)
         if x.shape != (self.n_inputs,):
             raise InputError(f"shape {x.shape} is no sample of {self.n_inputs} inputs")
         found = self._native.trace([_bytes_of(one) for one in x] if x.dtype == object else x, codes)
-        nodes = self._graph()[0]
         rows = [(f"v{k}", nodes[k][0], code, nodes[k][4]) for k, code in enumerate(_integers(found[0]))]
         rows += [(f"out[{k}]", "output", code, kif.frac_bits)
                  for k, (code, kif) in enumerate(zip(_integers(found[1]), self.output_types))]
@@ -810,6 +854,8 @@ class Model:
                     raise InputError(f"{name} is for state machines, and this is a program")
         if threads is not None and (not hasattr(threads, "__index__") or threads < 1):
             raise InputError(f"threads={threads!r} is no positive number of threads")
+        # More than any computer has.
+        threads = None if threads is None else min(operator.index(threads), 1 << 16)
         if hasattr(x, "map_blocks") and self.is_machine:
             raise UnsupportedError("a state machine runs from cycle to cycle, and chunks of a Dask array are independent")
         if hasattr(x, "map_blocks"):
@@ -828,7 +874,7 @@ class Model:
         rows = 1 if x.ndim == 1 else len(x)
         shape = (n_outputs,) if x.ndim == 1 else (rows, n_outputs)
         dtype = np.dtype(self._native.code_type()) if codes else np.dtype(np.float64)
-        if out is not None and not (isinstance(out, np.ndarray) and out.shape == shape and out.dtype == dtype):
+        if out is not None and not (isinstance(out, np.ndarray) and out.shape == shape and out.dtype.newbyteorder("=") == dtype):
             raise InputError(f"out is no array of {dtype} of shape {shape}")
         if out is not None and not out.flags.writeable:
             raise InputError("out is read-only")
@@ -848,7 +894,8 @@ class Model:
             y[:] = _integers(found)
             y = y.reshape(shape)
         else:
-            y = out if out is not None and out.flags.c_contiguous and out.dtype.isnative else np.empty(shape, dtype)
+            # In place if `out` has the layout that the engine writes.
+            y = out if out is not None and out.flags.carray and out.dtype.isnative else np.empty(shape, dtype)
             self._native.predict(x, y, rows, threads)
         if out is None or y is out:
             return y
@@ -863,7 +910,14 @@ class Model:
             raise InputError(f"reset is no array of {rows} booleans, one for each cycle")
         state = None
         if initial_state is not None:
-            state = [(name, [_bytes_of(code) for code in np.asarray(codes, object).reshape(-1)]) for name, codes in initial_state.items()]
+            if not isinstance(initial_state, Mapping):
+                raise InputError(f"initial_state is a dict of registers, not {type(initial_state).__name__}")
+            state = []
+            for name, codes in initial_state.items():
+                try:
+                    state.append((name, [_bytes_of(code) for code in _numbers(codes, True).reshape(-1)]))
+                except InputError as error:
+                    raise InputError(f"initial_state of {name}: {error}") from None
         y = np.empty(shape, dtype)
         into = y if dtype == np.float64 else None
         codes, after = self._native.run_machine(x, into, rows, [bool(one) for one in resets], state)
@@ -897,7 +951,9 @@ class Model:
         >>> "module dut (" in Model.from_matrix([[1]], "s8.2").emit(top="dut")
         True
         """
-        return self._native.emit(_language(language), _options({"top": "model", **hardware}))
+        text, warnings = self._native.emit(_language(language), _options({"top": "model", **hardware}))
+        _warn(json.loads(warnings), 3)
+        return text
 
     def interface(self, **hardware) -> dict[str, Any]:
         """Returns ports, types, latency and register bits: the content that --interface writes.
@@ -932,7 +988,8 @@ class Model:
         Returns
         -------
         int
-            Cycles from inputs to outputs; with a wrapper, from the last beat of a sample to the first of its result.
+            Cycles from inputs to outputs (0 for a state machine); with a wrapper, from the last beat of a sample to the first of its
+            result.
 
         Raises
         ------
@@ -941,8 +998,7 @@ class Model:
         TypeError
             For an unknown option, with the nearest name.
         """
-        interface = self.interface(**hardware)
-        return interface.get("axis", interface)["latency"]
+        return _latency(self.interface(**hardware))
 
     def verify(self, samples: int = 1000, seed: int = 1, timeout: int = 600, input=None, expect=None, codes: bool = False,
                rtl=None, *, progress: bool = False, **hardware) -> Verification:
@@ -977,7 +1033,9 @@ class Model:
         Raises
         ------
         MissingToolError
-            If a simulator fails or exceeds the time limit.
+            If a simulator fails.
+        UndecidedError
+            If a simulator exceeds the time limit.
         KeyboardInterrupt
             Within a second of Ctrl-C.
         """
@@ -1213,8 +1271,7 @@ class Hardware:
     model: Model = field(repr=False)
     #: `verilog` or `vhdl`: the language that was compiled first.
     language: str
-    #: Options, as they were given.
-    options: dict[str, Any]
+    _options: dict[str, Any] = field(repr=False)
     _texts: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
     #: Ports, types, latency, registers: what `--interface` writes.
     interface: dict[str, Any] = field(init=False, repr=False, compare=False)
@@ -1231,7 +1288,9 @@ class Hardware:
     summary: str = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        text, facts = self.model._native.compile(_language(self.language), _options(self.options))
+        # A list among them may change later.
+        object.__setattr__(self, "_options", copy.deepcopy(self._options))
+        text, facts = self.model._native.compile(_language(self.language), _options(self._options))
         self._texts[self.language] = text
         found = json.loads(facts)
         _warn(found["warnings"], 5)
@@ -1242,8 +1301,23 @@ class Hardware:
 
     def _text(self, language: str) -> str:
         if language not in self._texts:
-            self._texts[language] = self.model.emit(language, **self.options)
+            # `compile` has warned of the options.
+            self._texts[language], _ = self.model._native.emit(language, _options(self._options))
         return self._texts[language]
+
+    def _with(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with others, which replace those of the same name or of another name for it."""
+        replaced = {_SYNONYMS.get(name, name) for name in options}
+        return {**{name: value for name, value in self._options.items() if _SYNONYMS.get(name, name) not in replaced}, **options}
+
+    def __hash__(self) -> int:
+        # A dict has no hash; equal hardware has equal summaries.
+        return hash((self.model, self.language, self.summary))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """A copy of the options, as they were given."""
+        return copy.deepcopy(self._options)
 
     @property
     def verilog(self) -> str:
@@ -1262,8 +1336,8 @@ class Hardware:
 
     @property
     def latency(self) -> int:
-        """Clocks from inputs to outputs."""
-        return self.interface.get("axis", self.interface)["latency"] or 0
+        """Clocks from inputs to outputs; 0 for a state machine."""
+        return _latency(self.interface)
 
     @property
     def registers(self) -> int:
@@ -1286,7 +1360,7 @@ class Hardware:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         ending = {"verilog": "v", "systemverilog": "sv"}.get(self.language, "vhd")
-        file = folder / f"{self.options['top']}.{ending}"
+        file = folder / f"{self._options['top']}.{ending}"
         file.write_text(self._text(self.language))
         (folder / "interface.json").write_text(json.dumps(self.interface, indent=2) + "\n")
         return file
@@ -1304,7 +1378,7 @@ class Hardware:
         Verification
             Result of every simulator.
         """
-        return self.model.verify(**{**self.options, **options})
+        return self.model.verify(**self._with(options))
 
     def prove(self, **options) -> Proof:
         """Proves the hardware equal to the model, for every input.
@@ -1336,7 +1410,7 @@ class Hardware:
         pathlib.Path
             The folder.
         """
-        return self.model.project(output, **{**self.options, **options})
+        return self.model.project(output, **self._with(options))
 
     def view(self, output, **options) -> Path:
         """Writes the HTML viewer of the pipeline.
@@ -1353,15 +1427,14 @@ class Hardware:
         pathlib.Path
             The file.
         """
-        shown = {name: value for name, value in self.options.items() if name in _VIEWED}
-        return self.model.view(output, **{**shown, **options})
+        return self.model.view(output, **{name: value for name, value in self._with(options).items() if name in _VIEWED or name in options})
 
     def _repr_html_(self) -> str:
         estimate = self.estimate
         rows = [("latency", f"{self.latency} cycles"), ("register bits", self.registers),
                 (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("block RAM", estimate.ram),
                 ("clock", f"{estimate.clock_mhz:.4g} MHz")]
-        table = _table(f"Hardware {self.options['top']} ({self.language}), estimated", rows)
+        table = _table(f"Hardware {self._options['top']} ({self.language}), estimated", rows)
         if not self.stages:
             return self.chart + table
         import html
@@ -1372,6 +1445,9 @@ class Hardware:
         head = "".join(f"<th>{one}</th>" for one in heads)
         return f"{self.chart}{table}<table><tr>{head}</tr>{lines}</table>"
 
+
+#: Second names of options.
+_SYNONYMS = {"stages": "pipeline", "part": "device", "objective": "pipeline_objective"}
 
 #: Options of the hardware that a page depends on.
 _VIEWED = frozenset({
@@ -1504,8 +1580,11 @@ def explore(models, output, *, run: bool = False, shared=(), **options) -> list[
                 os.replace(file, files[-1])
             else:
                 files.append(os.fspath(model))
-        with _program(folder):
-            _explore(files, os.fspath(output), list(shared), {"run": run, **options})
+        try:
+            with _program(folder):
+                _explore(files, os.fspath(output), list(shared), {"run": run, **options})
+        except Error as error:
+            raise without_folder(error, folder) from None
     results = Path(output, "results.json")
     if not run:
         return []
@@ -1556,7 +1635,7 @@ def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any
     progress : bool
         Shows a bar of `tqdm.auto`, if tqdm is installed.
     **axes
-        Options of the hardware; a list is an axis, anything else is fixed.
+        Options of the hardware; a list, an array or another iterable is an axis, anything else is fixed.
 
     Returns
     -------
@@ -1578,8 +1657,10 @@ def sweep(model: Model, *, progress: bool = False, **axes) -> list[dict[str, Any
 
     if not isinstance(model, Model):
         raise TypeError(f"model is a Model, not {type(model).__name__}; Model.load reads a file")
-    names = [name for name, values in axes.items() if isinstance(values, (list, tuple, range))]
-    fixed = {name: value for name, value in axes.items() if name not in names}
+    # An array without axes iterates over nothing.
+    fixed = {name: value for name, value in axes.items()
+             if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0}
+    names = [name for name in axes if name not in fixed]
     combinations = list(itertools.product(*(axes[name] for name in names)))
     records = []
     for values in _progress(combinations, len(combinations), "sweep", progress):

@@ -358,7 +358,7 @@ class _Prove(TypedDict, total=False):
 class Hardware:
     model: Model = field(repr=False)
     language: str
-    options: dict[str, Any]
+    _options: dict[str, Any] = field(repr=False)
     _texts: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
     interface: dict[str, Any] = field(init=False, repr=False, compare=False)
     estimate: Estimate = field(init=False, repr=False, compare=False)
@@ -367,6 +367,9 @@ class Hardware:
     chart: str = field(init=False, repr=False, compare=False)
     summary: str = field(init=False, compare=False)
     def __post_init__(self) -> None: ...
+    def __hash__(self) -> int: ...
+    @property
+    def options(self) -> dict[str, Any]: ...
     @property
     def verilog(self) -> str: ...
     @property

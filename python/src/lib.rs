@@ -227,6 +227,10 @@ fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
     Ok(found)
 }
 
+/// Pairs of names of one option. Python passes both; the command line refuses the second.
+const SYNONYMS: [(&str, &str); 4] =
+    [("pipeline", "stages"), ("device", "part"), ("pipeline_objective", "objective"), ("vectors", "samples")];
+
 /// Sets options by name. `known` are the names that `set` accepts.
 ///
 /// # Errors
@@ -236,6 +240,14 @@ fn set_all(
     known: impl Iterator<Item = &'static str> + Clone,
     mut set: impl FnMut(&str, &OptionValue) -> Result<(), OptionFault>,
 ) -> PyResult<()> {
+    let is_given = |wanted: &str| keywords.iter().any(|(name, _)| name == wanted);
+    for (name, second) in SYNONYMS {
+        if is_given(name) && is_given(second) {
+            let message = format!("{name} and {second} are two names of one option");
+            let problem = Diagnostic::error("E0002", Place::Flag(second.into()), message);
+            return Err(refused(problem.with_help(format!("leave out {name} or {second}"))));
+        }
+    }
     for (name, value) in keywords {
         set(name, value).map_err(|fault| match fault {
             OptionFault::Value(problem) => refused(problem),
@@ -299,6 +311,11 @@ fn facts(held: &HeldProgram, options: &HardwareOptions, hardware: &Hardware<'_>)
         "warnings": cli::hardware_warnings(held, options, hardware).0,
     })
     .to_string()
+}
+
+/// Returns diagnostics as JSON.
+fn json(problems: &Diagnostics) -> PyResult<String> {
+    serde_json::to_string(&problems.0).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// Runs a job on a thread of its own, without the interpreter's lock. A signal, such as Ctrl-C, raises its exception
@@ -368,8 +385,13 @@ impl Native {
     /// Reads a design from the bytes of one file; `file` is its name in messages.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8], file: String) -> PyResult<Native> {
-        let held = py.detach(|| HeldProgram::from_bytes(bytes, file)).map_err(refused)?;
-        Ok(Native { held: Arc::new(held), bytes: bytes.to_vec() })
+        let bytes = bytes.to_vec();
+        let read = move || {
+            let held = HeldProgram::from_bytes(&bytes, file).map_err(refused)?;
+            Ok((held, bytes))
+        };
+        let (held, bytes) = interruptible(py, read)?;
+        Ok(Native { held: Arc::new(held), bytes })
     }
 
     /// Builds the product with a matrix in an npy file; `types` are those of the inputs.
@@ -382,8 +404,9 @@ impl Native {
         budget: u64,
     ) -> PyResult<(Native, Adders)> {
         let options = cmvm::Options { latency, budget, ..cmvm::Options::default() };
-        let solved = py.detach(|| HeldProgram::from_matrix(npy, &types, &options));
-        let (held, graph, report) = solved.map_err(refused)?;
+        let npy = npy.to_vec();
+        let solve = move || HeldProgram::from_matrix(&npy, &types, &options).map_err(refused);
+        let (held, graph, report) = interruptible(py, solve)?;
         let adders = graph.adders.iter().map(|a| (a.a, a.b, a.shift, a.subtract)).collect();
         let outputs = graph.outputs.iter().map(|o| o.map(|o| (o.value, o.shift, o.negative))).collect();
         Ok((Native { held: Arc::new(held), bytes: Vec::new() }, (adders, outputs, report.cost, report.latency)))
@@ -511,11 +534,14 @@ impl Native {
         Some((model.nodes().iter().map(node).collect(), outputs))
     }
 
-    /// Returns the HDL source in a language.
-    fn emit(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<String> {
+    /// Returns the HDL source in a language, and warnings as JSON.
+    fn emit(&self, py: Python<'_>, language_name: &str, options: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
         let (language, held, keywords) = (language(language_name)?, Arc::clone(&self.held), keywords(options)?);
         interruptible(py, move || {
-            hardware(&held, "Model.emit", &keywords)?.proved_text(language, &|_| {}).map_err(compile_error)
+            let hardware = hardware(&held, "Model.emit", &keywords)?;
+            let text = hardware.proved_text(language, &|_| {}).map_err(compile_error)?;
+            let warnings = cli::hardware_warnings(&held, &hardware_options(&keywords)?, &hardware);
+            Ok((text, json(&warnings)?))
         })
     }
 
@@ -544,7 +570,7 @@ impl Native {
         let held = Arc::clone(&self.held);
         interruptible(py, move || {
             let (facts, warnings) = held.info(&description).map_err(failed)?;
-            Ok((facts, serde_json::to_string(&warnings.0).map_err(|e| PyRuntimeError::new_err(e.to_string()))?))
+            Ok((facts, json(&warnings)?))
         })
     }
 
@@ -755,8 +781,7 @@ fn explore(
 fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     interruptible(py, move || {
         let (rows, warnings) = cli::read_reports(&folders).map_err(failed)?;
-        let warnings = serde_json::to_string(&warnings.0).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok((alir2hdl::report::json(&rows), warnings))
+        Ok((alir2hdl::report::json(&rows), json(&warnings)?))
     })
 }
 

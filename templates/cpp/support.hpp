@@ -193,12 +193,19 @@ template <unsigned L> inline big<L> floor_big(double x, int scale) {
   if (shift >= 0) return shift >= static_cast<int>(64 * L) ? big<L>::zero() : m.shl(static_cast<unsigned>(shift));
   return m.sar(static_cast<unsigned>(-shift < 63 ? -shift : 63));
 }
-// The code of x in a type of at most 128 bits: floor(x * 2^scale), its low bits. `factor` is 2^scale, or 0 where that is
-// no normal number.
+// The code of x in a type of at most 128 bits: floor(x * 2^scale), its low bits. `factor` is 2^scale, or 0 where that
+// is no normal number. The exponent decides, and no comparison of doubles: with -ffast-math those assume finite
+// numbers, and subnormal ones count as 0.
 template <class T, unsigned Width, bool Signed> inline T code_of(double x, double factor, int scale) {
-  const double y = x * factor;
+  std::uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const int e = static_cast<int>((bits >> 52) & 0x7ff);
   T v;
-  if (y < 2251799813685248.0 && y > -2251799813685248.0 && (y > 0.0 || y < 0.0 || (x <= 0.0 && x >= 0.0))) {
+  if (bits << 1 == 0) {
+    v = 0;
+  } else if (e != 0 && e != 0x7ff && factor > 0.0 && e + scale > 0 && e + scale < 1074) {
+    // A normal number below 2^51.
+    const double y = x * factor;
     std::int64_t q = static_cast<std::int64_t>(y);
     q -= static_cast<double>(q) > y ? 1 : 0;
     v = static_cast<T>(q);

@@ -15,6 +15,7 @@ refused with the layer's name. `trace` gives every layer whose `Trace` is set, a
 """
 
 import hashlib
+import warnings
 import weakref
 from pathlib import Path
 
@@ -25,6 +26,9 @@ __all__ = ["register"]
 
 #: Options of the hardware that `convert_from_keras_model` and `build` take beside hls4ml's own.
 _PIPELINE = "auto"
+
+#: Steps of `build` that only HLS has.
+_HLS_STEPS = frozenset({"reset", "synth", "cosim", "validation", "export", "vsynth", "fifo_opt", "log_to_stdout"})
 
 
 def _backend_class():
@@ -70,7 +74,9 @@ def _backend_class():
 
         def _hardware(self, model) -> dict:
             value = model.config.get_config_value
-            return {"top": model.config.get_project_name(), "part": value("Part"), "pipeline": value("Pipeline") or _PIPELINE,
+            # 0 is a number of stages.
+            pipeline = _PIPELINE if value("Pipeline") is None else value("Pipeline")
+            return {"top": model.config.get_project_name(), "part": value("Part"), "pipeline": pipeline,
                     "clock_period": value("ClockPeriod")}
 
         def _model(self, model):
@@ -126,7 +132,7 @@ def _backend_class():
             ports = model.get_input_variables()
             given = [np.asarray(part) for part in ([x] if len(ports) == 1 else x)]
             samples = model._compute_n_samples(given if len(ports) > 1 else given[0])
-            rows = np.concatenate([_entered(model, *pair).reshape(samples, -1) for pair in zip(ports, given, strict=True)], axis=1)
+            rows = np.concatenate([_entered(model, port, part).reshape(samples, port.size()) for port, part in zip(ports, given, strict=True)], axis=1)
             dtype = np.result_type(*given) if all(part.dtype == np.float32 for part in given) else np.float64
             ends = np.cumsum([variable.size() for variable in model.get_output_variables()])
             made = np.split(_computed(self._loaded[model], rows).astype(dtype, copy=False), ends[:-1], axis=1)
@@ -134,10 +140,17 @@ def _backend_class():
             return made[0] if len(made) == 1 else made
 
         def build(self, model, csim=True, vectors=200, **hardware) -> dict:
-            """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder."""
+            """Simulates the RTL in every simulator that is installed (csim), reads what synthesis reported into the project's folder.
+            Steps of HLS that scripts for hls4ml request (`synth=True`) have no effect, which a warning states."""
             from hls4ml.utils.link import FilesystemModelGraph
 
             from .. import report
+
+            # `reset` may also be an option of the hardware, which is a word.
+            steps = {name: hardware.pop(name) for name in _HLS_STEPS & hardware.keys() if isinstance(hardware[name], bool)}
+            if any(steps.values()):
+                names = ", ".join(sorted(name for name, value in steps.items() if value))
+                warnings.warn(f"alir2hdl: build ignores {names}: no HLS runs; synthesise with Vivado in the folder project/", stacklevel=3)
 
             # A linked project has no graph to build the program from.
             program = self._read(model) if isinstance(model, FilesystemModelGraph) else self._model(model)
@@ -162,6 +175,10 @@ def register(register_backend, register_writer) -> None:
     """What hls4ml calls when it looks for back ends."""
     from hls4ml import backends
     from hls4ml.writer.writers import Writer
+
+    if "alir2hdl" in backends.get_available_backends():
+        # The entry point and HLS4ML_BACKEND_PLUGINS both name this function.
+        return
 
     class StitchedWriter(Writer):
         """Writer that hls4ml calls for the parts of `to_multi_model_graph` instead of the back end's `write`."""

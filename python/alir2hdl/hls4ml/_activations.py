@@ -218,7 +218,8 @@ def _activation(layer, x, x_type, out):
             raise _refused(layer, f"an input of {sum(x_type[:3])} bits for a table of {size} entries")
         return _looked_up_in(layer, x, lambda at: table[np.asarray(at * 2.0 ** x_type[2]).astype(int) % size], layer.get_attr("table_t").precision)
     if kind == "PReLU":
-        slopes = _weights(layer, "param").ravel()
+        # Axes that share a slope have length 1.
+        slopes = np.broadcast_to(_weights(layer, "param"), layer.get_output_variable().shape).ravel()
         return _where_positive(x, _cast(layer, x, out), _cast(layer, _scaled(x, slopes), out))
     if kind == "HardActivation":
         inside = np.clip(x * _constant(layer, "slope_t", layer.get_attr("slope")) + _constant(layer, "shift_t", layer.get_attr("shift")), 0.0, 1.0)

@@ -9,6 +9,62 @@ def _adapt() -> None:
     _take_hgq()
     _keep_axes()
     _leave_unrolled()
+    _check_conversions()
+
+
+def _dropped(layer) -> str | None:
+    """Returns what hls4ml ignores of a Keras layer although it changes the result, and what helps; `None` for other layers."""
+    kind = type(layer).__name__
+    if kind in ("TimeDistributed", "SimpleRNN", "QSimpleRNN"):
+        return "not supported" + ("; LSTM or GRU" if kind.endswith("RNN") else "; Dense and EinsumDense take rows without it")
+    calls = [getattr(node.arguments, "kwargs", {}) for node in layer._inbound_nodes]
+    one_way = kind != "Bidirectional" and getattr(layer, "go_backwards", False)
+    found = {
+        'data_format="channels_first"; use "channels_last"': getattr(layer, "data_format", None) == "channels_first",
+        f'interpolation="{getattr(layer, "interpolation", "")}"; use "nearest"':
+            kind.startswith("UpSampling") and getattr(layer, "interpolation", "nearest") != "nearest",
+        "go_backwards=True; reverse the input": one_way,
+        "a forward layer with go_backwards=True": getattr(getattr(layer, "forward_layer", None), "go_backwards", False),
+        f'merge_mode={getattr(layer, "merge_mode", None)!r}; use "concat"': kind == "Bidirectional" and layer.merge_mode != "concat",
+        "stateful=True; a state would outlive a sample": getattr(layer, "stateful", False),
+        "mask_zero=True; later layers would skip the steps that it masks": getattr(layer, "mask_zero", False),
+        "normalize=True": getattr(layer, "normalize", False) is True,
+        "rms_scaling=True": getattr(layer, "rms_scaling", False),
+        "scale=False or center=False; use ones or zeros": kind == "LayerNormalization" and not (layer.scale and layer.center),
+        "quantised weights of Keras; convert the layer before quantize()": getattr(layer, "quantization_mode", None) is not None,
+        "use_causal_mask=True": any(call.get("use_causal_mask") for call in calls),
+    }
+    return next((what for what, holds in found.items() if holds), None)
+
+
+def _check_conversions() -> None:
+    """Refuses layers of Keras of which hls4ml drops a part, and adds the layer's name to the errors of hls4ml's own conversion."""
+    from hls4ml import converters
+    from hls4ml.converters.keras_v3_to_hls import KerasV3HandlerDispatcher
+
+    convert, convert_layer = converters.keras_v3_to_hls, KerasV3HandlerDispatcher.__call__
+    if getattr(convert, "alir2hdl", False):
+        return
+
+    def refused(layer, what):
+        return ValueError(f"alir2hdl: layer {layer.name} ({type(layer).__name__}): {what}")
+
+    def keras_v3_to_hls(config, *arguments, **options):
+        if str(config.get("Backend", "")).lower() == "alir2hdl":
+            for layer in config["KerasModel"]._flatten_layers(include_self=False, recursive=False):
+                what = _dropped(layer)
+                if what is not None:
+                    raise refused(layer, what)
+        return convert(config, *arguments, **options)
+
+    def call(self, layer, in_tensors, out_tensors):
+        try:
+            return convert_layer(self, layer, in_tensors, out_tensors)
+        except Exception as error:
+            raise refused(layer, _dropped(layer) or f"hls4ml cannot convert it: {error or type(error).__name__}") from error
+
+    keras_v3_to_hls.alir2hdl = True
+    converters.keras_v3_to_hls, KerasV3HandlerDispatcher.__call__ = keras_v3_to_hls, call
 
 
 def _take_hgq() -> None:

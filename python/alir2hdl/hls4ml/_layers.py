@@ -5,7 +5,7 @@ import numpy as np
 from ._activations import _activation, _softmax, _table, _towards_zero
 from ._numbers import (
     _cast, _check_modes, _codes, _constant, _fractional_bits, _is_exact, _is_sign, _looked_up_in, _magnitude, _multiplied, _numbers,
-    _quantise, _refused, _scaled, _spread, _total, _type, _weights, _where_negative,
+    _plus, _quantise, _refused, _scaled, _spread, _times_matrix, _total, _type, _weights, _where_negative,
 )
 
 
@@ -55,7 +55,7 @@ def _sum_of_products(layer, x, weights, bias, weight: str, reuse):
         # alkaid has no product of constants alone: windows that lie in zeros as a whole.
         zero = np.all(sum(x.kif) <= 0, axis=-1)
         bias = np.broadcast_to(bias, (len(x), weights.shape[1]))
-        rows = [np.array(bias[k]) if zero[k] else x[k] @ weights + bias[k] for k in range(len(x))]
+        rows = [np.array(bias[k]) if zero[k] else _plus(layer, _times_matrix(x[k], weights), bias[k]) for k in range(len(x))]
         return _cast(layer, np.concatenate(rows), accum).reshape(len(x), -1)
     # hls4ml casts each product to this type before it adds; so the products share no adders.
     products = _multiplied(layer, weight, _spread(x.reshape(-1, len(weights), 1), weights.shape[1]), weights[None])
@@ -74,7 +74,7 @@ def _sizes(layer, what: str) -> list:
 def _windows(layer, window: str, channels: int):
     """For every output pixel and every place of the window the input's pixel, -1 for padding: shape (pixels, places)."""
     if layer.get_attr("data_format", "channels_last") != "channels_last":
-        raise _refused(layer, "channels_last")
+        raise _refused(layer, f'data_format="{layer.get_attr("data_format")}"; use "channels_last"')
     (in_h, in_w), (out_h, out_w) = _sizes(layer, "in"), _sizes(layer, "out")
     (f_h, f_w), (s_h, s_w), (p_h, p_w) = _sizes(layer, window), _sizes(layer, "stride"), _sizes(layer, "pad")
     d_h, d_w = (int(layer.get_attr(f"dilation_{side}", 1)) for side in ("height", "width"))
@@ -155,7 +155,7 @@ def _layernorm(layer, x):
 
     factor = _looked_up_in(layer, index, function, layer.get_attr("table_t").precision)
     scale, bias = (np.tile(_weights(layer, name).ravel(), rows) for name in ("scale", "bias"))
-    return _scaled((distance * factor[:, None]).ravel(), scale) + bias
+    return _plus(layer, _scaled((distance * factor[:, None]).ravel(), scale), bias)
 
 
 def _embedding(layer, x, x_type):
@@ -314,9 +314,6 @@ def _recurrent(layer, given):
         raise _refused(layer, "samples first, weights of Keras")
     rows = given[0].reshape(-1, layer.get_input_variable().shape[-1])
     if layer.class_name == "Bidirectional":
-        # hls4ml has changed another mode to concat by now, but not the number of outputs.
-        if layer.get_attr("n_out") != sum(layer.get_attr(f"{side}_n_states") for side in ("forward", "backward")):
-            raise _refused(layer, 'merge_mode; "concat"')
         forward = _unrolled(layer, rows, layer.get_attr("forward_class_name"), "forward_")
         backward = _unrolled(layer, rows[::-1], layer.get_attr("backward_class_name"), "backward_")[::-1]
         last = [forward[-1], backward[0]]
@@ -396,7 +393,7 @@ def _layer(layer, given, kinds):
         return _pooling(layer, x, x_type)
     if kind in ("BatchNormalization", "ApplyAlpha"):
         scale, bias = (_along(layer, _weights(layer, name)) for name in ("scale", "bias"))
-        return _multiplied(layer, "scale", x, scale) + bias
+        return _plus(layer, _multiplied(layer, "scale", x, scale), bias)
     if kind == "BatchNormalizationQuantizedTanh":
         return _compared(layer, x)
     if kind in ("Merge", "Concatenate", "Dot"):

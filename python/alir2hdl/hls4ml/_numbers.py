@@ -1,5 +1,7 @@
 """Types of hls4ml: `ap_fixed` with its rounding and overflow, of numbers and of values of alkaid."""
 
+import math
+
 import numpy as np
 
 
@@ -188,18 +190,45 @@ def _fractional_bits(numbers) -> int:
     return max(int(np.max(-lowest[codes != 0], initial=0)), 0)
 
 
+def _bits(number: float) -> int:
+    """Returns the number of bits from the first to the last 1 of a number."""
+    code = abs(int(math.frexp(number)[0] * 2.0**53))
+    return (code // (code & -code)).bit_length() if code else 0
+
+
+def _parts(numbers) -> list:
+    """Returns arrays whose sum is the numbers, each of multiples of a power of two below 2^22 times it. alkaid converts matrices to
+    single precision and multiplies by one with more bits inexactly."""
+    parts, rest = [], np.asarray(numbers, dtype=np.float64)
+    while not parts or np.any(rest):
+        step = 2.0 ** (np.frexp(np.max(np.abs(rest)))[1] - 22)
+        parts.append(np.trunc(rest / step) * step)
+        rest = rest - parts[-1]
+    return parts
+
+
+def _times_matrix(values, matrix):
+    """Returns the product of a row of alkaid's values and a matrix, exactly."""
+    return sum(values @ part for part in _parts(matrix))
+
+
+def _plus(layer, values, constants):
+    """Returns the sums of values of alkaid and constants."""
+    widest = max(np.ravel(constants), key=_bits, default=0.0)
+    if _bits(widest) > 31:
+        # alkaid stores constants of sums as 32-bit integers.
+        raise _refused(layer, f"the constant {float(widest)!r} has {_bits(widest)} bits; give bias and accumulator types of 31 bits or fewer")
+    return values + constants
+
+
 def _scaled(values, factors):
     """Values times constants, element by element. alkaid's product with one constant takes twice the time for each bit of it,
     that with a matrix does not."""
     factors = np.broadcast_to(np.asarray(factors, dtype=np.float64), np.shape(values))
-
-    def bits(number):
-        return int(np.frexp(number)[0] * 2.0**53)
-
-    if all(code == 0 or (abs(code) // (code & -code)).bit_length() <= 12 for code in map(bits, factors.ravel())):
+    if all(_bits(factor) <= 12 for factor in factors.ravel()):
         return values * factors
     flat = values.ravel()
-    made = [flat[k : k + 1].reshape(1, 1) @ np.array([[factor]]) for k, factor in enumerate(factors.ravel())]
+    made = [_times_matrix(flat[k : k + 1].reshape(1, 1), np.array([[factor]])) for k, factor in enumerate(factors.ravel())]
     return np.concatenate([one.ravel() for one in made]).reshape(np.shape(values))
 
 
@@ -224,17 +253,24 @@ def _total(layer, terms, start, accum, order=None, cast_first=True):
     if single and not exact:
         terms = _cast(layer, terms, accum)
     if overflow == "WRAP" and single:
-        return _cast(layer, np.sum(terms, axis=1) + start, accum)
+        return _cast(layer, _plus(layer, np.sum(terms, axis=1), start), accum)
     if single and exact and cast_first:
         terms = _cast(layer, terms, accum)
     total = None
     for at in range(terms.shape[1]) if order is None else order:
-        total = _cast(layer, (start if total is None else total) + terms[:, at], accum)
+        total = _cast(layer, _plus(layer, terms[:, at], start) if total is None else total + terms[:, at], accum)
     return total
 
 
 def _looked_up_in(layer, index, function, precision):
     """A table's entries in a type: rounded to it."""
     kind = _type(layer, precision)
-    found = index.apply(lambda at: _codes(function(at), kind) / 2.0 ** kind[2])
+
+    def entries(at):
+        made = _codes(function(at), kind) / 2.0 ** kind[2]
+        if np.any(made.astype(np.float32) != made):
+            raise _refused(layer, f"entries of a table in {precision}: alkaid stores 24 bits; give the table a narrower type")
+        return made
+
+    found = index.apply(entries)
     return found.quantize(int(kind[0]), kind[1], kind[2], "WRAP", "TRN")

@@ -1,9 +1,13 @@
 """The program of a graph, and C++ of the emulator."""
 
+import math
+import sys
+from contextlib import contextmanager
+
 import numpy as np
 
 from ._layers import _layer
-from ._numbers import _cast, _codes, _refused, _type
+from ._numbers import _bits, _cast, _codes, _refused, _type
 
 
 def _input_types(model) -> dict:
@@ -83,12 +87,56 @@ def _computed(program, rows):
     return program.predict(codes, codes=True).astype(np.float64) / scales(program.output_types)
 
 
+@contextmanager
+def _exact_steps():
+    """Lets alkaid find the lowest bit of a number in double precision: it rounds to single precision before, so the types of sums of
+    products of several layers lose their lowest bits."""
+    from alkaid.trace import affine_interval
+
+    theirs = affine_interval.get_lsb_loc
+
+    def lowest_bit(number: float) -> int:
+        mantissa, exponent = math.frexp(number)
+        code = int(mantissa * 2.0**53)
+        return (code & -code).bit_length() - 54 + exponent if code else theirs(0.0)
+
+    changed = [module for name, module in list(sys.modules.items())
+               if name.startswith("alkaid.trace") and getattr(module, "get_lsb_loc", None) is theirs]
+    for module in changed:
+        module.get_lsb_loc = lowest_bit
+    try:
+        yield
+    finally:
+        for module in changed:
+            module.get_lsb_loc = theirs
+
+
+def _check_coefficients(layer, values) -> None:
+    """Refuses sums over several layers whose coefficients alkaid may have rounded: it computes them in float64, and the type of the sum
+    follows from them."""
+    for value in np.ravel(values):
+        low, high, step = (float(getattr(value, name, 0.0)) for name in ("low", "high", "step"))
+        # A coefficient of 52 bits gives a wider range.
+        is_wide = step and max(abs(low), abs(high)) / step >= 2.0**52
+        if is_wide and max(map(_bits, value._affine.coeffs.values()), default=0) >= 52:
+            raise _refused(layer, "a sum over several layers with coefficients of more than 52 bits, which alkaid cannot hold; give a layer "
+                           "before it a narrower type (hls_config['LayerName'][...]['Precision']['result'])")
+
+
 def _program(model, traced=()):
     """The graph as a program of alkaid's, its inputs one after the other, then its outputs; those of the layers `traced` follow."""
     try:
-        from alkaid.trace import FVArrayInput, trace
+        import alkaid.trace  # noqa: F401
     except ImportError as error:
         raise RuntimeError("alir2hdl: the back end traces graphs with alkaid: pip install alkaid") from error
+    with _exact_steps():
+        return _traced(model, traced)
+
+
+def _traced(model, traced):
+    """Implements `_program`."""
+    from alkaid.trace import FVArrayInput, trace
+
     sizes = [_size(variable) for variable in model.get_input_variables()]
     given, values, types = FVArrayInput(sum(sizes)), {}, {}
     firsts = dict(zip((variable.name for variable in model.get_input_variables()), np.cumsum([0, *sizes])))
@@ -109,6 +157,7 @@ def _program(model, traced=()):
             if len(layer.outputs) != 1:
                 raise _refused(layer, "several outputs")
             result = _layer(layer, [values[name] for name in layer.inputs], [types[name] for name in layer.inputs])
+            _check_coefficients(layer, result)
         # A change of shape is none of type.
         result = _cast(layer, result, out) if layer.class_name not in ("Reshape", "Flatten") else result
         for name in layer.outputs:

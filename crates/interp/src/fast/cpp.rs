@@ -67,12 +67,14 @@ pub(super) fn whole_header(comment: &str, namespace: &str, body: &str) -> String
     let guard = format!("ALIR2HDL_{hash}_HPP");
     format!(
         "{comment}#ifndef {guard}\n#define {guard}\n\n\
+         #if __cplusplus < 201703L && !(defined _MSVC_LANG && _MSVC_LANG >= 201703L)\n\
+         #error \"this header is C++17: compile it with -std=c++17 or a later standard\"\n#else\n\n\
          #include <cstddef>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <memory>\n\n\
          namespace {namespace} {{\n\n\
          // Two models of one namespace in one translation unit: give one of them another namespace.\n\
          class one_model_per_namespace {{}};\n\n\
          inline namespace model_{hash} {{\n\n\
-         {body}}}  // namespace model_{hash}\n}}  // namespace {namespace}\n\n#endif\n"
+         {body}}}  // namespace model_{hash}\n}}  // namespace {namespace}\n\n#endif\n#endif\n"
     )
 }
 

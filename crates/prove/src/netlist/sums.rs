@@ -412,7 +412,7 @@ fn growth(residual: &Polynomial, change: &Polynomial, bits: u32) -> isize {
     change.0.iter().map(|(monomial, &factor)| count(monomial, factor)).sum()
 }
 
-/// What was done with a polynomial.
+/// Replacements so far.
 #[derive(Default)]
 struct Past {
     /// Variables replaced with the words that they are bits of, with the number of terms before.
@@ -429,7 +429,7 @@ struct Replacement {
     by: By,
 }
 
-/// What a variable is replaced by.
+/// Origin of the terms that replace a variable.
 #[derive(Clone, Copy)]
 enum By {
     /// With its word, by the operands of an adder.
