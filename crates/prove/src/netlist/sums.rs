@@ -156,7 +156,7 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
     // The complement of a sum bit is looked for as the bit.
     for (x, y) in [(x, y), (!x, !y)] {
         let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
-        let residuals: [fn(&mut Sweep<'_>, Lit) -> Option<(Polynomial, usize)>; 3] =
+        let residuals: [fn(&mut Sweep<'_>, Lit) -> Residual; 3] =
             [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
         for find in residuals {
             let Some((mut residual, bit)) = find(sweep, x) else { continue };
@@ -199,9 +199,12 @@ pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect()
 }
 
+/// Polynomial that a sum bit completes to 0, and the position of the bit.
+type Residual = Option<(Polynomial, usize)>;
+
 /// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`; with `is_opened` the
 /// polynomials of its cells are over the inputs of the look-up tables in front of them.
-fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Option<(Polynomial, usize)> {
+fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
         Some(&(a, b)) if links.contains_key(&b) => (a, b),
@@ -241,7 +244,7 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Option<(Pol
 }
 
 /// Adder of the netlist's words, as in DSP cells: both operands without the lower bits of the sum.
-fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Option<(Polynomial, usize)> {
+fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
     if x.node() < sweep.begin() || x.is_negated() {
         return None;
     }
