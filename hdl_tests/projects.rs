@@ -1125,7 +1125,7 @@ fn a_project_is_the_same_each_time_and_forgets_what_it_no_longer_has() {
             "require 3.5 ns or more: 1 stage takes 3.5 ns by the estimate",
         ),
         ("nowhere", &["--core-version", "1.0"], "three numbers"),
-        ("nowhere", &["--top", "a b"], "not legal"),
+        ("nowhere", &["--top", "a b"], "must be legal"),
     ];
     for (folder, arguments, message) in refused {
         let all = [&["project", &model, "--output", folder], arguments].concat();

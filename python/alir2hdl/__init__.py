@@ -1470,7 +1470,9 @@ def _warn(problems: list[dict[str, Any]], stacklevel: int) -> None:
 
     for problem in problems:
         if problem["severity"] == "warning":
-            warnings.warn(f"{_spoken(problem['message'])} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
+            flag = problem.get("place", {}).get("flag", "")
+            text = problem["message"] if flag in problem["message"] else f"{flag}: {problem['message']}"
+            warnings.warn(f"{_spoken(text)} ({problem['code']})", Alir2hdlWarning, stacklevel=stacklevel)
 
 
 def calibrate(network, samples, bits: int, weights=None, output=None, **options) -> dict[str, Any]:
