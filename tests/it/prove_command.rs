@@ -78,7 +78,7 @@ fn ports_that_nobody_named_are_no_control_ports() {
     let dir = tempfile::tempdir().unwrap();
     let write = "--pipeline 1 --enable --ce-name go";
     for (code, said) in judged(&dir, "tiny_ops", write, "") {
-        assert!(code == 2 && said.contains("go (1 bits)"), "{said}");
+        assert!(code == 2 && said.contains("go (1 bit)"), "{said}");
     }
 }
 
