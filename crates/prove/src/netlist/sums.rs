@@ -10,7 +10,7 @@
 use super::super::aig::Lit;
 use super::sweep::Sweep;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 /// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
@@ -74,7 +74,7 @@ type Monomial = Vec<u32>;
 
 /// Integer polynomial over bits, modulo `2^128`.
 #[derive(Clone, Debug, Default)]
-struct Polynomial(BTreeMap<Monomial, u128>);
+struct Polynomial(FxHashMap<Monomial, u128>);
 
 impl Polynomial {
     fn add(&mut self, monomial: Monomial, factor: u128) {
@@ -82,10 +82,10 @@ impl Polynomial {
             return;
         }
         match self.0.entry(monomial) {
-            std::collections::btree_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(factor);
             }
-            std::collections::btree_map::Entry::Occupied(mut entry) => {
+            Entry::Occupied(mut entry) => {
                 *entry.get_mut() = entry.get().wrapping_add(factor);
                 if *entry.get() == 0 {
                     entry.remove();
