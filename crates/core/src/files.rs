@@ -68,7 +68,7 @@ pub fn holds_no_file(folder: &Path) -> io::Result<bool> {
             continue;
         }
         // A link is something that somebody made.
-        if !entry.file_type()?.is_dir() || !holds_no_file(&entry.path())? {
+        if !kind.is_dir() || !holds_no_file(&entry.path())? {
             return Ok(false);
         }
     }

@@ -73,7 +73,7 @@ impl Sums {
 type Monomial = Vec<u32>;
 
 /// Integer polynomial over bits, modulo `2^128`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Polynomial(FxHashMap<Monomial, u128>);
 
 impl Polynomial {
@@ -161,8 +161,13 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
         let Some(adder) = sweep.words.adder_of(y.node()).map(|(_, bit)| bit) else { return false };
         let residuals: [fn(&mut Sweep<'_>, Lit) -> Residual; 3] =
             [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
+        let mut last = None;
         for find in residuals {
-            let Some((mut residual, bit)) = find(sweep, x) else { continue };
+            // Cells without look-up tables in front of them give the same polynomial again.
+            let Some((mut residual, bit)) = find(sweep, x).filter(|found| last.as_ref() != Some(found)) else {
+                continue;
+            };
+            last = Some((residual.clone(), bit));
             residual.add_literal(y, (1u128 << bit).wrapping_neg());
             // The RTL's sum may have bits below the chain's lowest.
             let shift = adder.saturating_sub(bit);
