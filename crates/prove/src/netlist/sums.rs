@@ -22,6 +22,9 @@ const MOST_LEAVES: usize = 9;
 
 /// Most bits of adders of which one is chosen to be replaced.
 const MOST_TRIED: usize = 16;
+/// Most terms read and written in one attempt. Of 1,309 sums of `jet_mlp` that are proved none takes more than half of
+/// this, while attempts that fail would take up to twenty times as much.
+const MOST_WORK: usize = 50_000;
 /// Most of these choices in one proof, and most terms of a polynomial for them.
 const MOST_CHOICES: usize = 24;
 const MOST_TERMS_TRIED: usize = 450;
@@ -380,7 +383,7 @@ fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
 /// Replaces variables until nothing is left, with `tried` candidates in each step and at most `terms` terms.
 fn cancels(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32, tried: usize, terms: usize) -> bool {
     let mut past = Past::default();
-    let mut choices = 0;
+    let (mut choices, mut work) = (0, 0);
     for _ in 0..MOST_STEPS {
         if residual.0.is_empty() {
             return true;
@@ -394,7 +397,7 @@ fn cancels(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32, tried: us
             open.into_iter().partition(|&variable| sweep.words.adder_of(variable).is_some());
         let candidates = if others.is_empty() { &sums[..sums.len().min(tried)] } else { &others[..1] };
         choices += usize::from(candidates.len() > 1);
-        if candidates.is_empty() || residual.0.len() > terms || choices > MOST_CHOICES {
+        if candidates.is_empty() || residual.0.len() > terms || choices > MOST_CHOICES || work > MOST_WORK {
             return false;
         }
         let mut best: Option<((bool, isize), u32, Replacement)> = None;
@@ -404,6 +407,7 @@ fn cancels(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32, tried: us
                 past.kept.insert(variable);
                 continue;
             };
+            work += residual.0.len() + found.change.0.len();
             // The netlist's own cells only if the RTL's gates do not lead further.
             let cost = (matches!(found.by, By::Net(_)), growth(&residual, &found.change, bits));
             if best.as_ref().is_none_or(|&(least, ..)| cost < least) {
