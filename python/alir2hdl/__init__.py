@@ -1432,7 +1432,7 @@ class Hardware:
     def _repr_html_(self) -> str:
         estimate = self.estimate
         rows = [("latency", f"{self.latency} cycles"), ("register bits", self.registers),
-                (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("block RAM", estimate.ram),
+                (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("BRAM", estimate.ram),
                 ("clock", f"{estimate.clock_mhz:.4g} MHz")]
         table = _table(f"Hardware {self._options['top']} ({self.language}), estimated", rows)
         if not self.stages:

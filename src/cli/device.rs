@@ -68,7 +68,7 @@ pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     let _ = writeln!(out, "{:<12}{lut:>9}{}", "LUT", error(estimate.lut_error));
     let _ = writeln!(out, "{:<12}{ff:>9}", "FF");
     let _ = writeln!(out, "{:<12}{carry:>9}", "carry cells");
-    for (name, count) in [("DSP", dsp), ("block RAM", ram)] {
+    for (name, count) in [("DSP", dsp), ("BRAM", ram)] {
         let _ = writeln!(out, "{name:<12}{count:>9}");
     }
     let path = estimate.longest_path;
