@@ -53,7 +53,7 @@ function operation(i, before, after) {
   head.prepend(el("i", undefined, { className: "box", style: `background:${hue[O.k[i]]}` }));
   const rows = [["semantics", O.m[i]], ["type", typed(i)], ["interval", `${O.lo[i]} to ${O.hi[i]}`], ["stage", D.columns[O.s[i]].short]];
   if (D.layers.length) rows.push(["layer", O.y[i] < 0 ? "none" : asks(D.layers[O.y[i]], `layer ${O.y[i]}`)]);
-  rows.push(["own delay", `${timed(O.d[i])}${onPath[i] ? ", on the longest path of its column" : ""}`]);
+  rows.push(["own delay", `${timed(O.d[i])}${D.arrival && D.unit === "ns" ? " between registers" : ""}${onPath[i] ? ", on the longest path of its column" : ""}`]);
   rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the longest path of all stages`]);
   rows.push(["depth", `${operations(depth[i])} from ${D.origin}`]);
   if (outs.has(i)) rows.push(["output", outs.get(i).map(j => D.outputNames[j]).join(", ")]);
