@@ -103,7 +103,7 @@ fn requests_that_contradict_each_other_are_refused_before_anything_is_read() {
 fn impossible_pipelines_say_what_is_possible() {
     refused(&["--verilog", "x.v", "--max-stage-delay", "-2"], "is not a delay");
     let too_short = ["--verilog", "x.v", "--max-stage-delay", "0.01"];
-    refused(&too_short, "v5 (add) alone takes 3 latency units, more than a stage's 0.01 latency units");
+    refused(&too_short, "v15 (relu) alone takes 3 latency units, more than a stage's 0.01 latency units");
     refused(&too_short, "no number of stages helps; require --max-stage-delay 3 or more");
     let too_short = ["--verilog", "x.v", "--max-stage-delay", "0.01", "--device", "ecp5"];
     refused(&too_short, " ns, more than a stage's 0.01 ns");

@@ -302,7 +302,8 @@ impl ProjectOptions {
         let message =
             format!("{clock} MHz, and the AXI ports of the processor on {} run at {most} MHz at most", board.name);
         let help = format!("--freq {most} or less");
-        Some(Diagnostic::warning("W0808", Place::Flag("--clock-period".into()), message).with_help(help))
+        let flag = if self.hardware.freq.is_some() { "--freq" } else { "--clock-period" };
+        Some(Diagnostic::warning("W0808", Place::Flag(flag.into()), message).with_help(help))
     }
 
     /// Returns the options of the hardware, with the AXI4-Stream wrapper that a board implies.
