@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._alir2hdl import Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
+from ._alir2hdl import SYNONYMS as _SYNONYMS, Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
                       NotFound, UnsupportedError, _spoken, reworded, without_folder)
 
@@ -1432,7 +1432,7 @@ class Hardware:
     def _repr_html_(self) -> str:
         estimate = self.estimate
         rows = [("latency", f"{self.latency} cycles"), ("register bits", self.registers),
-                (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("block RAM", estimate.ram),
+                (f"LUT ({estimate.device})", estimate.lut), ("FF", estimate.ff), ("DSP", estimate.dsp), ("BRAM", estimate.ram),
                 ("clock", f"{estimate.clock_mhz:.4g} MHz")]
         table = _table(f"Hardware {self._options['top']} ({self.language}), estimated", rows)
         if not self.stages:
@@ -1445,9 +1445,6 @@ class Hardware:
         head = "".join(f"<th>{one}</th>" for one in heads)
         return f"{self.chart}{table}<table><tr>{head}</tr>{lines}</table>"
 
-
-#: Second names of options.
-_SYNONYMS = {"stages": "pipeline", "part": "device", "objective": "pipeline_objective"}
 
 #: Options of the hardware that a page depends on.
 _VIEWED = frozenset({

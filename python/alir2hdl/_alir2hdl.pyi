@@ -1,9 +1,10 @@
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["Native", "__version__", "calibrate", "explore", "file_kind", "program", "report"]
+__all__ = ["Native", "SYNONYMS", "__version__", "calibrate", "explore", "file_kind", "program", "report"]
 
 __version__: str
+SYNONYMS: dict[str, str]
 
 def calibrate(
     network: str, reading: dict[str, Any], samples: list[tuple[str | None, str]], options: dict[str, Any]

@@ -6,7 +6,7 @@ use super::input::{InputArgs, ReadingOptions};
 use super::paths::listed;
 use super::source::{self, Kind};
 use super::{ExitStatus, Failure, Global, print, schema};
-use crate::diag::{Diagnostic, Place, printable};
+use crate::diag::{Diagnostic, Place, four_digits, printable};
 use crate::files::Batch;
 use crate::interp::samples::array::{Array, Numbers};
 use crate::network::graph::BoundNetwork;
@@ -253,18 +253,18 @@ fn table(found: &Calibration, samples: usize) -> String {
         let kif = row.kif.map_or_else(|| "exact".into(), |kif| kif.to_string());
         let _ = writeln!(
             text,
-            "{:<24} {kif:<10} {:>11.5} {:>11.5} {:>9.3}% {:>12.7} {:>12.7} {:>8}{}",
+            "{:<24} {kif:<10} {:>11} {:>11} {:>8.3} % {:>12} {:>12} {:>8}{}",
             printable(&row.name),
-            row.range.0,
-            row.range.1,
+            four_digits(row.range.0),
+            four_digits(row.range.1),
             row.saturated * 100.0,
-            row.mean,
-            row.largest,
+            four_digits(row.mean),
+            four_digits(row.largest),
             ratio(row),
             if row.output { "  output" } else { "" }
         );
     }
-    let errors: Vec<String> = found.baseline.iter().map(|error| format!("{error:.7}")).collect();
+    let errors: Vec<String> = found.baseline.iter().map(|error| four_digits(*error)).collect();
     let _ = writeln!(text, "{samples} samples; mean error of the outputs by the baseline rule: {}", errors.join(", "));
     text
 }

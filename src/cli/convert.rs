@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Write a model in another version or form
+/// Write a model in another version or format
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,14 +28,14 @@ Examples:
   alir2hdl convert graph.aignet graph.aig
   alir2hdl convert matrix.npy --input-type s8.5 -o out.json.gz
 
-Byte code and DAIS binary hold types only: intervals, latencies and costs are left out. Gates hold the function only (a
-lookup outside its table gives zero); an Aignet array has no names.
+Byte code and DAIS binary contain types only: intervals, latencies and costs are left out. Gates are the function only
+(a lookup outside its table gives zero); an Aignet array has no names.
 
-What the version cannot say is refused by name; nothing is written then.")]
+What the format cannot represent is refused by name; nothing is written then.")]
 pub(super) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// The new file; its ending says the form, .gz packs it; - for stdout
+    /// The new file; its extension selects the format, .gz compresses it; - for stdout
     #[arg(value_name = "OUT", required_unless_present = "output_file")]
     output: Option<PathBuf>,
     /// Write to this file, like OUT
@@ -58,8 +58,8 @@ pub(super) struct Args {
 /// Format of the output.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ConversionOptions {
-    /// Write this form, whatever the name of OUT says
-    #[arg(long, value_enum, value_name = "FORM")]
+    /// Write this format, whatever the extension of OUT
+    #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<To>,
     /// Add this many registers after each output bit of a gate graph
     #[arg(long, visible_alias = "stages", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=65_536))]

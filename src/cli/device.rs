@@ -2,7 +2,7 @@
 
 use crate::compile::DelayModel;
 use crate::device::Estimate;
-use crate::diag::{counted, four_digits};
+use crate::diag::{counted, four_digits, four_digits_up};
 use crate::options::NamedDevice;
 use clap::{ArgAction, ValueEnum};
 use std::borrow::Cow;
@@ -63,12 +63,12 @@ pub(super) fn show(estimate: &Estimate, of: &str, out: &mut String) {
     };
     let Estimate { device, ff, dsp, ram, .. } = estimate;
     let [lut, carry] = [estimate.lut, estimate.carry].map(|count| four_digits(count as f64));
-    let (period_ns, clock_mhz) = (four_digits(estimate.period_ns), four_digits(estimate.clock_mhz));
+    let (period_ns, clock_mhz) = (four_digits_up(estimate.period_ns), four_digits(estimate.clock_mhz));
     let _ = writeln!(out, "\nestimate for {device}{of}");
     let _ = writeln!(out, "{:<12}{lut:>9}{}", "LUT", error(estimate.lut_error));
     let _ = writeln!(out, "{:<12}{ff:>9}", "FF");
     let _ = writeln!(out, "{:<12}{carry:>9}", "carry cells");
-    for (name, count) in [("DSP", dsp), ("block RAM", ram)] {
+    for (name, count) in [("DSP", dsp), ("BRAM", ram)] {
         let _ = writeln!(out, "{name:<12}{count:>9}");
     }
     let path = estimate.longest_path;

@@ -34,10 +34,10 @@ not compared. Samples are the corners of both models' inputs and random ones; a 
 model quantises as it does. Operations are counted from 0 in each file; one whose operands are other operations \
 counts as changed, and is left out if it only reads a changed operation of the same number.
 
-With --prove the question is another one: whether the outputs are the same numbers for every input, however the \
-models are made. Exit code 0 says that this is proved, 1 that they differ (with inputs that the golden interpreters \
-of both confirm), 5 that it was not decided. Where ports have different types, an input is any number of the smallest \
-type that holds those of both, which each model quantises as it does. A lookup outside its table reads zero.
+--prove proves that the outputs are the same numbers for every input, whatever the operations of the models. Exit \
+code 0: proved; 1: they differ (for inputs that the reference interpreters of both confirm); 5: undecided. Where ports \
+have different types, an input is any number of the smallest type that holds those of both, which each model \
+quantises as it does. A lookup outside its table reads zero.
 
 RTL files of one language (.v, .sv, .vhd or .vhdl) are elaborated and their signals aligned like operations of \
 models. A signal differs if its driver does; other names of internal signals are counted, and are no difference. \

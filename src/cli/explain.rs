@@ -55,11 +55,22 @@ pub(super) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     entries(ERRORS).into_iter().map(|entry| (entry.code, entry.meaning))
 }
 
-/// Returns the remedy of a code, where the table has one of its own.
-pub(super) fn remedy(code: &str) -> Option<&'static str> {
+/// Returns the remedy of a code as a help line, where the table has one of its own.
+pub(super) fn remedy(code: &str) -> Option<String> {
     let entry = entries(ERRORS).into_iter().find(|entry| entry.code == code)?;
     let refers = ["See the message", "The message", "The help"].iter().any(|words| entry.remedy.starts_with(words));
-    (!refers && !entry.remedy.is_empty()).then_some(entry.remedy)
+    (!refers && !entry.remedy.is_empty()).then(|| in_message(entry.remedy))
+}
+
+/// Formats a remedy of the table like other help lines: the first word in lower case, and a single sentence without
+/// its full stop.
+fn in_message(remedy: &str) -> String {
+    let text = if remedy.contains(". ") { remedy } else { remedy.trim_end_matches('.') };
+    let mut letters = text.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_ascii_lowercase() => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 /// A code as the table has it: a letter and four digits, of which zeros in front may be left out.
@@ -122,6 +133,14 @@ pub(super) fn run(args: &Args) -> Result<ExitStatus, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn remedies_read_like_other_help_lines() {
+        let texts = ["Remove it.", "ALIR only.", "`--lang`.", "Use one. Then the other.", "0 to 9"];
+        let expected = ["remove it", "ALIR only", "`--lang`", "use one. Then the other.", "0 to 9"];
+        assert_eq!(texts.map(in_message), expected);
+        assert_eq!(remedy("E0811").as_deref(), Some("remove it"));
+    }
 
     #[test]
     fn every_row_of_the_document_is_known() {

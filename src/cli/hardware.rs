@@ -3,7 +3,7 @@
 use super::device::{DelayModelArg, DeviceArgs};
 use crate::compile::{Arrival, Engine, Products, Stages};
 use crate::netlist::Ports;
-use crate::options::{HardwareOptions, ResetKind, frequency, period, stages};
+use crate::options::{self, HardwareOptions, ResetKind, frequency, period, stages};
 use crate::prove::equiv::InputTiming;
 use crate::schedule::{Effort, Objective};
 use clap::ValueEnum;
@@ -18,7 +18,7 @@ pub(super) struct PipelineArgs {
     /// Accept one sample every K clocks with shared hardware; auto: the smallest K within --max-luts and --max-ffs
     #[arg(long, value_name = "K|auto", allow_negative_numbers = true, value_parser = intervals)]
     pub(super) ii: Option<Intervals>,
-    /// Allow --ii auto this many look-up tables
+    /// Allow --ii auto this many LUTs
     #[arg(long, value_name = "N", requires = "ii", hide_short_help = true, allow_negative_numbers = true)]
     pub(super) max_luts: Option<u64>,
     /// Allow --ii auto this many flip-flops
@@ -118,7 +118,7 @@ pub(super) enum UseDspArg {
 /// Argument of `--ii-engine`: method of hardware reuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum EngineArg {
-    /// The method with the fewest estimated look-up tables
+    /// The method with the fewest estimated LUTs
     #[default]
     Auto,
     /// Resource sharing: equal parts of the model share hardware
@@ -170,17 +170,7 @@ pub(super) struct Intervals(pub(super) Vec<u32>);
 
 /// Parses the argument of `--ii`.
 fn intervals(text: &str) -> Result<Intervals, String> {
-    if text == "auto" {
-        return Ok(Intervals(Vec::new()));
-    }
-    let several = text.contains(',');
-    let number = |text: &str| {
-        text.parse().map_err(|_| match several {
-            true => format!("{text:?} is no number of clocks; give numbers with commas, such as 1,2,4"),
-            false => "a number of clocks".to_owned(),
-        })
-    };
-    text.split(',').map(number).collect::<Result<_, _>>().map(Intervals)
+    options::intervals(text).map(Intervals)
 }
 
 /// Argument of `--pipeline-objective`; see [`Objective`].

@@ -73,7 +73,7 @@ pub(super) fn with_reading_options(command: clap::Command) -> clap::Command {
 #[command(next_help_heading = "Reading")]
 pub struct ReadingOptions {
     /// Read the file as this format, whatever its content
-    #[arg(long, value_enum, value_name = "FORM", hide_short_help = true)]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_short_help = true)]
     format: Option<Form>,
     #[command(flatten)]
     sources: SourceArgs,

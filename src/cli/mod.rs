@@ -517,7 +517,7 @@ pub fn report(diagnostics: &Diagnostics, global: Global) {
             let missing = file.filter(|path| diagnostic.code == "E0001" && is_missing && !path.exists());
             diagnostic.help = match missing.filter(|path| !is_stream(path)) {
                 Some(path) => Some(missing_file(path)),
-                None => explain::remedy(diagnostic.code).map(Into::into),
+                None => explain::remedy(diagnostic.code),
             };
         }
         if let Place::Flag(flag) = &mut diagnostic.place {

@@ -257,11 +257,12 @@ fn write(
     report(&warnings(given, &design, Registers::from_interface(&made.interface), true), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);
+    report(&Diagnostics(options.board_clock().into_iter().collect()), global);
     settled(&made.dissents)?;
     let folder = &options.output;
     build::write(&made.files, folder).map_err(|e| Failure::io(folder, "write", &e))?;
     let delays = options.hardware.assumption(&spec).filter(|_| !options.hardware.devices.is_empty());
-    report(&Diagnostics(options.assumption().into_iter().chain(delays).collect()), global);
+    report(&Diagnostics(options.assumptions().into_iter().chain(delays).collect()), global);
     let purpose = options.purpose(&spec);
     say(&format!("{}: {} files for {purpose}, {}", folder.display(), made.files.0.len(), made.about), global);
     Ok(ExitStatus::Ok)

@@ -34,7 +34,7 @@ use std::time::Instant;
 #[command(after_help = "\
 Examples:
   alir2hdl prove model.json.gz out.v
-  alir2hdl prove model.json.gz out.vhd --stages 3      latency 3 is claimed too
+  alir2hdl prove model.json.gz out.vhd --stages 3      also proves latency 3
   alir2hdl prove model.json.gz out.v --certificate proof/
   alir2hdl prove model.json.gz top.v part.v --top top
   alir2hdl prove model.json.gz -f project.f -I include -D WIDTH=8
@@ -50,7 +50,7 @@ pub(super) struct Args {
     /// The Verilog or VHDL files, `-` for stdin
     #[arg(value_name = "HDL", required_unless_present = "lists")]
     pub(super) files: Vec<PathBuf>,
-    /// Prove what yosys reads (VHDL through ghdl) instead of the own front ends
+    /// Prove what yosys reads (VHDL through ghdl) instead of the built-in front ends
     #[arg(long, value_enum, value_name = "TOOL", hide_possible_values = true,
         conflicts_with_all = ["lists", "include_dirs", "library_dirs", "defines"])]
     via: Option<Via>,

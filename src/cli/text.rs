@@ -9,7 +9,7 @@ use clap::ValueEnum;
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Optimisation and RTL")]
 pub(super) struct TextArgs {
-    /// Make look-up tables of logic, block RAM (block), searched functions (lut), or as synthesis does (auto)
+    /// Make look-up tables of logic, BRAM (block), searched functions (lut), or as synthesis does (auto)
     #[arg(
         long,
         value_enum,

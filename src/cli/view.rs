@@ -8,7 +8,7 @@ use super::input::{Design, FileFacts, InputArgs};
 use super::optimise::OptimiseArgs;
 use super::{ExitStatus, Failure, Global, HeldProgram, machine, report, say};
 use crate::compile::{self, Planned, Spec};
-use crate::diag::{Diagnostic, counted, four_digits};
+use crate::diag::{Diagnostic, counted, delay_digits, four_digits};
 use crate::emit::{self, Language};
 use crate::files::Batch;
 use crate::interp::samples::{self, Reader, Values};
@@ -30,11 +30,10 @@ Examples:
   alir2hdl view model.json.gz --stages 5 -o s.svg         the stages alone
   alir2hdl view model.json.gz --ii 8 -o copies.svg        sharing over time
 
-The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`; click
-an operation to see its type, interval, slack, meaning, line of Verilog, and what it depends on and influences; click \
-the
-heading of a stage for its longest path. model.html#op=17 shows operation v17. Of a network the page shows which layer
-each operation was made for. `?` on the page lists keys and searches.
+The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`. \
+Click an operation to see its type, interval, slack, semantics, line of Verilog, and what it depends on and \
+influences; click the heading of a stage for its longest path. model.html#op=17 shows operation v17. For networks the \
+page shows the layer of each operation. `?` on the page lists keys and searches.
 For delay and registers over the number of stages: alir2hdl info MODEL --sweep --svg FILE.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -221,7 +220,7 @@ impl PageRequest<'_> {
             counted(optimised.n_inputs(), "input"),
             counted(optimised.outputs().len(), "output"),
             schedule.latency(),
-            four_digits(longest),
+            delay_digits(longest, unit),
             counted(netlist.register_bits(), "register bit"),
         );
         let remarks = stages_without_logic(&spec, scheduled, netlist);

@@ -178,6 +178,7 @@ fn no_figure_for_people_has_more_than_four_significant_digits() {
         &["generate", &jet, "-o", "j.v", "--prove", "--timings"],
         &["prove", &jet, "j.v"],
         &["view", &jet, "--stages", "3", "-o", "j.html"],
+        &["project", &jet, "-o", "p", "--flow", "vivado,yosys", "--device", "xcku5p,lfe5u-85f", "--vectors", "2"],
     ] {
         let (out, err) = fine(folder.path(), arguments);
         assert_eq!(long_figures(&out), [""; 0], "{arguments:?}");
@@ -195,6 +196,62 @@ fn an_estimate_says_which_hardware_it_is_about() {
     let sweep = said(&["--sweep", "2"]);
     assert!(sweep.contains("estimate for xcku5p, combinational\n"), "{sweep}");
     assert!(sweep.contains("the estimate above the table is that of the combinational module"), "{sweep}");
+}
+
+#[test]
+fn every_command_prints_the_same_clock_which_can_be_required() {
+    let folder = tempfile::tempdir().unwrap();
+    let (product, device) = (model("var_mul"), ["--device", "ice40", "--stages", "4"]);
+    let with = |command: &[&str]| fine(folder.path(), &[command, &device[..]].concat());
+    let made = with(&[&product, "-o", "m.v"]).1;
+    let period = made.split("estimated clock period ").nth(1).and_then(|s| s.split(' ').next()).expect("a period");
+    let info = with(&["info", &product]).0;
+    assert!(info.contains(&format!(" MHz, {period} ns")), "{period}: {info}");
+    assert!(info.contains(&format!("critical stage {period} ns")), "{period}: {info}");
+    let sweep = fine(folder.path(), &["info", &product, "--sweep", "4..4", "--device", "ice40"]).0;
+    assert!(sweep.lines().any(|row| row.starts_with("4 ") && row.contains(&format!(" {period} "))), "{sweep}");
+    assert!(with(&["view", &product, "-o", "m.html"]).1.contains(&format!("critical stage delay {period} ns")));
+    let project = with(&["project", &product, "-o", "p", "--flow", "yosys", "--vectors", "2"]).1;
+    assert!(project.contains(&format!("estimated clock period {period} ns")), "{project}");
+    let exact: Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("p/metadata.json")).unwrap()).unwrap();
+    let exact = exact["estimate"]["period_ns"].as_f64().unwrap();
+    assert!(period.parse::<f64>().unwrap() > exact, "{period} is not rounded: choose another model");
+    with(&["info", &product, "--clock-period", period]);
+}
+
+#[test]
+fn a_sweep_claims_no_fewest_registers_for_the_delays_of_a_device() {
+    // With a longer period five stages of the same delay have fewer register bits.
+    let folder = tempfile::tempdir().unwrap();
+    let sorting = model("sort_topk");
+    let of = |options: &[&str]| {
+        let fixed = ["info", sorting.as_str(), "--device", "generic"];
+        fine(folder.path(), &[&fixed[..], options].concat()).0
+    };
+    assert!(of(&["--sweep", "5..5"]).contains("fewest register bits for these delays of operations, in ns"));
+    let (latency_fields, _) = fine(folder.path(), &["info", &sorting, "--sweep", "5..5"]);
+    assert!(latency_fields.contains("fewest register bits at this delay, in latency units"), "{latency_fields}");
+}
+
+#[test]
+fn the_viewer_gives_the_critical_path_of_a_device_no_slack() {
+    let folder = tempfile::tempdir().unwrap();
+    let softmax = alir_testing::repository().join("examples/softmax_tables/softmax.json.gz").display().to_string();
+    fine(folder.path(), &["view", &softmax, "--stages", "4", "--device", "xcvu13p", "-o", "m.html"]);
+    let page = fs::read_to_string(folder.path().join("m.html")).unwrap();
+    let data = page.split("id=\"data\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("the data");
+    let data: Value = serde_json::from_str(data).expect("JSON");
+    let numbers = |list: &Value| list.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect::<Vec<f64>>();
+    let (arrival, slack, stage) = (numbers(&data["arrival"]), numbers(&data["slack"]), numbers(&data["ops"]["s"]));
+    let delays: Vec<f64> =
+        data["columns"].as_array().unwrap().iter().map(|c| c["delay"].as_f64().unwrap_or(0.0)).collect();
+    for (k, &at) in arrival.iter().enumerate() {
+        assert!(at <= delays[stage[k] as usize] + 1e-3 && slack[k] >= 0.0, "operation {k} arrives at {at}");
+    }
+    let critical = (0..delays.len()).max_by(|&a, &b| delays[a].total_cmp(&delays[b])).unwrap();
+    let path = numbers(&data["paths"][critical]);
+    assert!(!path.is_empty() && path.iter().all(|&k| slack[k as usize] < 1e-6), "{path:?}");
 }
 
 #[test]

@@ -102,10 +102,12 @@ fn requests_that_contradict_each_other_are_refused_before_anything_is_read() {
 #[test]
 fn impossible_pipelines_say_what_is_possible() {
     refused(&["--verilog", "x.v", "--max-stage-delay", "-2"], "is not a delay");
-    refused(
-        &["--verilog", "x.v", "--max-stage-delay", "0.01"],
-        "no number of stages helps; ask for --max-stage-delay 3 or more",
-    );
+    let too_short = ["--verilog", "x.v", "--max-stage-delay", "0.01"];
+    refused(&too_short, "v15 (relu) alone takes 3 latency units, more than a stage's 0.01 latency units");
+    refused(&too_short, "no number of stages helps; require --max-stage-delay 3 or more");
+    let too_short = ["--verilog", "x.v", "--max-stage-delay", "0.01", "--device", "ecp5"];
+    refused(&too_short, " ns, more than a stage's 0.01 ns");
+    refused(&["--verilog", "x.v", "--clock-period", "-5"], "a period is a positive time");
     refused(&["--verilog", "x.v", "--pipeline", "1000000"], "stages are more than");
 }
 

@@ -181,16 +181,30 @@ fn a_project_meets_its_clock_unless_stages_are_said() {
     ] {
         for option in ["--device", "--part"] {
             let (_, parts, said) = project(&[option, device, "--flow", flow]);
-            assert!(parts[flow] == part && !said.contains("N0803") && said.contains(part), "{parts} {said}");
+            assert!(parts[flow] == part && !said.contains("no device") && said.contains(part), "{parts} {said}");
+            assert!(
+                said.contains("note[N0803] at --clock-period: no clock is given: the folder is for 5 ns"),
+                "{said}"
+            );
         }
     }
+    let (_, _, said) = project(&["--device", "xcku5p", "--clock-period", "5"]);
+    assert!(!said.contains("N0803"), "{said}");
+    let (_, _, said) = project(&["--device", "lfe5u-25f", "--flow", "yosys", "--stages", "2"]);
+    assert!(said.contains("for lfe5u-25f (--25k --package CABGA381 --speed 6) at 5 ns"), "{said}");
+    let (_, _, said) = project(&["--device", "LFE5U-25F-7BG256C", "--flow", "yosys", "--stages", "2"]);
+    assert!(said.contains("for LFE5U-25F-7BG256C at 5 ns"), "{said}");
     let (_, parts, _) = project(&["--device", "ecp5,xcku5p", "--flow", "vivado,yosys"]);
     assert_eq!((&parts["vivado"], &parts["yosys"]), (&"xcku5p-ffvb676-2-e".into(), &"LFE5U-25F".into()));
     let (code, _, said) =
         run(folder.path(), &["project", &sorting, "-o", "q", "--device", "xc7a35tcpg236-1,xcku5p-ffvb676-2-e"]);
     assert!(code == 2 && said.contains("of one vendor"), "{said}");
     // A board says what its streams add; the latency of the folder is theirs.
+    let small = ["project", &model("bit_logic"), "-o", "b", "--flow", "vivado", "--board", "pynq-z2", "--freq", "260"];
+    let (code, _, said) = run(folder.path(), &small);
+    assert!(code == 0 && said.contains("[W0808] at --freq") && said.contains("--freq 250 or less"), "{said}");
     let (latency, _, said) = project(&["--flow", "vivado", "--board", "kv260"]);
+    assert!(!said.contains("W0808"), "{said}");
     assert!(said.contains(&format!("latency {latency} with the AXI4-Stream wrapper, {} of", latency - 2)), "{said}");
 }
 
@@ -198,11 +212,11 @@ fn a_project_meets_its_clock_unless_stages_are_said() {
 fn impossible_periods_name_the_operation_and_what_would_do() {
     let said = refused(&["--clock-period", "0.001", "--delay-unit", "2"]);
     assert!(said.contains("E0503") && said.contains("--clock-period"), "{said}");
-    let least = said.split("ask for --clock-period ").nth(1).and_then(|s| s.split(' ').next()).expect("a period");
+    let least = said.split("require --clock-period ").nth(1).and_then(|s| s.split(' ').next()).expect("a period");
     let possible = written(&["--clock-period", least, "--delay-unit", "2"]);
     assert!(2.0 * longest(&possible) <= least.parse::<f64>().unwrap() * (1.0 + 1e-9));
-    let place = said.split("operation ").nth(1).and_then(|s| s.split(' ').next()).expect("an operation");
-    assert!(place.parse::<u32>().is_ok(), "{said}");
+    let name = said.split("--clock-period: v").nth(1).and_then(|s| s.split(' ').next()).expect("an operation");
+    assert!(name.parse::<u32>().is_ok() && said.contains(" ns, more than a stage's 0.001 ns"), "{said}");
     for wrong in [["--clock-period", "nan"], ["--clock-period", "-1"]] {
         assert!(refused(&wrong).contains("E0505"));
     }

@@ -258,7 +258,7 @@ fn registers_are_placed_where_multiplier_blocks_have_them() {
     let said = text(&[]);
     assert!(
         said.contains(&format!(
-            "{} of them within multiplier blocks (the fewest for this stage delay, 4 within blocks counted as one)",
+            "{} of them in DSPs (the fewest for this stage delay, a bit in a DSP counted as 1/4)",
             blocks.1
         )),
         "{said}"
@@ -827,4 +827,8 @@ fn a_period_that_operations_alone_seem_to_miss_is_met_by_the_netlist() {
     let (code, _, said) = with(&["--pipeline", "2", "--clock-period", "3.4"]);
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("2 stages take 3.502 ns by the estimate"), "{said}");
+    assert!(said.contains("; --pipeline auto takes as many stages as needed"), "{said}");
+    let (code, _, said) = with(&["--pipeline", "0"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.ends_with("combinational, delay 4.983 ns\n"), "{said}");
 }

@@ -840,7 +840,7 @@ fn the_smallest_interval_of_bit_serial_hardware_is_said() {
         code == 2 && said.contains("E0817") && fs::read_dir(folder.path()).expect("a folder").count() == 0,
         "{said}"
     );
-    let from = said.split("ask for --ii ").nth(1).and_then(|t| t.split(' ').next()).expect("the smallest").to_owned();
+    let from = said.split("use --ii ").nth(1).and_then(|t| t.split(' ').next()).expect("the smallest").to_owned();
     let less = (from.parse::<u32>().expect("a number") - 1).to_string();
     assert_eq!(write(&less).0, 2);
     assert_eq!(write(&from).0, 0);

@@ -234,9 +234,23 @@ pub fn four_digits_up(value: f64) -> String {
     four_digits(nearest + unit * 0.001)
 }
 
+/// A delay for people: with at most four significant digits, and rounded up in nanoseconds, so that the printed period
+/// of a clock can be required.
+pub fn delay_digits(delay: f64, unit: &str) -> String {
+    if unit == "ns" { four_digits_up(delay) } else { four_digits(delay) }
+}
+
 /// A positive number for people, with at most four significant digits, that is not above `value`.
 pub fn four_digits_down(value: f64) -> String {
     four_digits_up(-value).trim_start_matches('-').to_owned()
+}
+
+/// Returns a formatted delay with its unit: `ns`, or a plural such as `latency units`.
+pub fn with_unit(delay: &str, unit: &str) -> String {
+    match delay {
+        "1" if unit != "ns" => format!("1 {}", unit.trim_end_matches('s')),
+        _ => format!("{delay} {unit}"),
+    }
 }
 
 /// Returns the diagnostic of a file in UTF-16, which its first bytes show: a byte order mark, or NUL as every second

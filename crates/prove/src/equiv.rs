@@ -292,7 +292,7 @@ pub(super) fn prove_with(
     if let (Some(asked), Some(stated)) = (request.interval, stated_interval)
         && asked != stated
     {
-        differs(&mut report, format!("an interval of {asked} was asked for, the file states {stated}"));
+        differs(&mut report, format!("an interval of {asked} was requested, the file states {stated}"));
         return (report, e);
     }
     if report.interval > 1 {
@@ -325,7 +325,7 @@ pub(super) fn prove_with(
     if let (Some(asked), Some(stated)) = (request.latency, stated)
         && asked != stated
     {
-        differs(&mut report, format!("a latency of {asked} was asked for, the file states {stated}"));
+        differs(&mut report, format!("a latency of {asked} was requested, the file states {stated}"));
         return (report, e);
     }
     if report.input_beats > latency.max(1) {
@@ -360,7 +360,7 @@ fn beats_problem(ports: &PortRoles, request: &Request, interval: u32) -> Option<
         ports.beats.iter().zip(&ports.inputs).map(|(&beat, place)| place.map(|(_, lo)| (beat, lo))).collect();
     match &request.input_timing {
         InputTiming::Beats(Some(asked)) if *asked != stated => {
-            return Some("the file states other beats for its inputs than those that were asked for".into());
+            return Some("the file states other beats for its inputs than the requested ones".into());
         }
         InputTiming::Beats(None) if stated.is_empty() => return Some("the file states no beats for its inputs".into()),
         InputTiming::Accepted | InputTiming::Held if !stated.is_empty() => {

@@ -17,9 +17,9 @@ use super::optimise::{self, OptimiseArgs};
 use super::text::RomStyleArg;
 use super::wrapper::WrapperArgs;
 use super::{ExitStatus, Failure, Global, network, print, report, say, schema, source};
-use crate::compile::{self, Pipeline, Spec, with_unit};
+use crate::compile::{self, Pipeline, Spec};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, Diagnostics, Place, counted, four_digits};
+use crate::diag::{Diagnostic, Diagnostics, Place, counted, four_digits, with_unit};
 use crate::files::Batch;
 use crate::ir::{Model, Op};
 use crate::num::Kif;
@@ -470,7 +470,7 @@ impl Facts {
             }
             format!("{name:<12}{:>9}   {}: {}\n", side.elements, counted(side.bits, "bit"), types.join(", "))
         };
-        let _ = writeln!(out, "{:<12}{}", "form", self.form);
+        let _ = writeln!(out, "{:<12}{}", "format", self.form);
         out.push_str(&side("inputs", &self.inputs));
         out.push_str(&side("outputs", &self.outputs));
         if let Some(kernel) = &self.kernel {

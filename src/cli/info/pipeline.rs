@@ -3,9 +3,9 @@
 use super::super::Failure;
 use super::super::idle::stages_without_logic;
 use super::short;
-use crate::compile::{DelayModel, Optimised, Scheduled, Spec, with_unit};
+use crate::compile::{DelayModel, Optimised, Scheduled, Spec};
 use crate::device::Estimate;
-use crate::diag::{Diagnostic, counted};
+use crate::diag::{Diagnostic, counted, delay_digits, with_unit};
 use crate::ir::Model;
 use crate::schedule::{HeldBits, PathElement, PathStep};
 use serde::Serialize;
@@ -146,7 +146,7 @@ impl PipelineTable {
     pub(super) fn to_text(&self, out: &mut String, all: bool) {
         let (latency, bits) = (counted(self.latency, "clock"), counted(self.register_bits, "register bit"));
         let _ = writeln!(out, "\nlatency {latency}, {bits}{}", self.quality);
-        let in_units = |delay: f64| with_unit(&short(delay), self.delay_unit);
+        let in_units = |delay: f64| with_unit(&delay_digits(delay, self.delay_unit), self.delay_unit);
         let (delay, source, stages) =
             (in_units(self.stage_delay), self.delay_source, counted(self.stages.len(), "stage"));
         let _ = match self.smallest_stage_delay {
@@ -179,7 +179,7 @@ impl PipelineTable {
                 "{:<8}{:>11}{:>9}{:>15}   {made_here} + {balancing} + {inputs} + {outputs} + {valid}",
                 stage.stage,
                 stage.operations,
-                short(stage.delay),
+                delay_digits(stage.delay, self.delay_unit),
                 stage.register_bits
             );
         }
@@ -191,8 +191,7 @@ impl PipelineTable {
         }
         let slowest = self.stages.iter().rev().max_by(|a, b| a.delay.total_cmp(&b.delay)).map(|stage| stage.stage);
         for stage in self.stages.iter().filter(|stage| all || Some(stage.stage) == slowest) {
-            let _ =
-                writeln!(out, "\ncritical path of stage {}, {} {}:", stage.stage, short(stage.delay), self.delay_unit);
+            let _ = writeln!(out, "\ncritical path of stage {}, {}:", stage.stage, in_units(stage.delay));
             let mut line = String::new();
             for part in &stage.path {
                 let text = format!("{} {} {}", part.name, part.operation, short(part.delay));

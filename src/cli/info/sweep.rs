@@ -4,6 +4,7 @@
 use super::super::{ExitStatus, Failure};
 use super::short;
 use crate::compile::{self, Clock, Optimised, ProvedPasses, Spec, Stages};
+use crate::diag::{delay_digits, four_digits_up};
 use crate::emit::Language;
 use crate::report;
 use alir_core::parallel;
@@ -30,7 +31,7 @@ pub(super) struct Row {
     pub(super) register_bits: u64,
     /// Register bits that the schedule places within DSPs.
     pub(super) register_bits_in_blocks: u64,
-    /// No pipeline of these stages and this delay has fewer, those within blocks counted as less.
+    /// Lower bound for as many stages and the delays that the schedule was built with; a bit in a DSP counts less.
     pub(super) register_bits_at_least: u64,
     /// Estimated resources on the device, if one was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,9 +191,11 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
     let period = if rows.iter().any(|row| row.meets_period.is_some()) { "meets period   " } else { "" };
     // On a device the time from input to result includes the registers: the column `latency ns`.
     let whole = if has_device { String::new() } else { format!("{:>15}", "delay in all") };
+    // The certificate covers the delays that the schedule was made by; those of a device depend on the schedule.
+    let bound = if unit == "ns" { "for these delays of operations" } else { "at this delay" };
     let _ = writeln!(
         out,
-        "\n{:<8}{:>12}{:>9}{whole}{:>15}{device}   {period}{proof}fewest register bits at this delay, in {unit}",
+        "\n{:<8}{:>12}{:>9}{whole}{:>15}{device}   {period}{proof}fewest register bits {bound}, in {unit}",
         "stages", "stage delay", "latency", "register bits"
     );
     for row in rows {
@@ -201,13 +204,13 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
             false => format!("at least {}", row.register_bits_at_least),
         };
         if row.register_bits_in_blocks > 0 {
-            let _ = write!(quality, ", {} within multiplier blocks", row.register_bits_in_blocks);
+            let _ = write!(quality, ", {} in DSPs", row.register_bits_in_blocks);
         }
         let device = row.on_device.map_or(String::new(), |on| {
             let OnDevice { ff, dsp, ram, clock_mhz, latency_ns, best, .. } = on;
             let lut = short(on.lut as f64);
             let best = if best { " *" } else { "  " };
-            format!("{:>9}{lut:>9}{ff:>9}{dsp:>6}{ram:>6}{:>12}{best} ", short(clock_mhz), short(latency_ns))
+            format!("{:>9}{lut:>9}{ff:>9}{dsp:>6}{ram:>6}{:>12}{best} ", short(clock_mhz), four_digits_up(latency_ns))
         });
         let proof = match row.proof {
             Some(RowProof::Proved) => "proved    ",
@@ -219,7 +222,7 @@ pub(super) fn to_text(rows: &[Row], unit: &str, out: &mut String) {
             Some(false) => "no             ",
             None => "",
         };
-        let delay = short(row.stage_delay);
+        let delay = delay_digits(row.stage_delay, unit);
         let all = if has_device { String::new() } else { format!("{:>15}", short(row.delay_in_all)) };
         let (stages, latency, bits) = (row.stages, row.latency, row.register_bits);
         let _ = writeln!(out, "{stages:<8}{delay:>12}{latency:>9}{all}{bits:>15}{device}   {period}{proof}{quality}");

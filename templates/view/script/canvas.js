@@ -122,7 +122,7 @@ function ruler() {
     free = left + wide + 6;
     pen.font = `11px ${SANS}`; pen.fillStyle = C.soft;
     const notes = [c.delay ? timed(c.delay) : "", c.bits ? `${c.bits} FF` : ""].filter(Boolean);
-    const whole = notes.join(" · "), first = c.delay ? figure(c.delay) : "";
+    const whole = notes.join(" · "), first = c.delay ? rounded(c.delay) : "";
     const note = [whole, notes[0] || "", first].find(text => pen.measureText(text).width <= room);
     if (note) pen.fillText(note, left, 31);
   }

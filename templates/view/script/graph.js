@@ -29,9 +29,14 @@ for (let i = n - 1; i >= 0; i--)
   for (let k = O.p[i]; k < O.p[i + 1]; k++) { const v = O.a[k]; if (together(v, i)) tail[v] = Math.max(tail[v], tail[i] + O.d[i]); }
 let longest = 0;
 for (let i = 0; i < n; i++) longest = Math.max(longest, arrival[i] + tail[i]);
-const slack = i => longest - arrival[i] - tail[i];
-const figure = x => String(Math.round(x * 1000) / 1000);
-const timed = x => D.unit ? `${figure(x)} ${D.unit}` : figure(x);
+// On a device paths take less than the sum of their operations: carry chains overlap.
+if (D.arrival) arrival.set(D.arrival);
+const slack = i => D.slack ? D.slack[i] : longest - arrival[i] - tail[i];
+// Four significant digits; nanoseconds are rounded up, as the command line prints them.
+const figure = x => String(Number.isInteger(x) ? x : Number(x.toPrecision(4)));
+const above = x => { const near = Number(x.toPrecision(4)); return near >= x - 1e-12 * x ? String(near) : figure(near + 10 ** (Math.floor(Math.log10(near)) - 3)); };
+const rounded = D.unit === "ns" ? above : figure;
+const timed = x => D.unit ? `${rounded(x)} ${D.unit}` : rounded(x);
 
 // Places: a column a stage, inside it a step for each level of logic, long steps in several files.
 const depth = new Uint32Array(n), X = new Float32Array(n), Y = new Float32Array(n);

@@ -51,10 +51,10 @@ function closing(title) {
 function operation(i, before, after) {
   const head = el("h2", `${name(i)}: ${kindOf(i)}`);
   head.prepend(el("i", undefined, { className: "box", style: `background:${hue[O.k[i]]}` }));
-  const rows = [["meaning", O.m[i]], ["type", typed(i)], ["interval", `${O.lo[i]} to ${O.hi[i]}`], ["stage", D.columns[O.s[i]].short]];
+  const rows = [["semantics", O.m[i]], ["type", typed(i)], ["interval", `${O.lo[i]} to ${O.hi[i]}`], ["stage", D.columns[O.s[i]].short]];
   if (D.layers.length) rows.push(["layer", O.y[i] < 0 ? "none" : asks(D.layers[O.y[i]], `layer ${O.y[i]}`)]);
-  rows.push(["own delay", `${timed(O.d[i])}${onPath[i] ? ", on the longest path of its column" : ""}`]);
-  rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the longest path of all`]);
+  rows.push(["own delay", `${timed(O.d[i])}${D.arrival && D.unit === "ns" ? " between registers" : ""}${onPath[i] ? ", on the longest path of its column" : ""}`]);
+  rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the longest path of all stages`]);
   rows.push(["depth", `${operations(depth[i])} from ${D.origin}`]);
   if (outs.has(i)) rows.push(["output", outs.get(i).map(j => D.outputNames[j]).join(", ")]);
   rows.push(["operands", links(Array.from(new Set(operands(i))))], ["read by", links(readers(i))]);
@@ -71,13 +71,15 @@ function column(c) {
   const C = D.columns[c], path = D.paths[c] || [], ops = everything.filter(i => O.s[i] === c).length;
   const rows = [["operations", asks(String(ops), `stage ${c}`)]];
   if (C.delay !== null) rows.push(["longest path", timed(C.delay)]);
-  if (D.registers) rows.push([D.loops ? "register bits" : "register bits behind it", String(C.bits)]);
+  if (D.registers) rows.push([D.loops ? "register bits" : "register bits after it", String(C.bits)]);
   const steps = el("table"), first = el("tr");
-  for (const text of ["longest path", "own delay", "arrival"]) first.append(el("th", text, { className: text === "longest path" ? "" : "n" }));
+  for (const text of ["longest path", "adds", "arrival"]) first.append(el("th", text, { className: text === "longest path" ? "" : "n" }));
   steps.append(first);
+  let before = 0;
   for (const i of path) {
     const tr = el("tr"), td = el("td"); td.append(link(i));
-    tr.append(td, el("td", figure(O.d[i]), { className: "n" }), el("td", figure(arrival[i]), { className: "n" })); steps.append(tr);
+    tr.append(td, el("td", figure(arrival[i] - before), { className: "n" }), el("td", figure(arrival[i]), { className: "n" })); steps.append(tr);
+    before = arrival[i];
   }
   return [closing(el("h2", C.title)), table(rows), ...(path.length ? [steps] : [])];
 }

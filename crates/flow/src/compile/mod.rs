@@ -32,7 +32,6 @@ mod spec;
 mod steps;
 
 pub use machine::{OptimisedMachine, intermediate_machines, schedule_facts};
-pub use policy::with_unit;
 pub use program::{ASSUMPTION, Optimised, Scheduled, optimise};
 pub use proof::{ProvedPasses, append_lowering_proof, input_timing, prove_lowering};
 pub use reuse::{Planned, Reused};
@@ -251,7 +250,7 @@ fn check_hierarchy(hierarchy: Hierarchy, netlist: &Netlist) -> Result<(), Diagno
             "leave it out, or use --hierarchy stages with --pipeline N",
         ),
         Hierarchy::Stages if !netlist.interface.has_stages() => {
-            ("the hardware has no pipeline stages", "ask for some with --pipeline N, without --ii; or leave it out")
+            ("the hardware has no pipeline stages", "add some with --pipeline N, without --ii; or leave it out")
         }
         _ => return Ok(()),
     };

@@ -526,7 +526,8 @@ impl Spec {
             }
         };
         let (count, verb) = (stages(schedule.stages), verb(schedule.stages, "takes", "take"));
-        let help = format!("require {bound}: {count} {verb} {found} ns by the estimate{limit}");
+        let more = if self.goal().stages.is_some() { "; --pipeline auto takes as many stages as needed" } else { "" };
+        let help = format!("require {bound}: {count} {verb} {found} ns by the estimate{limit}{more}");
         Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help))
     }
 
@@ -633,11 +634,12 @@ impl Spec {
     /// Returns the schedule for one goal. The search makes many; the one that is kept is validated in the end.
     fn find(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
         schedule::schedule(model, delay, goal, &self.uses(model, goal)).map_err(|why| {
-            let name = "--clock-period";
+            let clock =
+                BoundFlag { name: "--clock-period", unit: 1.0, unit_name: "ns", overhead: self.time_of_registers() };
             let given = match (self.clock.period, self.delay_model()) {
-                (None, _) => BoundFlag::STAGE_DELAY,
-                (Some(_), DelayModel::Device) => BoundFlag { name, unit: 1.0, overhead: self.time_of_registers() },
-                (Some(_), _) => BoundFlag { name, unit: self.unit_ns(), overhead: self.clock.uncertainty },
+                (None, _) => BoundFlag::stage_delay(self.unit(model).0),
+                (Some(_), DelayModel::Device) => clock,
+                (Some(_), _) => BoundFlag { unit: self.unit_ns(), overhead: self.clock.uncertainty, ..clock },
             };
             Error::request(why.diagnostic(model, &given))
         })
@@ -656,7 +658,7 @@ impl Spec {
             return Err(Error::request(Diagnostic::error("E0801", place, message).with_help(help)));
         }
         if self.pipeline.stages == Some(Stages::Fewest) && self.goal().max_stage_delay.is_none() {
-            let help = "add --clock-period NS or --max-stage-delay D, or ask for a number of stages";
+            let help = "add --clock-period NS or --max-stage-delay D, or use a number of stages";
             return wrong("--pipeline", "auto needs a clock to meet".to_owned(), help);
         }
         let uncertainty = self.clock.uncertainty;
@@ -675,7 +677,7 @@ impl Spec {
             Some(period) if !(period.is_finite() && period >= 0.0) => wrong(
                 "--clock-period",
                 format!("{period} is not a duration"),
-                "a period is a finite number of nanoseconds",
+                "a period is a positive time: 5, 5ns or 200MHz",
             ),
             _ if !(self.unit_ns().is_finite() && self.unit_ns() > 0.0) => {
                 wrong("--delay-unit", format!("{} is no unit", self.unit_ns()), "a unit is a finite number above zero")
@@ -709,14 +711,6 @@ impl Spec {
         let Some(message) = self.registers_alone(period) else { return Ok(period - taken) };
         let help = format!("require {}, or another --device", self.clock.bound(taken));
         Err(Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help)))
-    }
-}
-
-/// Returns a delay, which is formatted already, with its unit by [`Spec::unit`].
-pub fn with_unit(delay: &str, unit: &str) -> String {
-    match delay {
-        "1" if unit != "ns" => format!("1 {}", unit.trim_end_matches('s')),
-        _ => format!("{delay} {unit}"),
     }
 }
 

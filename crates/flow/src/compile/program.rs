@@ -1,10 +1,10 @@
 //! Programs on the road: optimised for a [`Spec`], scheduled, lowered.
 
-use super::policy::{self, Made, with_unit};
+use super::policy::{self, Made};
 use super::spec::{DelayModel, Passes, Spec};
 use super::{Error, bug};
 use crate::options::near;
-use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, four_digits, four_digits_up};
+use alir_core::diag::{Diagnostic, Diagnostics, Place, counted, delay_digits, four_digits, four_digits_up, with_unit};
 use alir_core::ir::{Model, Op};
 use alir_core::num::Interval;
 use alir_hw::device::{Delays, Estimate};
@@ -169,7 +169,7 @@ impl Scheduled<'_> {
         let (model, delay, goal) = (&*self.program, &*self.delays, spec.goal());
         let uses = Uses::whole_values(model);
         let outcome = schedule::schedule(model, delay, &goal, &uses)
-            .map_err(|why| Error::request(why.diagnostic(model, &BoundFlag::STAGE_DELAY)))?;
+            .map_err(|why| Error::request(why.diagnostic(model, &BoundFlag::stage_delay(spec.unit(model).0))))?;
         outcome.check(model, delay, &goal, &uses).map_err(bug)?;
         Ok(outcome)
     }
@@ -179,11 +179,11 @@ impl Scheduled<'_> {
         let outcome = &self.outcome;
         let inside = match outcome.bits_in_blocks {
             0 => String::new(),
-            bits => format!(", {bits} of them within multiplier blocks"),
+            bits => format!(", {bits} of them in DSPs"),
         };
         let counted = match outcome.weight {
             1 => String::new(),
-            weight => format!(", {weight} within blocks counted as one"),
+            weight => format!(", a bit in a DSP counted as 1/{weight}"),
         };
         // The certificate covers the delays that the schedule was made by. Those of a device depend on the schedule.
         let bound = match self.delays {
@@ -207,7 +207,8 @@ impl Scheduled<'_> {
         let longest = || {
             let times = self.stage_times(spec, netlist);
             let longest = times.iter().copied().fold(0.0, f64::max);
-            with_unit(&four_digits(longest), spec.unit(&self.program).0)
+            let unit = spec.unit(&self.program).0;
+            with_unit(&delay_digits(longest, unit), unit)
         };
         let has_clock = spec.delay_model() == DelayModel::Device && netlist.register_bits() > 0;
         let shape = match schedule.stages {
@@ -244,6 +245,9 @@ impl Scheduled<'_> {
             }
         };
         let operations = counted(self.program.nodes().len(), "operation");
+        if axis.is_none() && latency == 0 && bits == 0 {
+            return format!("{name}: {operations}, {shape}");
+        }
         let (bits, quality) = (counted(bits, "register bit"), self.quality());
         // The certificate is about the pipeline.
         let ends = if axis.is_some() { format!("{around}{quality}") } else { quality };

@@ -118,7 +118,7 @@ impl Spec {
         };
         if stream.beats > interval {
             let message = format!("a sample is {} beats, and the core takes one every {interval} clocks", stream.beats);
-            let help = format!("ask for --ii {} or a wider --axis-width, or leave --ii-input beats out", stream.beats);
+            let help = format!("use --ii {} or a wider --axis-width, or leave --ii-input beats out", stream.beats);
             return refuse(message, help);
         }
         let mut places = Vec::with_capacity(widths.len());
@@ -126,7 +126,7 @@ impl Spec {
             let (beat, lo) = (slot.lsb / stream.data_width, slot.lsb % stream.data_width);
             if lo + width > stream.data_width {
                 let message = format!("input {e} begins in beat {beat} and ends in a later one");
-                let help = "ask for an --axis-width that elements fit into, such as a multiple of their slots; or \
+                let help = "use an --axis-width that elements fit into, such as a multiple of their slots; or \
                             leave \
                             --ii-input beats out";
                 return refuse(message, help.into());
@@ -135,7 +135,7 @@ impl Spec {
         }
         if stream.beats == 1 {
             let message = format!("a sample is one beat of {} bits: there is nothing to wait for", stream.data_width);
-            return refuse(message, "ask for a smaller --axis-width, or leave --ii-input beats out".into());
+            return refuse(message, "use a smaller --axis-width, or leave --ii-input beats out".into());
         }
         Ok(Inputs::beats(stream.beats, &places))
     }
@@ -152,7 +152,7 @@ impl Spec {
             problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
         };
         if !self.pipeline.compared.is_empty() {
-            let help = "ask for one; `alir2hdl info` compares several";
+            let help = "use one; `alir2hdl info` compares several";
             problem("E0810", "--ii", "several intervals are given".into(), help);
             return problems;
         }
@@ -176,11 +176,11 @@ impl Spec {
             _ => {}
         }
         if let Some(share) = self.pipeline.least_share.filter(|share| !(0.0..=100.0).contains(share)) {
-            problem("E0815", "--ii-share", format!("{share} is no percentage"), "ask for 0 to 100");
+            problem("E0815", "--ii-share", format!("{share} is no percentage"), "use 0 to 100");
         }
         let interval = self.pipeline.interval.unwrap_or(MAX_INTERVAL);
         if interval == 0 || interval > MAX_INTERVAL {
-            let help = format!("ask for 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
+            let help = format!("use 1 to {MAX_INTERVAL}; 1 is a new sample every clock");
             problem("E0810", "--ii", format!("{interval} is no interval"), &help);
         }
         if let Some(Stages::Exactly(_)) = self.pipeline.stages {
@@ -192,16 +192,16 @@ impl Spec {
         if arrival == Arrival::Held && self.wrapper.is_some() {
             let message =
                 "held does not go with a wrapper, which collects the next sample while the core reads this one";
-            let help = "leave it out: a register captures the sample; or ask for --ii-input beats";
+            let help = "leave it out: a register captures the sample; or use --ii-input beats";
             problem("E0816", "--ii-input", message.into(), help);
         }
         if arrival == Arrival::Beats && self.wrapper.is_none() {
-            let message = "beats are those of a wrapper's stream, and none is asked for";
+            let message = "beats are those of a wrapper's stream, and none is requested";
             problem("E0816", "--ii-input", message.into(), "add --wrapper axis --axis-width BITS, or leave it out");
         }
         if arrival == Arrival::Beats && self.pipeline.engine == Engine::Serial {
             let message = "samples that go through bit by bit as a whole are captured as a whole";
-            problem("E0816", "--ii-input", message.into(), "leave it out, or ask for --ii-engine fold or mixed");
+            problem("E0816", "--ii-input", message.into(), "leave it out, or use --ii-engine fold or mixed");
         }
         if arrival != Arrival::Captured && self.pipeline.register_inputs {
             let message = "inputs that no register captures go without --register-inputs, which asks for one";
@@ -246,8 +246,7 @@ impl<'d> Reused<'d> {
         let (interval, latency, share) = (self.plan.interval(), self.plan.latency(), self.shared());
         if let Some(least) = spec.pipeline.least_share.filter(|least| share < *least) {
             let message = format!("{share:.1} % of the logic share hardware with --ii {interval}, less than {least} %");
-            let help =
-                "ask for another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
+            let help = "use another interval or a smaller share; `alir2hdl info --ii 2,4,8` shows what would be shared";
             let place = Place::Flag("--ii-share".into());
             return Err(Error::request(Diagnostic::error("E0815", place, message).with_help(help)));
         }
@@ -255,9 +254,9 @@ impl<'d> Reused<'d> {
             let help = match &self.plan {
                 Planned::Fold(plan) => {
                     let least = reuse::Figures::new(&self.program, plan).latency_at_least;
-                    format!("ask for {latency}; no plan of these blocks has less than {least}")
+                    format!("use {latency}; no plan of these blocks has less than {least}")
                 }
-                Planned::Serial(..) => format!("ask for {latency}, or for --ii-engine fold"),
+                Planned::Serial(..) => format!("use {latency}, or --ii-engine fold"),
             };
             let message = format!(
                 "with --ii {interval} the smallest latency found is {}, more than {most}",
@@ -877,7 +876,7 @@ fn too_slow(clock: &Clock, interval: u32, best: f64) -> Error {
 /// Returns the error that bit-serial hardware is impossible.
 fn not_serial(interval: u32, refusal: &Refusal) -> Error {
     let place = Place::Flag("--ii-engine".into());
-    let fold = "ask for --ii-engine fold".to_owned();
+    let fold = "use --ii-engine fold".to_owned();
     let (message, help) = match refusal {
         Refusal::NeedsInterval(from) => (
             format!(
@@ -886,7 +885,7 @@ fn not_serial(interval: u32, refusal: &Refusal) -> Error {
                  takes {from} clocks",
                 serial::MAX_DIGIT
             ),
-            if *from <= MAX_INTERVAL { format!("ask for --ii {from} or more, or for --ii-engine fold") } else { fold },
+            if *from <= MAX_INTERVAL { format!("use --ii {from} or more, or --ii-engine fold") } else { fold },
         ),
         Refusal::Operation(what) => (format!("values cannot go through bit by bit: {what}"), fold),
     };

@@ -412,7 +412,7 @@ impl Spec {
         let mut problem = |code, flag: &str, message: &str, help: &str| {
             problems.push(Diagnostic::error(code, Place::Flag(flag.into()), message).with_help(help));
         };
-        let registers = "ask for some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
+        let registers = "add some with --pipeline N, --max-stage-delay D, --clock-period NS or --register-inputs";
         let module = &self.module;
         if self.wrapper.is_some() {
             let help = "leave it out: the wrapper has ports of its own and controls the pipeline itself";

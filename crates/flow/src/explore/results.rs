@@ -1,6 +1,7 @@
 //! Results of the variants, gathered from their folders as rows of one table.
 
 use crate::report::{self, Stage};
+use alir_core::diag::{four_digits, four_digits_up};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -38,8 +39,11 @@ pub struct Row {
     pub proof: Option<String>,
     /// Clocks from input to result.
     pub latency: Option<u64>,
-    /// The longest stage, without registers.
+    /// Critical stage delay, in the units of the delays; of a device with registers.
     pub stage_delay: Option<f64>,
+    /// Unit of `stage_delay`.
+    #[serde(skip)]
+    pub delay_unit: String,
     /// Register bits in the RTL.
     pub register_bits: Option<u64>,
     /// Estimated look-up tables.
@@ -81,9 +85,12 @@ impl Row {
         (self.status == Status::Done).then(|| self.clock().zip(self.area())).flatten()
     }
 
-    fn cells(&self, axes: &[String]) -> Vec<String> {
+    /// Returns the cells of the row; figures in nanoseconds are printed by the first function of `figures`, others by
+    /// the second.
+    fn cells(&self, axes: &[String], (time, figure): Figures) -> Vec<String> {
         let whole = |n: Option<f64>| n.map_or(String::new(), |n| format!("{n:.0}"));
-        let three = |n: Option<f64>| n.map_or(String::new(), |n| format!("{n:.3}"));
+        let shown = |n: Option<f64>| n.map_or(String::new(), figure);
+        let is_time = self.delay_unit == "ns";
         let count = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
         let status = match self.status {
             Status::Done => "done",
@@ -101,23 +108,32 @@ impl Row {
             status.to_owned(),
             self.proof.clone().unwrap_or_default(),
             count(self.latency),
-            three(self.stage_delay),
+            self.stage_delay.map_or(String::new(), if is_time { time } else { figure }),
             count(self.register_bits),
             whole(self.estimated_luts),
             whole(self.estimated_registers),
-            three(self.estimated_mhz),
+            shown(self.estimated_mhz),
             whole(self.luts),
             whole(self.registers),
             whole(self.dsps),
-            three(self.brams).trim_end_matches(".000").to_owned(),
-            three(self.fmax_mhz),
-            three(self.latency_ns),
+            shown(self.brams).trim_end_matches(".000").to_owned(),
+            shown(self.fmax_mhz),
+            self.latency_ns.map_or(String::new(), time),
             if self.best { "yes" } else { "" }.to_owned(),
             self.reason.clone().unwrap_or_default(),
         ]);
         cells
     }
 }
+
+/// Formats of figures in a table: of times in nanoseconds, and of others.
+type Figures = (fn(f64) -> String, fn(f64) -> String);
+
+/// Figures with three decimals, for programs.
+const THREE_DECIMALS: Figures = (|n| format!("{n:.3}"), |n| format!("{n:.3}"));
+
+/// Figures with at most four significant digits, for people.
+const FOUR_DIGITS: Figures = (four_digits_up, four_digits);
 
 /// Everything that was found.
 #[derive(Clone, Debug, Serialize)]
@@ -157,8 +173,8 @@ impl Results {
         ["variant", "model"].into_iter().chain(axes).chain(COLUMNS).collect()
     }
 
-    fn rows(&self) -> impl Iterator<Item = Vec<String>> {
-        self.variants.iter().map(|row| row.cells(&self.axes))
+    fn rows(&self, figures: Figures) -> impl Iterator<Item = Vec<String>> {
+        self.variants.iter().map(move |row| row.cells(&self.axes, figures))
     }
 
     /// For spreadsheets (RFC 4180).
@@ -168,7 +184,7 @@ impl Results {
             false => cell,
         };
         let mut text = self.names().join(",") + "\n";
-        for row in self.rows() {
+        for row in self.rows(THREE_DECIMALS) {
             text.push_str(&row.into_iter().map(quoted).collect::<Vec<_>>().join(","));
             text.push('\n');
         }
@@ -178,7 +194,7 @@ impl Results {
     /// For people: columns of which something is known, under one another.
     pub fn text(&self) -> String {
         let names = self.names();
-        let rows: Vec<Vec<String>> = self.rows().collect();
+        let rows: Vec<Vec<String>> = self.rows(FOUR_DIGITS).collect();
         let known: Vec<usize> =
             (0..names.len()).filter(|&k| names[k] != "model" && rows.iter().any(|row| !row[k].is_empty())).collect();
         let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).chain([names[k].len()]).max().unwrap_or(0);
@@ -196,7 +212,7 @@ impl Results {
     pub fn page(&self, picture: &str, escaped: impl Fn(&str) -> String) -> String {
         let head: String = self.names().iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
         let mut body = String::new();
-        for (row, cells) in self.variants.iter().zip(self.rows()) {
+        for (row, cells) in self.variants.iter().zip(self.rows(FOUR_DIGITS)) {
             let class = match row.status {
                 Status::Failed => "failed",
                 _ if row.best => "best",
@@ -278,6 +294,7 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         proof: proof["verdict"].as_str().map(str::to_owned),
         latency: facts["latency"].as_u64(),
         stage_delay: longest,
+        delay_unit: facts["delay_unit"].as_str().unwrap_or_default().to_owned(),
         register_bits: facts["register_bits"].as_u64(),
         estimated_luts: estimate["lut"].as_f64(),
         estimated_registers: estimate["ff"].as_f64(),
@@ -290,7 +307,10 @@ fn row(folder: &Path, name: &str, described: &Value, synthesises: bool) -> Row {
         latency_ns: None,
         best: false,
     };
-    row.latency_ns = row.latency.zip(row.clock()).filter(|(_, mhz)| *mhz > 0.0).map(|(n, mhz)| n as f64 * 1000.0 / mhz);
+    // The estimated frequency is rounded; its period is not.
+    let estimated = estimate["period_ns"].as_f64().filter(|_| row.luts.is_none());
+    let period = estimated.or_else(|| row.clock().map(|mhz| 1000.0 / mhz));
+    row.latency_ns = row.latency.zip(period).map(|(n, ns)| n as f64 * ns).filter(|ns| ns.is_finite() && *ns > 0.0);
     row
 }
 
@@ -314,7 +334,7 @@ fn said(log: &Path) -> Option<String> {
         return None;
     }
     if text.contains("\"verdict\": \"differs\"") {
-        return Some("the text differs from the model".into());
+        return Some("the RTL differs from the model".into());
     }
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let wrong = |line: &&str| line.to_ascii_lowercase().contains("error");
@@ -352,7 +372,8 @@ mod tests {
 
     fn metadata(latency: u32, lut: f64, mhz: f64) -> String {
         json!({ "latency": latency, "register_bits": 9, "stages": [{ "delay": 1.5 }, { "delay": 2.5 }],
-                "estimate": { "lut": lut, "ff": 9, "clock_mhz": mhz, "dsp": 0, "ram": 0 } })
+                "estimate": { "lut": lut, "ff": 9, "dsp": 0, "ram": 0,
+                              "clock_mhz": mhz, "period_ns": 1000.0 / mhz + 0.25 } })
         .to_string()
     }
 
@@ -387,14 +408,15 @@ mod tests {
         assert_eq!(results.counts(), (3, 3, 1));
         let of = |name: &str| results.variants.iter().find(|row| row.variant == name).expect("a row");
         assert_eq!(of("broken").reason.as_deref(), Some("generate: error[E0503] at --pipeline: no"));
-        assert_eq!(of("differs").reason.as_deref(), Some("prove: the text differs from the model"));
+        assert_eq!(of("differs").reason.as_deref(), Some("prove: the RTL differs from the model"));
         assert_eq!(of("mute").reason.as_deref(), Some("generate: exit status 7"));
         assert_eq!((of("open").status, &of("open").reason), (Status::Open, &None));
-        assert_eq!((of("done").stage_delay, of("done").latency_ns), (Some(2.5), Some(20.0)));
+        assert_eq!((of("done").stage_delay, of("done").latency_ns), (Some(2.5), Some(20.5)));
         // Smaller, faster, and beaten in both.
         assert_eq!([of("done").best, of("fast").best, of("slow").best, of("open").best], [true, true, false, false]);
         assert_eq!(results.csv().lines().count(), 8);
         assert!(results.csv().starts_with("variant,model,pipeline,status,"));
+        assert!(results.csv().contains(",20.500,") && results.text().contains("  20.5  "), "{}", results.text());
     }
 
     #[test]

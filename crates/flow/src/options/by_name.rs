@@ -123,7 +123,7 @@ const OPTIONS: &[NamedOption] = &[
     flag("assume_intervals", store!(assume_intervals, flag_value)),
     value("retime", &[], store!(some retime, |value| choice(value, RETIME))),
     value("pipeline", &["stages"], store!(some stages, |value: &OptionValue| stages(&value.to_string()))),
-    value("ii", &[], store!(some intervals, intervals)),
+    value("ii", &[], store!(some intervals, |value: &OptionValue| intervals(&value.to_string()))),
     value("max_luts", &[], store!(some max_luts, unsigned::<u64>)),
     value("max_ffs", &[], store!(some max_ffs, unsigned::<u64>)),
     value("ii_share", &[], store!(some ii_share, real)),
@@ -372,8 +372,11 @@ pub fn stages(text: &str) -> Result<Stages, String> {
     }
 }
 
-fn intervals(value: &OptionValue) -> Result<Vec<u32>, String> {
-    let words = value.to_string();
+/// Parses initiation intervals: numbers of clocks with commas, or `auto`, which is an empty list.
+///
+/// # Errors
+/// Returns the expected form.
+pub fn intervals(words: &str) -> Result<Vec<u32>, String> {
     if words == "auto" {
         return Ok(Vec::new());
     }

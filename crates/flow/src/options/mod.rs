@@ -16,8 +16,8 @@ mod ports;
 mod stage_counts;
 
 pub use by_name::{
-    OptionFault, OptionValue, choice, choices, flag_value, frequency, invalid, near, or_next, path, paths, period,
-    real, stages, text, texts, unsigned, within,
+    OptionFault, OptionValue, choice, choices, flag_value, frequency, intervals, invalid, near, or_next, path, paths,
+    period, real, stages, text, texts, unsigned, within,
 };
 pub(crate) use by_name::{POLARITIES, PORT_STYLES};
 pub use description::DescriptionOptions;

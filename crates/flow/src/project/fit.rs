@@ -1,8 +1,8 @@
 //! Warnings about parts of a folder that the finished hardware does not fit by the estimate.
 
-use super::{Flow, FolderSpec, nanoseconds, nextpnr_device};
+use super::{Flow, FolderSpec, nextpnr_device};
 use crate::compile::{Hardware, Spec, Target};
-use alir_core::diag::{Diagnostic, Place};
+use alir_core::diag::{Diagnostic, Place, four_digits, four_digits_up};
 use alir_hw::device::Device;
 use alir_hw::netlist::Netlist;
 
@@ -24,8 +24,8 @@ impl FolderSpec<'_> {
             }
             let message = format!(
                 "estimated clock period {} ns on {part}, {} ns too long: the schedule is for {}",
-                nanoseconds(period),
-                nanoseconds(excess),
+                four_digits_up(period),
+                four_digits(excess),
                 spec.device().name()
             );
             let help = format!("the first --device decides the schedule: name {part} first, or write a folder for it");

@@ -14,7 +14,7 @@ pub use parts::{BOARDS, Board, DEVICES, PartFamily, edits, families, family_pref
 
 use crate::compile::Provenance;
 use crate::verify::{MachineRun, Rows, Testbench, Vectors, in_quotes};
-use alir_core::diag::four_digits;
+use alir_core::diag::{four_digits, four_digits_up};
 use alir_core::files::FileSet;
 use alir_hw::device::{Estimate, Surroundings};
 use alir_hw::emit::axis::{Axis, AxisNames};
@@ -113,9 +113,9 @@ impl<'a> FolderSpec<'a> {
             return String::new();
         }
         let what = if estimate.ff > 0 { "clock period" } else { "path" };
-        let (period, missing) = (nanoseconds(estimate.period_ns), estimate.period_ns - self.clock_ns);
+        let (period, missing) = (four_digits_up(estimate.period_ns), estimate.period_ns - self.clock_ns);
         let than = if self.is_default_clock { "longer than the default clock period" } else { "too long" };
-        let missing = if missing > 0.0005 { format!(", {} ns {than}", nanoseconds(missing)) } else { String::new() };
+        let missing = if missing > 0.0005 { format!(", {} ns {than}", four_digits(missing)) } else { String::new() };
         format!("; estimated {what} {period} ns on {}{missing}", estimate.device)
     }
 
@@ -318,7 +318,7 @@ impl View<'_> {
             None => "no uncertainty".to_owned(),
         };
         format!(
-            "clock of {} ns{default}, {uncertainty}, inputs {} ns after it, outputs {} ns before it",
+            "clock of {} ns{default}, {uncertainty}, inputs {} ns after its edge, outputs {} ns before it",
             self.period, self.input_delay, self.output_delay
         )
     }

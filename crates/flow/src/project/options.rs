@@ -227,14 +227,20 @@ impl ProjectOptions {
         board.chain(named.into_iter().chain(families).filter_map(NamedDevice::part)).collect()
     }
 
-    /// Returns the parts of the flows, or the device if no flow has one, and the clock, for people.
+    /// Returns the parts of the flows, or the device if no flow has one, and the clock, for people. A part without
+    /// package has the one that nextpnr gets.
     pub fn purpose(&self, spec: &Spec) -> String {
         let named = self.parts();
         let part = |flow: Flow| {
             let is_of_flow = |part: &&&str| find(part).is_ok_and(|known| known.flow == flow);
-            named.iter().find(is_of_flow).map_or(default_part(flow), |part| *part)
+            let part = named.iter().find(is_of_flow).map_or(default_part(flow), |part| *part);
+            let is_bare = flow == Flow::Yosys && find(part).is_ok_and(|known| known.prefix.len() == part.len());
+            match nextpnr_device(part) {
+                Ok(device) if is_bare => format!("{part} ({})", device.options),
+                _ => part.to_owned(),
+            }
         };
-        let parts: Vec<&str> = self.flows_with_part().map(part).collect();
+        let parts: Vec<String> = self.flows_with_part().map(part).collect();
         let device = if parts.is_empty() { spec.device().name().to_owned() } else { parts.join(", ") };
         format!("{device} at {} ns", four_digits(self.period()))
     }
@@ -286,6 +292,18 @@ impl ProjectOptions {
             problems.push(refuse("--packing", message).with_help("leave --packing out"));
         }
         problems
+    }
+
+    /// Returns a warning about a clock above the limit of the processor's AXI ports, which the board's design clocks
+    /// with the model.
+    pub fn board_clock(&self) -> Option<Diagnostic> {
+        let board = self.board.filter(|board| 1000.0 / self.period() > f64::from(board.most_mhz))?;
+        let (clock, most) = (four_digits(1000.0 / self.period()), board.most_mhz);
+        let message =
+            format!("{clock} MHz, and the AXI ports of the processor on {} run at {most} MHz at most", board.name);
+        let help = format!("--freq {most} or less");
+        let flag = if self.hardware.freq.is_some() { "--freq" } else { "--clock-period" };
+        Some(Diagnostic::warning("W0808", Place::Flag(flag.into()), message).with_help(help))
     }
 
     /// Returns the options of the hardware, with the AXI4-Stream wrapper that a board implies.
@@ -342,8 +360,18 @@ impl ProjectOptions {
         self.parts().into_iter().filter(lacks).map(warning).collect()
     }
 
-    /// Returns a note about a default part and clock.
-    pub fn assumption(&self) -> Option<Diagnostic> {
+    /// Returns notes about a default part and a default clock.
+    pub fn assumptions(&self) -> Vec<Diagnostic> {
+        let clock = self.is_default_clock().then(|| {
+            let message = format!("no clock is given: the folder is for {} ns", four_digits(self.period()));
+            let help = "--clock-period NS or --freq MHZ takes another clock";
+            Diagnostic::note("N0803", Place::Flag("--clock-period".into()), message).with_help(help)
+        });
+        self.default_part_note().into_iter().chain(clock).collect()
+    }
+
+    /// Returns a note about a default part; `None` if a device or board is named.
+    fn default_part_note(&self) -> Option<Diagnostic> {
         if !self.hardware.devices.is_empty() || self.board.is_some() {
             return None;
         }

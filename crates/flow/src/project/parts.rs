@@ -186,13 +186,33 @@ pub struct Board {
     pub board_part: &'static str,
     /// `true` for the processor of Zynq UltraScale+; `false` for that of Zynq-7000.
     pub ultrascale: bool,
+    /// Fastest clock of the AXI ports between processor and logic in MHz (data sheets DS925 and DS187).
+    pub most_mhz: u32,
 }
 
 /// The boards that are known.
 pub const BOARDS: &[Board] = &[
-    Board { name: "kv260", part: "xck26-sfvc784-2LV-c", board_part: "xilinx.com:kv260_som:part0:*", ultrascale: true },
-    Board { name: "zcu102", part: "xczu9eg-ffvb1156-2-e", board_part: "xilinx.com:zcu102:part0:*", ultrascale: true },
-    Board { name: "pynq-z2", part: "xc7z020clg400-1", board_part: "tul.com.tw:pynq-z2:part0:*", ultrascale: false },
+    Board {
+        name: "kv260",
+        part: "xck26-sfvc784-2LV-c",
+        board_part: "xilinx.com:kv260_som:part0:*",
+        ultrascale: true,
+        most_mhz: 333,
+    },
+    Board {
+        name: "zcu102",
+        part: "xczu9eg-ffvb1156-2-e",
+        board_part: "xilinx.com:zcu102:part0:*",
+        ultrascale: true,
+        most_mhz: 333,
+    },
+    Board {
+        name: "pynq-z2",
+        part: "xc7z020clg400-1",
+        board_part: "tul.com.tw:pynq-z2:part0:*",
+        ultrascale: false,
+        most_mhz: 250,
+    },
 ];
 
 /// The device that a part number names: the longest that it begins with.

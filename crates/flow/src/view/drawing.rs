@@ -72,6 +72,8 @@ pub struct Drawing {
     pub(super) origin: &'static str,
     /// The longest path of each column; empty where a column has none.
     pub(super) paths: Vec<Vec<u32>>,
+    /// Arrival and slack of each box; `None` if they are the sums of its own delays.
+    pub(super) times: Option<(Vec<f64>, Vec<f64>)>,
     /// Outputs: name, and what drives it.
     pub(super) outputs: Vec<(String, Option<u32>)>,
     pub(super) observed: Option<Observed>,
@@ -216,6 +218,8 @@ impl Drawing {
             "layers": self.layers,
             "origin": self.origin,
             "paths": self.paths,
+            "arrival": self.times.as_ref().map(|times| &times.0),
+            "slack": self.times.as_ref().map(|times| &times.1),
             "outputs": outputs.clone().map(|(_, v)| v.map_or(-1, i64::from)).collect::<Vec<_>>(),
             "outputNames": outputs.map(|(name, _)| name).collect::<Vec<_>>(),
             "samples": samples,

@@ -312,6 +312,7 @@ impl Drawing {
             layers: Vec::new(),
             origin: "inputs and registers",
             paths,
+            times: None,
             outputs,
             observed,
             nodes: draft.nodes,

@@ -117,6 +117,7 @@ impl Drawing {
             layers: pipeline.layers.names().to_vec(),
             origin: "the inputs",
             paths: std::iter::repeat_n(Vec::new(), without).chain(paths).collect(),
+            times: Some((pipeline.view.arrivals.clone(), pipeline.view.slacks.clone())),
             outputs: outputs.collect(),
             observed: None,
         }
@@ -211,6 +212,7 @@ impl Drawing {
         Drawing {
             nodes,
             paths: vec![Vec::new(); clocks.len() + 1],
+            times: None,
             columns: std::iter::once(inputs).chain(clocks.iter().map(named)).collect(),
             has_registers: true,
             has_loops: false,

@@ -2,7 +2,7 @@
 
 use super::bounds::{Labels, earliest, smallest_limit};
 use super::graph::Graph;
-use alir_core::diag::{Diagnostic, Place, counted, four_digits, four_digits_up};
+use alir_core::diag::{Diagnostic, Place, counted, four_digits, four_digits_up, with_unit};
 use alir_core::ir::{Model, ValueId};
 
 /// Objective of scheduling for a given number of stages.
@@ -174,25 +174,30 @@ pub struct BoundFlag<'a> {
     pub name: &'a str,
     /// Value of one unit of the delays in the option's unit.
     pub unit: f64,
+    /// Name of the option's unit, such as `ns` or `latency units`.
+    pub unit_name: &'a str,
     /// Difference of the option's value and the bound, in the option's unit: the register's share of a clock period.
     pub overhead: f64,
 }
 
-impl BoundFlag<'_> {
-    /// The bound as it is, in the unit of the delays.
-    pub const STAGE_DELAY: BoundFlag<'static> = BoundFlag { name: "--max-stage-delay", unit: 1.0, overhead: 0.0 };
+impl<'a> BoundFlag<'a> {
+    /// Creates the option for a bound in the unit of the delays, which is called `unit_name`.
+    pub fn stage_delay(unit_name: &'a str) -> BoundFlag<'a> {
+        BoundFlag { name: "--max-stage-delay", unit: 1.0, unit_name, overhead: 0.0 }
+    }
 }
 
 impl Infeasible {
     /// Returns the message for the user.
     ///
-    /// `model` is the program that was to be scheduled; operations are named by their number in the file it comes from.
+    /// `model` is the program that was to be scheduled; operations are named as in the RTL file.
     /// `given` is the option that set the bound: the message suggests values in its unit.
     pub fn diagnostic(&self, model: &Model, given: &BoundFlag) -> Diagnostic {
         let flag = |flag: &str| Place::Flag(flag.to_owned());
         let bound_flag = given.name;
         let in_unit = |delay: f64| if given.unit == 1.0 { delay } else { delay * given.unit };
         let to_ask = |delay: f64| in_unit(delay) + given.overhead;
+        let shown = |delay: String| with_unit(&delay, given.unit_name);
         match *self {
             Infeasible::NotADelay { flag: option, value } => {
                 Diagnostic::error("E0501", flag(option), format!("{value} is not a delay"))
@@ -200,28 +205,29 @@ impl Infeasible {
             }
             Infeasible::TooManyStages { asked, most } => {
                 Diagnostic::error("E0502", flag("--pipeline"), format!("{asked} stages are more than {most}"))
-                    .with_help(format!("ask for {most} or fewer"))
+                    .with_help(format!("use {most} or fewer"))
             }
             Infeasible::TooSlow { operation, delay, bound } => {
                 let enough = four_digits_up(to_ask(delay));
-                let (delay, bound) = (four_digits(in_unit(delay)), four_digits(in_unit(bound)));
+                // The delay that is stated can be required.
+                let (delay, bound) = (shown(four_digits_up(in_unit(delay))), shown(four_digits(in_unit(bound))));
                 let who = match operation {
                     Some(id) => {
                         let node = model.node(id);
-                        format!("operation {} ({}) alone takes {delay}", node.origin, node.op.name())
+                        format!("v{} ({}) alone takes {delay}", node.origin, node.op.name())
                     }
-                    None => format!("what lies outside (--input-delay, --output-delay) alone takes {delay}"),
+                    None => format!("--input-delay or --output-delay alone takes {delay}"),
                 };
                 Diagnostic::error("E0503", flag(bound_flag), format!("{who}, more than a stage's {bound}"))
-                    .with_help(format!("no number of stages helps; ask for {bound_flag} {enough} or more"))
+                    .with_help(format!("no number of stages helps; require {bound_flag} {enough} or more"))
             }
             Infeasible::TooFewStages { asked, bound, needed, least } => {
-                let (bound, least) = (four_digits(in_unit(bound)), four_digits_up(to_ask(least)));
+                let (bound, least) = (shown(four_digits(in_unit(bound))), four_digits_up(to_ask(least)));
                 let message =
-                    format!("{} asked, {needed} needed for a stage delay of {bound}", counted(asked, "stage"));
+                    format!("{} requested, {needed} needed for a stage delay of {bound}", counted(asked, "stage"));
                 Diagnostic::error("E0504", flag("--pipeline"), message).with_help(match asked {
-                    0 => format!("ask for {needed} stages, or for {bound_flag} {least} without any"),
-                    _ => format!("ask for {needed} stages, or for {bound_flag} {least}"),
+                    0 => format!("require {needed} stages, or {bound_flag} {least} without any"),
+                    _ => format!("require {needed} stages, or {bound_flag} {least}"),
                 })
             }
         }

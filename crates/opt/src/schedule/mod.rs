@@ -301,11 +301,11 @@ mod tests {
         let goal = Goal { max_stage_delay: Some(4.0), ..Goal::stages(2) };
         let error = plain(&model, &goal).unwrap_err();
         assert_eq!(error, Infeasible::TooFewStages { asked: 2, bound: 4.0, needed: 3, least: 5.0 });
-        let text = error.diagnostic(&model, &BoundFlag::STAGE_DELAY).to_string();
-        assert!(text.contains("2 stages asked, 3 needed") && text.contains("--max-stage-delay 5"), "{text}");
-        let text =
-            error.diagnostic(&model, &BoundFlag { name: "--clock-period", unit: 0.5, overhead: 0.25 }).to_string();
-        assert!(text.contains("stage delay of 2") && text.contains("--clock-period 2.75"), "{text}");
+        let text = error.diagnostic(&model, &BoundFlag::stage_delay("latency units")).to_string();
+        assert!(text.contains("2 stages requested, 3 needed") && text.contains("--max-stage-delay 5"), "{text}");
+        let clock = BoundFlag { name: "--clock-period", unit: 0.5, unit_name: "ns", overhead: 0.25 };
+        let text = error.diagnostic(&model, &clock).to_string();
+        assert!(text.contains("stage delay of 2 ns") && text.contains("--clock-period 2.75"), "{text}");
         assert!(plain(&model, &Goal { output_delay: f64::NAN, ..Goal::stages(2) }).is_err());
     }
 

@@ -69,17 +69,18 @@ pub struct ScheduleView {
     pub stages: Vec<StageView>,
     /// Bits of the layer after the last stage; all 0 if there is none.
     pub output_registers: HeldBits,
+    /// Time of each operation's result after the start of its stage, in the units of the delays.
+    pub arrivals: Vec<f64>,
+    /// Slack of each operation in the units of the delays: the longest path of all stages, less the longest path
+    /// through the operation.
+    pub slacks: Vec<f64>,
 }
 
 /// Looks at a legal schedule made for `goal`. Bits are those of `uses`, so with `netlist::uses` those of the hardware.
 pub fn view(model: &Model, delay: &dyn Delay, goal: &Goal, uses: &Uses, schedule: &Schedule) -> ScheduleView {
-    let mut view = ScheduleView {
-        stages: paths(model, delay, goal, schedule)
-            .into_iter()
-            .map(|path| StageView { path, ..StageView::default() })
-            .collect(),
-        ..ScheduleView::default()
-    };
+    let StagePaths { longest, arrivals, slacks } = paths(model, delay, goal, schedule);
+    let stages = longest.into_iter().map(|path| StageView { path, ..StageView::default() });
+    let mut view = ScheduleView { stages: stages.collect(), arrivals, slacks, ..ScheduleView::default() };
     let live = live(model);
     for id in model.ids().filter(|id| live[id.index()]) {
         if !matches!(model.node(id).op, Op::Input { .. } | Op::Const { .. }) {
@@ -128,12 +129,24 @@ fn count(view: &mut ScheduleView, uses: &Uses, class: &Class, schedule: &Schedul
     }
 }
 
-/// The longest path of each stage; of equal ones the one that ends first in the program.
-fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> Vec<Vec<PathStep>> {
+/// Paths within stages.
+struct StagePaths {
+    /// Longest path of each stage; of equal ones the one that ends first in the program.
+    longest: Vec<Vec<PathStep>>,
+    /// See [`ScheduleView::arrivals`].
+    arrivals: Vec<f64>,
+    /// See [`ScheduleView::slacks`].
+    slacks: Vec<f64>,
+}
+
+/// Times every path within a stage.
+fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> StagePaths {
     let stages = schedule.stages.max(1);
     let (before, after) = (goal.delay_before(), goal.delay_after());
     let live = live(model);
     let paths = delay.paths(model);
+    // Time that a register still needs after a point.
+    let register = |p: u32| paths.point(p).behind;
     let operations = model.nodes().len();
     let stage_of = |element: usize| schedule.stage.get(element).copied().unwrap_or(stages);
     // Arrival at each point, and the point on the way.
@@ -174,7 +187,7 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
             arrival[p as usize] = at;
             let after = if element < operations { 0.0 } else { after };
             if !is_const(element) {
-                note(stage, at + point.behind + after, Some(p), after);
+                note(stage, at + register(p) + after, Some(p), after);
             }
         }
     }
@@ -183,19 +196,45 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
     }
     for &p in paths.shown() {
         if stage_of(paths.element(p)) == stages && !is_const(paths.element(p)) {
-            note(stages, arrival[p as usize] + paths.point(p).behind + after, Some(p), after);
+            note(stages, arrival[p as usize] + register(p) + after, Some(p), after);
         }
     }
     let has_inputs = model.nodes().iter().any(|node| matches!(node.op, Op::Input { .. }));
     // Inputs arrive even where nothing in the first stage reads them.
     let waits = has_inputs && before > longest[0].0;
+    // Time after each point until the end of its stage.
+    let mut tail: Vec<f64> = (0..paths.len() as u32).map(register).collect();
+    for &p in paths.shown().iter().filter(|&&p| stage_of(paths.element(p)) == stages) {
+        tail[p as usize] = register(p) + after;
+    }
+    for p in (0..paths.len() as u32).rev() {
+        let element = paths.element(p);
+        if element >= operations {
+            tail[p as usize] = register(p) + after;
+        }
+        if live.get(element) == Some(&false) {
+            continue;
+        }
+        for arc in paths.arcs(p) {
+            let From::Point(q) = arc.from else { continue };
+            if stage_of(paths.element(q)) == stage_of(element) && !is_const(paths.element(q)) {
+                tail[q as usize] = tail[q as usize].max(arc.time + tail[p as usize]);
+            }
+        }
+    }
+    let most = longest.iter().map(|end| end.0).fold(if waits { before } else { 0.0 }, f64::max);
+    let latest = |element: usize, time: &dyn Fn(usize) -> f64| {
+        paths.points_of(element).map(|p| time(p as usize)).fold(0.0, f64::max)
+    };
+    let arrivals = (0..operations).map(|element| latest(element, &|p| arrival[p])).collect();
+    let slacks = (0..operations).map(|element| (most - latest(element, &|p| arrival[p] + tail[p])).max(0.0)).collect();
     let steps_to = |end: Option<u32>, more: f64| {
         let mut steps = Vec::new();
         if more > 0.0 {
             steps.push(PathStep { what: PathElement::After, delay: more });
         }
         let mut at = end;
-        let mut behind = end.map_or(0.0, |p| paths.point(p).behind);
+        let mut last = end.map_or(0.0, register);
         while let Some(p) = at {
             let element = paths.element(p);
             let what = match element.checked_sub(operations) {
@@ -209,11 +248,11 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
                 _ => 0.0,
             };
             let begins = from[p as usize].map_or(outside, |q| arrival[q as usize]);
-            steps.push(PathStep { what, delay: arrival[p as usize] - begins + behind });
+            steps.push(PathStep { what, delay: arrival[p as usize] - begins + last });
             if outside > 0.0 {
                 steps.push(PathStep { what: PathElement::Before, delay: outside });
             }
-            behind = 0.0;
+            last = 0.0;
             at = from[p as usize];
         }
         steps.reverse();
@@ -223,7 +262,7 @@ fn paths(model: &Model, delay: &dyn Delay, goal: &Goal, schedule: &Schedule) -> 
     if waits {
         all[0] = vec![PathStep { what: PathElement::Before, delay: before }];
     }
-    all
+    StagePaths { longest: all, arrivals, slacks }
 }
 
 #[cfg(test)]
@@ -269,6 +308,15 @@ mod tests {
                 let sum: f64 = stage.path.iter().map(|step| step.delay).sum();
                 assert!((sum - delay).abs() <= 1e-9 * delay.max(1.0), "seed {seed}: {sum} and {delay}");
             }
+            let longest = outcome.stage_delays.iter().copied().fold(0.0, f64::max);
+            for (stage, delay) in view.stages.iter().zip(&outcome.stage_delays) {
+                let mut ops = stage.path.iter().filter_map(|step| match step.what {
+                    PathElement::Op(id) => Some(view.slacks[id.index()]),
+                    _ => None,
+                });
+                assert!(ops.all(|slack| slack <= longest - delay + 1e-9 * longest.max(1.0)), "seed {seed}");
+            }
+            assert!(view.slacks.iter().all(|slack| (0.0..=longest.max(0.5)).contains(slack)), "seed {seed}");
             let stages: u64 = view.stages.iter().map(|stage| stage.held.total()).sum();
             let edges = view.input_registers.total() + view.output_registers.total();
             assert_eq!(stages + edges, outcome.register_bits, "seed {seed}");

@@ -263,9 +263,7 @@ impl SimError {
                 program.to_uppercase().replace('+', "_"),
             )),
             SimError::Refused { .. } => error("E1002"),
-            SimError::Timeout { .. } => {
-                error("E1003").with_help("allow more with --timeout, or ask for fewer --vectors")
-            }
+            SimError::Timeout { .. } => error("E1003").with_help("allow more with --timeout, or use fewer --vectors"),
             SimError::Crashed { cause: Cause::Memory(_), .. } => {
                 error("E1004").with_help("give it more memory, or choose another simulator with --sim")
             }

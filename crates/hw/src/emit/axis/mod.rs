@@ -225,7 +225,7 @@ impl Stream {
             Packing::Slot(width) => {
                 let message = format!("{side} have elements of {widest} bits, which do not fit into {width}");
                 return Err(Diagnostic::error("E0611", Place::Flag("--packing".into()), message)
-                    .with_help("leave it out for the smallest slot that fits, or ask for `dense`"));
+                    .with_help("leave it out for the smallest slot that fits, or use `dense`"));
             }
         };
         let mut end: u64 = 0;
