@@ -4,7 +4,7 @@ use crate::gates::run;
 use crate::harness::skip;
 use alir_testing::random::SplitMix;
 use alir_testing::tools::tool;
-use alir2hdl::rtl::netlist::CellFamily;
+use alir2hdl::rtl::netlist::{CellFamily, GENERIC_CELLS};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -211,7 +211,8 @@ fn bench(cells: &[Cell]) -> String {
                 own.push(format!(".{name}({side}o{n}_{name})"));
             }
             let given = if params.is_empty() { String::new() } else { format!(" #({})", params.join(", ")) };
-            let _ = writeln!(out, "    {side}{name}{given} {side}u{n} ({});", own.join(", "));
+            let kind = if name.starts_with('$') { format!("\\{side}{name} ") } else { format!("{side}{name}") };
+            let _ = writeln!(out, "    {kind}{given} {side}u{n} ({});", own.join(", "));
         }
         for output in outputs.split_whitespace() {
             let (pin, _) = port(output);
@@ -236,6 +237,11 @@ fn bench(cells: &[Cell]) -> String {
 
 /// Compares a library, where Icarus and Yosys' cells are installed.
 fn compare(family: CellFamily, files: &[&str], cells: &[Cell]) {
+    compare_text((family.name(), family.text()), files, cells);
+}
+
+/// Compares a library of this name and text, where Icarus and Yosys' cells are installed.
+fn compare_text((library, text): (&str, &str), files: &[&str], cells: &[Cell]) {
     let (Some(yosys), Some(_)) = (tool("yosys"), tool("iverilog")) else { return };
     let share: PathBuf = yosys.parent().and_then(Path::parent).map(|prefix| prefix.join("share/yosys")).unwrap();
     let models: Vec<String> = files.iter().map(|file| share.join(file).display().to_string()).collect();
@@ -243,7 +249,7 @@ fn compare(family: CellFamily, files: &[&str], cells: &[Cell]) {
         return skip("yosys", "its cell models are not where they should be");
     }
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("ours.v"), renamed(family.text())).unwrap();
+    std::fs::write(dir.path().join("ours.v"), renamed(text)).unwrap();
     std::fs::write(dir.path().join("bench.v"), bench(cells)).unwrap();
     let mut args =
         vec!["-g2012", "-DNO_ICE40_DEFAULT_ASSIGNMENTS", "-s", "bench", "-o", "bench.vvp", "bench.v", "ours.v"];
@@ -252,7 +258,41 @@ fn compare(family: CellFamily, files: &[&str], cells: &[Cell]) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let said = run(dir.path(), "vvp", &["-n", "bench.vvp"]).unwrap();
     let said = String::from_utf8_lossy(&said.stdout);
-    assert!(said.trim_end().ends_with("bad 0"), "{}: {said}", family.name());
+    assert!(said.trim_end().ends_with("bad 0"), "{library}: {said}");
+}
+
+#[test]
+fn generic_cells_are_those_of_yosys() {
+    let leaked = |text: String| -> &'static str { text.leak() };
+    let mut cells: Vec<Cell> = vec![
+        ("$lut", "WIDTH=1 LUT=?2", "A", "Y"),
+        ("$lut", "WIDTH=4 LUT=?16", "A:4", "Y"),
+        ("$_BUF_", "", "A", "Y"),
+        ("$_NOT_", "", "A", "Y"),
+        ("$_MUX_", "", "A B S", "Y"),
+        ("$_NMUX_", "", "A B S", "Y"),
+        ("$_AOI3_", "", "A B C", "Y"),
+        ("$_OAI3_", "", "A B C", "Y"),
+        ("$_AOI4_", "", "A B C D", "Y"),
+        ("$_OAI4_", "", "A B C D", "Y"),
+        ("$_MUX4_", "", "A B C D S T", "Y"),
+        ("$_DFF_P_", "", "C@ D", "Q"),
+        ("$_DFF_N_", "", "C@ D", "Q"),
+    ];
+    let gates = ["AND", "NAND", "OR", "NOR", "XOR", "XNOR", "ANDNOT", "ORNOT"];
+    cells.extend(gates.map(|gate| -> Cell { (leaked(format!("$_{gate}_")), "", "A B", "Y") }));
+    for n in 0..16 {
+        let level = |bit: u32| if n >> bit & 1 == 0 { 'P' } else { 'N' };
+        let (clock, reset, value, enable) = (level(0), level(1), n >> 2 & 1, level(3));
+        cells.push((leaked(format!("$_DFFE_{clock}{enable}_")), "", "C@ D E", "Q"));
+        for kind in ["DFF", "SDFF"] {
+            cells.push((leaked(format!("$_{kind}_{clock}{reset}{value}_")), "", "C@ D R", "Q"));
+        }
+        for kind in ["DFFE", "SDFFE", "SDFFCE"] {
+            cells.push((leaked(format!("$_{kind}_{clock}{reset}{value}{enable}_")), "", "C@ D E R", "Q"));
+        }
+    }
+    compare_text(("generic", GENERIC_CELLS), &["simcells.v", "simlib.v"], &cells);
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 The RTL is one that alir2hdl wrote: its header comment states the elements of the ports. Both get the same random inputs, enables and
 resets. Where an output bit of the RTL is known, the netlist's has to be equal; with a valid flag, data outputs in the enabled clocks of a
-result only: where the flag is 1, and in the rest of the initiation interval. The last line is `equal`, `differs` (a bit with the
-opposite value) or `unknown` (an undefined bit); the exit code is 0, 1 or 3.
+result only: where the flag is 1, and in the rest of the initiation interval. The last line is `equal`, `equal results` (bits with the
+opposite value where no result is), `differs` (such a bit of a result) or `unknown` (an undefined bit); the exit code is 0, 0, 1 or 3.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def testbench(interface, top, vectors, is_clocked):
     names = {name for _, _, name in interface.ports}
     reset = next((name for name in ("rst", "rst_n") if name in names), None)
     active = 0 if reset == "rst_n" else 1
-    lines = ["`timescale 1ns/1ps", "module tb;", f"reg [{interface.width - 1}:0] vectors [0:{len(vectors) - 1}];", f"reg [{interface.width - 1}:0] v;", "integer i, bad, unknown, known;"]
+    lines = ["`timescale 1ns/1ps", "module tb;", f"reg [{interface.width - 1}:0] vectors [0:{len(vectors) - 1}];", f"reg [{interface.width - 1}:0] v;", "integer i, bad, unknown, known, idle;"]
     for direction, width, name in interface.ports:
         if direction == "input":
             lines.append(f"reg [{width - 1}:0] {name};" if name in CONTROLS else f"wire [{width - 1}:0] {name};")
@@ -100,9 +100,9 @@ if (((({a} ^ {b}) & ~({a} ^ {a})) | 0) !== 0 && {a} !== {b}) begin : c_{name} in
     if ({b}[k] === 1'bx || {b}[k] === 1'bz) begin if (unknown < 5) $display("unknown bit %0d of {name} at vector %0d %0t", k, i, $time); unknown = unknown + 1; end
     else begin if (bad < 20) $display("bit %0d of {name} at vector %0d %0t: rtl %b netlist %b", k, i, $time, {a}[k], {b}[k]); bad = bad + 1; end
   end
-end end""")
+end end else if ({a} !== {b} && ^({a} ^ {b}) !== 1'bx) idle = idle + 1;""")
     lines.append("end endtask")
-    lines.append('initial begin age = 1000000; bad = 0; unknown = 0; known = 0; $readmemh("vectors.hex", vectors); v = vectors[0];')
+    lines.append('initial begin age = 1000000; bad = 0; unknown = 0; known = 0; idle = 0; $readmemh("vectors.hex", vectors); v = vectors[0];')
     if is_clocked:
         lines.append("clk = 0;" + (" ce = 1;" if "ce" in names else "") + (" valid_in = 1;" if "valid_in" in names else "") + (f" {reset} = {active};" if reset else ""))
     lines.append(f"for (i = 0; i < {len(vectors)}; i = i + 1) begin v = vectors[i];")
@@ -120,7 +120,7 @@ end end""")
         lines.append(f"#4; if (i > 4) check; {counts} #1 clk = 1; #4; if (i > 4) check; #1 clk = 0;")
     else:
         lines.append("#10 check;")
-    lines.append('end $display("checks with known outputs %0d", known); $display("opposite bits %0d, unknown bits %0d", bad, unknown); if (bad) $display("differs"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')
+    lines.append('end $display("checks with known outputs %0d", known); $display("opposite bits %0d, unknown bits %0d", bad, unknown); if (bad) $display("differs"); else if (idle) $display("equal results"); else if (unknown) $display("unknown"); else $display("equal"); $finish; end endmodule')
     return "\n".join(lines) + "\n"
 
 
@@ -175,7 +175,7 @@ def main():
         files = prepare(folder, args.family, args.rtl, args.top, args.share, inputs, args.samples)
         verdict, text = simulate(folder, files, pathlib.Path(args.netlist).resolve(), args.share, args.family)
     print(text.strip())
-    sys.exit({"equal": 0, "differs": 1, "unknown": 3}.get(verdict, 2))
+    sys.exit({"equal": 0, "equal results": 0, "differs": 1, "unknown": 3}.get(verdict, 2))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Place};
 use crate::ir::Model;
 use crate::options::HardwareOptions;
 use crate::prove::engine::Engine;
-use crate::prove::equiv::{Report, Request, Verdict};
+use crate::prove::equiv::{Report, Request, Verdict, check_ports};
 use crate::prove::netlist::prove_against_rtl;
 use crate::prove::sat::Solvers;
 use crate::rtl::netlist::{self, CellFamily, NetlistOptions};
@@ -112,10 +112,11 @@ impl NetlistArgs {
         direct: RtlProof<'_>,
     ) -> Result<(Report, Engine, Request), Failure> {
         let hints: Vec<Rtl> = match &self.rtl {
-            Some(file) => vec![self.hint(file)?],
+            Some(file) => vec![self.hint(file, &netlist.top, &|rtl| check_ports(model, rtl, &request).is_ok())?],
             None => Vec::new(),
         };
         let is_given = !hints.is_empty();
+        let mut unused = None;
         // What the command line does not state comes from the header comment of the RTL.
         let mut netlist = netlist.clone();
         if let [hint] = &hints[..] {
@@ -132,8 +133,12 @@ impl NetlistArgs {
                 ..request.clone()
             };
             let (of_hint, ..) = direct(&hint, own);
-            if of_hint.verdict != Verdict::Proved {
-                continue;
+            match of_hint.verdict {
+                Verdict::Proved => {}
+                Verdict::Unknown { reason } | Verdict::Differs { reason, .. } => {
+                    unused = Some(reason).filter(|_| is_given);
+                    continue;
+                }
             }
             let own = Request { work: request.work.map(|work| work / 2), ..request.clone() };
             let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
@@ -146,12 +151,28 @@ impl NetlistArgs {
                 return Ok((report, engine, request));
             }
         }
-        Ok(direct(&netlist, request))
+        let (mut report, engine, request) = direct(&netlist, request);
+        if let (Some(reason), Some(file)) = (unused, &self.rtl) {
+            let note = format!("{} was not used, because it is not proved to be the model: {reason}", file.display());
+            report.notes.push(note);
+        }
+        Ok((report, engine, request))
     }
 
-    fn hint(&self, file: &Path) -> Result<Rtl, Failure> {
+    /// RTL of `--rtl`: the module of the netlist's name if it has the ports, else the file's top module.
+    fn hint(&self, file: &Path, module: &str, fits: &dyn Fn(&Rtl) -> bool) -> Result<Rtl, Failure> {
         let text = text_of(file)?;
         let language = rtl::Language::detect(file, &text);
+        if language != rtl::Language::Vhdl && netlist::is_netlist(&text, None) {
+            let message = format!("--rtl has the RTL of a netlist, and {} is a netlist itself", file.display());
+            let help = "give the file that synthesis read";
+            return Err(Failure::input(
+                Diagnostic::error("E0804", Place::Flag("--rtl".into()), message).with_help(help),
+            ));
+        }
+        if let Some(rtl) = rtl::read(language, &text, Some(module)).ok().filter(fits) {
+            return Ok(rtl);
+        }
         rtl::read(language, &text, None).map_err(|wrong| in_file(wrong, file))
     }
 }

@@ -286,3 +286,53 @@ fn the_first_clock_after_a_reset_is_that_of_the_rtl() {
         assert!(code == 5 && said.contains("after the reset"), "{odd} {even}: {said}");
     }
 }
+
+/// `--rtl` with RTL of another model, with the netlist itself, and with the wrapper around the module.
+#[test]
+fn rtl_that_does_not_help_is_named() {
+    let dir = folder(squares, "");
+    let mut text = "module top(model_inp, model_out);\ninput [3:0] model_inp; output [7:0] model_out;\n".to_owned();
+    for bit in 0..8 {
+        // Look-up tables of Yosys itself, as a cell and as an expression.
+        let init = column(squares, bit);
+        match bit % 2 {
+            0 => writeln!(text, "  assign model_out[{bit}] = 16'h{init:x} >> model_inp;"),
+            _ => writeln!(
+                text,
+                "  \\$lut #(.WIDTH(4), .LUT(16'h{init:x})) l{bit} (.A(model_inp), .Y(model_out[{bit}]));"
+            ),
+        }
+        .unwrap();
+    }
+    text.push_str("endmodule\n");
+    let (code, said) = prove(&dir, &text);
+    assert!(code == 0 && said.contains("compared with rtl.v"), "{said}");
+    let wrong = format!("16'h{:x}", column(squares, 3) ^ 0x80);
+    let (code, said) = prove(&dir, &text.replace(&format!("16'h{:x}", column(squares, 3)), &wrong));
+    assert!(code == 1 && said.contains("the file gives"), "{said}");
+    std::fs::copy(dir.path().join("rtl.v"), dir.path().join("right.v")).unwrap();
+    std::fs::write(dir.path().join("rtl.v"), &text).unwrap();
+    let (code, said) = prove(&dir, &text);
+    assert!(code == 2 && said.contains("rtl.v is a netlist itself"), "{said}");
+    let other = folder(|i| squares(i) ^ i32::from(i == 9), "");
+    std::fs::copy(other.path().join("rtl.v"), dir.path().join("rtl.v")).unwrap();
+    let (code, said) = prove(&dir, &text);
+    assert!(code == 0 && said.contains("rtl.v was not used, because it is not proved to be the model"), "{said}");
+}
+
+/// A netlist with logic between its cells is refused for that, not for cells that the RTL reader does not have.
+#[test]
+fn behaviour_next_to_cells_is_refused_by_its_place() {
+    let dir = folder(squares, "");
+    let text = "module top(model_inp, model_out);\ninput [3:0] model_inp; output [7:0] model_out;\n\
+                assign model_out[7:1] = model_inp[3:0] & model_inp[2:0];\n\
+                LUT1 #(.INIT(2'h1)) u (.I0(model_inp[0]), .O(model_out[0]));\nendmodule\n";
+    std::fs::write(dir.path().join("net.v"), text).unwrap();
+    for options in [&["--rtl", "rtl.v"][..], &[]] {
+        let command = [&["prove", "table.json", "net.v"][..], options].concat();
+        let (code, out, errors) = run(dir.path(), &command);
+        let said = out + &errors;
+        let is_named = said.contains("an operator in a netlist") && said.contains("line 3") && said.contains("LUT1");
+        assert!(code == 2 && is_named, "{said}");
+    }
+}

@@ -555,9 +555,10 @@ module cyclonev_io_obuf (output o, obar, must_be_zero, input i, oe, dynamictermi
     parameter bus_hold = "false";
     parameter open_drain_output = "false";
     parameter shift_series_termination_control = "false";
+    parameter differential_mode = "false";
     parameter lpm_type = "cyclonev_io_obuf";
     wire unconnected_oe = 1'b1;
-    assign must_be_zero = ~oe | open_drain_output != "false";
+    assign must_be_zero = ~oe | open_drain_output != "false" | differential_mode != "false";
     assign o = i;
 endmodule
 
@@ -585,9 +586,10 @@ module arriav_io_obuf (output o, obar, must_be_zero, input i, oe, dynamictermina
     parameter bus_hold = "false";
     parameter open_drain_output = "false";
     parameter shift_series_termination_control = "false";
+    parameter differential_mode = "false";
     parameter lpm_type = "arriav_io_obuf";
     wire unconnected_oe = 1'b1;
-    assign must_be_zero = ~oe | open_drain_output != "false";
+    assign must_be_zero = ~oe | open_drain_output != "false" | differential_mode != "false";
     assign o = i;
 endmodule
 

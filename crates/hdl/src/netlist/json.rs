@@ -48,6 +48,9 @@ pub(super) fn to_verilog(text: &str) -> Result<String, Diagnostic> {
             write_module(name, module, &mut out)?;
         }
     }
+    if out.is_empty() {
+        return Err(problem("modules", "no module other than cells of a library"));
+    }
     Ok(out)
 }
 

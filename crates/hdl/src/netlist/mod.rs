@@ -11,7 +11,7 @@ mod flatten;
 mod json;
 mod structure;
 
-pub use cells::CellFamily;
+pub use cells::{CellFamily, GENERIC_CELLS};
 pub use json::is_json;
 
 use crate::Rtl;
@@ -42,13 +42,16 @@ pub struct NetlistOptions {
 pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnostic> {
     let text = &*structural(text)?;
     let netlist = structure::parse(text)?;
-    let Some(top) = find_top(text, &netlist, options.top.as_deref())? else { return Ok(None) };
+    let Some(top) = find_top(text, &netlist, options.top.as_deref())? else {
+        return cell_in_behaviour(&netlist, in_order(&netlist)).map_or(Ok(None), Err);
+    };
     let top = match &options.instance {
         Some(path) => instance(text, &netlist, top, path)?,
         None => top,
     };
-    if !matches!(netlist.modules.get(&top), Some(Entry::Structural(_))) {
-        return Ok(None);
+    match netlist.modules.get(&top) {
+        Some(Entry::Structural(_)) => {}
+        other => return cell_in_behaviour(&netlist, other).map_or(Ok(None), Err),
     }
     let mut libraries = Vec::new();
     if let Some(cells) = &options.cells {
@@ -63,7 +66,7 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
         .modules
         .values()
         .filter_map(|entry| match entry {
-            Entry::Behavioural { text } => Some(*text),
+            Entry::Behavioural { text, .. } => Some(*text),
             Entry::Structural(_) => None,
         })
         .collect();
@@ -102,6 +105,7 @@ pub fn read(text: &str, options: &NetlistOptions) -> Result<Option<Rtl>, Diagnos
             libraries.extend(all.pop().map(|(.., library)| library));
         }
     }
+    libraries.push(Library::parse(GENERIC_CELLS)?);
     flatten::flatten(text, &netlist, &mut cells::Cells::new(libraries), top).map(Some)
 }
 
@@ -119,7 +123,7 @@ fn parse_family(family: CellFamily) -> Result<Library, Diagnostic> {
 }
 
 /// Returns `true` if the top module of `text` has no behaviour, and there are instances of cells that the file does not
-/// have, or Vivado's `glbl`.
+/// have, or Vivado's `glbl`; or if it has behaviour next to cells of a library, which [`read`] refuses.
 pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     if is_json(text.as_bytes()) {
         return true;
@@ -127,11 +131,47 @@ pub fn is_netlist(text: &str, top: Option<&str>) -> bool {
     let Ok(text) = structural(text) else { return false };
     let text = &*text;
     let Ok(netlist) = structure::parse(text) else { return false };
-    let Ok(Some(top)) = find_top(text, &netlist, top) else { return false };
+    let top = match find_top(text, &netlist, top) {
+        Ok(Some(top)) => top,
+        Ok(None) => return cell_in_behaviour(&netlist, in_order(&netlist)).is_some(),
+        Err(_) => return false,
+    };
     // Vivado writes `glbl` to each netlist, one of constants without cells, too.
     let has_glbl = || netlist.order.iter().any(|&module| netlist.names[module as usize] == "glbl");
-    matches!(netlist.modules.get(&top), Some(Entry::Structural(_)))
-        && (has_glbl() || !missing_cells(&netlist, top, &[]).is_empty())
+    match netlist.modules.get(&top) {
+        Some(Entry::Structural(_)) => has_glbl() || !missing_cells(&netlist, top, &[]).is_empty(),
+        other => cell_in_behaviour(&netlist, other).is_some(),
+    }
+}
+
+/// Modules in the order of the file.
+fn in_order<'n, 't>(netlist: &'n Netlist<'t>) -> impl Iterator<Item = &'n Entry<'t>> {
+    netlist.order.iter().filter_map(|name| netlist.modules.get(name))
+}
+
+/// The error of a module with behaviour that instantiates cells of a library: as RTL it would lack these modules.
+fn cell_in_behaviour<'n, 't: 'n>(
+    netlist: &Netlist<'_>,
+    modules: impl IntoIterator<Item = &'n Entry<'t>>,
+) -> Option<Diagnostic> {
+    let in_file: FxHashSet<&str> = netlist.order.iter().map(|&module| netlist.names[module as usize]).collect();
+    let mut libraries: Vec<Library> = Vec::new();
+    for module in modules {
+        let Entry::Behavioural { text, reason } = module else { continue };
+        let missing: Vec<&str> =
+            structure::instantiated(text).into_iter().filter(|name| !in_file.contains(name)).collect();
+        if libraries.is_empty() && !missing.is_empty() {
+            libraries.extend(CellFamily::ALL.into_iter().filter_map(|family| parse_family(family).ok()));
+        }
+        if let Some(cell) = missing.into_iter().find(|cell| libraries.iter().any(|library| library.has(cell))) {
+            let help = format!(
+                "the module instantiates the cell {cell}; a netlist has nets, instances and assignments of nets, and \
+                 no logic besides"
+            );
+            return Some(reason.clone().with_help(help));
+        }
+    }
+    None
 }
 
 /// Cells below a module that neither the netlist nor these libraries have, with their numbers of instances.
@@ -165,9 +205,13 @@ fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Opti
         });
     }
     let mut used: FxHashSet<Name> = FxHashSet::default();
+    let by_text: FxHashMap<&str, Name> = netlist.order.iter().map(|&module| (name(module), module)).collect();
     for entry in netlist.modules.values() {
-        if let Entry::Structural(module) = entry {
-            used.extend(module.instances.iter().map(|instance| instance.kind));
+        match entry {
+            Entry::Structural(module) => used.extend(module.instances.iter().map(|instance| instance.kind)),
+            Entry::Behavioural { text, .. } => {
+                used.extend(structure::instantiated(text).into_iter().filter_map(|kind| by_text.get(kind)));
+            }
         }
     }
     // `glbl` of Vivado has the global reset of simulations, and is no part of the design.
@@ -271,7 +315,7 @@ mod tests {
         let endless = encrypted.replace("`pragma protect end_protected", "");
         assert!(said(&endless, &NetlistOptions::default()).contains("encryption that never ends"));
         let other = timing.replace("$sdf_annotate", "$display");
-        assert!(said(&other, &NetlistOptions::default()).contains("no module") || !is_netlist(&other, None));
+        assert!(said(&other, &NetlistOptions::default()).contains("initial in a netlist"));
     }
 
     #[test]
@@ -292,6 +336,54 @@ mod tests {
         }
         let port = "module top(a, y); input a; output y; INV u (.X(a), .O(y)); endmodule";
         assert!(said(port, &NetlistOptions { family: Some(CellFamily::Xilinx), ..none }).contains("has no port X"));
+    }
+
+    #[test]
+    fn cells_of_yosys_itself_are_read() {
+        // `synth_* -vpr` keeps look-up tables next to the cells of a family.
+        let table = "module top(a, y); input [1:0] a; output [1:0] y; wire n;\n  assign n = 4'h6 >> { a[1], a[0] };\n  \
+                     SB_LUT4 #(.LUT_INIT(16'haaaa)) u (.I0(n), .I1(1'b0), .I2(1'b0), .I3(1'b0), .O(y[0]));\n  \
+                     \\$_AND_  g (.A(a[0]), .B(a[1]), .Y(y[1]));\nendmodule\n";
+        assert!(is_netlist(table, None));
+        assert_eq!(said(table, &NetlistOptions::default()), "");
+        for wrong in ["4'h6 >> a[0]", "4'h6 >>> { a[1], a[0] }", "4'h6 << { a[1], a[0] }", "4'h6 >> { a[1], a[0] } & n"]
+        {
+            let text = table.replace("4'h6 >> { a[1], a[0] }", wrong);
+            assert!(said(&text, &NetlistOptions::default()).contains("in a netlist"), "{wrong}");
+        }
+        let json = r#"{"creator": "Yosys", "modules": {"top": {"ports": {"c": {"direction": "input", "bits": [2]},
+            "a": {"direction": "input", "bits": [3, 4]}, "q": {"direction": "output", "bits": [5]}},
+            "cells": {"u": {"type": "$lut", "parameters": {"LUT": "0110", "WIDTH": "00000000000000000000000000000010"},
+            "connections": {"A": [3, 4], "Y": [6]}},
+            "r": {"type": "$_SDFFE_PN0P_", "connections": {"C": [2], "D": [6], "E": [3], "R": [4], "Q": [5]}}}}}}"#;
+        assert_eq!(said(json, &NetlistOptions::default()), "");
+    }
+
+    #[test]
+    fn behaviour_next_to_cells_is_named() {
+        let with = |item: &str| {
+            format!(
+                "module top(a, y); input [1:0] a; output y;\n  {item}\n  LUT1 #(.INIT(2'h1)) u (.I0(a[0]), \
+                 .O(y));\nendmodule\n"
+            )
+        };
+        for (item, reason) in [
+            ("wire n; assign n = a[0] & a[1];", "an operator in a netlist"),
+            ("wire n; and g (n, a[0], a[1]);", "and in a netlist"),
+            ("reg r; initial r = 0;", "reg in a netlist"),
+            ("wire n = a[2];", "a bit outside of a"),
+        ] {
+            let text = with(item);
+            assert!(is_netlist(&text, None), "{text}");
+            let said = said(&text, &NetlistOptions::default());
+            assert!(said.contains(reason) && said.contains("line 2") && said.contains("the cell LUT1"), "{said}");
+        }
+        // RTL with names of cells, and modules of its own.
+        let rtl = "// LUT2 based (as LUT1 is (not))\nmodule top(input a, input ALU, output reg y);\n\
+                   always @* begin y = 0; if (ALU) y = a; end\n  LUT1 u (.a(a));\nendmodule\n\
+                   module LUT1(input a); endmodule\n";
+        assert!(!is_netlist(rtl, Some("top")));
+        assert!(read(rtl, &NetlistOptions { top: Some("top".into()), ..NetlistOptions::default() }).unwrap().is_none());
     }
 
     #[test]

@@ -116,9 +116,10 @@ pub(super) struct Module<'t> {
 #[derive(Clone, Debug)]
 pub(super) enum Entry<'t> {
     Structural(Module<'t>),
-    /// Text of a module with behaviour.
+    /// Text of a module with behaviour, and what makes it one.
     Behavioural {
         text: &'t str,
+        reason: Diagnostic,
     },
 }
 
@@ -138,15 +139,7 @@ pub(super) struct Netlist<'t> {
 /// # Errors
 /// `E0903` where `text` is not a sequence of modules.
 pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
-    let mut p = Parser {
-        text,
-        at: 0,
-        token: "",
-        start: 0,
-        escaped: false,
-        out: Netlist::default(),
-        known: FxHashMap::default(),
-    };
+    let mut p = Parser::new(text);
     p.head();
     p.next()?;
     while !p.token.is_empty() {
@@ -160,6 +153,38 @@ pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
         p.module()?;
     }
     Ok(p.out)
+}
+
+/// Names of the modules that a module with behaviour instantiates with parameters or ports, those of comments left out.
+pub(super) fn instantiated(text: &str) -> Vec<&str> {
+    let mut p = Parser::new(text);
+    let mut found = Vec::new();
+    // The last tokens; a statement ends before an instance.
+    let (mut before, mut kind, mut name) = (Token::Other, Token::Other, Token::Other);
+    while p.next().is_ok() && !p.token.is_empty() {
+        let token = match p.token {
+            _ if p.escaped => Token::Name(p.token),
+            ";" | ")" | "begin" | "end" | "endgenerate" | "endspecify" | "endfunction" | "endtask" => Token::End,
+            word if p.is_name() => Token::Name(word),
+            _ => Token::Other,
+        };
+        match (before, kind, name, p.token) {
+            (Token::End, Token::Name(kind), Token::Name(_), "(") => found.push(kind),
+            (_, Token::End, Token::Name(kind), "#") => found.push(kind),
+            _ => {}
+        }
+        (before, kind, name) = (kind, name, token);
+    }
+    found
+}
+
+/// Token for [`instantiated`].
+#[derive(Clone, Copy)]
+enum Token<'t> {
+    /// End of a statement or of a header.
+    End,
+    Name(&'t str),
+    Other,
 }
 
 struct Parser<'t> {
@@ -196,6 +221,18 @@ const DIRECTIVES: [&str; 12] = [
 ];
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Parser<'t> {
+        Parser {
+            text,
+            at: 0,
+            token: "",
+            start: 0,
+            escaped: false,
+            out: Netlist::default(),
+            known: FxHashMap::default(),
+        }
+    }
+
     fn fail(&self, message: impl Into<String>) -> Diagnostic {
         error(self.text, self.start as u32, message)
     }
@@ -382,13 +419,13 @@ impl<'t> Parser<'t> {
         };
         let entry = match self.structural(&mut body) {
             Ok(()) => Entry::Structural(body.module),
-            Err(_) => {
+            Err(reason) => {
                 // From the header on again, to its end.
                 self.at = from;
                 self.next()?;
                 self.skip_past("endmodule")?;
                 let end = if self.token.is_empty() { self.text.len() } else { self.start };
-                Entry::Behavioural { text: &self.text[start..end] }
+                Entry::Behavioural { text: &self.text[start..end], reason }
             }
         };
         if self.out.modules.insert(name, entry).is_some() {
@@ -482,8 +519,10 @@ impl<'t> Parser<'t> {
                 loop {
                     let (target, _) = self.bits(b)?;
                     self.expect("=")?;
-                    let value = self.bits(b)?;
-                    self.assign(b, &target, value)?;
+                    if !self.look_up(b, &target)? {
+                        let value = self.bits(b)?;
+                        self.assign(b, &target, value)?;
+                    }
                     if !self.accept(",")? {
                         return self.expect(";");
                     }
@@ -542,6 +581,41 @@ impl<'t> Parser<'t> {
                 return self.expect(";");
             }
         }
+    }
+
+    /// Reads `TABLE >> {a, b}`, a look-up table of Yosys, as an instance of its cell; `false` for another value.
+    fn look_up(&mut self, b: &mut Body<'t>, target: &[Bit]) -> Result<bool> {
+        const WIDTHS: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
+        let (&[bit], Some(first)) = (target, self.token.bytes().next()) else { return Ok(false) };
+        let (table, at, end) = (self.token, self.start as u32, self.at);
+        if bit < FIRST || !first.is_ascii_digit() || !self.text[end..].trim_start().starts_with(">>") {
+            return Ok(false);
+        }
+        let number = Number::parse(table).map_err(|m| self.fail(m))?;
+        self.next()?;
+        let is_shift = self.accept(">")? && self.accept(">")? && self.token != ">";
+        if !is_shift {
+            return Err(self.fail("a shift in a netlist"));
+        }
+        let (address, _) = self.bits(b)?;
+        let is_table = address.len() <= WIDTHS.len() && number.width == 1 << address.len();
+        let Some(width) = WIDTHS.get(address.len().wrapping_sub(1)).filter(|_| is_table) else {
+            return Err(self.fail("a shift in a netlist"));
+        };
+        let names = ["$lut", "LUT", "WIDTH", "A", "Y"].map(|name| self.intern(name));
+        let net = b.module.nets.partition_point(|net| net.first <= bit).checked_sub(1);
+        let name = net.map_or(names[0], |net| b.module.nets[net].name);
+        let m = &mut b.module;
+        let (params, connections, bits) = (m.params.len() as u32, m.connections.len() as u32, m.bits.len() as u32);
+        m.params.extend([(Some(names[1]), table), (Some(names[2]), width)]);
+        m.bits.extend(address);
+        let middle = m.bits.len() as u32;
+        m.bits.push(bit);
+        m.connections.push(Connection { port: Some(names[3]), bits: bits..middle, fill: ZERO });
+        m.connections.push(Connection { port: Some(names[4]), bits: middle..middle + 1, fill: ZERO });
+        let (params, connections) = (params..params + 2, connections..connections + 2);
+        m.instances.push(Instance { kind: names[0], name, at, params, connections });
+        Ok(true)
     }
 
     /// Assigns bits to bits; the shorter value is extended.

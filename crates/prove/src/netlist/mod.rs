@@ -95,7 +95,7 @@ pub(super) fn compare(
     (latency, structure): (u32, u32),
     e: &mut Engine,
 ) -> HintOutcome {
-    let mut sweep = Sweep::new(model, e.limits, e.left);
+    let mut sweep = Sweep::new(model, e.limits, e.left).with_progress(e.progress.clone(), e.spent);
     let mut outcome = HintOutcome::default();
     // With an initiation interval, results stay: the RTL was proved for each of these clocks.
     let mut hint_ports = hint.ports.clone();

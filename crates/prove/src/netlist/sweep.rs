@@ -7,6 +7,7 @@
 use super::super::aig::{Gate, Lit, Simulation, VARIABLES};
 use super::super::bit_vector::Words;
 use super::super::engine::{CLAUSES, Counts, GATE, Limits, STEP};
+use super::super::progress::ProgressCounter;
 use super::super::sat::{Answer, Problem, Solver};
 use super::sums::{self, Link, Sums};
 use alir_core::ir::Model;
@@ -14,6 +15,7 @@ use alir_core::num::SplitMix;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BinaryHeap;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Words of 64 simulated patterns.
 const WORDS: usize = 32;
@@ -61,6 +63,8 @@ pub(super) struct Sweep<'m> {
     limits: Limits,
     most: u64,
     spent: u64,
+    /// Counter that receives the ticks, and those spent before this comparison.
+    progress: Option<(Arc<ProgressCounter>, u64)>,
 }
 
 /// Simulated values of inputs.
@@ -132,6 +136,7 @@ impl<'m> Sweep<'m> {
             limits,
             most,
             spent: 0,
+            progress: None,
         };
         sweep.simulate();
         let known: Vec<Lit> = [Lit::FALSE].into_iter().chain(sweep.inputs.iter().flatten().copied()).collect();
@@ -156,9 +161,19 @@ impl<'m> Sweep<'m> {
         self.spent + GATE * self.words.aig.gates() as u64
     }
 
-    /// Returns `true` if the budget is exhausted.
+    /// Reports the ticks to a counter, which has `before` already.
+    pub(super) fn with_progress(mut self, counter: Option<Arc<ProgressCounter>>, before: u64) -> Self {
+        self.progress = counter.map(|counter| (counter, before));
+        self
+    }
+
+    /// Returns `true` if the budget is exhausted; reports the progress.
     pub(super) fn is_done(&self) -> bool {
-        self.spent() >= self.most
+        let spent = self.spent();
+        if let Some((counter, before)) = &self.progress {
+            counter.spend(before + spent);
+        }
+        spent >= self.most
     }
 
     /// All gates so far are the RTL's; what follows is the netlist.

@@ -49,9 +49,10 @@ impl<'a> Elab<'a> {
             return Err(error(self.text, outside.map_or(module.at, |i| i.at), "more values than parameters"));
         }
         let known = |n: Sym| module.items.iter().any(|i| matches!(i, Item::Param(p) if p.name == n && !p.local));
-        for (name, ..) in params.iter() {
-            if !name.is_none_or(known) {
-                return Err(error(self.text, outside.map_or(module.at, |i| i.at), "no such parameter"));
+        for &(name, ..) in params {
+            if let Some(name) = name.filter(|&name| !known(name)) {
+                let message = format!("{} has no parameter {}", self.name(module.name), self.name(name));
+                return Err(error(self.text, outside.map_or(module.at, |i| i.at), message));
             }
         }
         for &name in &module.header {
