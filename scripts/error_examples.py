@@ -182,6 +182,15 @@ def net(op="linear", kernel="gemm_naive", more=(), **changed):
     return {"net.json": document(graph), "q.json": document(types), "w.npy": MATRIX, **changed}
 
 
+def relu(axes):
+    """Files of a graph of one node from `x` with axes n and m to `y` with these axes."""
+    files = net("relu", "relu_forward")
+    graph = json.loads(files["net.json"])
+    graph["dimensions"].append({"id": 17, "name": "m", "value": 3})
+    graph["buffers"] = [{**graph["buffers"][k], "shape": [{"dim": name} for name in names], "resolved_shape": 6} for k, names in ((0, "nm"), (2, axes))]
+    return {**files, "net.json": document(graph)}
+
+
 NET = "alir2hdl generate net.json --quant q.json --weights w.npy -o out.v"
 BYTE, BIT = (True, 7, 0), (False, 1, 0)
 X, Y, RST, EN = signal("x", port=True), signal("y", port=True), signal("rst", [BIT], True), signal("en", [BIT], True)
@@ -444,6 +453,7 @@ EXAMPLES = {
     "E1508": command("alir2hdl generate w.npy --input-type s8.0 -o out.v --cmvm-latency nan", w__npy=MATRIX),
     "E2003": command(f"{NET} --nodes layer=9", **net()),
     "W2001": command(NET + " --nodes layer=0", **net(more=[{"layer": 1, "op": "relu", "kernel": "relu", "condition": "turbo", "bindings": [{"arg": "x", "buffer": "y"}, {"arg": "y", "buffer": "y"}]}])),
+    "W2002": command(NET, **relu("mn")),
     "E2005": command(NET, **net(**{"w.npy": MATRIX[:-8]})),
     "E2006": command(NET, **net(op="kv_cache", kernel="kv_cache_store")),
     "E2007": command(f"{NET} --max-adders 1", **net()),
@@ -677,6 +687,7 @@ CORRECTED = {
     "E2001": [{"net.json": net()["net.json"]}],
     "E2002": [{"net.json": net()["net.json"]}],
     "E2003": [("layer=9", "layer=0")],
+    "W2002": [{"net.json": relu("nm")["net.json"]}],
     "E2004": [("net.json", "net.json --quant q.json")],
     "E2005": [{"w.npy": MATRIX}],
     "E2006": [{"net.json": net()["net.json"]}],

@@ -110,7 +110,7 @@ fn look(input: &InputArgs, global: Global) -> Result<Found, Failure> {
             false => sources.untyped_structure(&bytes, &name),
         };
         let structure = structure.map_err(|failure| input.cut(failure))?;
-        report(&structure.graph.warnings().in_file(input.path()), global);
+        report(&structure.warnings().in_file(input.path()), global);
         let outline = &structure.outline;
         let (nodes, weights, adders) = (outline.calls.len(), outline.size.weights, outline.size.adders());
         let types = if sources.has_quant() { "" } else { "types and " };

@@ -276,7 +276,7 @@ impl SourceArgs {
                 if global.verbose {
                     say(&format!("{} weights, some {} adders expected", size.weights, size.adders()), global);
                 }
-                report(&structure.graph.warnings().in_file(file.as_ref()), global);
+                report(&structure.warnings().in_file(file.as_ref()), global);
                 let golden = structure.bind(&self.graph_options()).map_err(Failure::input)?;
                 let limits = lower::Limits { max_table_bits: self.max_table_bits, cmvm, ..lower::Limits::default() };
                 let (model, layers) = lower::with_layers(golden.program(), &limits).map_err(Failure::input)?;

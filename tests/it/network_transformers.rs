@@ -176,6 +176,69 @@ fn a_whole_model_is_accepted_for_several_tokens() {
     }
 }
 
+/// Returns the warnings about a changed model.
+fn warnings(net: &Value, tokens: u64) -> Vec<String> {
+    let options = Options { tokens, ..Options::default() };
+    let structure = Structure::read_untyped(net.to_string().as_bytes(), "net.json", &options);
+    structure.unwrap_or_else(|e| panic!("{e}")).warnings().0.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn axes_in_another_order_are_warnings() {
+    let (net, _) = model();
+    assert_eq!(warnings(&net, 1), warnings(&net, 4));
+    assert!(warnings(&net, 4).is_empty());
+    let axes = |names: &[&str]| names.iter().map(|name| json!({ "dim": name })).collect::<Value>();
+    // Buffer, its axes, tokens, and what the only warning has to say.
+    let cases: [(usize, &[&str], u64, &[&str]); 8] = [
+        // A layer's input is the value of `embedded_input`; one token has no order.
+        (
+            4,
+            &["embed", "tokens"],
+            4,
+            &["W2002", "nodes[1].bindings[0].buffer", "axes embed 4, tokens 4", "tokens 4, embed 4"],
+        ),
+        (4, &["embed", "tokens"], 1, &[]),
+        // The same places of tokens by other names.
+        (4, &["tokens", "num_heads", "head_dim"], 4, &[]),
+        (4, &["num_heads", "tokens", "head_dim"], 4, &["W2002", "num_heads 2, tokens 4, head_dim 2"]),
+        // The place of tokens does not matter to an operator, and this is no link.
+        (15, &["embed", "tokens"], 4, &[]),
+        // Queries and values whose heads and elements have changed places.
+        (
+            10,
+            &["head_dim", "tokens", "num_heads"],
+            4,
+            &["W2002", "nodes[3].bindings[0].buffer", "heads before head_dim"],
+        ),
+        (10, &["head_dim", "tokens", "num_heads"], 1, &["W2002", "nodes[3].bindings[0].buffer"]),
+        (10, &["tokens", "num_heads", "head_dim"], 4, &[]),
+    ];
+    for (buffer, names, tokens, says) in cases {
+        let mut net = net.clone();
+        net["buffers"][buffer]["shape"] = axes(names);
+        let found = warnings(&net, tokens);
+        assert_eq!(found.len(), usize::from(!says.is_empty()), "{names:?}: {found:?}");
+        says.iter().for_each(|part| assert!(found[0].contains(part), "{names:?}: {found:?} lacks {part:?}"));
+    }
+    // Operands of a sum: paired in row-major order of the axes besides tokens.
+    let mut sum = net.clone();
+    sum["buffers"][4]["shape"] = axes(&["num_heads", "tokens", "embed"]);
+    sum["buffers"][16]["shape"] = axes(&["tokens", "embed", "num_heads"]);
+    sum["buffers"][15]["shape"] = sum["buffers"][4]["shape"].clone();
+    sum["nodes"] = json!([sum["nodes"][6]]);
+    let found = warnings(&sum, 4);
+    assert!(found.len() == 1 && found[0].contains("\"input\", with which it is paired"), "{found:?}");
+    // An alias is storage of another shape.
+    let mut alias = net.clone();
+    let mut view = alias["buffers"][6].clone();
+    (view["name"], view["alias_of"], view["shape"]) = (json!("view"), json!("ln1_out"), axes(&["embed", "tokens"]));
+    alias["buffers"].as_array_mut().unwrap().push(view);
+    alias["nodes"][2]["bindings"][0]["buffer"] = json!("view");
+    let found = warnings(&alias, 4);
+    assert!(found.len() == 1 && found[0].contains("\"ln1_out\", whose value it is"), "{found:?}");
+}
+
 #[test]
 fn conditions_and_entries_that_do_not_matter_are_no_errors() {
     let (mut net, mut quant) = model();

@@ -16,7 +16,7 @@ use super::exact::Rational;
 use super::quantise::{Overflow, Quantiser};
 use num_bigint::BigInt;
 use num_traits::One;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Mul;
 
 /// Precision at which nothing more is tried, in bits.
@@ -121,6 +121,8 @@ pub struct Enclosure {
 pub struct Functions {
     ln2: BTreeMap<u32, Fixed>,
     pi: BTreeMap<u32, Fixed>,
+    /// `e^(digit * 2^place)` by precision, place and digit.
+    powers: HashMap<(u32, i64, i64), Scaled>,
 }
 
 impl Functions {
@@ -253,6 +255,37 @@ impl Functions {
     fn exp(&mut self, x: &Rational, bits: u32) -> Bounds {
         let limit = Rational::from(-i64::from(LARGEST_ARGUMENT));
         let x = if *x < limit { &limit } else { x };
+        let product = if bits < PRODUCT_BITS { None } else { self.exp_by_digits(x, bits) };
+        product.unwrap_or_else(|| self.exp_by_series(x, bits)).bounds()
+    }
+
+    /// `e^x` as the product of the exponentials of the digits of `x`, which the next arguments of a table share; `None`
+    /// if `x` has too many digits.
+    fn exp_by_digits(&mut self, x: &Rational, bits: u32) -> Option<Scaled> {
+        let frac = x.frac()?;
+        let digits = x.abs().code(frac).filter(|code| code.bits() <= 64)?.magnitude().to_radix_le(1 << DIGIT);
+        // At most 13 factors, each with a relative error below 2^-(bits + 15), rounding included.
+        let precision = bits + 20;
+        let mut product: Option<Scaled> = None;
+        for (position, digit) in (0..).zip(digits).filter(|(_, digit)| *digit != 0) {
+            let digit = if x.is_negative() { -i64::from(digit) } else { digit.into() };
+            let place = i64::from(DIGIT) * position - frac;
+            let key = (precision, place, digit);
+            if !self.powers.contains_key(&key) {
+                let power = self.exp_by_series(&Rational::from(digit).shifted(place), precision);
+                self.powers.insert(key, power.rounded(precision));
+            }
+            let power = &self.powers[&key];
+            product = Some(match product {
+                Some(product) => product.times(power).rounded(precision),
+                None => power.clone(),
+            });
+        }
+        product
+    }
+
+    /// `e^x` by the series, `x` being at most [`LARGEST_ARGUMENT`] in magnitude.
+    fn exp_by_series(&mut self, x: &Rational, bits: u32) -> Scaled {
         // Halvings of the reduced argument, at the price of as many squarings.
         let halvings = 4 + bits.isqrt() / 2;
         let work = bits + 2 * halvings + 48;
@@ -266,8 +299,7 @@ impl Functions {
             value = value.squared();
         }
         let k = i64::try_from(k).expect("the argument is limited");
-        let bounds = value.bounds();
-        Bounds { low: bounds.low.shifted(k), high: bounds.high.shifted(k) }
+        Scaled { low: value.low, high: value.high, shift: k - i64::from(work) }
     }
 
     /// `1 / (1 + e^-x)` over an interval.
@@ -345,6 +377,13 @@ impl Functions {
 /// Arguments of the exponential function go to this on either side. Below, a result is under 2^-23,000, as is that of
 /// the limit: no step at a number with a denominator of fewer bits distinguishes the two.
 const LARGEST_ARGUMENT: i32 = 1 << 14;
+
+/// Precision from which exponentials are products of those of digits: that of results beyond the range of the type, of
+/// which overflow keeps the low bits.
+const PRODUCT_BITS: u32 = 256;
+
+/// Bits of a digit of an argument of the exponential function.
+const DIGIT: u32 = 5;
 
 fn brief(x: &Rational) -> String {
     let text = x.to_fraction();
@@ -469,6 +508,33 @@ impl Fixed {
     }
 }
 
+/// A closed interval of numbers above zero, `low * 2^shift` to `high * 2^shift`; every operation rounds outward.
+#[derive(Clone, Debug)]
+struct Scaled {
+    low: BigInt,
+    high: BigInt,
+    shift: i64,
+}
+
+impl Scaled {
+    fn times(&self, other: &Scaled) -> Scaled {
+        let [low, high] = [&self.low * &other.low, &self.high * &other.high];
+        Scaled { low, high, shift: self.shift + other.shift }
+    }
+
+    /// Returns a wider interval, whose ends have at most that many bits, or one more after rounding.
+    fn rounded(self, bits: u32) -> Scaled {
+        let excess = self.low.bits().saturating_sub(bits.into());
+        let by = u32::try_from(excess).expect("numbers of few bits");
+        Scaled { low: self.low >> by, high: shifted_up(&self.high, by), shift: self.shift + i64::from(by) }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let end = |code| Rational::from_code(code, -self.shift);
+        Bounds { low: end(&self.low), high: end(&self.high) }
+    }
+}
+
 fn shifted_up(x: &BigInt, by: u32) -> BigInt {
     -((-x) >> by)
 }
@@ -550,6 +616,22 @@ mod tests {
         // e^20 = 485165195.4097902779..., of which floor and the low 8 bits.
         let code = functions.code(Function::Exp, &r("20"), &Quantiser::parse("u8.0").unwrap()).unwrap();
         assert_eq!(code, (485_165_195i64 % 256).into());
+    }
+
+    #[test]
+    fn products_of_digits_lie_within_the_series() {
+        let mut functions = Functions::new();
+        for (code, frac) in [(1, 0), (-1, 3), (4095, 2), (-8191, 2), (16_383, 0), (12_345, 7), (-77_777, 3), (5, -2)] {
+            let x = Rational::from_code(&BigInt::from(code), frac);
+            for bits in [PRODUCT_BITS, 1024, 4096] {
+                let product = functions.exp_by_digits(&x, bits).unwrap().bounds();
+                let series = functions.exp_by_series(&x, 2 * bits).bounds();
+                assert!(product.low < series.low && series.high < product.high, "e^({x:?}) with {bits} bits");
+                let width = &product.high - &product.low;
+                assert!(width.shifted(i64::from(bits)) < series.low, "e^({x:?}) with {bits} bits");
+            }
+        }
+        assert!(functions.exp_by_digits(&r("1/3"), 256).is_none());
     }
 
     #[test]

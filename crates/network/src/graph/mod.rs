@@ -198,6 +198,13 @@ impl Structure {
         Ok((graph, quant))
     }
 
+    /// Warnings about conditions that cannot be evaluated, and about axes in another order.
+    pub fn warnings(&self) -> Diagnostics {
+        let mut all = self.graph.warnings();
+        all.0.extend(self.outline.warnings.iter().cloned());
+        all
+    }
+
     /// Reads the weights: the network as a whole. The size is checked before.
     ///
     /// # Errors

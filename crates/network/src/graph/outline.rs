@@ -3,14 +3,14 @@
 
 use super::layout::Heads;
 use super::quant::{Form, Purpose, QuantFile, RootSetting, Setting};
-use super::read::{Arg, Graph, Kind, Node, Product, Role};
+use super::read::{Arg, Buffer, Graph, Kind, Node, Product, Role};
 use super::{MAX_PORT, MAX_WEIGHTS, Selection};
 use crate::exact::Rational;
 use crate::quantise::{Overflow, Round};
 use crate::reciprocal::dyadic_inverse_root;
 use alir_core::diag::{Diagnostic, Diagnostics, Place};
 use alir_core::num::Kif;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A buffer's storage in one layer: layer (-1 for global ones) and index of the buffer, an end of aliases.
 pub type Instance = (i64, usize);
@@ -68,6 +68,8 @@ pub struct Outline {
     pub size: Size,
     /// The node with the most expected adders, and its size.
     pub largest: Option<(usize, Size)>,
+    /// Warnings about axes in another order; one for each pair of buffers.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// The name of an instance, `LAYER:NAME` or `NAME`.
@@ -353,6 +355,21 @@ impl Outline {
     }
 }
 
+/// Returns `true` if two buffers have the same axes of more than one element in another order.
+fn is_reordered(a: &Buffer, b: &Buffer, tokens: u64) -> bool {
+    let [mut first, mut second] = [a, b].map(|buffer| buffer.long_axes(tokens));
+    let differ = first != second;
+    first.sort_unstable();
+    second.sort_unstable();
+    differ && first == second
+}
+
+/// The axes of more than one element, for people: `axes tokens 4, embed 8`.
+fn axes_text(buffer: &Buffer, tokens: u64) -> String {
+    let axes: Vec<String> = buffer.long_axes(tokens).iter().map(|(name, size)| format!("{name} {size}")).collect();
+    format!("axes {}", axes.join(", "))
+}
+
 struct Maker<'a> {
     graph: &'a Graph,
     quant: &'a QuantFile,
@@ -363,12 +380,17 @@ struct Maker<'a> {
     written: Vec<Instance>,
     /// State of each instance that was written: slot of the last write, and `true` if it was read since.
     state: HashMap<Instance, (usize, bool)>,
+    /// For each slot the buffer whose shape it was written with.
+    shapes: Vec<usize>,
+    /// Pairs of buffers with a warning about the order of their axes.
+    reordered: HashSet<(usize, usize)>,
 }
 
 impl<'a> Maker<'a> {
     fn new(graph: &'a Graph, quant: &'a QuantFile) -> Maker<'a> {
         let outline = Outline::default();
-        Maker { graph, quant, outline, current: HashMap::new(), written: Vec::new(), state: HashMap::new() }
+        let (current, written, state) = (HashMap::new(), Vec::new(), HashMap::new());
+        Maker { graph, quant, outline, current, written, state, shapes: Vec::new(), reordered: HashSet::new() }
     }
 
     fn call(&mut self, node: &Node) -> Result<(), Diagnostic> {
@@ -405,6 +427,7 @@ impl<'a> Maker<'a> {
         if let Kind::Embedding { ids, weight, .. } = &node.kind {
             self.read_ids(node, *ids, *weight)?;
         }
+        self.check_order(node, &reads, &writes);
         let reads = reads.into_iter().map(|arg| self.read(node, arg)).collect::<Result<Vec<_>, _>>()?;
         let writes = writes.into_iter().map(|arg| self.write(node, arg)).collect::<Result<_, _>>()?;
         self.outline.calls.push(Call { node: node.index, reads, writes });
@@ -471,8 +494,7 @@ impl<'a> Maker<'a> {
             Some(_) => Err(at_node(node, format!("{name} is written before; ids are an input of the hardware"))),
             None => {
                 let elements = self.total(ids)?;
-                self.outline.slots.push(Slot { instance, elements, setting });
-                let slot = self.outline.slots.len() - 1;
+                let slot = self.push(Slot { instance, elements, setting }, instance.1);
                 self.outline.inputs.push(slot);
                 self.current.insert(instance, slot);
                 Ok(())
@@ -660,6 +682,68 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// Adds a slot that is written with the shape of a buffer.
+    fn push(&mut self, slot: Slot, buffer: usize) -> usize {
+        self.outline.slots.push(slot);
+        self.shapes.push(buffer);
+        self.outline.slots.len() - 1
+    }
+
+    /// Warns if the buffer that reads a value has other axes than the one that it was written to.
+    fn check_link(&mut self, node: &Node, arg: Arg, slot: usize) {
+        let tokens = self.graph.window.tokens;
+        let [written, read] = [self.shapes[slot], arg.buffer].map(|buffer| &self.graph.buffers[buffer]);
+        let have_tokens = !written.token_axes.is_empty() && !read.token_axes.is_empty();
+        let moves_tokens = tokens > 1 && have_tokens && written.layout(tokens) != read.layout(tokens);
+        if moves_tokens || is_reordered(written, read, tokens) {
+            let name = &written.name;
+            let message = format!("{name:?}, whose value it is, has {}", axes_text(written, tokens));
+            self.warn_order(node, arg, self.shapes[slot], tokens, &message);
+        }
+    }
+
+    /// Warns if axes of a node's arguments are in another order than its operator pairs or expects them.
+    fn check_order(&mut self, node: &Node, reads: &[Arg], writes: &[Arg]) {
+        let paired: &[(Arg, Arg)] = match &node.kind {
+            Kind::Relu { x, y } | Kind::Table { x, y, .. } | Kind::Softmax { x, y } => &[(*x, *y)],
+            Kind::BiasAdd { x, b, y } | Kind::Add { a: x, b, y } => &[(*x, *b), (*x, *y)],
+            Kind::Norm { x, gamma, beta, y, .. } => &[(*x, *gamma), (*x, beta.unwrap_or(*gamma)), (*x, *y)],
+            _ => &[],
+        };
+        // Operators act on each token alike, so that the place of its axis does not matter.
+        for &(first, other) in paired {
+            let [a, b] = [first, other].map(|arg| &self.graph.buffers[arg.buffer]);
+            if is_reordered(a, b, 1) {
+                let message = format!("{:?}, with which it is paired, has {}", a.name, axes_text(a, 1));
+                self.warn_order(node, other, first.buffer, 1, &message);
+            }
+        }
+        if !matches!(node.kind, Kind::Attention { .. } | Kind::Rope { .. }) {
+            return;
+        }
+        for &arg in reads.iter().chain(writes) {
+            let axes = self.graph.buffers[arg.buffer].long_axes(1);
+            let at = |names: &[&str]| axes.iter().position(|axis| names.contains(&axis.0));
+            if let (Some(dim), Some(heads)) = (at(&["head_dim"]), at(&["num_heads", "num_kv_heads"]))
+                && dim < heads
+            {
+                self.warn_order(node, arg, arg.buffer, 1, "the operator expects heads before head_dim");
+            }
+        }
+    }
+
+    /// Adds a warning about the order of a buffer's axes, unless the pair of buffers has one.
+    fn warn_order(&mut self, node: &Node, arg: Arg, other: usize, tokens: u64, reason: &str) {
+        if self.outline.warnings.len() >= alir_core::diag::COUNTED || !self.reordered.insert((other, arg.buffer)) {
+            return;
+        }
+        let buffer = &self.graph.buffers[arg.buffer];
+        let place = Place::Path(format!("{}.bindings[{}].buffer", node.place(), arg.binding));
+        let message = format!("{}: {:?} has {}, but {reason}", node.title(), buffer.name, axes_text(buffer, tokens));
+        let help = "elements keep their row-major order and are not transposed; declare the axes in the same order";
+        self.outline.warnings.push(Diagnostic::warning("W2002", place, message).with_help(help));
+    }
+
     fn setting(&self, (layer, root): Instance) -> Setting {
         self.quant.buffer(layer, &self.graph.buffers[root].name, Purpose::Activation)
     }
@@ -673,6 +757,7 @@ impl<'a> Maker<'a> {
         }
         if let Some(&slot) = self.current.get(&source) {
             // An alias may have another shape, but not another size: that was checked when it was read.
+            self.check_link(node, arg, slot);
             return Ok(slot);
         }
         let setting = self.setting(instance);
@@ -684,10 +769,10 @@ impl<'a> Maker<'a> {
                 "--quant FILE gives types, under buffers or default.activation; `alir2hdl calibrate` proposes them",
             ));
         }
-        self.outline.slots.push(Slot { instance, elements, setting });
-        let slot = self.outline.slots.len() - 1;
+        let slot = self.push(Slot { instance, elements, setting }, instance.1);
         self.outline.inputs.push(slot);
         self.current.insert(instance, slot);
+        self.check_link(node, arg, slot);
         Ok(slot)
     }
 
@@ -731,8 +816,7 @@ impl<'a> Maker<'a> {
         let instance = instance(self.graph, node.layer, arg.buffer);
         let setting = self.setting(instance);
         let elements = self.total(arg)?;
-        self.outline.slots.push(Slot { instance, elements, setting });
-        let slot = self.outline.slots.len() - 1;
+        let slot = self.push(Slot { instance, elements, setting }, arg.buffer);
         self.current.insert(instance, slot);
         if self.state.insert(instance, (slot, false)).is_none() {
             self.written.push(instance);

@@ -26,6 +26,9 @@ const RESERVED: [&str; 11] = [
     "vocab",
 ];
 
+/// Name of the dimension of tokens.
+const TOKENS: &str = "tokens";
+
 /// Padded dimensions and what they pad.
 const PADDED: [(&str, &str); 4] = [
     ("aligned_embed", "embed"),
@@ -101,6 +104,8 @@ pub struct Buffer {
     pub dtype: String,
     /// Sizes as the file gives them, tokens and padding included.
     pub sizes: Vec<u64>,
+    /// Name of the dimension of each entry of the shape; `embed` also where the file has `aligned_embed`.
+    pub dimensions: Vec<String>,
     /// Axes for one token.
     pub axes: Vec<Axis>,
     /// For each entry of dimension tokens the number of entries of `axes` before it.
@@ -124,6 +129,17 @@ impl Buffer {
     /// Sizes for one token, without padding.
     pub fn shape(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::size).collect()
+    }
+
+    /// Dimensions and sizes of the axes that have more than one element with that many tokens, without padding.
+    pub fn long_axes(&self, tokens: u64) -> Vec<(&str, u64)> {
+        let mut others = self.axes.iter().map(Axis::size);
+        let size = |name: &String| match name == TOKENS && self.role != Role::Weight {
+            true => tokens,
+            false => others.next().unwrap_or(1),
+        };
+        let all: Vec<u64> = self.dimensions.iter().map(size).collect();
+        self.dimensions.iter().map(String::as_str).zip(all).filter(|axis| axis.1 != 1).collect()
     }
 
     /// Returns `true` if its condition holds or cannot be evaluated.
@@ -611,8 +627,10 @@ impl Reader {
             return Err(wrong(format!("{place}.shape"), format!("{} axes; at most {MAX_AXES} are read", shape.len())));
         }
         let (mut sizes, mut axes, mut token_axes, mut scales_tokens) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let mut dimensions = Vec::with_capacity(shape.len());
         for (k, entry) in shape.iter().enumerate() {
-            let (size, axis) = self.axis(entry, &format!("{place}.shape[{k}]"))?;
+            let (name, size, axis) = self.axis(entry, &format!("{place}.shape[{k}]"))?;
+            dimensions.push(name);
             sizes.push(size);
             if axis.is_none() {
                 token_axes.push(axes.len());
@@ -637,6 +655,7 @@ impl Reader {
             role,
             dtype,
             sizes,
+            dimensions,
             axes,
             token_axes,
             scales_tokens,
@@ -648,8 +667,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The size of an entry as the file has it, and its axis for one token, which tokens have none.
-    fn axis(&self, entry: &Value, place: &str) -> Result<(u64, Option<Axis>), Diagnostic> {
+    /// The dimension of an entry, its size as the file has it, and its axis for one token, which tokens have none.
+    fn axis(&self, entry: &Value, place: &str) -> Result<(String, u64, Option<Axis>), Diagnostic> {
         let by_id = |id: &Value| {
             let number = id.integer().ok_or_else(|| wrong(place, format!("{} is no id of a dimension", id.brief())))?;
             self.name_of_id(number).ok_or_else(|| wrong(place, format!("there is no dimension {number}")))
@@ -687,15 +706,15 @@ impl Reader {
         let (mult, div) = (factor("mult")?, factor("div")?);
         let size = u128::from(value) * u128::from(mult) / u128::from(div);
         let size = u64::try_from(size).map_err(|_| wrong(place, format!("the size {size} is too large")))?;
-        if name == "tokens" {
-            return Ok((size, None));
+        if name == TOKENS {
+            return Ok((name, size, None));
         }
         let real = PADDED.iter().find(|(aligned, _)| *aligned == name && div == 1);
-        let axis = match real.and_then(|(_, real)| self.values.get(*real)) {
-            Some(&real) => Axis { blocks: mult, real, padded: value },
-            None => Axis { blocks: 1, real: size, padded: size },
-        };
-        Ok((size, Some(axis)))
+        let real = real.and_then(|(_, real)| Some((*real, *self.values.get(*real)?)));
+        Ok(match real {
+            Some((name, real)) => (name.into(), size, Some(Axis { blocks: mult, real, padded: value })),
+            None => (name, size, Some(Axis { blocks: 1, real: size, padded: size })),
+        })
     }
 
     /// Returns whether a condition holds; the error of one over an unknown name is for those that depend on it.

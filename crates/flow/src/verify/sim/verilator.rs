@@ -29,6 +29,11 @@ const HEADERS: &str = "#include \"verilated.h\"\n#include <cstdint>\n#include <c
 /// headers.
 const MAX_SINGLE_UNIT: u64 = 1_500_000;
 
+/// Intended size in bytes of a unit of a larger model.
+///
+/// Each unit reads the model's header, which has 2.7 MB for 40,000 values. A unit of this size takes 450 MB of memory.
+const UNIT: u64 = 6_000_000;
+
 impl Simulator for Verilator {
     fn name(&self) -> &'static str {
         "verilator"
@@ -105,27 +110,20 @@ impl Build<'_> {
     /// Returns the sources and objects of the translated model.
     fn generated(&self, name: &str) -> Result<Vec<(OsString, OsString)>, SimError> {
         let mut sources = Vec::new();
-        let mut bytes = 0;
         for entry in fs::read_dir(self.job.dir.join("obj")).map_err(SimError::Io)? {
             let entry = entry.map_err(SimError::Io)?;
             if entry.path().extension().is_some_and(|e| e == "cpp") {
-                bytes += entry.metadata().map_err(SimError::Io)?.len();
-                sources.push(entry.file_name());
+                sources.push((entry.file_name(), entry.metadata().map_err(SimError::Io)?.len()));
             }
         }
-        sources.sort();
-        if bytes > MAX_SINGLE_UNIT {
-            let in_obj = |name: &OsString, extension: &str| {
-                let mut path = OsString::from("obj/");
-                path.push(Path::new(name).with_extension(extension));
-                path
-            };
-            return Ok(sources.iter().map(|s| (in_obj(s, "cpp"), in_obj(s, "o"))).collect());
+        let mut units = Vec::new();
+        for (index, unit) in grouped(sources, processors()).into_iter().enumerate() {
+            let includes: String = unit.iter().map(|s| format!("#include \"{}\"\n", s.to_string_lossy())).collect();
+            let file = format!("obj/{name}_unit{index}.cc");
+            fs::write(self.job.dir.join(&file), includes).map_err(SimError::Io)?;
+            units.push((file.into(), format!("model{index}.o").into()));
         }
-        let includes: String = sources.iter().map(|s| format!("#include \"{}\"\n", s.to_string_lossy())).collect();
-        let file = format!("obj/{name}_all.cc");
-        fs::write(self.job.dir.join(&file), includes).map_err(SimError::Io)?;
-        Ok(vec![(file.into(), "model.o".into())])
+        Ok(units)
     }
 
     /// Writes a source that includes the required parts of the runtime; returns its name.
@@ -176,7 +174,7 @@ impl Build<'_> {
     /// Compiles the units in parallel, one per processor at a time; each includes the precompiled `headers`, if any.
     fn compile_all(&self, units: &[(OsString, OsString)], headers: Option<&Path>) -> Result<(), SimError> {
         let waiting = Mutex::new(units.iter().enumerate());
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(units.len());
+        let threads = processors().min(units.len());
         let work = || -> Result<(), SimError> {
             loop {
                 let next = waiting.lock().expect("no worker panics").next();
@@ -211,6 +209,26 @@ impl Build<'_> {
     }
 }
 
+/// Returns the number of processors.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Distributes sources over compilation units of similar sizes: one for a small model, else at least one per processor.
+fn grouped(mut sources: Vec<(OsString, u64)>, processors: usize) -> Vec<Vec<OsString>> {
+    let bytes: u64 = sources.iter().map(|source| source.1).sum();
+    let count = if bytes <= MAX_SINGLE_UNIT { 1 } else { bytes.div_ceil(UNIT).max(processors as u64) };
+    sources.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let mut units: Vec<(u64, Vec<OsString>)> = vec![(0, Vec::new()); (count as usize).min(sources.len())];
+    for (source, size) in sources {
+        if let Some(smallest) = units.iter_mut().min_by_key(|unit| unit.0) {
+            smallest.0 += size;
+            smallest.1.push(source);
+        }
+    }
+    units.into_iter().map(|(_, unit)| unit).collect()
+}
+
 /// Returns the folder of the cache; `None` if it is disabled or no home folder is known.
 fn cache_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty());
@@ -235,4 +253,29 @@ fn keep(object: &Path, cached: &Path) {
         Ok(())
     };
     let _ = store();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_compiled_in_few_units_of_similar_sizes() {
+        let sources = |sizes: &[u64]| -> Vec<(OsString, u64)> {
+            sizes.iter().enumerate().map(|(k, size)| (format!("{k:02}.cpp").into(), *size)).collect()
+        };
+        assert!(grouped(Vec::new(), 2).is_empty());
+        assert_eq!(grouped(sources(&[400_000, 900_000, 200_000]), 2), [["01.cpp", "00.cpp", "02.cpp"]]);
+        let two = grouped(sources(&[1_000_000, 400_000, 900_000]), 2);
+        assert_eq!(two, [vec!["00.cpp"], vec!["02.cpp", "01.cpp"]]);
+        // Sixty files of 750 kB: eight units, each file in one of them.
+        let many = grouped(sources(&[750_000; 60]), 2);
+        assert_eq!(many.len(), 8);
+        assert!(many.iter().all(|unit| (7..=8).contains(&unit.len())));
+        let mut all: Vec<OsString> = many.concat();
+        all.sort();
+        assert_eq!(all, sources(&[750_000; 60]).into_iter().map(|source| source.0).collect::<Vec<_>>());
+        // One file cannot be divided.
+        assert_eq!(grouped(sources(&[20_000_000]), 4), [["00.cpp"]]);
+    }
 }
