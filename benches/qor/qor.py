@@ -153,9 +153,11 @@ def main():
     parser.add_argument('--options', default='', help='more options for ours, separated by spaces')
     parser.add_argument('--fmax', action='store_true', help='also place with nextpnr-ecp5')
     parser.add_argument('--seeds', type=int, default=3)
+    parser.add_argument('--yosys', default=flows.YOSYS)
     parser.add_argument('--no-peer', action='store_true', help='measure ours alone')
     parser.add_argument('--write', action='store_true', help=f'write {RESULTS.name}; else print')
     args = parser.parse_args()
+    flows.YOSYS = args.yosys
 
     variants = [] if args.no_peer else [
         ('alkaid', lambda name, stages: theirs(name, stages, True)),

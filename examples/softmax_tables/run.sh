@@ -11,7 +11,7 @@ printf '1, 2, 3, 4, 5\n0, 0, 0, 0, 0\n-8, 7.9, 0, 0, 7\n' | "$alir2hdl" run "$mo
 # 2. Tables may become logic or block memory. A memory needs a register behind it, so this asks for a pipeline.
 for style in logic block lut; do
     echo "--rom-style $style:"
-    "$alir2hdl" info "$model" --pipeline 4 --device xcvu13p --rom-style $style | grep -E '^(LUT|FF|DSP|block RAM) '
+    "$alir2hdl" info "$model" --pipeline 4 --device xcvu13p --rom-style $style | grep -E '^(LUT|FF|DSP|BRAM) '
     "$alir2hdl" "$model" --verilog "$out/softmax_$style.v" --pipeline 4 --device xcvu13p --rom-style $style --quiet
     "$alir2hdl" prove "$model" "$out/softmax_$style.v" | sed -n '1s/ ([0-9.]* s)//p'
 done
