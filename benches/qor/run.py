@@ -19,7 +19,7 @@ from statistics import median
 from flows import figures, place, synthesise
 from qor import OURS, RESULTS, LARGE, SMALL, TABLES, cut, ours, ports, theirs
 
-# What ours is told beside the objective: alkaid's files have no multiplier blocks here either (-nodsp).
+# Options of ours besides the objective: alkaid's files have no multiplier blocks here either (-nodsp).
 OPTIONS = ['-O2', '--use-dsp', 'no']
 # Files for ECP5 are written for its tables of four inputs.
 FOR_ECP5 = ['--device', 'ecp5']
