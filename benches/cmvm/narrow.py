@@ -5,22 +5,23 @@
 
 PYTHON is an interpreter with alkaid 0.8.2 (benches/peer/setup.sh). Matrix N has seed N: one to four bits, signed or unsigned, 8 to 128 rows, 4 to 32
 columns, weights of 1 to 8 bits, all or a half or a quarter of them not zero. alkaid's RTL is that of `x @ W` with `hard_dc` -1 and with 2, both
-without sums of three operands, which cost it more in Yosys; the smaller one counts. Ours is `-O2 --use-dsp no`, proved from the matrix. `synth_xilinx -family xcup`, look-up tables and inverters.
+without sums of three operands, which cost it more in Yosys; the smaller one counts. Ours is `-O2 --use-dsp no`, proved from the matrix. Flow `xcup-full` of benches/qor.
 CPU seconds are those of alkaid's solver and of our whole process. One line a matrix, then geometric means for each number of bits.
 """
 
 import argparse
-import math
-import re
 import resource
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = 'synth_xilinx -family xcup -flatten -noiopad -noclkbuf'
+sys.path.insert(0, str(ROOT / 'benches' / 'qor'))
+import flows  # noqa: E402
+import qor  # noqa: E402
 
 
 def matrix(seed: int) -> tuple[np.ndarray, int, bool]:
@@ -60,24 +61,8 @@ def alkaid(weights: np.ndarray, bits: int, signed: bool, folder: Path) -> tuple[
 
 
 def luts(yosys: str, files: list[Path], top: str) -> int:
-    read = '\n'.join(f'read_verilog {file.name}' for file in files)
-    with tempfile.TemporaryDirectory() as folder:
-        # PyPI's Yosys sees nothing outside of its working folder.
-        for file in files:
-            Path(folder, file.name).write_bytes(file.read_bytes())
-        Path(folder, 'run.ys').write_text(f'{read}\n{SCRIPT} -top {top}\ntee -o stat.txt stat\n')
-        done = subprocess.run(['nice', yosys, '-q', '-s', 'run.ys'], cwd=folder, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise SystemExit(done.stdout + done.stderr)
-        text = Path(folder, 'stat.txt').read_text()
-    # Yosys prints "LUT6  12" up to 0.5x and "12 LUT6" or "12 - LUT6" afterwards.
-    lines = [line.split() for line in text.splitlines()]
-    pairs = [(words[0], words[-1]) for words in lines if len(words) >= 2] + [(words[-1], words[0]) for words in lines if len(words) >= 2]
-    return sum(int(count) for cell, count in pairs if re.fullmatch(r'LUT[1-6]|INV', cell) and count.isdigit())
-
-
-def mean(values: list[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
+    flows.YOSYS = yosys
+    return flows.figures(flows.synthesise('\n'.join(file.read_text() for file in files), top, 'xcup-full'), 'xcup')['lut']
 
 
 def main() -> None:
@@ -127,7 +112,7 @@ def main() -> None:
                   f'{" | ".join(cells)} | {took:.2f} | {ours:.2f} | {verdict} |', flush=True)
     print()
     for (tool, bits), found in sorted(ratios.items()):
-        print(f'{Path(tool).name}, inputs of {bits} bits: {len(found)} matrices, geometric mean {mean(found):.2f}, largest {max(found):.2f}')
+        print(f'{Path(tool).name}, inputs of {bits} bits: {len(found)} matrices, geometric mean {qor.mean(found):.2f}, largest {max(found):.2f}')
     print(f'CPU seconds: alkaid {totals[0]:.1f}, ours {totals[1]:.1f}')
 
 

@@ -25,7 +25,7 @@ use numpy::{BorrowError, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -795,7 +795,7 @@ fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
 #[pymodule]
 fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("SYNONYMS", SYNONYMS.map(|(name, second)| (second, name)).into_iter().collect::<HashMap<_, _>>())?;
+    module.add("SYNONYMS", SYNONYMS.map(|(name, second)| (second, name)).into_iter().collect::<BTreeMap<_, _>>())?;
     module.add_function(wrap_pyfunction!(calibrate, module)?)?;
     module.add_function(wrap_pyfunction!(explore, module)?)?;
     module.add_function(wrap_pyfunction!(file_kind, module)?)?;

@@ -314,6 +314,12 @@ fn rtl_that_does_not_help_is_named() {
     std::fs::write(dir.path().join("rtl.v"), &text).unwrap();
     let (code, said) = prove(&dir, &text);
     assert!(code == 2 && said.contains("rtl.v is a netlist itself"), "{said}");
+    // The module of the netlist's name below a wrapper, which is the top of the file.
+    let wrapper = "module outer(input [3:0] a, output [7:0] b); top u (.model_inp(a), .model_out(b)); endmodule\n";
+    let right = std::fs::read_to_string(dir.path().join("right.v")).unwrap();
+    std::fs::write(dir.path().join("rtl.v"), right + wrapper).unwrap();
+    let (code, said) = prove(&dir, &text);
+    assert!(code == 0 && said.contains("compared with rtl.v"), "{said}");
     let other = folder(|i| squares(i) ^ i32::from(i == 9), "");
     std::fs::copy(other.path().join("rtl.v"), dir.path().join("rtl.v")).unwrap();
     let (code, said) = prove(&dir, &text);

@@ -157,9 +157,8 @@ fn cell_in_behaviour<'n, 't: 'n>(
     let in_file: FxHashSet<&str> = netlist.order.iter().map(|&module| netlist.names[module as usize]).collect();
     let mut libraries: Vec<Library> = Vec::new();
     for module in modules {
-        let Entry::Behavioural { text, reason } = module else { continue };
-        let missing: Vec<&str> =
-            structure::instantiated(text).into_iter().filter(|name| !in_file.contains(name)).collect();
+        let Entry::Behavioural { instantiated, reason, .. } = module else { continue };
+        let missing: Vec<&str> = instantiated.iter().copied().filter(|name| !in_file.contains(name)).collect();
         if libraries.is_empty() && !missing.is_empty() {
             libraries.extend(CellFamily::ALL.into_iter().filter_map(|family| parse_family(family).ok()));
         }
@@ -209,8 +208,8 @@ fn find_top(text: &str, netlist: &Netlist<'_>, top: Option<&str>) -> Result<Opti
     for entry in netlist.modules.values() {
         match entry {
             Entry::Structural(module) => used.extend(module.instances.iter().map(|instance| instance.kind)),
-            Entry::Behavioural { text, .. } => {
-                used.extend(structure::instantiated(text).into_iter().filter_map(|kind| by_text.get(kind)));
+            Entry::Behavioural { instantiated, .. } => {
+                used.extend(instantiated.iter().filter_map(|kind| by_text.get(kind)))
             }
         }
     }

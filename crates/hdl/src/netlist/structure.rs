@@ -116,9 +116,11 @@ pub(super) struct Module<'t> {
 #[derive(Clone, Debug)]
 pub(super) enum Entry<'t> {
     Structural(Module<'t>),
-    /// Text of a module with behaviour, and what makes it one.
+    /// Text of a module with behaviour, names of the modules that it instantiates with parameters or ports, and the
+    /// error of reading it as a netlist.
     Behavioural {
         text: &'t str,
+        instantiated: Vec<&'t str>,
         reason: Diagnostic,
     },
 }
@@ -139,7 +141,15 @@ pub(super) struct Netlist<'t> {
 /// # Errors
 /// `E0903` where `text` is not a sequence of modules.
 pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
-    let mut p = Parser::new(text);
+    let mut p = Parser {
+        text,
+        at: 0,
+        token: "",
+        start: 0,
+        escaped: false,
+        out: Netlist::default(),
+        known: FxHashMap::default(),
+    };
     p.head();
     p.next()?;
     while !p.token.is_empty() {
@@ -155,30 +165,7 @@ pub(super) fn parse(text: &str) -> Result<Netlist<'_>> {
     Ok(p.out)
 }
 
-/// Names of the modules that a module with behaviour instantiates with parameters or ports, those of comments left out.
-pub(super) fn instantiated(text: &str) -> Vec<&str> {
-    let mut p = Parser::new(text);
-    let mut found = Vec::new();
-    // The last tokens; a statement ends before an instance.
-    let (mut before, mut kind, mut name) = (Token::Other, Token::Other, Token::Other);
-    while p.next().is_ok() && !p.token.is_empty() {
-        let token = match p.token {
-            _ if p.escaped => Token::Name(p.token),
-            ";" | ")" | "begin" | "end" | "endgenerate" | "endspecify" | "endfunction" | "endtask" => Token::End,
-            word if p.is_name() => Token::Name(word),
-            _ => Token::Other,
-        };
-        match (before, kind, name, p.token) {
-            (Token::End, Token::Name(kind), Token::Name(_), "(") => found.push(kind),
-            (_, Token::End, Token::Name(kind), "#") => found.push(kind),
-            _ => {}
-        }
-        (before, kind, name) = (kind, name, token);
-    }
-    found
-}
-
-/// Token for [`instantiated`].
+/// Token for [`Parser::skip_module`].
 #[derive(Clone, Copy)]
 enum Token<'t> {
     /// End of a statement or of a header.
@@ -221,18 +208,6 @@ const DIRECTIVES: [&str; 12] = [
 ];
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Parser<'t> {
-        Parser {
-            text,
-            at: 0,
-            token: "",
-            start: 0,
-            escaped: false,
-            out: Netlist::default(),
-            known: FxHashMap::default(),
-        }
-    }
-
     fn fail(&self, message: impl Into<String>) -> Diagnostic {
         error(self.text, self.start as u32, message)
     }
@@ -359,6 +334,31 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    /// Skips the rest of a module with behaviour. Returns the names of the modules that it instantiates with parameters
+    /// or ports.
+    fn skip_module(&mut self) -> Result<Vec<&'t str>> {
+        let mut found = Vec::new();
+        // The last tokens; a statement ends before an instance.
+        let (mut before, mut kind, mut name) = (Token::Other, Token::Other, Token::Other);
+        while !self.accept("endmodule")? {
+            let token = match self.token {
+                _ if self.escaped => Token::Name(self.token),
+                "" => return Err(self.unexpected("endmodule")),
+                ";" | ")" | "begin" | "end" | "endgenerate" | "endspecify" | "endfunction" | "endtask" => Token::End,
+                word if self.is_name() => Token::Name(word),
+                _ => Token::Other,
+            };
+            match (before, kind, name, self.token) {
+                (Token::End, Token::Name(kind), Token::Name(_), "(") => found.push(kind),
+                (_, Token::End, Token::Name(kind), "#") => found.push(kind),
+                _ => {}
+            }
+            (before, kind, name) = (kind, name, token);
+            self.next()?;
+        }
+        Ok(found)
+    }
+
     fn is_name(&self) -> bool {
         let first = self.token.as_bytes().first();
         self.escaped || first.is_some_and(|&b| b.is_ascii_alphabetic() || b == b'_' || b == b'$')
@@ -423,9 +423,9 @@ impl<'t> Parser<'t> {
                 // From the header on again, to its end.
                 self.at = from;
                 self.next()?;
-                self.skip_past("endmodule")?;
+                let instantiated = self.skip_module()?;
                 let end = if self.token.is_empty() { self.text.len() } else { self.start };
-                Entry::Behavioural { text: &self.text[start..end], reason }
+                Entry::Behavioural { text: &self.text[start..end], instantiated, reason }
             }
         };
         if self.out.modules.insert(name, entry).is_some() {
