@@ -7,6 +7,8 @@ A MODEL is written with -O1 and -O2, combinational and in three stages; a case i
 synthesised for each family. A row holds the verdict, CPU seconds of the proof (user), and the number of cells. A row that differs is
 simulated in Icarus Verilog with the counterexample (simulate.py). Rows that are not proved and do not differ in simulation either are
 listed at the end with their reason, and the exit code is 1. `--keep DIR` keeps the RTL and the netlist of each row that is not proved.
+`--abc SECONDS` adds the CPU seconds of `yosys-abc -c "cec rtl.aig net.aig"` over AIGs of both (with Yosys' cell models); use it
+with `--stages 0`. Netlists have neither DSPs nor memories then.
 """
 
 import argparse
@@ -57,6 +59,16 @@ def simulated(args, folder, family, text):
         return type(failure).__name__
 
 
+def abc(args, folder, family):
+    """CPU seconds of ABC's equivalence check of RTL and netlist, with its verdict if it is not "equivalent"."""
+    for name, files in (("rtl", ["dut.v"]), ("net", [*(f"{args.share}/{file}" for file in simulate.MODELS[family]), "net.v"])):
+        script = f"read_verilog {' '.join(files)}; hierarchy -top dut; proc; flatten; opt; memory_map; opt; techmap; opt; aigmap; opt_clean; write_aiger {name}.aig"
+        if run([args.yosys, "-q", "-p", script], args.synthesis, folder / "log")[0] != 0:
+            return "no AIG"
+    code, cpu, text = run(["yosys-abc", "-q", "cec rtl.aig net.aig"], args.abc, folder / "log")
+    return f"{cpu:.2f}" if "are equivalent" in text else f"time limit ({args.abc:.0f})" if code is None else f"{cpu:.2f}: undecided"
+
+
 def row(args, name, model, options, family, hierarchical):
     """Returns a row of the table, its verdict, and the reason if it is a failure."""
     model = str(pathlib.Path(model).resolve())
@@ -72,7 +84,10 @@ def row(args, name, model, options, family, hierarchical):
         code, _, text = run([args.alir2hdl, model, *options, "--top", "dut", "--verilog", str(rtl)], 120, log)
         if code != 0:
             return failed("not written", text)
-        read = f"read_verilog dut.v; {FLOWS[family][hierarchical]} -top dut; write_verilog -noattr net.v"
+        flow = FLOWS[family][hierarchical]
+        if args.abc:
+            flow = flow.replace(" -dsp", "") if family == "ice40" else f"{flow} -nodsp -nobram"
+        read = f"read_verilog dut.v; {flow} -top dut; write_verilog -noattr net.v"
         code, _, text = run([args.yosys, "-q", "-p", read], args.synthesis, log)
         if code != 0:
             return failed("synthesis: time limit" if code is None else "synthesis failed", "\n".join(text.strip().splitlines()[-1:]))
@@ -91,7 +106,8 @@ def row(args, name, model, options, family, hierarchical):
             for file in (rtl, net, log):
                 if file.exists():
                     shutil.copy(file, kept)
-        return f"{head} {verdict} | {cpu:.2f} | {cells} |", verdict, reason
+        compared = f" {abc(args, folder, family)} |" if args.abc else ""
+        return f"{head} {verdict} | {cpu:.2f} | {cells} |{compared}", verdict, reason
 
 
 def main():
@@ -108,6 +124,7 @@ def main():
     parser.add_argument("--limit", type=float, default=60, help="CPU seconds for a proof")
     parser.add_argument("--prove", default="--prove-effort normal", help="options of prove")
     parser.add_argument("--share", default="/usr/share/yosys", help="folder of the cell models of Yosys")
+    parser.add_argument("--abc", type=float, help="CPU seconds for ABC")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep")
     args = parser.parse_args()
@@ -128,7 +145,8 @@ def main():
                 rows.append((stem, model, [f"-O{level}"] + (["--pipeline", stages] if stages != "0" else []), False))
     families = args.families.split(",")
     counts = collections.Counter()
-    print("| model | options | family | verdict | CPU s | cells |\n|---|---|---|---|---|---|")
+    print("| model | options | family | verdict | CPU s | cells |" + " ABC `cec` CPU s |" * bool(args.abc))
+    print("|---" * (7 if args.abc else 6) + "|")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = [pool.submit(row, args, *r[:3], family, r[3]) for r in rows for family in families]
         failures = []

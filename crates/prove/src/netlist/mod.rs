@@ -13,6 +13,7 @@
 //! The RTL is a hint. The theorem about the model follows if the RTL itself was proved to be the model.
 
 mod gates;
+mod polynomial;
 mod sums;
 mod sweep;
 

@@ -8,9 +8,9 @@
 //! power of two. Bits of the lower part that are known to be equal leave one bit: it is equal, too.
 
 use super::super::aig::Lit;
+use super::polynomial::{Function, Monomial, Polynomial, Variables};
 use super::sweep::Sweep;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 /// Most bits of a sum, terms of a polynomial, and rewriting steps of one proof.
@@ -22,14 +22,17 @@ const MOST_LEAVES: usize = 9;
 
 /// Most bits of adders of which one is chosen to be replaced.
 const MOST_TRIED: usize = 16;
-/// Most terms read and written in one attempt. Of 1,309 sums of `jet_mlp` that are proved none takes more than half of
-/// this, while attempts that fail would take up to twenty times as much.
-const MOST_WORK: usize = 50_000;
+/// Most terms read and written in one attempt. Of 1,309 sums of `jet_mlp` that are proved none takes more than 25,506,
+/// while attempts that fail would take up to forty times as much.
+const MOST_WORK: usize = 32_000;
 /// Most of these choices in one proof, and most terms of a polynomial for them.
 const MOST_CHOICES: usize = 24;
 const MOST_TERMS_TRIED: usize = 450;
 /// Most leaves of a bit of the RTL that is replaced by what it is made of.
 const MOST_VISIBLE: usize = 5;
+/// Words of 64 variables of a proof; wide sums need the second one.
+const FEW: usize = 4;
+const MANY: usize = 16;
 
 /// Bit of a carry chain: the carry upwards is `half ? carry : start`.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +48,10 @@ pub(super) struct Sums {
     links: FxHashMap<Lit, Link>,
     /// Sum bits: half sum and carry, in any order.
     halves: FxHashMap<Lit, (Lit, Lit)>,
-    /// Polynomials of `start + (half xor start)`, over the inputs of both cells with `true`.
-    cells: FxHashMap<(Lit, Lit, bool), Option<Polynomial>>,
-    /// Polynomials of nodes over what their gates are made of.
-    definitions: FxHashMap<u32, Option<Rc<Polynomial>>>,
+    /// Values of `start + (half xor start)`, over the inputs of both cells with `true`.
+    cells: FxHashMap<(Lit, Lit, bool), Option<Rc<Function>>>,
+    /// Functions of nodes over what their gates are made of.
+    definitions: FxHashMap<u32, Option<Rc<Function>>>,
 }
 
 impl Sums {
@@ -72,91 +75,6 @@ impl Sums {
     }
 }
 
-/// Monomial: nodes in descending order.
-type Monomial = Vec<u32>;
-
-/// Integer polynomial over bits, modulo `2^128`.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Polynomial(FxHashMap<Monomial, u128>);
-
-impl Polynomial {
-    fn add(&mut self, monomial: Monomial, factor: u128) {
-        if factor == 0 {
-            return;
-        }
-        match self.0.entry(monomial) {
-            Entry::Vacant(entry) => {
-                entry.insert(factor);
-            }
-            Entry::Occupied(mut entry) => {
-                *entry.get_mut() = entry.get().wrapping_add(factor);
-                if *entry.get() == 0 {
-                    entry.remove();
-                }
-            }
-        }
-    }
-
-    fn add_all(&mut self, other: &Polynomial, factor: u128) {
-        for (monomial, own) in &other.0 {
-            self.add(monomial.clone(), own.wrapping_mul(factor));
-        }
-    }
-
-    /// Adds a literal as a variable.
-    fn add_literal(&mut self, lit: Lit, factor: u128) {
-        match lit.as_const() {
-            Some(one) => self.add(Vec::new(), if one { factor } else { 0 }),
-            None if lit.is_negated() => {
-                self.add(Vec::new(), factor);
-                self.add(vec![lit.node()], factor.wrapping_neg());
-            }
-            None => self.add(vec![lit.node()], factor),
-        }
-    }
-
-    /// Drops what is a multiple of the modulus.
-    fn reduce(&mut self, bits: u32) {
-        if bits < 128 {
-            let mask = mask(bits);
-            self.0.retain(|_, factor| {
-                *factor &= mask;
-                *factor != 0
-            });
-        }
-    }
-
-    /// The polynomial of a truth table over leaves.
-    fn from_table(table: &[u64], leaves: &[u32]) -> Polynomial {
-        let size = 1usize << leaves.len();
-        let mut factors: Vec<i64> = (0..size).map(|i| (table[i / 64] >> (i % 64) & 1) as i64).collect();
-        // From values to coefficients of products, variable by variable.
-        for bit in 0..leaves.len() {
-            for i in 0..size {
-                if i >> bit & 1 == 1 {
-                    factors[i] -= factors[i ^ 1 << bit];
-                }
-            }
-        }
-        let mut out = Polynomial::default();
-        for (i, &factor) in factors.iter().enumerate().filter(|(_, factor)| **factor != 0) {
-            let mut monomial: Monomial =
-                (0..leaves.len()).filter(|bit| i >> bit & 1 == 1).map(|bit| leaves[bit]).collect();
-            monomial.sort_unstable_by(|a, b| b.cmp(a));
-            out.add(monomial, i128::from(factor) as u128);
-        }
-        out
-    }
-}
-
-/// Product of monomials: a bit squared is the bit.
-fn product(a: &[u32], b: &[u32]) -> Monomial {
-    let mut all = [a, b].concat();
-    all.sort_unstable_by(|a, b| b.cmp(a));
-    all.dedup();
-    all
-}
-
 /// Proves that a bit of the netlist that is a sum is a bit of a sum of the RTL.
 pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
     // The complement of a sum bit is looked for as the bit.
@@ -166,29 +84,23 @@ pub(super) fn prove(sweep: &mut Sweep<'_>, x: Lit, y: Lit) -> bool {
             [|sweep, x| chain_residual(sweep, x, false), |sweep, x| chain_residual(sweep, x, true), word_residual];
         let mut last = None;
         for find in residuals {
-            // Cells without look-up tables in front of them give the same polynomial again.
+            // Cells without look-up tables in front of them give the same sum again.
             let Some((mut residual, bit)) = find(sweep, x).filter(|found| last.as_ref() != Some(found)) else {
                 continue;
             };
             last = Some((residual.clone(), bit));
-            residual.add_literal(y, (1u128 << bit).wrapping_neg());
+            residual.push(term(y, (1u128 << bit).wrapping_neg()));
             // The RTL's sum may have bits below the chain's lowest.
             let shift = adder.saturating_sub(bit);
             let bits = (bit + 1 + shift) as u32;
-            if bits as usize > MOST_BITS {
-                continue;
-            }
-            let mut scaled = Polynomial::default();
-            scaled.add_all(&residual, 1u128 << shift);
-            if is_zero(sweep, scaled, bits) {
+            if bits as usize <= MOST_BITS && is_zero(sweep, &residual, shift, bits) {
                 return true;
             }
         }
     }
     // A low bit of a sum without a carry chain is a sum of products modulo 2.
-    let Some(mut residual) = bit_polynomial(sweep, x) else { return false };
-    residual.add_literal(y, 1);
-    is_zero(sweep, residual, 1)
+    let Some(own) = bit_function(sweep, x) else { return false };
+    is_zero(sweep, &[(own, 1), term(y, 1)], 0, 1)
 }
 
 /// Words of the RTL's adders that a bit is computed next to: those of the next lower bit of its carry chain, and of the
@@ -210,11 +122,18 @@ pub(super) fn words_near(sweep: &mut Sweep<'_>, x: Lit) -> Vec<Lit> {
     adders.flat_map(|(adder, _)| adder.out.iter().copied()).collect()
 }
 
-/// Polynomial that a sum bit completes to 0, and the position of the bit.
-type Residual = Option<(Polynomial, usize)>;
+/// Functions with factors.
+type Summands = Vec<(Rc<Function>, u128)>;
+
+/// Sum that a bit completes to 0, and the position of the bit.
+type Residual = Option<(Summands, usize)>;
+
+fn term(lit: Lit, factor: u128) -> (Rc<Function>, u128) {
+    (Rc::new(Function::literal(lit)), factor)
+}
 
 /// Carry chain below a sum bit, without that bit: `2^n half + ... - ...`, and its position `n`; with `is_opened` the
-/// polynomials of its cells are over the inputs of the look-up tables in front of them.
+/// functions of its cells are over the inputs of the look-up tables in front of them.
 fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
     let links = &sweep.sums.links;
     let (half, carry) = match sweep.sums.halves.get(&x) {
@@ -235,22 +154,16 @@ fn chain_residual(sweep: &mut Sweep<'_>, x: Lit, is_opened: bool) -> Residual {
         }
     }
     links.reverse();
-    let mut residual = Polynomial::default();
-    residual.add_literal(at, 1);
+    let mut residual = vec![term(at, 1)];
     for (k, link) in links.iter().enumerate() {
-        let cell = cell(sweep, link, is_opened)?;
-        residual.add_all(&cell, 1u128 << k);
+        residual.push((cell(sweep, link, is_opened)?, 1u128 << k));
         let sum = sweep.xor(link.half, link.carry);
         // Bits that nothing reads are not compared yet.
-        residual.add_literal(sweep.placed(sum), (1u128 << k).wrapping_neg());
-        if residual.0.len() > MOST_TERMS {
-            return None;
-        }
+        residual.push(term(sweep.placed(sum), (1u128 << k).wrapping_neg()));
     }
     let n = links.len();
     // Modulo 2^(n + 1) the half sum is as good as both of its parts.
-    let top = bit_polynomial(sweep, half)?;
-    residual.add_all(&top, 1u128 << n);
+    residual.push((bit_function(sweep, half)?, 1u128 << n));
     Some((residual, n))
 }
 
@@ -264,37 +177,33 @@ fn word_residual(sweep: &mut Sweep<'_>, x: Lit) -> Residual {
     if adder.out[bit] != x || bit >= MOST_BITS {
         return None;
     }
-    let mut residual = Polynomial::default();
-    residual.add_literal(adder.carry, 1);
+    let mut residual = vec![term(adder.carry, 1)];
     for k in 0..=bit {
         for operand in [adder.a[k], adder.b[k]] {
-            let operand = sweep.resolved(operand);
-            residual.add_literal(operand, 1u128 << k);
+            residual.push(term(sweep.resolved(operand), 1u128 << k));
         }
         if k < bit {
-            residual.add_literal(sweep.placed(adder.out[k]), (1u128 << k).wrapping_neg());
+            residual.push(term(sweep.placed(adder.out[k]), (1u128 << k).wrapping_neg()));
         }
     }
     Some((residual, bit))
 }
 
-/// Polynomial of `start + (half xor start)`.
-fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Polynomial> {
+/// Function `start + (half xor start)`.
+fn cell(sweep: &mut Sweep<'_>, link: &Link, is_opened: bool) -> Option<Rc<Function>> {
     let key = (link.half, link.start, is_opened);
     if let Some(known) = sweep.sums.cells.get(&key) {
         return known.clone();
     }
-    let found = match is_opened {
-        true => opened_cell(sweep, link).or_else(|| cell_polynomial(sweep, link.half, link.start, &[])),
-        false => cell_polynomial(sweep, link.half, link.start, &[]),
-    };
+    let opened = if is_opened { opened_cell(sweep, link) } else { None };
+    let found = opened.or_else(|| cell_function(sweep, link.half, link.start, &[])).map(Rc::new);
     sweep.sums.cells.insert(key, found.clone());
     found
 }
 
-/// Polynomial over the inputs of the look-up tables that compute `half` and `start`: of products of both, only what
-/// they are made of shows that they cancel.
-fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
+/// Function of the inputs of the look-up tables that compute `half` and `start`: of products of both, only what they
+/// are made of shows that they cancel.
+fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Function> {
     let mut opened = Vec::new();
     let mut open = |sweep: &Sweep<'_>, lit: Lit| {
         let lit = match sweep.matched(lit.node()).first() {
@@ -310,15 +219,13 @@ fn opened_cell(sweep: &mut Sweep<'_>, link: &Link) -> Option<Polynomial> {
     if opened.is_empty() {
         return None;
     }
-    cell_polynomial(sweep, half, start, &opened)
+    cell_function(sweep, half, start, &opened)
 }
 
-fn cell_polynomial(sweep: &mut Sweep<'_>, half: Lit, start: Lit, opened: &[Lit]) -> Option<Polynomial> {
+fn cell_function(sweep: &mut Sweep<'_>, half: Lit, start: Lit, opened: &[Lit]) -> Option<Function> {
     let (leaves, tables) = tables(sweep, &[half, start], opened)?;
     let other: Vec<u64> = tables[0].iter().zip(&tables[1]).map(|(half, start)| half ^ start).collect();
-    let mut out = Polynomial::from_table(&tables[1], &leaves);
-    out.add_all(&Polynomial::from_table(&other, &leaves), 1);
-    Some(out)
+    Some(Function::from_tables(&[&tables[1], &other], &leaves))
 }
 
 /// Truth tables of literals over bits of the RTL's signals and nets.
@@ -343,22 +250,22 @@ fn is_variable(sweep: &Sweep<'_>, node: u32) -> bool {
     sweep.is_visible(node) || sweep.is_net(node) || sweep.words.adder_of(node).is_some() || sweep.is_input(node)
 }
 
-fn bit_polynomial(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Polynomial> {
+fn bit_function(sweep: &mut Sweep<'_>, lit: Lit) -> Option<Rc<Function>> {
     let (leaves, tables) = tables(sweep, &[lit], &[])?;
-    Some(Polynomial::from_table(&tables[0], &leaves))
+    Some(Rc::new(Function::from_tables(&[&tables[0]], &leaves)))
 }
 
-/// Polynomial of a node over what its gates are made of.
-fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Rc<Polynomial>> {
+/// Function of a node over what its gates are made of.
+fn definition(sweep: &mut Sweep<'_>, node: u32) -> Option<Rc<Function>> {
     if let Some(known) = sweep.sums.definitions.get(&node) {
         return known.clone();
     }
-    let found = gates_polynomial(sweep, node).map(Rc::new);
+    let found = gates_function(sweep, node).map(Rc::new);
     sweep.sums.definitions.insert(node, found.clone());
     found
 }
 
-fn gates_polynomial(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
+fn gates_function(sweep: &mut Sweep<'_>, node: u32) -> Option<Function> {
     let window = sweep.cone(&[Lit::new(node, false)], 300, is_variable)?;
     // Upper bits of sums are functions of too many bits to be products of them.
     let most = if sweep.is_visible(node) { MOST_VISIBLE } else { MOST_LEAVES };
@@ -366,79 +273,24 @@ fn gates_polynomial(sweep: &mut Sweep<'_>, node: u32) -> Option<Polynomial> {
         return None;
     }
     let tables = sweep.tables(&window, &[Lit::new(node, false)]);
-    Some(Polynomial::from_table(&tables[0], Sweep::leaves(&window)))
+    Some(Function::from_tables(&[&tables[0]], Sweep::leaves(&window)))
 }
 
-/// Returns `true` if a polynomial is 0 modulo `2^bits` for all inputs: variables are replaced by what they are made of,
-/// the highest first, bits of adders after all others. If that leads nowhere, the bit of an adder is chosen whose
-/// replacement leaves the fewest terms: operands that both sides have must stay, and their numbers do not show which
-/// ones that are.
-fn is_zero(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32) -> bool {
-    residual.reduce(bits);
-    [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)]
-        .into_iter()
-        .any(|(tried, terms)| cancels(sweep, residual.clone(), bits, tried, terms))
+/// Returns `true` if a sum times `2^shift` is 0 modulo `2^bits` for all inputs: variables are replaced by what they are
+/// made of, the highest first, bits of adders after all others. If that leads nowhere, the bit of an adder is chosen
+/// whose replacement leaves the fewest terms: operands that both sides have must stay, and their numbers do not show
+/// which ones that are.
+fn is_zero(sweep: &mut Sweep<'_>, residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> bool {
+    [(1, MOST_TERMS), (MOST_TRIED, MOST_TERMS_TRIED)].into_iter().any(|(tried, terms)| {
+        let few = Cancellation::<FEW>::new(residual, shift, bits).and_then(|mut c| c.run(sweep, tried, terms));
+        few.or_else(|| Cancellation::<MANY>::new(residual, shift, bits)?.run(sweep, tried, terms)).unwrap_or(false)
+    })
 }
 
-/// Replaces variables until nothing is left, with `tried` candidates in each step and at most `terms` terms.
-fn cancels(sweep: &mut Sweep<'_>, mut residual: Polynomial, bits: u32, tried: usize, terms: usize) -> bool {
-    let mut past = Past::default();
-    let (mut choices, mut work) = (0, 0);
-    for _ in 0..MOST_STEPS {
-        if residual.0.is_empty() {
-            return true;
-        }
-        let mut open: Vec<u32> = residual.0.keys().flatten().copied().collect();
-        open.sort_unstable_by(|a, b| b.cmp(a));
-        open.dedup();
-        open.retain(|variable| !past.kept.contains(variable));
-        // Bits of adders last: what the others are made of may still cancel, and adders are made of much more.
-        let (sums, others): (Vec<u32>, Vec<u32>) =
-            open.into_iter().partition(|&variable| sweep.words.adder_of(variable).is_some());
-        let candidates = if others.is_empty() { &sums[..sums.len().min(tried)] } else { &others[..1] };
-        choices += usize::from(candidates.len() > 1);
-        if candidates.is_empty() || residual.0.len() > terms || choices > MOST_CHOICES || work > MOST_WORK {
-            return false;
-        }
-        let mut best: Option<((bool, isize), u32, Replacement)> = None;
-        for &variable in candidates {
-            sweep.spend(4 + residual.0.len() as u64 / 4);
-            let Some(found) = replacement(sweep, &residual, variable, bits, &past) else {
-                past.kept.insert(variable);
-                continue;
-            };
-            work += residual.0.len() + found.change.0.len();
-            // The netlist's own cells only if the RTL's gates do not lead further.
-            let cost = (matches!(found.by, By::Net(_)), growth(&residual, &found.change, bits));
-            if best.as_ref().is_none_or(|&(least, ..)| cost < least) {
-                best = Some((cost, variable, found));
-            }
-        }
-        let Some((_, variable, Replacement { change, by })) = best else { continue };
-        match by {
-            By::Adder => past.used.insert((variable, residual.0.len() as u32)),
-            By::Net(net) => past.expanded.insert(net),
-            By::Gates => true,
-        };
-        residual.add_all(&change, 1);
-        residual.reduce(bits);
-    }
-    false
-}
-
-/// Number of terms that a polynomial has more after a change.
-fn growth(residual: &Polynomial, change: &Polynomial, bits: u32) -> isize {
-    let count = |monomial: &Monomial, factor: u128| {
-        let before = residual.0.get(monomial).copied().unwrap_or_default();
-        let after = before.wrapping_add(factor) & mask(bits);
-        isize::from(after != 0) - isize::from(before != 0)
-    };
-    change.0.iter().map(|(monomial, &factor)| count(monomial, factor)).sum()
-}
-
-/// Replacements so far.
-#[derive(Default)]
-struct Past {
+/// Replacements of variables until nothing is left of a polynomial.
+struct Cancellation<const N: usize> {
+    residual: Polynomial<N>,
+    variables: Variables<N>,
     /// Variables replaced with the words that they are bits of, with the number of terms before.
     used: FxHashSet<(u32, u32)>,
     /// Nets whose cells replaced a bit of the RTL.
@@ -447,10 +299,12 @@ struct Past {
     kept: FxHashSet<u32>,
 }
 
-/// Summand that takes a variable out of a polynomial.
-struct Replacement {
-    change: Polynomial,
-    by: By,
+/// Replacement of a variable in a polynomial.
+enum Replacement<const N: usize> {
+    /// A summand.
+    Change(Polynomial<N>),
+    /// A function that the variable is equal to.
+    Value(Rc<Function>),
 }
 
 /// Origin of the terms that replace a variable.
@@ -464,114 +318,204 @@ enum By {
     Net(u32),
 }
 
-fn replacement(
-    sweep: &mut Sweep<'_>,
-    residual: &Polynomial,
-    variable: u32,
-    bits: u32,
-    past: &Past,
-) -> Option<Replacement> {
-    if !past.used.contains(&(variable, residual.0.len() as u32))
-        && let Some(change) = without_adder(sweep, residual, variable, bits)
-    {
-        return Some(Replacement { change, by: By::Adder });
-    }
-    // A bit of the RTL that a cell computes is also what the cell makes it of.
-    let own = definition(sweep, variable).map(|own| (own, By::Gates));
-    let (definition, by) = own.or_else(|| {
-        let nets = sweep.matched(variable).to_vec();
-        nets.into_iter().filter(|(net, _)| !past.expanded.contains(net)).find_map(|(net, negated)| {
-            let own = definition(sweep, net)?;
-            let mut out = Polynomial::default();
-            out.add(Vec::new(), u128::from(negated));
-            out.add_all(&own, if negated { u128::MAX } else { 1 });
-            Some((Rc::new(out), By::Net(net)))
-        })
-    })?;
-    let mut change = Polynomial::default();
-    for (monomial, &factor) in residual.0.iter().filter(|(monomial, _)| monomial.contains(&variable)) {
-        change.add(monomial.clone(), factor.wrapping_neg());
-        let rest: Monomial = monomial.iter().copied().filter(|&other| other != variable).collect();
-        for (inner, own) in &definition.0 {
-            change.add(product(inner, &rest), factor.wrapping_mul(*own));
+impl<const N: usize> Cancellation<N> {
+    /// The sum times `2^shift` modulo `2^bits`; `None` if it has too many variables.
+    fn new(residual: &[(Rc<Function>, u128)], shift: usize, bits: u32) -> Option<Self> {
+        let (mut variables, mut sum) = (Variables::default(), Polynomial::zero(bits));
+        for (function, factor) in residual {
+            sum.add_function(&mut variables, function, (Monomial::ONE, factor << shift))?;
         }
+        let (used, expanded, kept) = Default::default();
+        Some(Cancellation { residual: sum, variables, used, expanded, kept })
     }
-    change.reduce(bits);
-    Some(Replacement { change, by })
+
+    /// Replaces variables until nothing is left, with `tried` candidates in each step and at most `terms` terms;
+    /// `None` if there are too many variables.
+    fn run(&mut self, sweep: &mut Sweep<'_>, tried: usize, terms: usize) -> Option<bool> {
+        let (mut choices, mut work) = (0, 0);
+        for _ in 0..MOST_STEPS {
+            if self.residual.len() == 0 {
+                return Some(true);
+            }
+            let all = self.residual.variables();
+            self.variables.retain(all);
+            let candidates = self.candidates(sweep, all, tried);
+            let highest = all.numbers().map(|number| self.variables.node(number)).max().unwrap_or_default();
+            choices += usize::from(candidates.len() > 1);
+            if candidates.is_empty() || self.residual.len() > terms || choices > MOST_CHOICES || work > MOST_WORK {
+                break;
+            }
+            let is_choice = candidates.len() > 1;
+            let mut best: Option<((bool, isize), u32, By, Replacement<N>)> = None;
+            for variable in candidates {
+                sweep.spend(4 + self.residual.len() as u64 / 4);
+                let Some((by, mut found)) = self.replacement(sweep, variable, highest) else {
+                    self.kept.insert(variable);
+                    continue;
+                };
+                if let Replacement::Value(value) = &found
+                    && is_choice
+                {
+                    let mut change = Polynomial::zero(self.residual.bits());
+                    substitute(self.terms_with(variable), value, &mut self.variables, &mut change)?;
+                    found = Replacement::Change(change);
+                }
+                let (written, growth) = match &found {
+                    Replacement::Change(change) => (change.len(), self.residual.growth(change)),
+                    Replacement::Value(_) => (0, 0),
+                };
+                work += self.residual.len() + written;
+                // The netlist's own cells only if the RTL's gates do not lead further.
+                let cost = (matches!(by, By::Net(_)), growth);
+                if best.as_ref().is_none_or(|&(least, ..)| cost < least) {
+                    best = Some((cost, variable, by, found));
+                }
+            }
+            let Some((_, variable, by, found)) = best else { continue };
+            match by {
+                By::Adder => self.used.insert((variable, self.residual.len() as u32)),
+                By::Net(net) => self.expanded.insert(net),
+                By::Gates => true,
+            };
+            match found {
+                Replacement::Change(change) => self.residual.add_all(&change),
+                Replacement::Value(value) => {
+                    let terms = self.terms_with(variable);
+                    work += terms.1.len() * value.len();
+                    substitute(terms, &value, &mut self.variables, &mut self.residual)?;
+                }
+            }
+        }
+        (!self.variables.is_exhausted()).then_some(false)
+    }
+
+    /// The highest variable that is no bit of an adder, else at most `tried` bits of adders: what the others are made
+    /// of may still cancel, and adders are made of much more.
+    fn candidates(&self, sweep: &Sweep<'_>, all: Monomial<N>, tried: usize) -> Vec<u32> {
+        let nodes = || all.numbers().map(|number| self.variables.node(number));
+        let is_open = |node: u32| !self.kept.contains(&node) && !sweep.is_input(node);
+        let is_sum = |node: u32| sweep.words.adder_of(node).is_some();
+        let other =
+            nodes().fold(0, |best, node| if node > best && is_open(node) && !is_sum(node) { node } else { best });
+        if other != 0 {
+            return vec![other];
+        }
+        let mut sums: Vec<u32> = nodes().filter(|&node| is_open(node)).collect();
+        sums.sort_unstable_by(|a, b| b.cmp(a));
+        sums.truncate(tried);
+        sums
+    }
+
+    fn replacement(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<(By, Replacement<N>)> {
+        if !self.used.contains(&(variable, self.residual.len() as u32))
+            && let Some(change) = self.without_adder(sweep, variable, highest)
+        {
+            return Some((By::Adder, Replacement::Change(change)));
+        }
+        // A bit of the RTL that a cell computes is also what the cell makes it of.
+        let own = definition(sweep, variable).map(|own| (own, By::Gates));
+        let (definition, by) = own.or_else(|| {
+            let nets = sweep.matched(variable).to_vec();
+            nets.into_iter().filter(|(net, _)| !self.expanded.contains(net)).find_map(|(net, negated)| {
+                let own = definition(sweep, net)?;
+                Some((if negated { Rc::new(own.complement()) } else { own }, By::Net(net)))
+            })
+        })?;
+        Some((by, Replacement::Value(definition)))
+    }
+
+    /// The monomial that is a variable of the polynomial, and the terms with it.
+    fn terms_with(&self, variable: u32) -> (Monomial<N>, Vec<(Monomial<N>, u128)>) {
+        let number = self.variables.known(variable).expect("a variable of the polynomial");
+        let terms = self.residual.terms().filter(|(monomial, _)| monomial.contains(number));
+        (Monomial::variable(number), terms.collect())
+    }
+
+    /// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole and
+    /// no variable above the highest one comes instead.
+    fn without_adder(&mut self, sweep: &mut Sweep<'_>, variable: u32, highest: u32) -> Option<Polynomial<N>> {
+        let (adder, _) = sweep.words.adder_of(variable)?;
+        let mut adder = adder.clone();
+        adder.out.iter_mut().for_each(|bit| *bit = sweep.resolved(*bit));
+        let width = adder.out.len();
+        if width > MOST_BITS {
+            return None;
+        }
+        let (residual, bits, mask) = (&self.residual, self.residual.bits(), self.residual.mask());
+        let alone = |node: u32| self.variables.known(node).map(Monomial::variable);
+        // Factor of a bit alone, 0 if it is not there.
+        let factor_of = |bit: Lit| {
+            let own = alone(bit.node()).map_or(0, |monomial| residual.factor(&monomial));
+            if bit.is_negated() { own.wrapping_neg() & mask } else { own }
+        };
+        // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may
+        // have other factors, as carries that are functions of them.
+        let own: Vec<Option<u128>> = (0..width)
+            .map(|j| {
+                let out = adder.out[j];
+                let is_own = out.node() != 0 && out.node() != adder.a[j].node() && out.node() != adder.b[j].node();
+                Some(factor_of(out)).filter(|&own| is_own && own != 0)
+            })
+            .collect();
+        let agreeing = |factor: u128| (0..width).filter(|&j| own[j] == Some((factor << j) & mask)).count();
+        let factors = (0..width.min(16)).filter_map(|j| {
+            let own = (own[j]? << (128 - bits)) as i128 >> (128 - bits);
+            (own.trailing_zeros() >= j as u32).then_some((own >> j) as u128 & mask)
+        });
+        let factor = factors.max_by_key(|&factor| agreeing(factor))?;
+        // Most of the bits that matter must be there: one bit alone is rather what its gates compute.
+        let relevant = width.min((bits - factor.trailing_zeros().min(bits)) as usize);
+        if 2 * agreeing(factor) < relevant {
+            return None;
+        }
+        let top = |x: &[Lit]| x[width - 1];
+        let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
+        let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
+        let is_signed = adder.exact || fits(&adder.a, &adder.b, adder.carry);
+        // The sign's factor says how the word goes on upwards.
+        let negative = (factor << (width - 1)).wrapping_neg() & mask;
+        let as_signed = if wraps {
+            false
+        } else if is_signed && (factor_of(adder.out[width - 1]) == negative || !is_unsigned) {
+            true
+        } else if is_unsigned {
+            false
+        } else {
+            return None;
+        };
+        let mut change = Polynomial::zero(bits);
+        for (word, scale) in [(&adder.a, factor), (&adder.b, factor), (&adder.out, factor.wrapping_neg())] {
+            for (j, &bit) in word.iter().enumerate() {
+                let weight = scale << j;
+                let weight = if as_signed && j + 1 == width { weight.wrapping_neg() } else { weight };
+                change.add_function(&mut self.variables, &Function::literal(bit), (Monomial::ONE, weight))?;
+            }
+        }
+        change.add_function(&mut self.variables, &Function::literal(adder.carry), (Monomial::ONE, factor))?;
+        // The bit alone is gone, and no higher one came instead.
+        let is_there = |node: u32| {
+            let alone = self.variables.known(node).map(Monomial::variable);
+            alone.is_some_and(|m| self.residual.factor(&m).wrapping_add(change.factor(&m)) & mask != 0)
+        };
+        let mut lits = [&adder.a, &adder.b, &adder.out].into_iter().flatten().chain([&adder.carry]);
+        let is_lower = !is_there(variable) && !lits.any(|bit| bit.node() > highest && is_there(bit.node()));
+        is_lower.then_some(change)
+    }
 }
 
-/// Ones below `2^bits`.
-fn mask(bits: u32) -> u128 {
-    if bits < 128 { (1 << bits) - 1 } else { u128::MAX }
-}
-
-/// Replaces the word of an adder that a variable is a bit of by its operands, if the word is there as a whole.
-fn without_adder(sweep: &mut Sweep<'_>, residual: &Polynomial, variable: u32, bits: u32) -> Option<Polynomial> {
-    let (adder, _) = sweep.words.adder_of(variable)?;
-    let mut adder = adder.clone();
-    adder.out.iter_mut().for_each(|bit| *bit = sweep.resolved(*bit));
-    let width = adder.out.len();
-    if width > MOST_BITS {
-        return None;
+/// Adds what terms with a variable change by if a function replaces the variable; `None` if there are too many
+/// variables.
+fn substitute<const N: usize>(
+    (variable, terms): (Monomial<N>, Vec<(Monomial<N>, u128)>),
+    value: &Function,
+    variables: &mut Variables<N>,
+    sum: &mut Polynomial<N>,
+) -> Option<()> {
+    for (monomial, factor) in terms {
+        sum.add(monomial, factor.wrapping_neg());
+        sum.add_function(variables, value, (monomial.without(variable), factor))?;
     }
-    // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may have
-    // other factors, as carries that are functions of them.
-    let mask = mask(bits);
-    let own: Vec<Option<u128>> = (0..width)
-        .map(|j| {
-            let out = adder.out[j];
-            let is_own = out.node() != 0 && out.node() != adder.a[j].node() && out.node() != adder.b[j].node();
-            let own = *residual.0.get(&vec![out.node()]).filter(|_| is_own)?;
-            Some(if out.is_negated() { own.wrapping_neg() } else { own } & mask)
-        })
-        .collect();
-    let agreeing = |factor: u128| (0..width).filter(|&j| own[j] == Some((factor << j) & mask)).count();
-    let factors = (0..width.min(16)).filter_map(|j| {
-        let own = (own[j]? << (128 - bits)) as i128 >> (128 - bits);
-        (own.trailing_zeros() >= j as u32).then_some((own >> j) as u128 & mask)
-    });
-    let factor = factors.max_by_key(|&factor| agreeing(factor))?;
-    // Most of the bits that matter must be there: one bit alone is rather what its gates compute.
-    let relevant = width.min((bits - factor.trailing_zeros().min(bits)) as usize);
-    if 2 * agreeing(factor) < relevant {
-        return None;
-    }
-    let top = |x: &[Lit]| x[width - 1];
-    let wraps = factor.trailing_zeros() as usize + width >= bits as usize;
-    let is_unsigned = top(&adder.a) == Lit::FALSE && top(&adder.b) == Lit::FALSE;
-    let is_signed = adder.exact || fits(&adder.a, &adder.b, adder.carry);
-    // The sign's factor says how the word goes on upwards.
-    let sign = adder.out[width - 1];
-    let own = residual.0.get(&vec![sign.node()]).copied().unwrap_or_default();
-    let own = if sign.is_negated() { own.wrapping_neg() } else { own } & mask;
-    let negative = (factor << (width - 1)).wrapping_neg() & mask;
-    let as_signed = if wraps {
-        false
-    } else if is_signed && (own == negative || !is_unsigned) {
-        true
-    } else if is_unsigned {
-        false
-    } else {
-        return None;
-    };
-    let mut change = Polynomial::default();
-    for (word, scale) in [(&adder.a, factor), (&adder.b, factor), (&adder.out, factor.wrapping_neg())] {
-        for (j, &bit) in word.iter().enumerate() {
-            let weight = scale << j;
-            let weight = if as_signed && j + 1 == width { weight.wrapping_neg() } else { weight };
-            change.add_literal(bit, weight);
-        }
-    }
-    change.add_literal(adder.carry, factor);
-    change.reduce(bits);
-    // The bit alone is gone, and no higher one came instead.
-    let after = |monomial: &Monomial| {
-        let [before, change] = [residual, &change].map(|p| p.0.get(monomial).copied().unwrap_or_default());
-        before.wrapping_add(change) & mask
-    };
-    let highest = residual.0.keys().filter_map(|m| m.first()).max();
-    let is_higher = |monomial: &Monomial| monomial.first() > highest && after(monomial) != 0;
-    (after(&vec![variable]) == 0 && !change.0.keys().any(is_higher)).then_some(change)
+    Some(())
 }
 
 /// Returns `true` if the sum of two words with signs cannot overflow, by their copies of the sign.
@@ -603,10 +547,9 @@ mod tests {
     use alir_core::ir::{Builder, Op, Output};
     use alir_core::num::{Interval, SplitMix};
 
-    const BITS: usize = 7;
-
     /// Sum of three or four words in a random order, and the same sum from compressors and a carry chain.
     struct Case {
+        bits: usize,
         words: usize,
         /// Words whose negative values are replaced by 0.
         rectified: [bool; 4],
@@ -618,32 +561,38 @@ mod tests {
         wrong: Option<usize>,
     }
 
+    /// Model whose outputs are its inputs.
+    fn model(words: usize, bits: usize) -> alir_core::ir::Model {
+        let mut builder = Builder::new(vec![0; words]);
+        for input in 0..words as u32 {
+            let x = builder.op(Op::Input { input }, Interval::new(-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1, 0));
+            builder.output(Output { source: Some(x), shift: 0, neg: false });
+        }
+        builder.finish().unwrap()
+    }
+
     impl Case {
-        fn random(random: &mut SplitMix) -> Case {
+        fn random(random: &mut SplitMix, bits: usize) -> Case {
             let words = 3 + random.below(2) as usize;
             let mut order: Vec<usize> = (0..words).collect();
             for i in (1..words).rev() {
                 order.swap(i, random.below(i as u64 + 1) as usize);
             }
             let rectified = [(); 4].map(|()| random.below(2) == 1);
-            Case { words, rectified, order, first: random.below(2) as usize, wrong: None }
+            Case { bits, words, rectified, order, first: random.below(2) as usize, wrong: None }
         }
 
         /// Number of bits, from the lowest on, that are proved to be those of the RTL; the next one is not.
         fn proved_bits(&self) -> usize {
-            let mut builder = Builder::new(vec![0; self.words]);
-            for input in 0..self.words as u32 {
-                let x = builder.op(Op::Input { input }, Interval::new(-(1 << (BITS - 1)), (1 << (BITS - 1)) - 1, 0));
-                builder.output(Output { source: Some(x), shift: 0, neg: false });
-            }
-            let model = builder.finish().unwrap();
+            let bits = self.bits;
+            let model = model(self.words, bits);
             let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);
-            let width = BITS + 2;
+            let width = bits + 2;
             // Rectified words have no sign; the others are read without one.
             let operands: Vec<Vec<Lit>> = (0..self.words)
                 .map(|i| {
                     let word = sweep.inputs[i].clone();
-                    let sign = word[BITS - 1];
+                    let sign = word[bits - 1];
                     let bit = |sweep: &mut Sweep<'_>, bit: Lit| match self.rectified[i] {
                         true => sweep.words.aig.and(bit, !sign),
                         false => bit,
@@ -696,8 +645,9 @@ mod tests {
     #[test]
     fn sums_from_compressors_are_those_of_adders() {
         let mut random = SplitMix::new(7);
-        let cases: Vec<Case> = (0..20).map(|_| Case::random(&mut random)).collect();
-        let (whole, open): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.proved_bits() == BITS + 2);
+        let cases: Vec<Case> = (0..20).map(|_| Case::random(&mut random, 7)).collect();
+        let (whole, open): (Vec<&Case>, Vec<&Case>) =
+            cases.iter().partition(|case| case.proved_bits() == case.bits + 2);
         // Where the RTL adds the words of the first compressor first and the last word last, carries may stay unknown.
         assert!(whole.len() >= 17, "only {} of 20", whole.len());
         assert!(open.iter().all(|case| case.words > 3));
@@ -708,13 +658,31 @@ mod tests {
         let mut random = SplitMix::new(8);
         let mut reached = 0;
         for i in 0..20 {
-            let mut case = Case::random(&mut random);
-            let wrong = random.below(BITS as u64 - 1) as usize;
+            let mut case = Case::random(&mut random, 7);
+            let wrong = random.below(case.bits as u64 - 1) as usize;
             case.wrong = Some(wrong);
             let proved = case.proved_bits();
             assert!(proved <= wrong + 1, "case {i}");
             reached += usize::from(proved == wrong + 1);
         }
         assert!(reached >= 17, "only {reached} of 20");
+    }
+    #[test]
+    fn wide_sums_have_more_variables() {
+        let model = model(1, 4);
+        let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);
+        let width = MOST_BITS;
+        assert!(3 * width > 64 * FEW);
+        let [a, b]: [Vec<Lit>; 2] = std::array::from_fn(|_| (0..width).map(|_| sweep.input()).collect());
+        let sum = sweep.words.add(&a, &b, Lit::FALSE, false);
+        sweep.begin_netlist();
+        let of = |word: &[Lit], sign: u128| -> Summands {
+            word.iter().enumerate().map(|(k, &bit)| term(bit, sign << k)).collect()
+        };
+        let residual = [of(&a, 1), of(&b, 1), of(&sum, u128::MAX)].concat();
+        assert!(Cancellation::<FEW>::new(&residual, 0, width as u32).is_none());
+        assert!(is_zero(&mut sweep, &residual, 0, width as u32));
+        let wrong = [of(&a, 1), of(&b, 1), of(&sum, u128::MAX), vec![term(a[3], 8)]].concat();
+        assert!(!is_zero(&mut sweep, &wrong, 0, width as u32));
     }
 }
