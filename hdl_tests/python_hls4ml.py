@@ -8,6 +8,7 @@ HGQ2 and qonnx add networks of theirs:
 A name runs the cases whose name begins with it.
 """
 
+import json
 import os
 import sys
 import tempfile
@@ -270,6 +271,9 @@ for name, (make, options) in wanted.items():
                 assert values.shape == layers_theirs[layer].shape and np.array_equal(values, layers_theirs[layer]), (name, layer)
     print(name, "equal", flush=True)
 assert linked.build(vectors=5, pipeline=12)["latency"] == 12
+# Without options `build` describes the hardware of the project.
+stages = json.loads((scratch / name / "project/metadata.json").read_text())["latency"]
+assert ours.build(csim=False)["latency"] == stages, stages
 built = ours.build(vectors=50, pipeline=12)
 assert built["latency"] == 12 and all(wrong == 0 for _, _, wrong in built["simulations"]), built
 refused(lambda: converted(row((3, 2), L.GRU(2, reset_after=False, name="g")), "alir2hdl", scratch / "x").write(), "layer g (GRU)", "reset_after")

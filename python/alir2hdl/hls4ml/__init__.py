@@ -154,12 +154,12 @@ def _backend_class():
 
             # A linked project has no graph to build the program from.
             program = self._read(model) if isinstance(model, FilesystemModelGraph) else self._model(model)
-            hardware = self._hardware(model) | hardware
-            facts = program.interface(**{k: v for k, v in hardware.items() if k != "part"})
+            # The hardware of the folder project/, with other options if the call has some.
+            hardware = {k: v for k, v in self._hardware(model).items() if k != "part" or "device" not in hardware} | hardware
+            facts = program.interface(**hardware)
             result = {"latency": facts["latency"], "register_bits": facts["register_bits"], "stages": facts["stages"]}
             if csim:
-                options = {k: v for k, v in hardware.items() if k != "part"}
-                found = program.verify(samples=vectors, **options)
+                found = program.verify(samples=vectors, **hardware)
                 if found.runs and not found.passed:
                     raise RuntimeError(f"alir2hdl: the RTL is not the program: {found}")
                 result["simulations"] = [(run.simulator, run.language, run.wrong) for run in found.runs]
