@@ -220,7 +220,7 @@ fn rows(path: &Path, elements: usize) -> Result<(usize, Vec<f64>), Failure> {
     let mut file = File::open(path).map_err(|e| Failure::io(path, "read", &e))?;
     let array = Array::read(&mut file, MAX_NUMBERS, 32).map_err(failed)?;
     let count = array.shape.first().copied().unwrap_or(1) as usize;
-    if count.checked_mul(elements) != Some(array.len()) {
+    if count.checked_mul(elements) != Some(array.numbers.len()) {
         return Err(failed(format!(
             "an array of shape {:?}; a sample has {elements} elements, a row each",
             array.shape

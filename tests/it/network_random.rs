@@ -190,7 +190,7 @@ fn weights(count: usize, ending: &str) {
         names.iter().fold(true, |all, name| match weights.read(name, 1 << 20) {
             Ok(tensor) => {
                 let tensor = tensor.expect("it is named");
-                assert_eq!(tensor.shape.iter().product::<u64>(), tensor.len() as u64);
+                assert_eq!(tensor.shape.iter().product::<u64>(), tensor.numbers.len() as u64);
                 all
             }
             Err(_) => false,

@@ -39,7 +39,7 @@ pub fn read(reader: &mut dyn Read, name: &str, max_adders: u64) -> Result<Matrix
         let what = format!("an array of shape {:?}, which is no matrix", array.shape);
         return Err(wrong(what).with_help("a matrix has two axes: inputs and outputs"));
     };
-    if array.is_empty() {
+    if array.numbers.is_empty() {
         return Err(wrong(format!("an empty matrix of shape {:?}", array.shape)));
     }
     let expected = n_in * n_out * ADDERS_A_WEIGHT;

@@ -35,20 +35,6 @@ impl Tensor {
     pub fn is_integer(&self) -> bool {
         !matches!(self.numbers, Numbers::Floats(_))
     }
-
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        match &self.numbers {
-            Numbers::Floats(v) => v.len(),
-            Numbers::Integers(v) => v.len(),
-            Numbers::Words(v) => v.len(),
-        }
-    }
-
-    /// Returns `true` if it has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// Where a tensor is.

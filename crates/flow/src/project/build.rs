@@ -4,7 +4,7 @@ use super::{FolderContents, FolderSpec, Samples, package, written};
 use crate::compile::{self, Error, Hardware};
 use crate::verify::own::{self, Dissents, Files, OwnRun, Subject};
 use crate::verify::verification::own_vectors;
-use crate::verify::{Bench, Cycles, MachineRun, Streams, Testbench, Vectors, machine_stimulus};
+use crate::verify::{Bench, Cycles, Streams, Testbench, Vectors};
 use alir_core::diag::Diagnostics;
 use alir_core::files::FileSet;
 use alir_core::ir::machine::Machine;
@@ -98,17 +98,8 @@ pub fn model_project(subject: Subject<'_>, request: &ProjectRequest<'_>) -> Resu
 /// What is wrong with the request or the samples.
 pub fn machine_project(machine: &Machine, request: &ProjectRequest<'_>) -> Result<ProjectFiles, Error> {
     let hardware = compile::machine(machine, request.hardware)?;
-    let OwnRun { run, dissents, mut notes } = match &request.own {
-        Some(files) => own::read_run(machine, files, request.count)?,
-        None => {
-            let stimulus = machine_stimulus(machine, request.count, request.seed);
-            OwnRun {
-                run: MachineRun::golden(machine, stimulus),
-                dissents: Dissents::default(),
-                notes: Diagnostics::default(),
-            }
-        }
-    };
+    let OwnRun { run, dissents, mut notes } =
+        own::machine_run(machine, request.own.as_ref(), request.count, request.seed)?;
     let lanes = [run.clone().cycles(&hardware.netlist.interface)];
     let about = format!("{} register bits", hardware.netlist.register_bits());
     let files = files(request, &hardware, &Bench { lanes: &lanes, vcd: false }, Samples::Machine(&run));

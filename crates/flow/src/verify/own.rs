@@ -7,7 +7,7 @@
 //! seen, and is a difference.
 
 use super::arrays::{Arrays, Side};
-use super::machine::MachineRun;
+use super::machine::{MachineRun, machine_stimulus};
 use super::vectors::{Rows, Vectors};
 use crate::compile::Source;
 use alir_core::diag::{Diagnostic, Diagnostics, Place, counted};
@@ -349,11 +349,25 @@ impl Subject<'_> {
     }
 }
 
-/// The user's samples for a state machine; one without input ports runs for `cycles`.
+/// Returns the user's samples for a state machine, or random ones of `cycles` cycles if there are no files.
 ///
 /// # Errors
 /// What is wrong with the files: an array that is missing, another shape, another number of rows.
-pub fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRun, Diagnostic> {
+pub fn machine_run(
+    machine: &Machine,
+    files: Option<&Files<'_>>,
+    cycles: usize,
+    seed: u64,
+) -> Result<OwnRun, Diagnostic> {
+    let Some(files) = files else {
+        let run = MachineRun::golden(machine, machine_stimulus(machine, cycles, seed));
+        return Ok(OwnRun { run, dissents: Dissents::default(), notes: Diagnostics::default() });
+    };
+    read_run(machine, files, cycles)
+}
+
+/// Reads the user's samples for a state machine; one without input ports runs for `cycles`.
+fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRun, Diagnostic> {
     let mut notes = Diagnostics::default();
     let inputs = match files.input {
         Some(path) => {

@@ -2,7 +2,6 @@
 
 use super::cycles::Cycles;
 use super::foreign::Foreign;
-use super::machine::{MachineRun, machine_stimulus};
 use super::own::{self, Dissents, Files, Numbers, Own, OwnRun, Subject};
 use super::runner::{self, Event, Part, SimulationSettings, Verification, Work};
 use super::sim::Tools;
@@ -147,17 +146,7 @@ pub fn verify_machine(
     let hardware = compile::machine(machine, &request.spec(spec))?;
     request.check_ports(&hardware)?;
     // Expected values are those of the machine as it was read: optimisation is under test too.
-    let OwnRun { run, dissents, notes } = match &request.own {
-        Some(files) => own::read_run(machine, files, request.count)?,
-        None => {
-            let stimulus = machine_stimulus(machine, request.count, request.seed);
-            OwnRun {
-                run: MachineRun::golden(machine, stimulus),
-                dissents: Dissents::default(),
-                notes: Diagnostics::default(),
-            }
-        }
-    };
+    let OwnRun { run, dissents, notes } = own::machine_run(machine, request.own.as_ref(), request.count, request.seed)?;
     let cycles = run.cycles(&hardware.netlist.interface);
     let work = Work {
         hardware: &hardware,

@@ -670,13 +670,19 @@ impl Parser<'_> {
             // A declaration; the body comes later.
             return Ok(None);
         }
+        let (decls, body) = self.subprogram_body()?;
+        Ok(Some(Function { name, params, result, decls, body }))
+    }
+
+    /// Parses the declarations and statements after `is`, to the end of the subprogram.
+    fn subprogram_body(&mut self) -> Result<(Vec<Decl>, Vec<Statement>)> {
         self.expect("is")?;
         let decls = self.decls()?;
         self.expect("begin")?;
         let body = self.statements()?;
         self.expect("end")?;
         self.skip_to_semicolon();
-        Ok(Some(Function { name, params, result, decls, body }))
+        Ok((decls, body))
     }
 
     fn procedure(&mut self) -> Result<Option<Procedure>> {
@@ -686,12 +692,7 @@ impl Parser<'_> {
         if self.accept(";") {
             return Ok(None);
         }
-        self.expect("is")?;
-        let decls = self.decls()?;
-        self.expect("begin")?;
-        let body = self.statements()?;
-        self.expect("end")?;
-        self.skip_to_semicolon();
+        let (decls, body) = self.subprogram_body()?;
         Ok(Some(Procedure { name, params, decls, body, at }))
     }
 }

@@ -22,6 +22,21 @@ pub struct Path {
     pub multipliers: u32,
 }
 
+impl Path {
+    /// Adds a block with `levels` levels of look-up tables.
+    fn add_block(&mut self, kind: BlockKind, levels: u32) {
+        self.tables += levels;
+        match kind {
+            BlockKind::Dsp(..) => self.multipliers += 1,
+            BlockKind::SoftProduct(longer, _) => {
+                self.chains += 1;
+                self.carry_bits += longer;
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A time in nanoseconds after the clock edge, without the register, and the path that takes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Arrival {
@@ -158,17 +173,7 @@ fn lumped(
                 let block = &gates.blocks[block as usize];
                 let latest = block.inputs.iter().fold(Arrival::default(), |latest, &x| latest.later(of(&at, x)));
                 let (time, levels) = lumped_block(block.kind, technology, times, wires);
-                latest.plus(time, |path| {
-                    path.tables += levels;
-                    match block.kind {
-                        BlockKind::Dsp(..) => path.multipliers += 1,
-                        BlockKind::SoftProduct(longer, _) => {
-                            path.chains += 1;
-                            path.carry_bits += longer;
-                        }
-                        _ => {}
-                    }
-                })
+                latest.plus(time, |path| path.add_block(block.kind, levels))
             }),
         };
         at.push(arrival);
@@ -415,17 +420,7 @@ fn by_arcs(gates: &Gates, cover: &Cover, technology: &Technology, arcs: &Arcs, w
                 let latest = entering.iter().fold(Arrival::default(), |latest, &x| latest.later(x));
                 match reach.block(block.kind, technology) {
                     None => Inputs::new(entering).through(arcs),
-                    Some((time, levels)) => latest.plus(time, |path| {
-                        path.tables += levels;
-                        match block.kind {
-                            BlockKind::Dsp(..) => path.multipliers += 1,
-                            BlockKind::SoftProduct(longer, _) => {
-                                path.chains += 1;
-                                path.carry_bits += longer;
-                            }
-                            _ => {}
-                        }
-                    }),
+                    Some((time, levels)) => latest.plus(time, |path| path.add_block(block.kind, levels)),
                 }
             }),
         };

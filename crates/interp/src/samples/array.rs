@@ -25,6 +25,22 @@ pub enum Numbers {
     Words(Vec<u64>),
 }
 
+impl Numbers {
+    /// Returns the number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::Floats(v) => v.len(),
+            Numbers::Integers(v) => v.len(),
+            Numbers::Words(v) => v.len(),
+        }
+    }
+
+    /// Returns `true` if there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Array {
     /// Reads an npy file of at most `max_elements` elements and `max_axes` axes, and nothing after it.
     ///
@@ -64,20 +80,6 @@ impl Array {
             _ => {}
         }
         Ok(Array { shape: header.shape, numbers })
-    }
-
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        match &self.numbers {
-            Numbers::Floats(v) => v.len(),
-            Numbers::Integers(v) => v.len(),
-            Numbers::Words(v) => v.len(),
-        }
-    }
-
-    /// Returns `true` if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -175,6 +177,6 @@ mod tests {
         assert!(read(&npy("<f8", "False", "(4294967296, 4294967296, 2)", &[])).unwrap_err().contains("at most 100"));
         assert!(read(&npy("|i1", "True", "(1, 1, 1, 1, 1)", &[0])).unwrap_err().contains("5 axes"));
         assert!(read(b"\x93NUMPY").unwrap_err().contains("ends within its header"));
-        assert!(read(&npy("|i1", "False", "(0, 7)", &[])).unwrap().is_empty());
+        assert!(read(&npy("|i1", "False", "(0, 7)", &[])).unwrap().numbers.is_empty());
     }
 }

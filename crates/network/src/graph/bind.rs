@@ -914,7 +914,7 @@ fn hugging_face(layer: i64, name: &str) -> Option<Vec<String>> {
 /// A tensor with a Hugging Face name in the shape that the graph has; others as they are.
 fn in_our_shape(name: &str, tensor: Tensor, shape: &[u64]) -> Tensor {
     let Some(part) = name.split_once("self_attn.").map(|(_, part)| part) else { return tensor };
-    let (Some((projection, kind)), count) = (part.split_once('.'), tensor.len() as u64) else { return tensor };
+    let (Some((projection, kind)), count) = (part.split_once('.'), tensor.numbers.len() as u64) else { return tensor };
     if tensor.shape == shape || shape.iter().product::<u64>() != count {
         return tensor;
     }
@@ -928,7 +928,7 @@ fn in_our_shape(name: &str, tensor: Tensor, shape: &[u64]) -> Tensor {
         }
         ("o_proj", "weight", [heads, embed, head]) if tensor.shape == [*embed, heads * head] => {
             let [heads, embed, head] = [*heads, *embed, *head].map(|n| n as usize);
-            let mut order = Vec::with_capacity(tensor.len());
+            let mut order = Vec::with_capacity(tensor.numbers.len());
             for h in 0..heads {
                 for e in 0..embed {
                     order.extend((0..head).map(|d| e * heads * head + h * head + d));
@@ -983,7 +983,7 @@ fn without_padding(tensor: Tensor, axes: &[Axis]) -> Result<Tensor, String> {
         }
         order = next;
     }
-    let mut kept = vec![false; tensor.len()];
+    let mut kept = vec![false; tensor.numbers.len()];
     order.iter().for_each(|&k| kept[k] = true);
     let zero = |k: usize| match &tensor.numbers {
         Numbers::Floats(v) => v[k] == 0.0,
@@ -1008,14 +1008,14 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
         &number * &scale
     };
     let float_scale = scale.to_f64();
-    let floats = (0..tensor.len()).map(|k| match &tensor.numbers {
+    let floats = (0..tensor.numbers.len()).map(|k| match &tensor.numbers {
         Numbers::Floats(v) => v[k] * float_scale,
         Numbers::Integers(v) => v[k] as f64 * float_scale,
         Numbers::Words(v) => v[k] as f64 * float_scale,
     });
     let floats: Vec<f64> = floats.collect();
     if let Some(quantiser) = setting.quantiser() {
-        let codes = (0..tensor.len()).map(|k| Code::from(quantiser.code(&value(k)))).collect();
+        let codes = (0..tensor.numbers.len()).map(|k| Code::from(quantiser.code(&value(k)))).collect();
         return Ok(Constants { codes, frac: quantiser.kif.frac.into(), floats, name: String::new() });
     }
     if !tensor.is_integer() || typed {
@@ -1026,7 +1026,8 @@ fn quantised(tensor: &Tensor, setting: &Setting, factor: &Rational, typed: bool)
         return Err(format!("times the scale {scale} is no binary number, and needs a type in the quantisation file"));
     }
     let frac = scale.frac().unwrap_or_default();
-    let codes = (0..tensor.len()).map(|k| Code::from(value(k).code(frac).expect("a multiple of the scale's step")));
+    let codes =
+        (0..tensor.numbers.len()).map(|k| Code::from(value(k).code(frac).expect("a multiple of the scale's step")));
     Ok(Constants { codes: codes.collect(), frac, floats, name: String::new() })
 }
 
