@@ -7,10 +7,7 @@ Usage: registers.py [--stages 2-8] [--level 0] [--yosys] MODEL...
 alkaid schedules the program (`RTLModel(comb, n_stages=N)`), writes it and saves what it scheduled: the whole program after
 its own fusions (`model/comb.json.gz`) and the stages (`model/fsm.json.gz`). Its longest stage delay follows from the stages
 by the latency fields (docs/alir.md, section 3, "Delays"). We then get the very program that it scheduled, the same number
-of stages, that delay as the bound, input registers as it has them, and no optimisation. "Whole values" is the optimum of the
-plain linear program, where a register holds a whole value or nothing of it, and an operation has one stage: that ours is
-below it comes from holding bits instead (those that a gate makes and a gate reads; what is mere wiring is not held), which
-the emitted file shows. The last columns give our bits at the smallest possible stage delay. Every figure of ours is proved
+of stages, that delay as the bound, input registers as it has them, and no optimisation. The last columns give our bits at the smallest possible stage delay. Every figure of ours is proved
 to be the fewest, or the run fails, and with --yosys all are counted again by yosys on the emitted file. What alkaid cannot
 do is listed. With --recipe it chooses the number of stages itself (`latency_cutoff`, `clock_period`, no uncertainty); ours has
 at most as many, the number with the fewest bits, and no longer stage.
@@ -92,13 +89,10 @@ def ours(program: Path, binary: Path, folder: str, yosys: bool, level: int, *opt
     verilog, sidecar = Path(folder) / 'ours.v', Path(folder) / 'ours.json'
     same = ('--register-inputs', f'-O{level}', *options)
     run(binary, program, '--verilog', verilog, '--interface', sidecar, '-q', *same)
-    facts = json.loads(run(binary, 'info', program, '--json', '--whole-values', *same))['pipeline']
+    facts = json.loads(run(binary, 'info', program, '--json', *same))['pipeline']
     bits = json.loads(sidecar.read_text())['register_bits']
-    whole = facts['whole_values']
-    if not bits == facts['register_bits'] == facts['register_bits_at_least'] <= whole['register_bits']:
+    if not bits == facts['register_bits'] == facts['register_bits_at_least']:
         raise SystemExit(f'{program} {options}: {bits} bits written, {facts}')
-    if whole['register_bits'] != whole['register_bits_at_least']:
-        raise SystemExit(f'{program} {options}: no optimum of whole values, {whole}')
     if yosys and (counted := yosys_bits(verilog, 'ours')) != bits:
         raise SystemExit(f'{program} {options}: yosys counts {counted} bits, not {bits}')
     return facts
@@ -130,18 +124,17 @@ def mean(ratios: list[float]) -> float:
 
 
 def print_summary(table: Path) -> None:
-    """A line for each model: our bits as shares of alkaid's and of the optimum of whole values."""
+    """A line for each model: our bits as shares of alkaid's."""
     rows: dict[str, list[list[str]]] = {}
     for line in table.read_text().splitlines():
         cells = [cell.strip() for cell in line.strip('|').split('|')]
-        if len(cells) == 9 and cells[1].isdigit():
+        if len(cells) == 8 and cells[1].isdigit():
             rows.setdefault(cells[0], []).append(cells)
-    print('| model | stages | share of alkaid\'s bits: mean | smallest | largest | of the whole values\' optimum: mean |')
-    print('|---|---|---|---|---|---|')
+    print('| model | stages | share of alkaid\'s bits: mean | smallest | largest |')
+    print('|---|---|---|---|---|')
     for model, cells in rows.items():
-        alkaid = [int(row[5]) / int(row[3]) for row in cells]
-        whole = [int(row[5]) / int(row[4]) for row in cells]
-        shares = f'{mean(alkaid):.2f} | {min(alkaid):.2f} | {max(alkaid):.2f} | {mean(whole):.2f}'
+        alkaid = [int(row[4]) / int(row[3]) for row in cells]
+        shares = f'{mean(alkaid):.2f} | {min(alkaid):.2f} | {max(alkaid):.2f}'
         print(f'| {model} | {cells[0][1]} to {cells[-1][1]} | {shares} |')
 
 
@@ -167,8 +160,8 @@ def main() -> None:
             print(f'| {name_of(Path(model))} | {stages} | {delay:.3f} | {bits} | {fewer} | {best} | {best / bits:.2f} |', flush=True)
         return
     first, last = map(int, args.stages.split('-'))
-    print('| model | stages | stage delay | alkaid bits | whole values | our bits | ratio | smallest delay | our bits there |')
-    print('|---|---|---|---|---|---|---|---|---|')
+    print('| model | stages | stage delay | alkaid bits | our bits | ratio | smallest delay | our bits there |')
+    print('|---|---|---|---|---|---|---|---|')
     ratios = []
     failed = []
     for model in args.models:
@@ -190,7 +183,7 @@ def main() -> None:
             ratio = same['register_bits'] / bits
             ratios.append(ratio)
             print(
-                f'| {name} | {stages} | {delay:.3f} | {bits} | {same["whole_values"]["register_bits"]} '
+                f'| {name} | {stages} | {delay:.3f} | {bits} '
                 f'| {same["register_bits"]} | {ratio:.2f} | {best["stage_delay"]:.3f} | {best["register_bits"]} |',
                 flush=True,
             )

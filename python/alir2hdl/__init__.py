@@ -1223,7 +1223,7 @@ class Model:
         ----------
         **options
             Options of the hardware, and `sweep` (numbers of stages: 12, "0..6" or a list) with `svg` (file of the chart) and
-            `prove=True`; `whole_values=True`.
+            `prove=True`.
 
         Returns
         -------

@@ -149,7 +149,6 @@ class _Hardware(_Pipeline, total=False):
 class _Info(_Hardware, total=False):
     sweep: bool | int | str | Sequence[int]
     svg: str | PathLike[str]
-    whole_values: bool
 
 class _Project(_Hardware, total=False):
     flow: Sequence[Literal["vivado", "quartus", "yosys", "fusesoc", "libero", "plain"]]

@@ -66,9 +66,6 @@ pub(super) struct Args {
     /// Count the valid flag of --valid among the registers
     #[arg(long, hide_short_help = true)]
     valid: bool,
-    /// Also find the fewest bits without splitting values
-    #[arg(long, hide_short_help = true)]
-    whole_values: bool,
     /// Make look-up tables of logic, BRAM, searched functions (lut), or as synthesis does (auto)
     #[arg(
         long,
@@ -97,13 +94,7 @@ impl Args {
         self.wrapper.fill(&mut hardware);
         hardware.valid = self.valid;
         hardware.tables = self.rom_style.tables();
-        DescriptionOptions {
-            hardware,
-            sweep: self.sweep.clone(),
-            svg: self.svg.clone(),
-            prove: self.prove,
-            whole_values: self.whole_values,
-        }
+        DescriptionOptions { hardware, sweep: self.sweep.clone(), svg: self.svg.clone(), prove: self.prove }
     }
 }
 
@@ -291,7 +282,7 @@ fn describe(
     };
     let pipeline = match spec.is_combinational() || sweep.is_some() {
         true => None,
-        false => Some(PipelineTable::new(&optimised, &spec, options.whole_values)?),
+        false => Some(PipelineTable::new(&optimised, &spec)?),
     };
     if let (Some(chart), Some(rows)) = (&options.svg, &sweep) {
         write_plot(chart, path, program, &spec, rows)?;

@@ -3,7 +3,7 @@
 use super::super::Failure;
 use super::super::idle::stages_without_logic;
 use super::short;
-use crate::compile::{DelayModel, Optimised, Scheduled, Spec};
+use crate::compile::{DelayModel, Optimised, Spec};
 use crate::device::Estimate;
 use crate::diag::{Diagnostic, counted, delay_digits, with_unit};
 use crate::ir::Model;
@@ -33,8 +33,6 @@ pub(super) struct PipelineTable {
     input_register_bits: u64,
     stages: Vec<Stage>,
     output_register_bits: u64,
-    /// The fewest register bits if whole values are held, and what is proved about them.
-    whole_values: Option<WholeValues>,
     #[serde(skip)]
     pub(super) estimate: Estimate,
     #[serde(skip)]
@@ -42,12 +40,6 @@ pub(super) struct PipelineTable {
     /// A warning about stages that compute nothing.
     #[serde(skip)]
     pub(super) without_logic: Option<Diagnostic>,
-}
-
-#[derive(Serialize)]
-struct WholeValues {
-    register_bits: u64,
-    register_bits_at_least: u64,
 }
 
 #[derive(Serialize)]
@@ -102,8 +94,8 @@ impl PathPart {
 const STAGES: usize = 5;
 
 impl PipelineTable {
-    /// Schedules the program and looks at the result; `whole_values`: also at what holding whole values would take.
-    pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec, whole_values: bool) -> Result<PipelineTable, Failure> {
+    /// Schedules the program and describes the result.
+    pub(super) fn new(optimised: &Optimised<'_>, spec: &Spec) -> Result<PipelineTable, Failure> {
         let scheduled = optimised.borrowed().schedule(spec)?;
         let (netlist, _) = scheduled.lower(spec, &spec.top())?;
         let (model, outcome) = (&*scheduled.program, &scheduled.outcome);
@@ -134,7 +126,6 @@ impl PipelineTable {
             register_bits_at_least: outcome.lower_bound.div_ceil(outcome.weight),
             input_register_bits: after(0),
             output_register_bits: after(outcome.schedule.stages + 1),
-            whole_values: if whole_values { Some(WholeValues::new(&scheduled, spec)?) } else { None },
             estimate,
             quality: scheduled.quality(),
             without_logic: stages_without_logic(spec, &scheduled, &netlist),
@@ -160,9 +151,6 @@ impl PipelineTable {
                 writeln!(out, "critical stage {delay}, registers included (estimate of the finished netlist)")
             }
         };
-        if let Some(whole) = &self.whole_values {
-            let _ = writeln!(out, "{} if whole values were held", counted(whole.register_bits, "register bit"));
-        }
         let _ = writeln!(
             out,
             "\n{:<8}{:>11}{:>9}{:>15}   made here, balancing, inputs, outputs, valid; delays in {}",
@@ -204,13 +192,5 @@ impl PipelineTable {
             }
             let _ = writeln!(out, "  {line}");
         }
-    }
-}
-
-impl WholeValues {
-    /// Solves the same problem with registers that hold a whole value or nothing of it: the plain linear program.
-    fn new(scheduled: &Scheduled<'_>, spec: &Spec) -> Result<WholeValues, Failure> {
-        let outcome = scheduled.whole_values(spec)?;
-        Ok(WholeValues { register_bits: outcome.register_bits, register_bits_at_least: outcome.lower_bound })
     }
 }

@@ -71,8 +71,7 @@ pub(super) fn describe_machine(
     form: String,
 ) -> Result<MachineShape, Failure> {
     let options = &request.hardware;
-    let own =
-        [("--sweep", request.sweep.is_some()), ("--valid", options.valid), ("--whole-values", request.whole_values)];
+    let own = [("--sweep", request.sweep.is_some()), ("--valid", options.valid)];
     let own = own.into_iter().filter_map(|(flag, given)| given.then_some(flag));
     machine::refuse_flags(own.chain(options.given_of_pipeline()).chain(options.given_of_wrapper()))?;
     let hardware = compile::machine(machine, &options.spec("model"))?;

@@ -12,7 +12,7 @@ use alir_hw::emit::assertions::ElementRanges;
 use alir_hw::emit::axis::Axis;
 use alir_hw::netlist::{self, Interface, Netlist};
 use alir_opt::passes::{self, PASSES, PassStat, Trust};
-use alir_opt::schedule::{self, BoundFlag, Outcome, Schedule, Uses};
+use alir_opt::schedule::{self, Outcome, Schedule};
 use std::borrow::Cow;
 
 /// Phrase in the header comment of RTL that assumes input intervals; the input elements follow it.
@@ -159,19 +159,6 @@ impl Scheduled<'_> {
             format!("delay {}", with_unit(delay, unit))
         };
         self.stage_times(spec, netlist).into_iter().map(remark).collect()
-    }
-
-    /// The fewest register bits where a register holds a whole value or nothing of it: the plain linear program.
-    ///
-    /// # Errors
-    /// If the checker objects, which is our mistake.
-    pub fn whole_values(&self, spec: &Spec) -> Result<Outcome, Error> {
-        let (model, delay, goal) = (&*self.program, &*self.delays, spec.goal());
-        let uses = Uses::whole_values(model);
-        let outcome = schedule::schedule(model, delay, &goal, &uses)
-            .map_err(|why| Error::request(why.diagnostic(model, &BoundFlag::stage_delay(spec.unit(model).0))))?;
-        outcome.check(model, delay, &goal, &uses).map_err(bug)?;
-        Ok(outcome)
     }
 
     /// Returns the quality of the number of register bits in words; empty where there was no search.

@@ -16,8 +16,6 @@ pub struct DescriptionOptions {
     pub svg: Option<PathBuf>,
     /// `true` if the Verilog of each number of stages is proved.
     pub prove: bool,
-    /// `true` if the fewest register bits for whole values are computed too.
-    pub whole_values: bool,
 }
 
 /// Largest number of stages of a comparison without a value.
@@ -25,7 +23,7 @@ const USUAL: &str = "12";
 
 impl DescriptionOptions {
     /// Names of the options, apart from those of the hardware.
-    pub const NAMES: &'static [&'static str] = &["sweep", "svg", "whole_values"];
+    pub const NAMES: &'static [&'static str] = &["sweep", "svg"];
 
     /// Sets an option by its name. The value `false` leaves an option as it is.
     ///
@@ -39,7 +37,6 @@ impl DescriptionOptions {
             "sweep" => sweep(value).map(|counts| self.sweep = Some(counts)),
             "svg" => path(value).map(|file| self.svg = Some(file)),
             "prove" => flag_value(value).map(|prove| self.prove = prove),
-            "whole_values" => flag_value(value).map(|whole| self.whole_values = whole),
             _ => return self.hardware.set(name, value),
         };
         result.map_err(|expected| invalid(name, value, expected))
