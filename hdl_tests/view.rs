@@ -192,7 +192,7 @@ fn is_usable(seen: &Value) {
     assert!(seen["extent"].as_f64().is_some_and(|share| share > 0.3), "{}", seen["extent"]);
     let legend = seen["legend"].as_array().expect("a legend");
     assert!(legend.len() >= 3 && (1..legend.len()).all(|k| (0..k).all(|j| legend[j][1] != legend[k][1])), "{legend:?}");
-    contains(seen, "scale", &["by width", " bits", "longest path of its column"]);
+    contains(seen, "scale", &["by width", " bits", "critical path of its column"]);
     let light = seen["light"].as_array().expect("shades");
     assert_ne!(light[0], light[1], "the theme changes");
 }
@@ -227,7 +227,7 @@ fn sim_the_page_can_be_searched_and_clicked() {
     contains(&seen, "none", &["0 found"]);
     contains(&seen, "hover", &["v900: sub, s13.8, delay ", "v899 - v352 * 2^-2"]);
     assert_eq!(seen["hoverNothing"], true);
-    contains(&seen, "column", &["stage ", " operations, longest path ", "latency units", " register bits"]);
+    contains(&seen, "column", &["stage ", " operations, critical path ", "latency units", " register bits"]);
     let pictures = seen["pictures"].as_array().expect("pictures");
     assert_eq!(pictures.first(), pictures.last(), "what was asked for is taken back");
     assert!((0..4).all(|k| (0..k).all(|j| pictures[j] != pictures[k])), "{pictures:?}");

@@ -338,7 +338,7 @@ class RTLModel:
 
         name = f"alir2hdl RTLModel {self._prj_name} ({self._flavor})"
         stages = [stage["delay"] for stage in self._facts["stages"]]
-        longest = f"longest stage {max(stages):g}, " if stages else ""
+        longest = f"critical stage delay {max(stages):g}, " if stages else ""
         lines = [name, "=" * len(name), *(line("INP", p) for p in self._inputs), *(line("OUT", p) for p in self._outputs),
                  f"{longest}latency {self.latency}, reg bits: {self.reg_bits}",
                  "emulator compiled" if self._library else "emulator not compiled: predict() uses the engine"]

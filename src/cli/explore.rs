@@ -70,7 +70,7 @@ pub struct ExplorationOptions {
         value_parser = StageCounts::parse
     )]
     pipeline: StageCounts,
-    /// Minimise these, several with commas: the longest stage (delay), registers, or both in balance
+    /// Minimise these, several with commas: the critical stage delay (delay), registers, or both in balance
     #[arg(
         long,
         value_enum,

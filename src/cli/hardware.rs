@@ -81,7 +81,7 @@ pub(super) struct PipelineArgs {
     /// Leave this much time after the last stage
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
-    /// Minimise the longest stage (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
+    /// Minimise the critical stage delay (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
     #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
           conflicts_with_all = ["max_stage_delay", "clock_period", "freq"], hide_short_help = true, hide_possible_values = true)]
     pub(super) pipeline_objective: ObjectiveArg,
@@ -176,7 +176,7 @@ fn intervals(text: &str) -> Result<Intervals, String> {
 /// Argument of `--pipeline-objective`; see [`Objective`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ObjectiveArg {
-    /// The smallest longest stage, then the fewest registers
+    /// The smallest critical stage delay, then the fewest registers
     #[default]
     Delay,
     /// The fewest registers with stages up to 1.1 times as long

@@ -32,7 +32,7 @@ Examples:
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`. \
 Click an operation to see its type, interval, slack, semantics, line of Verilog, and what it depends on and \
-influences; click the heading of a stage for its longest path. model.html#op=17 shows operation v17. For networks the \
+influences; click the heading of a stage for its critical path. model.html#op=17 shows operation v17. For networks the \
 page shows the layer of each operation. `?` on the page lists keys and searches.
 For delay and registers over the number of stages: alir2hdl info MODEL --sweep --svg FILE.")]
 pub(super) struct Args {
@@ -263,7 +263,7 @@ impl PageRequest<'_> {
         let summary = hardware.summary();
         let facts = summary.split_once(": ").map_or(summary.as_str(), |(_, facts)| facts);
         let facts =
-            format!("{facts}, longest path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
+            format!("{facts}, critical path {} {}, {} boxes", four_digits(longest), drawing.unit(), drawing.boxes());
         let registers = Registers::from_interface(&netlist.interface);
         Ok(PageContent { drawing, facts, registers, chart: None, remarks: Vec::new() })
     }

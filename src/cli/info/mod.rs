@@ -45,7 +45,7 @@ Examples:
 
 Operations are counted as the file has them and as they are after optimisation; depth and stages are those of the
 optimised program, as `generate` with the same options makes it; with --wrapper they are those of the core in it. \
--v shows all: what each pass did, every stage's longest path.")]
+-v shows all: what each pass did, every stage's critical path.")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) input: InputArgs,

@@ -51,7 +51,7 @@ pub(super) fn svg(title: &str, unit: &str, rows: &[Row], required: Option<f64>) 
     let columns: Vec<Column> = rows.iter().map(column).collect();
     draw(
         title,
-        [&format!("longest stage ({unit})"), "register bits", "pipeline stages"],
+        [&format!("critical stage delay ({unit})"), "register bits", "pipeline stages"],
         &columns,
         false,
         required.map(|delay| (delay, unit)),
@@ -60,7 +60,7 @@ pub(super) fn svg(title: &str, unit: &str, rows: &[Row], required: Option<f64>) 
 
 /// Draws the stages of one pipeline, of which there is at least one. `title` and `unit` may be any text.
 pub(in crate::cli) fn stages(title: &str, unit: &str, columns: &[Column]) -> String {
-    draw(title, [&format!("longest path ({unit})"), "register bits after the stage", "stage"], columns, true, None)
+    draw(title, [&format!("critical path ({unit})"), "register bits after the stage", "stage"], columns, true, None)
 }
 
 /// The head element of a picture of this height, with its title.

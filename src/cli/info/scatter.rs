@@ -14,7 +14,7 @@ const HALF_HEIGHT: f64 = 6.0;
 const HALF_CHARACTER: f64 = 3.1;
 /// Points of a panel up to which those that are beaten are labelled too.
 const FEW: usize = 24;
-/// The colour of what is not beaten.
+/// The colour of the Pareto front.
 const BEST: &str = "#b04a2f";
 /// A panel of points.
 pub(in crate::cli) struct Panel {
@@ -69,7 +69,7 @@ impl Panel {
         let ((step_x, most_x), (step_y, most_y)) = (largest(|p| p.x), largest(|p| p.y));
         let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * value / most_x;
         let y = |value: f64| top + PLOT * (1.0 - value / most_y);
-        let heading = format!("{}: {}; line: not beaten", shortened(&self.title, 40), names[1]);
+        let heading = format!("{}: {}; line: Pareto front", shortened(&self.title, 40), names[1]);
         text(out, LEFT, top - 14.0, "start", &heading, " font-weight=\"bold\"");
         let ticks = |step: f64, most: f64| (0..=(most / step).round() as u32).map(move |k| f64::from(k) * step);
         let colour = |tick: f64| if tick == 0.0 { "#222" } else { "#ddd" };

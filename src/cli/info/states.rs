@@ -179,8 +179,10 @@ impl MachineShape {
             };
             let (blocks, registers) = (ends(blocks), ends(registers));
             let what = match moved {
-                true => format!("registers moved, longest stage {} (was {})", short(*delay), short(*delay_before)),
-                false => format!("registers as in the file, longest stage {}", short(*delay_before)),
+                true => {
+                    format!("registers moved, critical stage delay {} (was {})", short(*delay), short(*delay_before))
+                }
+                false => format!("registers as in the file, critical stage delay {}", short(*delay_before)),
             };
             let _ = writeln!(out, "\npipeline of {stages} stages, {blocks}; registers {registers}: {what}");
         }

@@ -13,7 +13,7 @@ const ample = everything.map(slack).sort((a, b) => a - b)[Math.floor(n * 0.9)] |
 const COLOURS = {
   kind: ["by kind", i => hue[O.k[i]]],
   delay: ["by own delay", i => heat(O.d[i] / topDelay), () => ["0", timed(topDelay)]],
-  slack: ["by slack", i => heat(1 - slack(i) / ample), () => [`${timed(ample)} or more`, "0 (longest path)"]],
+  slack: ["by slack", i => heat(1 - slack(i) / ample), () => [`${timed(ample)} or more`, "0 (critical path)"]],
   width: ["by width", i => heat(O.w[i] / topWidth), () => ["0", `${topWidth} bits`]],
   fanout: ["by fan-out", i => heat(Math.log1p(fanout[i]) / Math.log1p(topFan)), () => ["0", `${topFan} readers`]],
 };

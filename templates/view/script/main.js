@@ -107,7 +107,7 @@ canvas.addEventListener("pointermove", e => {
   canvas.style.cursor = text ? "pointer" : "grab";
   hover.style.left = `${Math.max(4, Math.min(e.offsetX + 14, W - hover.offsetWidth - 8))}px`; hover.style.top = `${e.offsetY + 18}px`;
 });
-const about = c => [`${D.columns[c].title}: ${bounds.find(b => b.stage === c).ops} operations`, D.columns[c].delay === null ? "" : `longest path ${timed(D.columns[c].delay)}`, D.columns[c].bits ? `${D.columns[c].bits} register bits` : ""].filter(Boolean).join(", ");
+const about = c => [`${D.columns[c].title}: ${bounds.find(b => b.stage === c).ops} operations`, D.columns[c].delay === null ? "" : `critical path ${timed(D.columns[c].delay)}`, D.columns[c].bits ? `${D.columns[c].bits} register bits` : ""].filter(Boolean).join(", ");
 canvas.addEventListener("pointerup", () => { setTimeout(() => { drag = null; }, 0); });
 canvas.addEventListener("pointerleave", () => { $("hover").hidden = true; if (under >= 0) { under = -1; draw(); } });
 canvas.addEventListener("click", e => { if (drag && drag.moved) return; if (e.offsetY < RULER) pickColumn(columnAt(e.offsetX)); else pick(at(e.offsetX, e.offsetY), false); });

@@ -53,8 +53,8 @@ function operation(i, before, after) {
   head.prepend(el("i", undefined, { className: "box", style: `background:${hue[O.k[i]]}` }));
   const rows = [["semantics", O.m[i]], ["type", typed(i)], ["interval", `${O.lo[i]} to ${O.hi[i]}`], ["stage", D.columns[O.s[i]].short]];
   if (D.layers.length) rows.push(["layer", O.y[i] < 0 ? "none" : asks(D.layers[O.y[i]], `layer ${O.y[i]}`)]);
-  rows.push(["own delay", `${timed(O.d[i])}${D.arrival && D.unit === "ns" ? " between registers" : ""}${onPath[i] ? ", on the longest path of its column" : ""}`]);
-  rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the longest path of all stages`]);
+  rows.push(["own delay", `${timed(O.d[i])}${D.arrival && D.unit === "ns" ? " between registers" : ""}${onPath[i] ? ", on the critical path of its column" : ""}`]);
+  rows.push(["arrival", `${timed(arrival[i])} after the clock edge or the inputs`], ["slack", `${timed(slack(i))} to the critical path of all stages`]);
   rows.push(["depth", `${operations(depth[i])} from ${D.origin}`]);
   if (outs.has(i)) rows.push(["output", outs.get(i).map(j => D.outputNames[j]).join(", ")]);
   rows.push(["operands", links(Array.from(new Set(operands(i))))], ["read by", links(readers(i))]);
@@ -66,14 +66,14 @@ function operation(i, before, after) {
   }
   return [closing(head), table(rows)];
 }
-// A column: its figures and its longest path, step by step.
+// A column: its figures and its critical path, step by step.
 function column(c) {
   const C = D.columns[c], path = D.paths[c] || [], ops = everything.filter(i => O.s[i] === c).length;
   const rows = [["operations", asks(String(ops), `stage ${c}`)]];
-  if (C.delay !== null) rows.push(["longest path", timed(C.delay)]);
+  if (C.delay !== null) rows.push(["critical path", timed(C.delay)]);
   if (D.registers) rows.push([D.loops ? "register bits" : "register bits after it", String(C.bits)]);
   const steps = el("table"), first = el("tr");
-  for (const text of ["longest path", "adds", "arrival"]) first.append(el("th", text, { className: text === "longest path" ? "" : "n" }));
+  for (const text of ["critical path", "adds", "arrival"]) first.append(el("th", text, { className: text === "critical path" ? "" : "n" }));
   steps.append(first);
   let before = 0;
   for (const i of path) {
@@ -147,17 +147,17 @@ function legend() {
     D.layers.slice(0, 24).forEach((l, k) => swatch(l, spread(k), `layer ${k}`));
     if (D.layers.length > 24) first.append(el("span", `and ${D.layers.length - 24} more`));
   } else for (const [k, , query, paper] of kindCounts) swatch(k, paper, query);
-  for (const [text, paper] of [["longest path of its column", C.path], ["what it depends on", C.before], ["what depends on it", C.after]]) {
+  for (const [text, paper] of [["critical path of its column", C.path], ["what it depends on", C.before], ["what depends on it", C.after]]) {
     const span = el("span", text); span.prepend(el("i", undefined, { className: "wire", style: `color:${paper}` })); second.append(span);
   }
 }
 function help() {
   const box = $("keys");
   const rows = [["/", "search"], ["Esc", "undo the selection, then the search"], ["f", "show everything"], ["+ −", "zoom (or the wheel)"], ["← →", "along the wires of the selection: to its latest operand, to its most urgent reader"],
-    ["↑ ↓", "to the next in the column; without a selection, arrows move the drawing"], ["n p", "next and previous found"], ["c", "the longest path"], ["?", "this help"]];
+    ["↑ ↓", "to the next in the column; without a selection, arrows move the drawing"], ["n p", "next and previous found"], ["c", "the critical path"], ["?", "this help"]];
   const keys = el("table"); for (const [k, what] of rows) { const tr = el("tr"), th = el("th"); for (const part of k.split(" ")) th.append(el("kbd", part), " "); tr.append(th, el("td", what)); keys.append(tr); }
   const close = el("button", "Close"); close.onclick = () => box.close();
-  box.replaceChildren(el("h2", "Keys"), keys, el("h2", "Searches"), examples(() => box.close()), el("p", "Click a heading of a column for its longest path. The address of the page names what is selected (#op=17, #find=mul): copy it to show somebody.", { className: "note" }), close);
+  box.replaceChildren(el("h2", "Keys"), keys, el("h2", "Searches"), examples(() => box.close()), el("p", "Click a heading of a column for its critical path. The address of the page names what is selected (#op=17, #find=mul): copy it to show somebody.", { className: "note" }), close);
   box.showModal();
 }
 function examples(then) {

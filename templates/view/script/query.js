@@ -62,5 +62,5 @@ function layer(text) {
   return { test: i => O.y[i] >= 0 && (/^\d+$/.test(t) ? O.y[i] === Number(t) : ok[O.y[i]]) };
 }
 const EXAMPLES = [["v17", "the operation of that name"], [D.kinds.find(k => k !== "input") || "add", "every operation of a kind"], ["stage 2", "a column"], ["width > 12", `a comparison of ${plain(Object.keys(FIELDS))}`],
-  ["out 0", "what drives an output"], ["longest", "the longest path of every column"], ["signed, width > 12, depth = 3", "all of these at once"]];
+  ["out 0", "what drives an output"], ["longest", "the critical path of every column"], ["signed, width > 12, depth = 3", "all of these at once"]];
 if (D.layers.length) EXAMPLES.push(["layer 1", "what a layer of the network became"]);
