@@ -61,6 +61,9 @@ assert made.delay_unit == "ns" and made.estimate.device == "xcku5p" and made.est
 assert made.stages[0].register_bits > 0 and sum(stage.operations for stage in made.stages) > 0
 html = made._repr_html_()
 assert html.count("<svg") == 1 and "LUT" in html and "<script" not in html and "2 cycles" in html, html
+# Delays of the table are those of the command line: rounded up, so that the printed period is met.
+shown = [float(delay) for delay in re.findall(r"<tr><td>\d+</td><td>([\d.]+)</td>", html)]
+assert all(0 <= up - stage.delay < 0.01 for up, stage in zip(shown, made.stages, strict=True)), (shown, made.stages)
 assert model.compile().stages == [] and "<svg" not in model.compile()._repr_html_()
 shared = model.compile(ii=4)
 assert shared.prove() and shared.stages == [] and shared.interface["initiation_interval"] == 4

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ._alir2hdl import SYNONYMS as _SYNONYMS, Native, __version__, calibrate as _calibrate, explore as _explore, file_kind, report as _report
+from ._alir2hdl import SYNONYMS as _SYNONYMS, Native, __version__, calibrate as _calibrate, delay_digits as _delay_digits, explore as _explore, file_kind, report as _report
 from ._errors import (Alir2hdlWarning, Diagnostic, Error, InputError, InternalError, MissingToolError, UndecidedError,
                       NotFound, UnsupportedError, _spoken, reworded, without_folder)
 
@@ -1440,7 +1440,7 @@ class Hardware:
         import html
 
         heads = ("stage", f"delay ({html.escape(self.delay_unit)})", "operations", "register bits")
-        lines = "".join(f"<tr><td>{one.stage}</td><td>{one.delay:.4g}</td><td>{one.operations}</td><td>{one.register_bits}</td></tr>"
+        lines = "".join(f"<tr><td>{one.stage}</td><td>{_delay_digits(one.delay, self.delay_unit)}</td><td>{one.operations}</td><td>{one.register_bits}</td></tr>"
                         for one in self.stages)
         head = "".join(f"<th>{one}</th>" for one in heads)
         return f"{self.chart}{table}<table><tr>{head}</tr>{lines}</table>"

@@ -1,7 +1,7 @@
 from os import PathLike
 from typing import Any, final
 
-__all__ = ["Native", "SYNONYMS", "__version__", "calibrate", "explore", "file_kind", "program", "report"]
+__all__ = ["Native", "SYNONYMS", "__version__", "calibrate", "delay_digits", "explore", "file_kind", "program", "report"]
 
 __version__: str
 SYNONYMS: dict[str, str]
@@ -9,6 +9,7 @@ SYNONYMS: dict[str, str]
 def calibrate(
     network: str, reading: dict[str, Any], samples: list[tuple[str | None, str]], options: dict[str, Any]
 ) -> str: ...
+def delay_digits(delay: float, unit: str) -> str: ...
 def explore(models: list[str], output: str, shared: list[str], options: dict[str, Any]) -> None: ...
 def file_kind(content: bytes, path: str | PathLike[str]) -> str: ...
 def program(words: list[str]) -> int: ...

@@ -786,6 +786,12 @@ fn report(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<(String, String)> {
     })
 }
 
+/// Returns a delay as the command line prints it: four digits, rounded up in nanoseconds.
+#[pyfunction]
+fn delay_digits(delay: f64, unit: &str) -> String {
+    alir2hdl::diag::delay_digits(delay, unit)
+}
+
 /// Returns the kind of a file: `design`, `graph`, `onnx` or `matrix`.
 #[pyfunction]
 fn file_kind(content: &[u8], path: PathBuf) -> &'static str {
@@ -797,6 +803,7 @@ fn _alir2hdl(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("SYNONYMS", SYNONYMS.map(|(name, second)| (second, name)).into_iter().collect::<BTreeMap<_, _>>())?;
     module.add_function(wrap_pyfunction!(calibrate, module)?)?;
+    module.add_function(wrap_pyfunction!(delay_digits, module)?)?;
     module.add_function(wrap_pyfunction!(explore, module)?)?;
     module.add_function(wrap_pyfunction!(file_kind, module)?)?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
