@@ -28,7 +28,7 @@ Examples:
   alir2hdl view model.json.gz --stages 5 --open           writes model.html
   alir2hdl view model.json.gz --stages 5 --input x.npy    values, histograms
   alir2hdl view model.json.gz --stages 5 -o s.svg         the stages alone
-  alir2hdl view model.json.gz --ii 8 -o copies.svg        sharing over time
+  alir2hdl view model.json.gz --ii 8 -o units.svg         sharing over time
 
 The page needs no network. Search for a name (v17), a kind (mul), `stage 2`, `width > 12`, `depth = 3` or `out 0`. \
 Click an operation to see its type, interval, slack, semantics, line of Verilog, and what it depends on and \

@@ -183,7 +183,7 @@ fn a_changed_text_is_proved_by_gates_alone_too_or_not() {
 /// Instances that are shared over many cycles: back from the outputs the RTL has gates that no program has; cycle by
 /// cycle all of them exist.
 #[test]
-fn a_convolution_over_few_copies_is_proved_clock_by_clock() {
+fn a_convolution_over_few_units_is_proved_clock_by_clock() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/network/qonnx/conv2d/model.onnx");
     let ran = |arguments: &[&str]| run(folder.path(), arguments);
@@ -282,7 +282,7 @@ fn plans_of_both_engines_are_made_and_judged() {
         for interval in ["2", "5", "16", "33"] {
             let how = ["--ii", interval, "--ii-engine", "mixed", "-O2", "--use-dsp", "no"];
             let (code, said, why) = run(folder.path(), &[&["info", &model(name)], &how[..]].concat());
-            assert!(code == 0 && said.contains("copies"), "{name}, K = {interval}: {why}");
+            assert!(code == 0 && said.contains("units"), "{name}, K = {interval}: {why}");
         }
     }
 }
@@ -473,7 +473,7 @@ fn the_same_latency_wherever_it_is_told() {
 }
 
 #[test]
-fn the_page_and_its_picture_show_copies_and_phases() {
+fn the_page_and_its_picture_show_units_and_phases() {
     let folder = tempfile::tempdir().expect("a folder");
     let fold = ["--ii-engine", "fold"];
     let file = model("sort_topk");
@@ -483,7 +483,7 @@ fn the_page_and_its_picture_show_copies_and_phases() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
     assert!(read("p.html").contains("phase 3"));
     let picture = read("p.svg");
-    assert!(picture.contains("rows are group.copy") && picture.matches("<rect").count() > 50);
+    assert!(picture.contains("rows are group.unit") && picture.matches("<rect").count() > 50);
 }
 
 #[test]
@@ -769,7 +769,7 @@ fn info_and_view_show_streams() {
 }
 
 #[test]
-fn parts_that_stand_alone_go_through_bit_by_bit_beside_shared_copies() {
+fn parts_that_stand_alone_go_through_bit_by_bit_beside_shared_units() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = model("conv_small");
     let (code, said, _) = run(folder.path(), &["info", &file, "--ii", "25", "--json"]);
@@ -848,7 +848,7 @@ fn the_smallest_interval_of_bit_serial_hardware_is_said() {
     assert!(code == 2 && said.contains("--ii"), "{said}");
 }
 
-/// Comments do not number the inputs of the shared logic, which the model does not have, and the header lists copies
+/// Comments do not number the inputs of the shared logic, which the model does not have, and the header lists units
 /// that several blocks share.
 #[test]
 fn comments_are_about_the_model() {
@@ -859,7 +859,7 @@ fn comments_are_about_the_model() {
     assert!(!rtl.contains("  // input 1") && rtl.contains("  // input, s"), "inputs have numbers");
     assert!(rtl.contains(", loaded while phase_is_0 and ce are 1"), "{rtl:.0}");
     assert!(!rtl.contains("1 words") && !rtl.contains("of 1 bits"), "plurals");
-    let copies: Vec<&str> = rtl.lines().filter(|line| line.starts_with("//   block ")).collect();
-    assert!(!copies.is_empty() && copies.iter().all(|line| line.contains(", ") && line.matches(" v").count() > 1));
+    let units: Vec<&str> = rtl.lines().filter(|line| line.starts_with("//   block ")).collect();
+    assert!(!units.is_empty() && units.iter().all(|line| line.contains(", ") && line.matches(" v").count() > 1));
     assert!(rtl.lines().any(|line| line.starts_with("// not shared: ") && line.ends_with(" blocks")));
 }

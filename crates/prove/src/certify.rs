@@ -1106,7 +1106,7 @@ pub fn record(
     let text = (None, Side::Text(text, sample_timing));
     let programs = between.iter().map(|(name, program)| (Some(name), Side::Program(program)));
     let sides: Vec<_> = programs.chain([text]).collect();
-    // What shared copies compute is told by the last program, whether something is recorded of it or not.
+    // What functional units compute is recorded in the last program, whether something is recorded of it or not.
     let mut ways =
         vec![(0, SEEDS[0], sample_timing.is_some()), (0, SEEDS[0], sample_timing.is_none()), (0, SEEDS[1], false)];
     if between.is_empty() {

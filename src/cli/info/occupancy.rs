@@ -1,39 +1,39 @@
-//! Occupancy of shared hardware as SVG: a row for each copy, a column for each phase.
+//! Occupancy of shared hardware as SVG: a row for each unit, a column for each phase.
 
 use super::plot::{LEFT, RIGHT, TOP, WIDTH, page, text};
 use crate::reuse::Plan;
 use crate::reuse::serial::{self, Graph};
 use std::fmt::Write;
 
-/// Copies that are drawn; the page would only grow.
+/// Units that are drawn; the page would only grow.
 const ROWS: usize = 80;
 /// Height of a row.
 const ROW: f64 = 18.0;
 /// Colours of groups, which any two neighbours differ in.
 const COLOURS: [&str; 6] = ["#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#72b7b2"];
 
-/// Draws the copies that more than one block shares. `title` may be any text.
+/// Draws the units that more than one block shares. `title` may be any text.
 pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
     let shared: Vec<usize> =
-        (0..plan.groups.len()).filter(|&k| (plan.groups[k].copies as usize) < plan.groups[k].instances.len()).collect();
-    let all: usize = shared.iter().map(|&k| plan.groups[k].copies as usize).sum();
+        (0..plan.groups.len()).filter(|&k| (plan.groups[k].units as usize) < plan.groups[k].instances.len()).collect();
+    let all: usize = shared.iter().map(|&k| plan.groups[k].units as usize).sum();
     let rows: Vec<(usize, u32)> =
-        shared.iter().flat_map(|&k| (0..plan.groups[k].copies).map(move |copy| (k, copy))).take(ROWS).collect();
+        shared.iter().flat_map(|&k| (0..plan.groups[k].units).map(move |unit| (k, unit))).take(ROWS).collect();
     let bottom = TOP + ROW * rows.len().max(1) as f64;
     let mut out = page(title, bottom + 70.0);
     let phases = plan.interval as usize;
     let wide = (WIDTH - LEFT - RIGHT) / phases as f64;
     let note = match all - rows.len() {
         0 if rows.is_empty() => "no blocks share hardware".to_owned(),
-        0 => "which block a copy computes at each phase".to_owned(),
-        more => format!("which block a copy computes at each phase; {more} more copies are not drawn"),
+        0 => "which block a unit computes at each phase".to_owned(),
+        more => format!("which block a unit computes at each phase; {more} more units are not drawn"),
     };
     text(&mut out, LEFT, TOP - 14.0, "start", &note, "");
-    for (at, &(k, copy)) in rows.iter().enumerate() {
+    for (at, &(k, unit)) in rows.iter().enumerate() {
         let top = TOP + ROW * at as f64;
-        text(&mut out, LEFT - 6.0, top + 13.0, "end", &format!("{k}.{copy}"), " font-size=\"11\"");
+        text(&mut out, LEFT - 6.0, top + 13.0, "end", &format!("{k}.{unit}"), " font-size=\"11\"");
         let colour = COLOURS[k % COLOURS.len()];
-        for (number, instance) in plan.groups[k].instances.iter().enumerate().filter(|(_, i)| i.copy == copy) {
+        for (number, instance) in plan.groups[k].instances.iter().enumerate().filter(|(_, i)| i.unit == unit) {
             let left = LEFT + wide * f64::from(instance.start % plan.interval);
             let _ = writeln!(
                 out,
@@ -54,7 +54,7 @@ pub(in crate::cli) fn svg(title: &str, plan: &Plan) -> String {
         let middle = LEFT + wide * (phase as f64 + 0.5);
         text(&mut out, middle, bottom + 19.0, "middle", &phase.to_string(), "");
     }
-    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "phase; rows are group.copy", "");
+    text(&mut out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, bottom + 43.0, "middle", "phase; rows are group.unit", "");
     out.push_str("</svg>\n");
     out
 }

@@ -53,10 +53,12 @@ enum Made {
 #[derive(Serialize)]
 struct FoldFigures {
     blocks: usize,
-    copies: u32,
+    #[serde(rename = "copies")]
+    units: u32,
     /// No plan of these groups has fewer.
-    copies_at_least: u32,
-    /// Logic of the copies in per cent of that of all blocks, without multiplexers.
+    #[serde(rename = "copies_at_least")]
+    units_at_least: u32,
+    /// Logic of the units in per cent of that of all blocks, without multiplexers.
     left_percent: f64,
     multiplexer_bits: u64,
     /// Register bits of the plan, in which registers hold whole values.
@@ -90,7 +92,8 @@ struct RegionTable {
 #[derive(Serialize)]
 struct GroupTable {
     instances: usize,
-    copies: u32,
+    #[serde(rename = "copies")]
+    units: u32,
     operations: usize,
     input_bits: u64,
     output_bits: u64,
@@ -163,8 +166,8 @@ impl FoldFigures {
             (0..plan.groups.len()).map(|k| GroupTable::new(plan, k, &figures.groups[k])).collect();
         FoldFigures {
             blocks: groups.iter().map(|group| group.instances).sum(),
-            copies: groups.iter().map(|group| group.copies).sum(),
-            copies_at_least: groups.iter().map(|group| (group.instances as u32).div_ceil(plan.interval)).sum(),
+            units: groups.iter().map(|group| group.units).sum(),
+            units_at_least: groups.iter().map(|group| (group.instances as u32).div_ceil(plan.interval)).sum(),
             left_percent: tenths(plan.left()),
             multiplexer_bits: groups.iter().map(|group| group.multiplexer_bits).sum(),
             planned_register_bits: figures.register_bits(),
@@ -204,7 +207,7 @@ impl GroupTable {
         let multiplexers = figures.multiplexers.iter().map(|(&inputs, &bits)| Multiplexers { inputs, bits });
         GroupTable {
             instances: group.instances.len(),
-            copies: group.copies,
+            units: group.units,
             operations: template.nodes().len(),
             input_bits: template.input_kifs().iter().map(|kif| u64::from(kif.width())).sum(),
             output_bits: (0..outputs).map(|j| u64::from(template.output_kif(j).width())).sum(),
@@ -247,7 +250,7 @@ impl ReuseTable {
             "engine",
             "latency",
             "blocks",
-            "copies",
+            "units",
             "shared",
             "mux bits",
             "registers",
@@ -269,15 +272,15 @@ impl ReuseTable {
         for row in &self.intervals {
             let e = &row.estimate;
             let share = e.lut as f64 / self.every_clock.lut.max(1) as f64;
-            let [blocks, copies, multiplexers] = match &row.made {
+            let [blocks, units, multiplexers] = match &row.made {
                 Made::Fold(fold) => {
-                    [fold.blocks.to_string(), fold.copies.to_string(), fold.multiplexer_bits.to_string()]
+                    [fold.blocks.to_string(), fold.units.to_string(), fold.multiplexer_bits.to_string()]
                 }
                 Made::Serial(_) => [(); 3].map(|()| "-".to_owned()),
             };
             let _ = writeln!(
                 out,
-                "{:>8}{:>8}{:>9}{blocks:>8}{copies:>8}{:>7} %{multiplexers:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
+                "{:>8}{:>8}{:>9}{blocks:>8}{units:>8}{:>7} %{multiplexers:>10}{:>10}{:>9}{share:>8.2}{:>9}{:>9}",
                 row.interval,
                 row.engine,
                 row.latency,
@@ -320,12 +323,12 @@ impl FoldFigures {
     fn to_text(&self, row: &Interval, out: &mut String, all: bool) {
         let _ = writeln!(
             out,
-            "\nlatency {}, at least {} with these blocks; {} copies, at least {}; {} % of the logic is left \
+            "\nlatency {}, at least {} with these blocks; {} units, at least {}; {} % of the logic is left \
              before multiplexers",
             counted(row.latency, "clock"),
             row.latency_at_least,
-            self.copies,
-            self.copies_at_least,
+            self.units,
+            self.units_at_least,
             self.left_percent
         );
         let _ = writeln!(
@@ -345,7 +348,7 @@ impl FoldFigures {
             "\n{:>6}{:>8}{:>8}{:>12}{:>10}{:>10}{:>8}{:>8}{:>10}{:>8}{:>9}{:>8}{:>9}",
             "group",
             "blocks",
-            "copies",
+            "units",
             "operations",
             "bits in",
             "bits out",
@@ -360,7 +363,7 @@ impl FoldFigures {
         // What shares most first.
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|&k| {
-            std::cmp::Reverse((self.groups[k].instances - self.groups[k].copies as usize) * self.groups[k].operations)
+            std::cmp::Reverse((self.groups[k].instances - self.groups[k].units as usize) * self.groups[k].operations)
         });
         let most = if all { order.len() } else { GROUPS };
         for &k in order.iter().take(most) {
@@ -369,7 +372,7 @@ impl FoldFigures {
                 out,
                 "{k:>6}{:>8}{:>8}{:>12}{:>10}{:>10}{:>8}{:>8}{:>10}{:>8}{:>9}{:>8}{:>9}",
                 g.instances,
-                g.copies,
+                g.units,
                 g.operations,
                 g.input_bits,
                 g.output_bits,

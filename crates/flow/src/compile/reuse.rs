@@ -29,16 +29,16 @@ const LEFT_OUT: &str = "functions";
 /// Plans that are made until one meets the clock.
 const ROUNDS: u32 = 16;
 
-/// The one from which on what copies choose among is chosen in a clock of its own.
+/// The one from which on what units choose among is chosen in a clock of its own.
 const CHOSEN_BEFORE: u32 = 4;
 
 /// Number of operations from which on bit-serial hardware is considered only if it is requested.
 const SERIAL_OPERATIONS: usize = 50_000;
 
-/// Rows of the table of copies in the header comment.
+/// Rows of the table of units in the header comment.
 const TABLE_ROWS: usize = 64;
 
-/// Blocks in a row of the table of copies.
+/// Blocks in a row of the table of units.
 const TABLE_BLOCKS: usize = 8;
 
 /// Words in the header comment of bit-serial RTL.
@@ -50,7 +50,7 @@ const IN_PART: &str = "in part";
 /// Plan of time-multiplexed hardware: the shared instances and their cycles.
 #[derive(Clone, Debug)]
 pub enum Planned {
-    /// Equal parts of the program share copies.
+    /// Equal parts of the program share units.
     Fold(Plan),
     /// Bit-serial arithmetic for the whole program.
     Serial(Graph, serial::Plan),
@@ -70,7 +70,7 @@ pub struct Reused<'d> {
     /// The passes on it, or on each of its parts, if these were optimised one by one; empty if the hardware was
     /// optimised as a whole.
     optimised_by: Vec<&'static str>,
-    /// The passes on all of the logic together, where parts share copies.
+    /// The passes on all of the logic together, where parts share units.
     joined_by: Vec<&'static str>,
     /// The plan as a state machine, its logic optimised.
     machine: Machine,
@@ -639,7 +639,7 @@ impl<'d> Reused<'d> {
         (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.implementation_blocks()).0)
     }
 
-    /// Returns the lines of the header comment that state which copy computes what in which clock of a sample.
+    /// Returns the lines of the header comment that state which unit computes what in which clock of a sample.
     fn phase_table(&self, plan: &Plan) -> Vec<String> {
         let name = |v: &ValueId| format!("v{}", self.program.node(*v).origin);
         let mut lines = vec![
@@ -652,8 +652,8 @@ impl<'d> Reused<'d> {
         let mut rows = Vec::new();
         for (number, group) in (1..).zip(&plan.groups) {
             let size = counted(group.template.nodes().len(), "operation");
-            for copy in 0..group.copies {
-                let mut blocks: Vec<_> = group.instances.iter().filter(|block| block.copy == copy).collect();
+            for unit in 0..group.units {
+                let mut blocks: Vec<_> = group.instances.iter().filter(|block| block.unit == unit).collect();
                 if blocks.len() < 2 {
                     single += blocks.len();
                     continue;
@@ -668,7 +668,7 @@ impl<'d> Reused<'d> {
                     0 => String::new(),
                     more => format!(", {more} more"),
                 };
-                rows.push(format!("  block {number}, copy {}, {size}: {}{more}", copy + 1, starts.join(", ")));
+                rows.push(format!("  block {number}, unit {}, {size}: {}{more}", unit + 1, starts.join(", ")));
             }
         }
         for (number, region) in (1..).zip(&plan.regions) {
@@ -678,7 +678,7 @@ impl<'d> Reused<'d> {
         }
         if !rows.is_empty() {
             lines.push(
-                "copies of shared blocks: clock of the sample in which each reads its inputs, first result".to_owned(),
+                "units of shared blocks: clock of the sample in which each reads its inputs, first result".to_owned(),
             );
         }
         let more = rows.len().saturating_sub(TABLE_ROWS);
@@ -697,7 +697,7 @@ impl<'d> Reused<'d> {
         }
     }
 
-    /// The plan, where equal parts share copies.
+    /// The plan, where equal parts share units.
     pub fn fold(&self) -> Option<&Plan> {
         match &self.plan {
             Planned::Fold(plan) => Some(plan),
@@ -712,7 +712,7 @@ impl<'d> Reused<'d> {
             let (template, outputs) = (&group.template, group.template.outputs().len());
             ReuseGroup {
                 instances: group.instances.len(),
-                copies: group.copies,
+                copies: group.units,
                 operations: template.nodes().len(),
                 input_bits: bits(&mut template.input_kifs().iter().copied()),
                 output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
@@ -780,11 +780,11 @@ impl<'d> Reused<'d> {
                 );
             }
         };
-        let shared = groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
-        let (mut blocks, mut copies) = (0, 0);
+        let shared = groups.iter().filter(|group| (group.units as usize) < group.instances.len());
+        let (mut blocks, mut units) = (0, 0);
         shared.for_each(|group| {
             blocks += group.instances.len();
-            copies += group.copies;
+            units += group.units;
         });
         let streams = match regions.iter().map(|region| region.implementation.nodes().len()).sum::<usize>() {
             0 => String::new(),
@@ -795,10 +795,7 @@ impl<'d> Reused<'d> {
              {blocks} of \
              {} blocks share {}{streams}: {:.0} % of the logic is shared, {:.0} % is left before multiplexers{around}",
             groups.iter().map(|group| group.instances.len()).sum::<usize>(),
-            match copies {
-                1 => "1 copy".to_owned(),
-                copies => format!("{copies} copies"),
-            },
+            counted(units, "unit"),
             self.fold().map_or(0.0, Plan::shared),
             self.fold().map_or(0.0, Plan::left),
         )

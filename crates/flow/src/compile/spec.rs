@@ -205,7 +205,7 @@ pub enum Engine {
     /// The one that is estimated to take fewer tables.
     #[default]
     Auto,
-    /// Equal parts of the program share copies.
+    /// Equal parts of the program share functional units.
     Fold,
     /// Bit-serial arithmetic.
     Serial,

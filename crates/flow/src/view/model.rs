@@ -124,7 +124,7 @@ impl Drawing {
     }
 
     /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
-    /// computed. What it is made of says which copy of which group computes it.
+    /// computed. What it is made of says which unit of which group computes it.
     pub fn from_plan(model: &Model, plan: &Plan, delay: &dyn Delay, unit: &'static str, layers: &Layers) -> Drawing {
         let placed = reuse::placements(model, plan);
         let mut clocks: Vec<u32> = placed.iter().flatten().map(Placement::clock).collect();
@@ -138,9 +138,9 @@ impl Drawing {
         for ((node, drawn), placed) in model.nodes().iter().zip(&mut nodes).zip(&placed) {
             drawn.layer = layers.layer(node.origin as usize);
             match placed {
-                Some(Placement::Copy { group, instance, copy, clock }) => {
+                Some(Placement::Unit { group, instance, unit, clock }) => {
                     let alone = plan.groups[*group].instances.len() == 1;
-                    let who = if alone { "made by itself".into() } else { format!("copy {copy}, block {instance}") };
+                    let who = if alone { "made by itself".into() } else { format!("unit {unit}, block {instance}") };
                     let phase = clock % plan.interval;
                     drawn.meaning.push_str(&format!("; group {group}, {who}, clock {clock}, phase {phase}"));
                 }

@@ -142,38 +142,38 @@ pub(super) fn classes(finder: &Finder<'_>, interval: u32) -> Vec<Class> {
 pub(super) type Key = (Vec<u64>, Vec<Op>);
 
 impl Class {
-    /// Returns `true` if copies and the multiplexers before them take less than a block for each instance.
+    /// Returns `true` if units and the multiplexers before them take less than a block for each instance.
     pub(super) fn gains(&self, interval: u32) -> bool {
         let n = self.instances.len();
         n.div_ceil(interval as usize) < n && self.taken(interval) < area(&self.template) * n as f64
     }
 
-    /// Returns the largest number of values that an input of one of `copies` copies selects from.
-    pub(super) fn most_sources(&self, copies: usize) -> usize {
-        let each = self.instances.len().div_ceil(copies);
+    /// Returns the largest number of values that an input of one of `units` units selects from.
+    pub(super) fn most_sources(&self, units: usize) -> usize {
+        let each = self.instances.len().div_ceil(units);
         let sources = |k: usize| self.instances.iter().map(|(inputs, _)| inputs[k]).collect::<FxHashSet<_>>().len();
         (0..self.template.n_inputs()).map(sources).max().unwrap_or(0).min(each)
     }
 
-    /// Tables that copies and the multiplexers in front of them are estimated to take.
+    /// Tables that units and the multiplexers in front of them are estimated to take.
     pub(super) fn taken(&self, interval: u32) -> f64 {
         let n = self.instances.len();
-        let copies = n.div_ceil(interval as usize);
+        let units = n.div_ceil(interval as usize);
         let widths: Vec<u32> = self.template.input_kifs().iter().map(|kif| kif.width()).collect();
-        let choices = choices(&widths, n, copies, |i, k| self.instances[i].0[k]);
-        (area(&self.template) + choices) * copies as f64
+        let choices = choices(&widths, n, units, |i, k| self.instances[i].0[k]);
+        (area(&self.template) + choices) * units as f64
     }
 }
 
 /// Tables for a bit of each further input of a multiplexer.
 pub(super) const CHOICE: f64 = 0.3;
 
-/// Returns the estimated tables of the multiplexers before a copy, where `widths` are the widths of a block's inputs,
-/// `n` blocks share `copies` copies, and `read(i, k)` is the value that input `k` of block `i` reads.
-pub(super) fn choices(widths: &[u32], n: usize, copies: usize, read: impl Fn(usize, usize) -> ValueId) -> f64 {
-    /// For what drives the multiplexers of a copy.
+/// Returns the estimated tables of the multiplexers before a unit, where `widths` are the widths of a block's inputs,
+/// `n` blocks share `units` units, and `read(i, k)` is the value that input `k` of block `i` reads.
+pub(super) fn choices(widths: &[u32], n: usize, units: usize, read: impl Fn(usize, usize) -> ValueId) -> f64 {
+    /// For what drives the multiplexers of a unit.
     const CONTROL: f64 = 2.0;
-    let each = n.div_ceil(copies);
+    let each = n.div_ceil(units);
     let mut tables = CONTROL;
     for (k, &width) in widths.iter().enumerate() {
         let mut sources: Vec<ValueId> = (0..n).map(|i| read(i, k)).collect();

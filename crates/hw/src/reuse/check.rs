@@ -1,6 +1,6 @@
 //! The checker of plans, which is independent of their construction.
 //!
-//! It follows one sample through the cycles: every block computes what the program says, on a copy that no other block
+//! It follows one sample through the cycles: every block computes what the program says, on a unit that no other block
 //! uses at that phase, from values that exist and are still stored; the result is complete and stays for as many cycles
 //! as the interval. The checker of bit-serial plans follows the bit-serial parts.
 
@@ -137,7 +137,7 @@ fn fits(row: &Row, kif: Kif, template: &Model) -> bool {
 struct Made {
     /// The first clock in which a register shows it.
     born: u32,
-    /// The group, the copy and the output of the template; `None` for bit-serial values.
+    /// The group, the unit and the output of the template; `None` for bit-serial values.
     behind: Option<(usize, u32, usize)>,
 }
 
@@ -192,16 +192,16 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Every block is the program's, and alone on its copy at its phase. Gives where each value is made.
+    /// Every block is the program's, and alone on its unit at its phase. Gives where each value is made.
     fn blocks(&self) -> Result<FxHashMap<ValueId, Made>, String> {
         let mut made = FxHashMap::default();
         for (number, group) in self.plan.groups.iter().enumerate() {
             let mut used = FxHashSet::default();
             for (at, instance) in group.instances.iter().enumerate() {
                 let phase = instance.start % self.plan.interval;
-                ensure(instance.copy < group.copies, || format!("group {number}: no copy {}", instance.copy))?;
-                ensure(used.insert((instance.copy, phase)), || {
-                    format!("group {number}: copy {} is used twice at phase {phase}", instance.copy)
+                ensure(instance.unit < group.units, || format!("group {number}: no unit {}", instance.unit))?;
+                ensure(used.insert((instance.unit, phase)), || {
+                    format!("group {number}: unit {} is used twice at phase {phase}", instance.unit)
                 })?;
                 let same = match group.by_rows {
                     true => self.same_rows(group, instance),
@@ -211,7 +211,7 @@ impl Judge<'_> {
                 for (k, &v) in instance.outputs.iter().enumerate() {
                     let source = group.template.outputs()[k].source.ok_or("an output without a source")?;
                     let born = instance.start + group.stage[source.index()] + 1;
-                    let made_here = Made { born, behind: Some((number, instance.copy, k)) };
+                    let made_here = Made { born, behind: Some((number, instance.unit, k)) };
                     ensure(made.insert(v, made_here).is_none(), || format!("{v} is made twice"))?;
                 }
             }
@@ -391,7 +391,7 @@ impl Judge<'_> {
             let &Made { born, behind } = made.get(v).ok_or_else(|| format!("nothing makes {v}"))?;
             ensure(store.born == born, || format!("{v} is born in clock {born}, not {}", store.born))?;
             if let Storage::Passing(outlet) = store.storage {
-                let own = behind.map(|(group, copy, output)| Outlet::Copy { group, copy, output });
+                let own = behind.map(|(group, unit, output)| Outlet::Unit { group, unit, output });
                 ensure(own == Some(outlet), || format!("{v} passes behind another output than its own"))?;
             }
         }

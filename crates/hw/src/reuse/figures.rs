@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 /// Hardware of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupFigures {
-    /// Phases at which any of its copies is used.
+    /// Phases at which any of its units is used.
     pub phases: u32,
-    /// Bits of multiplexers in front of its copies, by how many values they choose from.
+    /// Bits of multiplexers in front of its units, by how many values they choose from.
     pub multiplexers: BTreeMap<u32, u64>,
     /// Bits of registers that hold what it makes for K clocks.
     pub held_bits: u64,
-    /// Bits of plain registers after its copies.
+    /// Bits of plain registers after its units.
     pub passing_bits: u64,
-    /// Bits of registers between the stages of its copies.
+    /// Bits of registers between the stages of its units.
     pub stage_bits: u64,
     /// Operations and inputs of the shared computation whose type is not that of every instance.
     pub unified: usize,
@@ -129,7 +129,7 @@ fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> Gr
     }
     let stages = template.ids().filter(|&v| !matches!(template.node(v).op, Op::Const { .. }));
     let bits = |v: ValueId| u64::from(last[v.index()] - group.stage[v.index()]) * u64::from(template.kif(v).width());
-    figures.stage_bits = u64::from(group.copies) * stages.map(bits).sum::<u64>();
+    figures.stage_bits = u64::from(group.units) * stages.map(bits).sum::<u64>();
     // In the middle of a wide multiplexer a register for each four, in place of one after it.
     let read = Plan::first_readings(group);
     for (k, kif) in template.input_kifs().iter().enumerate().filter(|(k, _)| read[*k] > 0 && read[*k] < u32::MAX) {
@@ -141,7 +141,7 @@ fn group_figures(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> Gr
     figures
 }
 
-/// Bits of multiplexers in front of a group's copies, by how many values they choose from.
+/// Bits of multiplexers in front of a group's units, by how many values they choose from.
 fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTreeMap<u32, u64> {
     let mut multiplexers: BTreeMap<u32, u64> = BTreeMap::new();
     for (k, kif) in group.template.input_kifs().iter().enumerate() {
@@ -152,7 +152,7 @@ fn multiplexers(model: &Model, free: &[bool], plan: &Plan, group: &Group) -> BTr
     multiplexers
 }
 
-/// For each copy of a group, from how many values its input `k` chooses.
+/// For each unit of a group, from how many values its input `k` chooses.
 fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize) -> Vec<usize> {
     // Source of a value in a clock: a register, and the wires after it.
     let shown = |value: ValueId, clock: u32| {
@@ -166,9 +166,9 @@ fn sources_of(model: &Model, free: &[bool], plan: &Plan, group: &Group, k: usize
         });
         (register, origin.wires.iter().map(|&id| wire(model, id)).collect::<Vec<Wire>>())
     };
-    let mut sources = vec![FxHashSet::default(); group.copies as usize];
+    let mut sources = vec![FxHashSet::default(); group.units as usize];
     for i in &group.instances {
-        sources[i.copy as usize].insert(shown(i.inputs[k], i.start));
+        sources[i.unit as usize].insert(shown(i.inputs[k], i.start));
     }
     sources.into_iter().map(|sources| sources.len()).collect()
 }
@@ -221,7 +221,7 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     }
     for (outlet, depth) in depths {
         match outlet {
-            Outlet::Copy { group, output, .. } => {
+            Outlet::Unit { group, output, .. } => {
                 stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
             }
             Outlet::Lane(lane) => {
@@ -294,7 +294,7 @@ fn pairs(model: &Model, group: &Group, instance: &super::Instance) -> Vec<(Value
     pairs
 }
 
-/// The latency if every group had copies enough at every clock, or, where that is more, as long as the last of a group
+/// The latency if every group had units enough at every clock, or, where that is more, as long as the last of a group
 /// and what follows it take.
 fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     let base_of = |v: ValueId| origin(model, free, v).base;
@@ -364,14 +364,14 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
     }
     for (number, group) in plan.groups.iter().enumerate() {
         let first = start[number].iter().min().copied().unwrap_or(1);
-        let last = first + (group.instances.len() as u32).div_ceil(group.copies) - 1;
+        let last = first + (group.instances.len() as u32).div_ceil(group.units) - 1;
         latency = latency.max(last + rest[number].iter().min().copied().unwrap_or(0));
     }
     latency.max(plan.inputs.beat_count()) + u32::from(plan.registered_outputs)
 }
 
 /// A register for each input that is read, unless it is held at its port, or one for each lane of beats, one for each
-/// output of a copy, and what the results take, which stay for K clocks: those that are no other's register.
+/// output of a unit, and what the results take, which stay for K clocks: those that are no other's register.
 fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
     let base_of = |v: ValueId| origin(model, free, v).base;
     let width = |base: Base| match base {
@@ -396,12 +396,12 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
         }
     }
     let shown: u64 = results.values().sum();
-    // After a copy lies either a register of its own, or those of the values that it computes; of these the narrowest.
+    // After a unit lies either a register of its own, or those of the values that it computes; of these the narrowest.
     let mut behind = 0;
     for group in &plan.groups {
-        for copy in 0..group.copies {
+        for unit in 0..group.units {
             for output in 0..group.template.outputs().len() {
-                let here = group.instances.iter().filter(|i| i.copy == copy).map(|i| i.outputs[output]);
+                let here = group.instances.iter().filter(|i| i.unit == unit).map(|i| i.outputs[output]);
                 let least = here.map(|v| if results.contains_key(&Base::Value(v)) { 0 } else { width(Base::Value(v)) });
                 behind += least.min().unwrap_or(0);
             }
@@ -413,14 +413,14 @@ fn register_bits_at_least(model: &Model, free: &[bool], plan: &Plan) -> u64 {
 /// Where and when an operation of the program is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// By a copy, at once.
-    Copy {
+    /// By a unit, at once.
+    Unit {
         /// The group.
         group: usize,
         /// The instance of it.
         instance: usize,
-        /// The copy that computes it.
-        copy: u32,
+        /// The unit that computes it.
+        unit: u32,
         /// The clock.
         clock: u32,
     },
@@ -439,7 +439,7 @@ impl Placement {
     /// The clock, or the first one.
     pub fn clock(&self) -> u32 {
         match *self {
-            Placement::Copy { clock, .. } | Placement::Streams { clock, .. } => clock,
+            Placement::Unit { clock, .. } | Placement::Streams { clock, .. } => clock,
         }
     }
 }
@@ -449,7 +449,7 @@ pub fn placements(model: &Model, plan: &Plan) -> Vec<Option<Placement>> {
     let mut placed = vec![None; model.nodes().len()];
     for (number, group) in plan.groups.iter().enumerate() {
         for (at, instance) in group.instances.iter().enumerate() {
-            let here = |clock| Placement::Copy { group: number, instance: at, copy: instance.copy, clock };
+            let here = |clock| Placement::Unit { group: number, instance: at, unit: instance.unit, clock };
             if group.by_rows || group.specification.is_some() {
                 for outer in between(model, &instance.inputs, &instance.outputs) {
                     placed[outer.index()] = Some(here(instance.start));

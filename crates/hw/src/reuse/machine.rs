@@ -31,8 +31,8 @@ pub fn machine(model: &Model, plan: &Plan, options: &Options) -> Machine {
     let mut drawing = Drawing::new(model, plan, options);
     drawing.stores();
     for (number, group) in plan.groups.iter().enumerate() {
-        for copy in 0..group.copies {
-            drawing.copy(number, group, copy);
+        for unit in 0..group.units {
+            drawing.unit(number, group, unit);
         }
     }
     plan.regions.iter().for_each(|region| drawing.region(region));
@@ -148,10 +148,10 @@ impl<'a> Drawing<'a> {
         }
         for (outlet, depth) in depths {
             let (kif, name) = match outlet {
-                Outlet::Copy { group, copy, output } => {
+                Outlet::Unit { group, unit, output } => {
                     let template = &plan.groups[group].template;
                     let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
-                    (kif, format!("group{group}_copy{copy}_out{output}"))
+                    (kif, format!("group{group}_unit{unit}_out{output}"))
                 }
                 Outlet::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
             };
@@ -259,7 +259,7 @@ impl<'a> Drawing<'a> {
         at.expect("a value is a register or a constant")
     }
 
-    // ---- copies ----
+    // ---- units ----
 
     /// Returns the bits, lowest first, of the index that selects among `among` values by phase. They come from
     /// registers, unless a table of six inputs has room for the phase in place of them: synthesis for the fewest levels
@@ -397,10 +397,10 @@ impl<'a> Drawing<'a> {
         sources[0]
     }
 
-    /// One copy of a group: what it reads at each phase, its logic, and where its results go.
-    fn copy(&mut self, number: usize, group: &Group, copy: u32) {
+    /// One unit of a group: what it reads at each phase, its logic, and where its results go.
+    fn unit(&mut self, number: usize, group: &Group, unit: u32) {
         let (plan, template) = (self.plan, &group.template);
-        let mut instances: Vec<_> = group.instances.iter().filter(|i| i.copy == copy).collect();
+        let mut instances: Vec<_> = group.instances.iter().filter(|i| i.unit == unit).collect();
         instances.sort_by_key(|i| i.start % plan.interval);
         let first = Plan::first_readings(group);
         let mut inputs = Vec::with_capacity(template.n_inputs());
@@ -410,7 +410,7 @@ impl<'a> Drawing<'a> {
                 sources.push((instance.start % plan.interval, self.value(instance.inputs[k], instance.start)));
             }
             let later = first[k] > 0;
-            let name = format!("group{number}_copy{copy}_in{k}");
+            let name = format!("group{number}_unit{unit}_in{k}");
             inputs.push(self.chosen(&sources, kif, later.then_some(&name)));
         }
         let tables = self.places_of_tables(template);
@@ -434,7 +434,7 @@ impl<'a> Drawing<'a> {
                             (v, stage),
                             &group.stage,
                             &mut made,
-                            &format!("group{number}_copy{copy}"),
+                            &format!("group{number}_unit{unit}"),
                         )
                     });
                     if let Op::Lookup { table, .. } = &mut op {
@@ -449,7 +449,7 @@ impl<'a> Drawing<'a> {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
             if let Some(first) =
-                self.passing.get(&Outlet::Copy { group: number, copy, output: k }).and_then(|s| s.first)
+                self.passing.get(&Outlet::Unit { group: number, unit, output: k }).and_then(|s| s.first)
             {
                 self.registers[first].next = Some(value);
             }
@@ -463,7 +463,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A value of a copy in a later stage than its own.
+    /// A value of a unit in a later stage than its own.
     fn in_stage(
         &mut self,
         template: &Model,

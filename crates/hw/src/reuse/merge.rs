@@ -1,9 +1,9 @@
 //! Blocks that feed each other become one where that takes less.
 //!
-//! Copies that blocks share have multiplexers in front of them. A value that goes from one block to the next needs none
-//! if the two are one: windows of a convolution and the maxima over four of them are two groups whose copies choose
+//! Units that blocks share have multiplexers in front of them. A value that goes from one block to the next needs none
+//! if the two are one: windows of a convolution and the maxima over four of them are two groups whose units choose
 //! among all pixels and all windows; four windows with their maximum as one block choose among pixels alone, which
-//! neighbours have in common. A larger block can leave copies idle (25 blocks every 8 clocks are 4 copies where 3.1
+//! neighbours have in common. A larger block can leave units idle (25 blocks every 8 clocks are 4 units where 3.1
 //! would do), so that some may stay as they were.
 //!
 //! A step takes two classes of equal blocks (or one) and makes one block of all that hang together by values that go
@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         let none = vec![0; kinds.len()];
         let before = self.cost_with((from, to), &kinds, &none)?;
         let mut best = (before, none.clone());
-        // From nothing on, and from everything on: as many of each kind as fill copies, all, or none.
+        // From nothing on, and from everything on: as many of each kind as fill units, all, or none.
         for start in [none, kinds.iter().map(Vec::len).collect()] {
             let mut taken: Vec<usize> = start;
             let mut cost = self.cost_with((from, to), &kinds, &taken)?;
@@ -286,21 +286,21 @@ impl<'a> Search<'a> {
         numbers.iter().map(|&number| self.block(number).area).sum()
     }
 
-    /// Returns the estimated tables of equal blocks with their areas: of copies and the multiplexers before them, or of
+    /// Returns the estimated tables of equal blocks with their areas: of units and the multiplexers before them, or of
     /// each block by itself.
     fn cost(&self, parts: &[(&Part, f64)], work: &mut usize) -> f64 {
         let Some((first, _)) = parts.first() else { return 0.0 };
         *work += parts.len() * first.inputs.len();
         let model = self.finder.model;
         let (n, area) = (parts.len(), parts.iter().map(|(_, area)| *area).fold(0.0, f64::max));
-        let copies = n.div_ceil(self.interval as usize);
+        let units = n.div_ceil(self.interval as usize);
         let width = |k: usize| parts.iter().map(|(part, _)| model.kif(part.inputs[k]).width()).max().unwrap_or(0);
         let widths: Vec<u32> = (0..first.inputs.len()).map(width).collect();
         let alone = area * n as f64;
-        if copies == n {
+        if units == n {
             return alone;
         }
-        alone.min((area + choices(&widths, n, copies, |i, k| parts[i].0.inputs[k])) * copies as f64)
+        alone.min((area + choices(&widths, n, units, |i, k| parts[i].0.inputs[k])) * units as f64)
     }
 
     /// Returns the number of blocks in a chain before each block, if these larger blocks are built; `None` if some

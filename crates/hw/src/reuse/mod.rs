@@ -6,10 +6,10 @@
 //!
 //! Clocks are counted from the one whose rising edge accepts a sample: clock 0. Clock `t` has *phase* `t mod K`, so
 //! that all that happens at one phase happens once for each sample. A *block* is a part of the program between
-//! operations that are not linear; equal blocks form a group, whose instances are computed by `ceil(n / K)` *copies*,
+//! operations that are not linear; equal blocks form a group, whose instances are computed by `ceil(n / K)` *units*,
 //! each at most once a phase. A value that a block makes lies in a register from the clock in which it is *born*; it is
 //! held for K clocks, then handed to a register of the next K clocks as long as anything still reads it. What is read
-//! soon only goes through plain registers of its copy instead.
+//! soon only goes through plain registers of its unit instead.
 //!
 //! | file | what |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | `rows` | those that are equal although their operations differ |
 //! | `sums` | sums over the blocks of a group, clock by clock |
 //! | `regions` | bit-serial parts without an equal part |
-//! | `plan` | copies, clocks, registers |
+//! | `plan` | units, clocks, registers |
 //! | `starts` | later starts, for fewer registers |
 //! | `check` | the independent checker of a plan |
 //! | `machine` | a plan as a state machine |
@@ -82,8 +82,8 @@ pub struct Instance {
     pub inputs: Vec<ValueId>,
     /// Values of the program that are the block's outputs.
     pub outputs: Vec<ValueId>,
-    /// Which copy computes it.
-    pub copy: u32,
+    /// Which unit computes it.
+    pub unit: u32,
     /// The clock in which that reads the inputs.
     pub start: u32,
 }
@@ -97,8 +97,8 @@ pub struct Group {
     pub specification: Option<Model>,
     /// For each operation of the template, how many clocks after the start it is computed.
     pub stage: Vec<u32>,
-    /// Number of copies of the hardware.
-    pub copies: u32,
+    /// Number of units of the hardware.
+    pub units: u32,
     /// The blocks.
     pub instances: Vec<Instance>,
     /// `true` if some instances compute their values with other operations: the rows of their sums are equal.
@@ -117,12 +117,12 @@ pub enum Storage {
 /// Where values come from one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outlet {
-    /// An output of a copy.
-    Copy {
+    /// An output of a unit.
+    Unit {
         /// The group.
         group: usize,
-        /// The copy.
-        copy: u32,
+        /// The unit.
+        unit: u32,
         /// The output of the template.
         output: usize,
     },
@@ -294,19 +294,19 @@ impl Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 
-    /// Returns `true` if the plan has both shared copies and bit-serial parts.
+    /// Returns `true` if the plan has both shared units and bit-serial parts.
     pub fn has_both(&self) -> bool {
-        let shares = self.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
+        let shares = self.groups.iter().any(|group| (group.units as usize) < group.instances.len());
         shares && !self.regions.is_empty()
     }
 
-    /// Percentage of the program's estimated logic that is in groups with fewer copies than instances.
+    /// Percentage of the program's estimated logic that is in groups with fewer units than instances.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);
         for group in &self.groups {
             let area = blocks::area(&group.template) * group.instances.len() as f64;
             all += area;
-            if (group.copies as usize) < group.instances.len() {
+            if (group.units as usize) < group.instances.len() {
                 shared += area;
             }
         }
@@ -318,7 +318,7 @@ impl Plan {
         if all > 0.0 { 100.0 * shared / all } else { 0.0 }
     }
 
-    /// Returns the estimated logic of the copies and of bit-serial parts as a percentage of that of the whole program,
+    /// Returns the estimated logic of the units and of bit-serial parts as a percentage of that of the whole program,
     /// without multiplexers.
     pub fn left(&self) -> f64 {
         let of_groups = |group: &Group| blocks::area(&group.template) * group.instances.len() as f64;
@@ -327,9 +327,9 @@ impl Plan {
         if all > 0.0 { 100.0 * self.tables() / all } else { 100.0 }
     }
 
-    /// Returns the estimated tables of the copies and of bit-serial parts, without multiplexers.
+    /// Returns the estimated tables of the units and of bit-serial parts, without multiplexers.
     fn tables(&self) -> f64 {
-        let of_groups = |group: &Group| blocks::area(&group.template) * f64::from(group.copies);
+        let of_groups = |group: &Group| blocks::area(&group.template) * f64::from(group.units);
         let of_region = |region: &Region| serial::tables(&region.graph, &region.plan);
         self.groups.iter().map(of_groups).sum::<f64>() + self.regions.iter().map(of_region).sum::<f64>()
     }

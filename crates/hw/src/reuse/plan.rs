@@ -1,7 +1,7 @@
-//! Copies, clocks and registers.
+//! Units, clocks and registers.
 //!
 //! Blocks are placed one after the other, those of smaller depth first, of these those that can begin first, then in
-//! the order of the input elements that they read, each as early as its inputs allow at a phase in which a copy of its
+//! the order of the input elements that they read, each as early as its inputs allow at a phase in which a unit of its
 //! group is free. Nothing feeds back, so such a cycle always exists. In this order the positions of a raster are
 //! computed in rows, and the next layer reads each value a constant time after its computation: from plain registers,
 //! without a multiplexer. Elsewhere the order of the program may be the better one, so both are tried. Then blocks
@@ -20,7 +20,7 @@ use alir_opt::passes;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Most plain registers after an output of a copy.
+/// Most plain registers after an output of a unit.
 const PASSING: u32 = 16;
 
 /// Most plain registers after a lane of beats: rows of an image.
@@ -34,7 +34,7 @@ type Level = (Vec<(usize, usize)>, Vec<usize>);
 pub struct Engines<'o> {
     /// When and where a sample is at the ports.
     pub inputs: &'o Inputs,
-    /// Multiplexers before copies have a cycle of their own, even with few inputs.
+    /// Multiplexers before units have a cycle of their own, even with few inputs.
     pub chosen_before: bool,
     /// Every part is made of what this makes of its operations.
     pub optimise: Option<&'o dyn Fn(&Model) -> Model>,
@@ -133,9 +133,9 @@ fn plan_program<E>(
         let changed = optimised(&class.template).filter(|changed| *changed != class.template);
         let template = changed.as_ref().unwrap_or(&class.template);
         let mut stage = stages(template)?;
-        let copies = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
-        let sources = class.most_sources(copies as usize);
-        // Accumulators read what the copies before them gave in the same clock.
+        let units = u32::try_from(class.instances.len()).expect("fewer than 2^32 blocks").div_ceil(interval);
+        let sources = class.most_sources(units as usize);
+        // Accumulators read what the units before them gave in the same clock.
         let before =
             if class.kept { 0 } else { u32::from(sources > WIDE) + u32::from(sources > 1 && engines.chosen_before) };
         for id in template.ids() {
@@ -144,14 +144,14 @@ fn plan_program<E>(
         }
         let place = |(at, (inputs, outputs)): (usize, (Vec<ValueId>, Vec<ValueId>))| {
             levels.entry(class.depths[at]).or_default().0.push((groups.len(), at));
-            Instance { inputs, outputs, copy: 0, start: 0 }
+            Instance { inputs, outputs, unit: 0, start: 0 }
         };
         let instances = class.instances.into_iter().enumerate().map(place).collect();
         let (template, specification) = match changed {
             Some(changed) => (changed, Some(class.template)),
             None => (class.template, None),
         };
-        groups.push(Group { template, specification, stage, copies, instances, by_rows: class.by_rows });
+        groups.push(Group { template, specification, stage, units, instances, by_rows: class.by_rows });
     }
     let levels: Vec<Level> = levels.into_values().collect();
     let plans = [true, false].map(|by_ports| {
@@ -197,7 +197,7 @@ fn placed(
     let mut born: BTreeMap<Base, u32> = BTreeMap::new();
     let base_of = |v: ValueId| origin(model, free, v).base;
     let birth = |born: &BTreeMap<Base, u32>, base: Base| birth(born, inputs, base);
-    // How many copies of each group are taken at a phase.
+    // How many units of each group are taken at a phase.
     let mut taken: FxHashMap<(usize, u32), u32> = FxHashMap::default();
     let mut regions: Vec<Region> = Vec::with_capacity(wanted.len());
     for (level, of_regions) in levels {
@@ -214,12 +214,12 @@ fn placed(
         let mut queue: Vec<_> = level.iter().map(place).collect();
         queue.sort_unstable();
         for (.., group, at, ready) in queue {
-            let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].copies);
+            let free_at = |start: &u32| taken.get(&(group, start % interval)).is_none_or(|&n| n < groups[group].units);
             let start = (ready..ready + interval).find(free_at).expect("a group has room for its instances");
-            let copy = taken.entry((group, start % interval)).or_default();
+            let unit = taken.entry((group, start % interval)).or_default();
             let instance = &mut groups[group].instances[at];
-            (instance.copy, instance.start) = (*copy, start);
-            *copy += 1;
+            (instance.unit, instance.start) = (*unit, start);
+            *unit += 1;
             for (k, v) in groups[group].instances[at].outputs.iter().enumerate() {
                 born.insert(Base::Value(*v), start + Plan::made_after(&groups[group], k));
             }
@@ -252,7 +252,7 @@ fn birth(born: &BTreeMap<Base, u32>, inputs: &Inputs, base: Base) -> u32 {
     }
 }
 
-/// The plan of blocks and regions with these starts: copies, registers, results.
+/// The plan of blocks and regions with these starts: units, registers, results.
 fn stored(
     model: &Model,
     free: &[bool],
@@ -313,9 +313,9 @@ fn stored(
     }
     for (number, group) in groups.iter().enumerate() {
         for output in 0..group.template.outputs().len() {
-            for copy in 0..group.copies {
-                let values = group.instances.iter().filter(|i| i.copy == copy).map(|i| Base::Value(i.outputs[output]));
-                let outlet = Outlet::Copy { group: number, copy, output };
+            for unit in 0..group.units {
+                let values = group.instances.iter().filter(|i| i.unit == unit).map(|i| Base::Value(i.outputs[output]));
+                let outlet = Outlet::Unit { group: number, unit, output };
                 pass(values.collect(), outlet, (interval, &shown), &mut stores);
             }
         }
@@ -329,11 +329,11 @@ fn stored(
     Plan { interval, latency, groups, regions, inputs: inputs.clone(), stores, own_register, registered_outputs: false }
 }
 
-/// Source of an input of a copy, if values pass after their outlets: the outlet or the port, the age of the value in
+/// Source of an input of a unit, if values pass after their outlets: the outlet or the port, the age of the value in
 /// cycles, and the wires after it.
 type Source = (Option<Outlet>, Option<Base>, u32, Vec<Wire>);
 
-/// Gives every instance that copy of those that are free at its phase whose inputs have read most of the same sources
+/// Gives every instance that unit of those that are free at its phase whose inputs have read most of the same sources
 /// at other phases: they need the smallest multiplexers.
 fn choose_copies(
     model: &Model,
@@ -371,30 +371,30 @@ fn choose_copies(
                 }
             })
             .collect();
-        let busy = busy.entry((number, start % interval)).or_insert_with(|| vec![false; group.copies as usize]);
+        let busy = busy.entry((number, start % interval)).or_insert_with(|| vec![false; group.units as usize]);
         let mut scores: BTreeMap<u32, u64> = BTreeMap::new();
         for (k, source) in sources.iter().enumerate() {
             let width = u64::from(group.template.input_kifs()[k].width());
             let known = readers.get(&(number, k, source.clone()));
-            for &copy in known.into_iter().flatten().filter(|&&copy| !busy[copy as usize]) {
-                *scores.entry(copy).or_default() += width;
+            for &unit in known.into_iter().flatten().filter(|&&unit| !busy[unit as usize]) {
+                *scores.entry(unit).or_default() += width;
             }
         }
-        let best = scores.into_iter().max_by_key(|&(copy, score)| (score, std::cmp::Reverse(copy)));
-        let copy = best.map_or_else(
+        let best = scores.into_iter().max_by_key(|&(unit, score)| (score, std::cmp::Reverse(unit)));
+        let unit = best.map_or_else(
             || busy.iter().position(|taken| !taken).expect("a group has room for its instances") as u32,
-            |(copy, _)| copy,
+            |(unit, _)| unit,
         );
-        busy[copy as usize] = true;
-        group.instances[at].copy = copy;
+        busy[unit as usize] = true;
+        group.instances[at].unit = unit;
         for (k, source) in sources.into_iter().enumerate() {
             let known = readers.entry((number, k, source)).or_default();
-            if !known.contains(&copy) {
-                known.push(copy);
+            if !known.contains(&unit) {
+                known.push(unit);
             }
         }
         for (k, &v) in group.instances[at].outputs.iter().enumerate() {
-            made.insert(v, Outlet::Copy { group: number, copy, output: k });
+            made.insert(v, Outlet::Unit { group: number, unit, output: k });
         }
     }
 }
@@ -410,7 +410,7 @@ fn pass(values: Vec<Base>, outlet: Outlet, (interval, shown): (u32, &[Base]), st
     };
     // Of equally many, more that pass: a reader has fewer registers to choose from.
     let deepest = match outlet {
-        Outlet::Copy { .. } => PASSING,
+        Outlet::Unit { .. } => PASSING,
         Outlet::Lane(_) => values.iter().map(|base| life(base) + 1).max().unwrap_or(0).min(ROWS),
     };
     let depths = if values.len() > 1 { 0..=deepest } else { 0..=0 };

@@ -1,6 +1,6 @@
 //! Later starts, for fewer registers.
 //!
-//! Which copy computes a block, and at which phase, is left as it is; a block may start any number of intervals later.
+//! Which unit computes a block, and at which phase, is left as it is; a block may start any number of intervals later.
 //! A held value takes a register for each interval from its birth to its last reading, so that bits of registers are
 //! linear in these numbers of intervals and in those of the last readings, under inequalities between two of them: the
 //! dual of a flow, like that of pipeline registers (C. E. Leiserson, J. B. Saxe, *Retiming synchronous circuitry*,

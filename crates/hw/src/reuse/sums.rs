@@ -2,16 +2,16 @@
 //!
 //! A pooling layer or a deep set adds up the outputs of every block of a group. In a tree of the program that reads all
 //! of them at once, each has to be held until the last is available. Sums without truncation may be computed in any
-//! order, so the program is rewritten: the outputs of the copies in one cycle are added up, then added to the sum so
-//! far. Both are blocks like others, one for each cycle in which blocks begin, and each kind is computed by one copy.
+//! order, so the program is rewritten: the outputs of the units in one cycle are added up, then added to the sum so
+//! far. Both are blocks like others, one for each cycle in which blocks begin, and each kind is computed by one unit.
 //!
 //! ```text
-//! copies ─ x₁, x₂, … of one clock ─► tree ─► + ─┬─► sum
+//! units ─ x₁, x₂, … of one clock ─► tree ─► + ─┬─► sum
 //!                                            ▲  │
 //!                                            └──┘ 0 at first
 //! ```
 //!
-//! Where a copy has no output in a cycle, or the sum so far is empty, the program has a constant zero, which the blocks
+//! Where a unit has no output in a cycle, or the sum so far is empty, the program has a constant zero, which the blocks
 //! read as an input.
 
 use super::Plan;
@@ -57,7 +57,7 @@ struct Sum {
 /// Blocks of a group over which there are sums: the group, and which of its blocks.
 type Set = (usize, Vec<usize>);
 
-/// Returns the program with sums over blocks computed cycle by cycle, for the starts and copies of a plan; `None` if
+/// Returns the program with sums over blocks computed cycle by cycle, for the starts and units of a plan; `None` if
 /// there are no such sums. `exact` are the program's [`passes::exact_sums`].
 pub(super) fn gathered(model: &Model, exact: &[bool], plan: &Plan) -> Option<Gathered> {
     let (sets, sums) = sums(model, exact, plan)?;
@@ -139,10 +139,10 @@ fn empty() -> Part {
 /// Returns the sums to compute cycle by cycle, and the sets of blocks that they are over; `None` if the search gives
 /// up.
 fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum>)> {
-    // What copies that are shared give.
+    // What units that are shared give.
     let mut made: FxHashMap<ValueId, (usize, usize, usize)> = FxHashMap::default();
     for (number, group) in plan.groups.iter().enumerate() {
-        let shares = (group.copies as usize) < group.instances.len();
+        let shares = (group.units as usize) < group.instances.len();
         for (at, instance) in group.instances.iter().enumerate().filter(|_| shares) {
             made.extend(instance.outputs.iter().enumerate().map(|(k, &v)| (v, (number, at, k))));
         }
@@ -203,8 +203,8 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
         for ((group, output), blocks) in by_output {
             let instances = &plan.groups[group].instances;
             let clocks = blocks.keys().map(|&at| instances[at].start).collect::<BTreeSet<u32>>().len();
-            // In clocks that one copy has room for, and not only a few of the blocks.
-            let many = blocks.len() > plan.groups[group].copies as usize && 2 * blocks.len() >= instances.len();
+            // In clocks that one unit has room for, and not only a few of the blocks.
+            let many = blocks.len() > plan.groups[group].units as usize && 2 * blocks.len() >= instances.len();
             if many && (2..=plan.interval as usize).contains(&clocks) {
                 let next = sets.len();
                 let set = *sets.entry((group, blocks.into_keys().collect())).or_insert(next);
@@ -225,23 +225,23 @@ fn sums(model: &Model, exact: &[bool], plan: &Plan) -> Option<(Vec<Set>, Vec<Sum
 /// Which blocks of a group begin in which clock.
 struct Clocks {
     group: usize,
-    /// For each clock the blocks by copy, of those copies that compute any.
+    /// For each clock the blocks by unit, of those units that compute any.
     by_clock: Vec<Vec<Option<usize>>>,
 }
 
 impl Clocks {
     fn new(plan: &Plan, group: usize, instances: &[usize]) -> Clocks {
         let all = &plan.groups[group].instances;
-        let copies: BTreeSet<u32> = instances.iter().map(|&at| all[at].copy).collect();
+        let units: BTreeSet<u32> = instances.iter().map(|&at| all[at].unit).collect();
         let mut by_clock: BTreeMap<u32, BTreeMap<u32, usize>> = BTreeMap::new();
         for &at in instances {
-            by_clock.entry(all[at].start).or_default().insert(all[at].copy, at);
+            by_clock.entry(all[at].start).or_default().insert(all[at].unit, at);
         }
-        let slots = |clock: BTreeMap<u32, usize>| copies.iter().map(|copy| clock.get(copy).copied()).collect();
+        let slots = |clock: BTreeMap<u32, usize>| units.iter().map(|unit| clock.get(unit).copied()).collect();
         Clocks { group, by_clock: by_clock.into_values().map(slots).collect() }
     }
 
-    /// Returns the values of one output of the blocks, by cycle and copy.
+    /// Returns the values of one output of the blocks, by cycle and unit.
     fn slots(&self, plan: &Plan, output: usize) -> Vec<Vec<Option<ValueId>>> {
         let instances = &plan.groups[self.group].instances;
         let value = |at: &Option<usize>| at.map(|at| instances[at].outputs[output]);

@@ -186,7 +186,7 @@ fn random_programs_are_computed_exactly_at_every_interval() {
         let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
         held(&model, interval, Engine::Auto, seed);
     }
-    // Bits of wide types, of which only intervals show that they are copies of the sign.
+    // Bits of wide types, of which only intervals show that they are units of the sign.
     let (model, interval) = any(5057);
     assert!(held(&model, interval, Engine::Mixed, 5057));
 }
@@ -340,7 +340,7 @@ fn what_stands_alone_goes_through_bit_by_bit_beside_what_is_shared() {
             assert!(programs.iter().all(same), "seed {seed}");
         }
         by_passes += u32::from(programs.len() > 2);
-        let shares = plan.groups.iter().any(|group| (group.copies as usize) < group.instances.len());
+        let shares = plan.groups.iter().any(|group| (group.units as usize) < group.instances.len());
         both += u32::from(shares && !plan.regions.is_empty());
     }
     assert!(made >= 12, "{made} were made");
@@ -606,7 +606,7 @@ fn figures_and_bounds_fit_together() {
             least += u32::from(figures.held_bits_at_least == figures.held_bits);
             plans += 1;
             for (group, seen) in plan.groups.iter().zip(&figures.groups) {
-                assert!(seen.phases as usize * group.copies as usize >= group.instances.len());
+                assert!(seen.phases as usize * group.units as usize >= group.instances.len());
             }
             let placed = placements(&model, &plan);
             assert!(placed.iter().flatten().all(|p| p.clock() >= 1 && p.clock() < plan.latency.max(2)));
@@ -632,7 +632,7 @@ fn the_judge_finds_what_is_wrong_with_a_plan() {
             let groups = &mut bad.groups;
             match rng.below(7) {
                 0 => groups[group].instances[at].start += 1,
-                1 => groups[group].instances[at].copy += groups[group].copies,
+                1 => groups[group].instances[at].unit += groups[group].units,
                 2 => {
                     groups[group].instances[at].outputs.pop();
                 }

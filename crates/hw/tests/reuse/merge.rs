@@ -44,7 +44,7 @@ fn windows_and_the_maxima_of_four_are_one_block() {
     });
     // Six inputs, four windows, three maxima.
     assert_eq!(groups(&model, 8), [(8, 6 + 4 * 3 + 3 * 2)]);
-    // Two of the eight do not fill a copy, and stay smaller.
+    // Two of the eight do not fill a unit, and stay smaller.
     assert!(groups(&model, 6).contains(&(6, 6 + 4 * 3 + 3 * 2)));
     for (seed, interval) in [(1, 8), (2, 6), (3, 4), (4, 3), (5, 16)] {
         assert!(held(&model, interval, Engine::Fold, seed));

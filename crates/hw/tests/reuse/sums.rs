@@ -56,15 +56,15 @@ fn nothing_is_held_for_a_sum_over_the_blocks_of_a_group() {
         let (anew, plan) = planned(&model, interval, &Engines::default());
         assert_eq!(check(&anew, &plan), Ok(()));
         assert!(accumulates(&anew, &plan), "{n} every {interval}");
-        // What copies give passes by.
-        let shared = plan.groups.iter().filter(|group| (group.copies as usize) < group.instances.len());
+        // What units give passes by.
+        let shared = plan.groups.iter().filter(|group| (group.units as usize) < group.instances.len());
         for v in shared.flat_map(|group| &group.instances).flat_map(|instance| &instance.outputs) {
             let storage = &plan.stores[&Base::Value(*v)].storage;
             assert!(matches!(storage, Storage::Passing(_)), "{v} is held, {n} every {interval}");
         }
         let figures = Figures::new(&anew, &plan);
-        let copies: u64 = plan.groups.iter().map(|group| u64::from(group.copies)).sum();
-        assert!(figures.register_bits() < 60 * copies + figures.captured_bits, "{figures:?}");
+        let units: u64 = plan.groups.iter().map(|group| u64::from(group.units)).sum();
+        assert!(figures.register_bits() < 60 * units + figures.captured_bits, "{figures:?}");
     }
 }
 
