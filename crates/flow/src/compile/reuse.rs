@@ -678,7 +678,7 @@ impl<'d> Reused<'d> {
         }
         if !rows.is_empty() {
             lines.push(
-                "units of shared blocks: clock of the sample in which each reads its inputs, first result".to_owned(),
+                "shared functional units: clock of the sample in which each reads its inputs, first result".to_owned(),
             );
         }
         let more = rows.len().saturating_sub(TABLE_ROWS);
