@@ -21,6 +21,8 @@ use std::fmt::Write;
 use std::process::Command;
 use std::time::Duration;
 
+const LANGUAGES: [Language; 3] = [Language::Verilog, Language::SystemVerilog, Language::Vhdl];
+
 /// A pipeline that waits, with several beats on both sides and more of them after it than before it.
 const GAPS: u64 = 103;
 
@@ -145,7 +147,7 @@ fn sim_axis_beats_go_into_the_core_as_they_come() {
             continue;
         }
         kinds.push(kind);
-        for language in [Language::Verilog, Language::Vhdl] {
+        for language in LANGUAGES {
             let file = format!("{}.{}", case.axis.top, language.extension());
             let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
             assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
@@ -162,7 +164,7 @@ fn sim_axis_of_cores_that_take_a_sample_every_few_clocks() {
     let seeds = number("ALIR2HDL_AXIS_FROM", 0)..number("ALIR2HDL_AXIS_TO", programs);
     let samples = number("ALIR2HDL_AXIS_SAMPLES", 300) as usize;
     for case in seeds.filter_map(every_few_clocks) {
-        for language in [Language::Verilog, Language::Vhdl] {
+        for language in LANGUAGES {
             let file = format!("{}.{}", case.axis.top, language.extension());
             let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
             assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
@@ -204,11 +206,41 @@ impl Case {
 fn sim_axis_no_tool_complains() {
     for seed in (0..16).chain([GAPS]) {
         let case = case(seed);
-        for language in [Language::Verilog, Language::Vhdl] {
+        for language in LANGUAGES {
             let file = format!("{}.{}", case.axis.top, language.extension());
             let said = lint::complaints_about(&file, case.text(language).as_bytes(), &case.axis.top, language);
             assert!(said.is_empty(), "{:?}\n{}", case.axis, said.join("\n"));
         }
+    }
+}
+
+/// Yosys builds the same cells from both forms of a wrapper, and SystemVerilog has none of Verilog's declarations.
+#[test]
+fn sim_axis_both_verilogs_are_the_same_hardware() {
+    let Some(yosys) = tool("yosys") else { return };
+    let cases =
+        (0..8).map(case).chain((0..40).filter_map(beat_by_beat).take(2)).chain((0..6).filter_map(every_few_clocks));
+    for case in cases {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let top = &case.axis.top;
+        let cells = |language: Language, options: &str| {
+            let file = format!("{top}.{}", language.extension());
+            std::fs::write(dir.path().join(&file), case.axis.text(language)).expect("a file");
+            let script = format!(
+                "read_verilog {options} {file}; hierarchy -top {top}; proc; opt; memory; opt; tee -o stat stat"
+            );
+            let output = Command::new(&yosys).args(["-q", "-p", &script]).current_dir(&dir).output().expect("it runs");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            std::fs::read_to_string(dir.path().join("stat")).expect("statistics")
+        };
+        let verilog = cells(Language::Verilog, "");
+        assert!(verilog.contains("$"), "{verilog}");
+        assert_eq!(verilog, cells(Language::SystemVerilog, "-sv"), "{:?}", case.axis);
+        let text = case.axis.text(Language::SystemVerilog);
+        let old = ["reg ", "always @(", "initial "]
+            .iter()
+            .find(|word| text.lines().any(|l| l.trim_start().starts_with(**word)));
+        assert_eq!(old, None, "{text}");
     }
 }
 
@@ -226,6 +258,7 @@ fn sim_axis_streams_pass_in_order_under_any_stall() {
         let case = case(seed);
         case.simulate(Language::Verilog, samples, seed, Some("verilator"));
         case.simulate(Language::Verilog, 300, seed, Some("iverilog"));
+        case.simulate(Language::SystemVerilog, 300, seed, None);
         case.simulate(Language::Vhdl, 300, seed, Some("ghdl"));
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn read_model_at(path: &Path) -> Model {
 pub(crate) type Design = Vec<(String, Vec<u8>)>;
 
 /// Ways of simulating: language, simulator, VHDL revision.
-pub(crate) const STANDARDS: [(Language, &[&str]); 2] = [(Language::Verilog, &["-"]), (Language::Vhdl, &["93", "08"])];
+pub(crate) const STANDARDS: [(Language, &[&str]); 3] =
+    [(Language::Verilog, &["-"]), (Language::Vhdl, &["93", "08"]), (Language::SystemVerilog, &["-"])];
 
 /// The simulators of a language that are installed. One that is not is named on stderr.
 ///
@@ -118,8 +119,7 @@ pub(crate) struct Ran {
 pub(crate) fn assert_equal_everywhere(cases: &[Case]) -> Vec<Ran> {
     let mut all = Vec::new();
     let lanes: Vec<Cycles> = cases.iter().map(|c| c.cycles.clone()).collect();
-    let system_verilog: (Language, &[&str]) = (Language::SystemVerilog, &["-"]);
-    for (language, standards) in STANDARDS.into_iter().chain([system_verilog]) {
+    for (language, standards) in STANDARDS {
         let design: Design = cases.iter().map(|c| c.text(language)).collect();
         for simulator in simulators(language) {
             for standard in standards {

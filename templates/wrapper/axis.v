@@ -5,69 +5,65 @@
 module {{ v.top }} (
     (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 {{ v.names.clock }} CLK" *)
     (* X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF {{ v.names.input }}:{{ v.names.output }}, ASSOCIATED_RESET {{ v.names.reset }}" *)
-    input  wire {{ v.names.clock }},
+    input  {{ w.wire }} {{ v.names.clock }},
     (* X_INTERFACE_INFO = "xilinx.com:signal:reset:1.0 {{ v.names.reset }} RST" *)
     (* X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW" *)
-    input  wire {{ v.names.reset }},
-    input  wire {{ v.in_data }}{{ v.names.input }}_tdata,
-    input  wire {{ v.names.input }}_tvalid,
-    output wire {{ v.names.input }}_tready,
-    input  wire {{ v.names.input }}_tlast,
+    input  {{ w.wire }} {{ v.names.reset }},
+    input  {{ w.wire }} {{ v.in_data }}{{ v.names.input }}_tdata,
+    input  {{ w.wire }} {{ v.names.input }}_tvalid,
+    output {{ w.wire }} {{ v.names.input }}_tready,
+    input  {{ w.wire }} {{ v.names.input }}_tlast,
 {%- if let Some(user) = v.user %}
-    input  wire {{ user }}{{ v.names.input }}_tuser,
+    input  {{ w.wire }} {{ user }}{{ v.names.input }}_tuser,
 {%- endif %}
-    output wire {{ v.out_data }}{{ v.names.output }}_tdata,
-    output wire {{ v.names.output }}_tvalid,
-    input  wire {{ v.names.output }}_tready,
-    output wire {{ v.names.output }}_tlast
+    output {{ w.wire }} {{ v.out_data }}{{ v.names.output }}_tdata,
+    output {{ w.wire }} {{ v.names.output }}_tvalid,
+    input  {{ w.wire }} {{ v.names.output }}_tready,
+    output {{ w.wire }} {{ v.names.output }}_tlast
 {%- if let Some(user) = v.user %},
-    output wire {{ user }}{{ v.names.output }}_tuser
+    output {{ w.wire }} {{ user }}{{ v.names.output }}_tuser
 {%- endif %}
 );
 {%- if v.stall %}
 
-    // The pipeline moves on unless a result waits{% if v.passing.is_some() %}, or a beat is missing{% endif %}
-    wire advance;
-    wire result_free;
+    // The pipeline advances unless a result waits{% if v.passing.is_some() %}, or a transfer is missing{% endif %}
+    {{ w.wire }} advance;
+    {{ w.wire }} result_free;
 {%- else if v.passing.is_some() %}
 
-    // The core moves on unless a beat is missing
-    wire advance;
+    // The core advances unless a transfer is missing
+    {{ w.wire }} advance;
 {%- endif %}
 {%- if v.gated %}
 
-    // The core takes a sample in the clocks in which this is 1
-    wire core_ready;
+    // The core accepts a sample in the clocks in which this is 1
+    {{ w.wire }} core_ready;
 {%- if v.stall && v.passing.is_none() %}
-    wire sample_leaves = core_ready & advance;
+    {{ w.wire }} sample_leaves = core_ready & advance;
 {%- endif %}
 {%- endif %}
 {%- if let Some(beats) = v.passing %}
 
-    // The beats of a sample go into the core as they come, the first where the core takes a sample, the others in the
-    // clocks behind it; those that a packet's early end leaves out are zero
-    reg {{ beats.range }}sample_beats;
-    reg ended;
+    // Transfers enter the core as they arrive: the first when the core accepts a sample, the others in the clocks after
+    // it; those that are missing after an early tlast are zero
+    {{ w.reg }} {{ beats.range }}sample_beats = {{ beats.zero }};
+    {{ w.reg }} ended = 1'b0;
 {%- if let Some(user) = v.user %}
-    reg {{ user }}sample_user;
+    {{ w.reg }} {{ user }}sample_user;
 {%- endif %}
-    initial begin
-        sample_beats = {{ beats.zero }};
-        ended = 1'b0;
-    end
-    wire first = sample_beats == {{ beats.zero }};
-    wire last = sample_beats == {{ beats.last }};
-    wire waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
+    {{ w.wire }} first = sample_beats == {{ beats.zero }};
+    {{ w.wire }} last = sample_beats == {{ beats.last }};
+    {{ w.wire }} waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
 {%- if v.stall %}
-    wire moves;
+    {{ w.wire }} moves;
     assign advance = moves & ~waits;
     assign {{ v.names.input }}_tready = moves & (first ? core_ready : ~ended);
-    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | (ended & moves);
+    {{ w.wire }} goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | (ended & moves);
 {%- else %}
     assign advance = ~waits;
-    wire goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | ended;
+    {{ w.wire }} goes = ({{ v.names.input }}_tvalid & {{ v.names.input }}_tready) | ended;
 {%- endif %}
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) begin
             sample_beats <= {{ beats.zero }};
             ended <= 1'b0;
@@ -77,42 +73,33 @@ module {{ v.top }} (
         end
     end
 {%- if v.user.is_some() %}
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (first) sample_user <= {{ v.names.input }}_tuser;
     end
 {%- endif %}
-    wire {{ v.in_data }}sample = ended ? {{ v.no_data }} : {{ v.names.input }}_tdata;
-    wire sample_valid = goes & last;
-    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | {{ v.names.input }}_tlast}{% else %}ended | {{ v.names.input }}_tlast{% endif %};
+    {{ w.wire }} {{ v.in_data }}sample = ended ? {{ v.no_data }} : {{ v.names.input }}_tdata;
+    {{ w.wire }} sample_valid = goes & last;
+    {{ w.wire }} {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{sample_user, ended | {{ v.names.input }}_tlast}{% else %}ended | {{ v.names.input }}_tlast{% endif %};
 {%- if !v.stall %}
-    wire take = sample_valid;
+    {{ w.wire }} take = sample_valid;
 {%- endif %}
 {%- else if let Some(beats) = v.in_beats %}
 
-    // The beats of a sample; those that a packet's early end leaves out are zero
-    reg {{ v.sample }}{{ v.gathered }};
-    reg {{ beats.counter.range }}sample_beats;
-    reg {{ v.gathered }}_valid;
-    reg {{ v.flag_bits }}{{ v.gathered }}_flags;
+    // Transfers of a sample; those that are missing after an early tlast are zero
+    {{ w.reg }} {{ v.sample }}{{ v.gathered }} = {{ v.no_sample }};
+    {{ w.reg }} {{ beats.counter.range }}sample_beats = {{ beats.counter.zero }};
+    {{ w.reg }} {{ v.gathered }}_valid = 1'b0;
+    {{ w.reg }} {{ v.flag_bits }}{{ v.gathered }}_flags;
 {%- if v.keeps %}
-    reg {{ v.sample }}sample;
-    reg sample_valid;
-    reg {{ v.flag_bits }}sample_flags;
-    wire gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
+    {{ w.reg }} {{ v.sample }}sample = {{ v.no_sample }};
+    {{ w.reg }} sample_valid = 1'b0;
+    {{ w.reg }} {{ v.flag_bits }}sample_flags;
+    {{ w.wire }} gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
 {%- endif %}
-    initial begin
-        {{ v.gathered }} = {{ v.no_sample }};
-        sample_beats = {{ beats.counter.zero }};
-        {{ v.gathered }}_valid = 1'b0;
-{%- if v.keeps %}
-        sample = {{ v.no_sample }};
-        sample_valid = 1'b0;
-{%- endif %}
-    end
-    wire accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
-    wire complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
-    wire take = accept & complete;
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.wire }} accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
+    {{ w.wire }} complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
+    {{ w.wire }} take = accept & complete;
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (accept) begin
             {{ v.gathered }}_flags[0] <= {{ v.names.input }}_tlast;
             case (sample_beats)
@@ -133,7 +120,7 @@ module {{ v.top }} (
             endcase
         end
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) begin
             sample_beats <= {{ beats.counter.zero }};
             {{ v.gathered }}_valid <= 1'b0;
@@ -149,14 +136,14 @@ module {{ v.top }} (
     end
 {%- if v.keeps %}
 
-    // A whole sample waits for the core while the beats of the next one come
-    always @(posedge {{ v.names.clock }}) begin
+    // A whole sample waits for the core while the next one is gathered
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (gathered_leaves) begin
             sample <= gathered;
             sample_flags <= gathered_flags;
         end
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) sample_valid <= 1'b0;
         else if (gathered_leaves) sample_valid <= gathered_valid;
     end
@@ -166,28 +153,28 @@ module {{ v.top }} (
 {%- endif %}
 {%- else %}
 
-    // A sample is one beat
-    wire {{ v.sample }}sample = {{ v.names.input }}_tdata;
-    wire {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{{ "{" }}{{ v.names.input }}_tuser, {{ v.names.input }}_tlast}{% else %}{{ v.names.input }}_tlast{% endif %};
+    // A sample is one transfer
+    {{ w.wire }} {{ v.sample }}sample = {{ v.names.input }}_tdata;
+    {{ w.wire }} {{ v.flag_bits }}sample_flags = {% if v.user.is_some() %}{{ "{" }}{{ v.names.input }}_tuser, {{ v.names.input }}_tlast}{% else %}{{ v.names.input }}_tlast{% endif %};
 {%- if v.stall %}
-    wire sample_valid = {{ v.names.input }}_tvalid;
+    {{ w.wire }} sample_valid = {{ v.names.input }}_tvalid;
     assign {{ v.names.input }}_tready = {{ v.sample_leaves }};
 {%- else %}
-    wire sample_valid = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
-    wire take = sample_valid;
+    {{ w.wire }} sample_valid = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
+    {{ w.wire }} take = sample_valid;
 {%- endif %}
 {%- endif %}
 {%- if let Some(range) = v.core_in %}
-    wire {{ range }}core_in;
+    {{ w.wire }} {{ range }}core_in;
 {%- for a in v.in_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
 {%- endif %}
 {%- if let Some(range) = v.core_out %}
-    wire {{ range }}core_out;
+    {{ w.wire }} {{ range }}core_out;
 {%- endif %}
 {%- if v.entered == "entered" %}
-    wire entered = sample_valid & core_ready;
+    {{ w.wire }} entered = sample_valid & core_ready;
 {%- endif %}
 {%- if !v.connections.is_empty() %}
 
@@ -199,11 +186,10 @@ module {{ v.top }} (
 {%- endif %}
 {%- if v.latency > 0 %}
 
-    // What travels beside the data
-    reg {{ v.valid.range }}valid;
-    reg {{ v.flags.range }}flags;
-    initial valid = {{ v.valid.zero }};
-    always @(posedge {{ v.names.clock }}) begin
+    // Valid flag, tlast and tuser of each sample in the pipeline
+    {{ w.reg }} {{ v.valid.range }}valid = {{ v.valid.zero }};
+    {{ w.reg }} {{ v.flags.range }}flags;
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) valid <= {{ v.valid.zero }};
         else {% if v.waits %}if (advance) {% endif %}begin
 {%- for a in v.valid.moves %}
@@ -211,7 +197,7 @@ module {{ v.top }} (
 {%- endfor %}
         end
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
 {%- if v.waits %}
         if (advance) begin
 {%- endif %}
@@ -225,25 +211,19 @@ module {{ v.top }} (
 {%- endif %}
 {%- if let Some(fifo) = v.fifo %}
 
-    // Results that wait. A sample enters only if there is a place for its result.
-    reg {{ v.word }}fifo [0:{{ fifo.last_place }}];
-    reg {{ fifo.pointer.range }}put_at;
-    reg {{ fifo.pointer.range }}get_at;
-    reg {{ fifo.count.range }}held;
-    reg {{ fifo.count.range }}credits;
-    initial begin
-        put_at = {{ fifo.pointer.zero }};
-        get_at = {{ fifo.pointer.zero }};
-        held = {{ fifo.count.zero }};
-        credits = {{ fifo.count.last }};
-    end
-    wire put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
-    wire get;
+    // Output FIFO. A sample is accepted only if a slot is free for its result.
+    {{ w.reg }} {{ v.word }}fifo [0:{{ fifo.last_place }}];
+    {{ w.reg }} {{ fifo.pointer.range }}put_at = {{ fifo.pointer.zero }};
+    {{ w.reg }} {{ fifo.pointer.range }}get_at = {{ fifo.pointer.zero }};
+    {{ w.reg }} {{ fifo.count.range }}held = {{ fifo.count.zero }};
+    {{ w.reg }} {{ fifo.count.range }}credits = {{ fifo.count.last }};
+    {{ w.wire }} put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
+    {{ w.wire }} get;
     assign {{ v.names.input }}_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (put) fifo[put_at] <= {{ v.outcome }};
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) begin
             put_at <= {{ fifo.pointer.zero }};
             get_at <= {{ fifo.pointer.zero }};
@@ -258,41 +238,39 @@ module {{ v.top }} (
             else if (get & ~take) credits <= credits + {{ fifo.count.one }};
         end
     end
-    wire {{ v.word }}result = fifo[get_at];
-    wire result_valid = held != {{ fifo.count.zero }};
+    {{ w.wire }} {{ v.word }}result = fifo[get_at];
+    {{ w.wire }} result_valid = held != {{ fifo.count.zero }};
 {%- else if v.holds_result %}
 
-    // The result whose beats leave; the pipeline moves on behind it
-    reg {{ v.word }}result;
-    reg result_valid;
-    initial result_valid = 1'b0;
-    always @(posedge {{ v.names.clock }}) begin
+    // Result that is sent; the pipeline continues with the next one
+    {{ w.reg }} {{ v.word }}result;
+    {{ w.reg }} result_valid = 1'b0;
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (result_free) result <= {{ v.outcome }};
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) result_valid <= 1'b0;
         else if (result_free) result_valid <= {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     end
 {%- else %}
 
-    // The result as it leaves the pipeline
-    wire {{ v.word }}result = {{ v.outcome }};
-    wire result_valid = {{ v.done }};
+    // Result at the end of the pipeline
+    {{ w.wire }} {{ v.word }}result = {{ v.outcome }};
+    {{ w.wire }} result_valid = {{ v.done }};
 {%- endif %}
 
-    // The result as beats
+    // Result as transfers
 {%- if let Some(range) = v.core_out %}
-    wire {{ range }}result_data = {{ v.data_part }};
+    {{ w.wire }} {{ range }}result_data = {{ v.data_part }};
 {%- endif %}
-    wire {{ v.payload }}payload;
+    {{ w.wire }} {{ v.payload }}payload;
 {%- for a in v.out_assignments %}
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
 {%- if let Some(beats) = v.out_beats %}
-    reg {{ beats.counter.range }}beat;
-    reg {{ v.out_data }}beat_data;
-    initial beat = {{ beats.counter.zero }};
-    wire last_beat = beat == {{ beats.counter.last }};
+    {{ w.reg }} {{ beats.counter.range }}beat = {{ beats.counter.zero }};
+    {{ w.reg }} {{ v.out_data }}beat_data;
+    {{ w.wire }} last_beat = beat == {{ beats.counter.last }};
     always @* begin
         case (beat)
 {%- for b in beats.all %}
@@ -301,7 +279,7 @@ module {{ v.top }} (
             default: beat_data = {{ beats.zero }};
         endcase
     end
-    always @(posedge {{ v.names.clock }}) begin
+    {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) beat <= {{ beats.counter.zero }};
         else if (result_valid & {{ v.names.output }}_tready) beat <= last_beat ? {{ beats.counter.zero }} : beat + {{ beats.counter.one }};
     end
@@ -327,8 +305,8 @@ module {{ v.top }} (
 {%- endif %}
 {%- if !v.unused.is_empty() %}
 
-    // What has bits that nothing reads
-    wire unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
+    // Signals with bits that nothing reads
+    {{ w.wire }} unused_bits = &{1'b0{% for bits in v.unused %}, {{ bits }}{% endfor %}};
 {%- endif %}
 
 endmodule

@@ -105,8 +105,8 @@ begin
 {%- endif %}
 {%- if let Some(beats) = v.passing %}
 
-    -- The beats of a sample go into the core as they come, the first where the core takes a sample, the others in the
-    -- clocks behind it; those that a packet's early end leaves out are zero
+    -- Transfers enter the core as they arrive: the first when the core accepts a sample, the others in the clocks after
+    -- it; those that are missing after an early tlast are zero
     first <= '1' when sample_beats = 0 else '0';
     last <= '1' when sample_beats = {{ beats.last }} else '0';
     waits <= not first and not ended and not {{ v.names.input }}_tvalid;
@@ -151,7 +151,7 @@ begin
 {%- endif %}
 {%- else if let Some(beats) = v.in_beats %}
 
-    -- The beats of a sample; those that a packet's early end leaves out are zero
+    -- Transfers of a sample; those that are missing after an early tlast are zero
     accept <= {{ v.names.input }}_tvalid and ready;
     complete <= '1' when {{ v.names.input }}_tlast = '1' or sample_beats = {{ beats.counter.last }} else '0';
     take <= accept and complete;
@@ -199,7 +199,7 @@ begin
     end process;
 {%- if v.keeps %}
 
-    -- A whole sample waits for the core while the beats of the next one come
+    -- A whole sample waits for the core while the next one is gathered
     gathered_leaves <= {{ v.sample_leaves }} or not sample_valid;
     process ({{ v.names.clock }})
     begin
@@ -220,7 +220,7 @@ begin
 {%- endif %}
 {%- else %}
 
-    -- A sample is one beat
+    -- A sample is one transfer
     sample <= {{ v.names.input }}_tdata;
     sample_flags(0) <= {{ v.names.input }}_tlast;
 {%- if v.user.is_some() %}
@@ -251,7 +251,7 @@ begin
 {%- endif %}
 {%- if v.latency > 0 %}
 
-    -- What travels beside the data
+    -- Valid flag, tlast and tuser of each sample in the pipeline
     process ({{ v.names.clock }})
     begin
         if rising_edge({{ v.names.clock }}) then
@@ -275,7 +275,7 @@ begin
 {%- endif %}
 {%- if let Some(fifo) = v.fifo %}
 
-    -- Results that wait. A sample enters only if there is a place for its result.
+    -- Output FIFO. A sample is accepted only if a slot is free for its result.
     put <= {{ v.done }}{% if v.passing.is_some() %} and advance{% endif %};
 {%- if v.passing.is_some() %}
     ready <= not ended when first = '0' else core_ready when credits /= 0 else '0';
@@ -329,7 +329,7 @@ begin
     result_valid <= '1' when held /= 0 else '0';
 {%- else if v.holds_result %}
 
-    -- The result whose beats leave; the pipeline moves on behind it
+    -- Result that is sent; the pipeline continues with the next one
     process ({{ v.names.clock }})
     begin
         if rising_edge({{ v.names.clock }}) then
@@ -344,12 +344,12 @@ begin
     end process;
 {%- else %}
 
-    -- The result as it leaves the pipeline
+    -- Result at the end of the pipeline
     result <= {{ v.outcome }};
     result_valid <= {{ v.done }};
 {%- endif %}
 
-    -- The result as beats
+    -- Result as transfers
 {%- if v.core_out.is_some() %}
     result_data <= {{ v.data_part }};
 {%- endif %}

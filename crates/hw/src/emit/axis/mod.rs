@@ -457,7 +457,7 @@ impl Axis {
     /// Returns the RTL of the wrapper, which follows that of the core.
     pub fn text(&self, language: Language) -> String {
         match language {
-            Language::Verilog | Language::SystemVerilog => verilog::text(self),
+            Language::Verilog | Language::SystemVerilog => verilog::text(self, language == Language::SystemVerilog),
             Language::Vhdl => vhdl::text(self),
         }
     }
@@ -541,27 +541,31 @@ impl Axis {
     fn about(&self) -> Vec<String> {
         let side = |name: &str, stream: &Stream, elements: &[Element]| {
             let beats = match stream.beats {
-                1 => "one beat a sample".to_owned(),
-                n => format!("{n} beats a sample, low bytes first"),
+                1 => "one transfer per sample".to_owned(),
+                n => format!("{n} transfers per sample, low bytes first"),
             };
             let mut lines = vec![format!("{name}: tdata of {} bits, {beats}", stream.data_width)];
             for (element, slot) in elements.iter().zip(&stream.slots).filter(|(_, slot)| slot.width > 0) {
-                let sign = if element.signed { 's' } else { 'u' };
-                let place = format!("bits {}:{} of the sample", slot.lsb + slot.width - 1, slot.lsb);
-                lines.push(format!("  {}: {place}, {sign}{}.{}", element.name, element.width, element.fractionals));
+                let kind = match element.width {
+                    0 => "always 0".to_owned(),
+                    _ => element.kif().to_string(),
+                };
+                let (high, low) = (slot.lsb + slot.width - 1, slot.lsb);
+                lines.push(format!("  {}: bits {high}:{low} of the sample, {kind}", element.name));
             }
             lines
         };
         let mut lines = vec![format!("{}: {} with AXI4-Stream ports", self.top, self.core.top)];
         if let (Some(_), interval) = (&self.core.ready, self.core.initiation_interval) {
-            lines.push(format!("the core takes a sample every {interval} clocks"));
+            lines.push(format!("the core accepts a sample every {interval} clocks"));
         }
         if self.passes_beats() {
-            lines.push("beats go into the core as they come, and it waits where one is missing".to_owned());
+            lines.push("transfers enter the core as they arrive, and it waits where one is missing".to_owned());
         }
+        let samples = |depth| counted(depth, "sample");
         lines.push(match (self.depth, self.passes_beats()) {
-            (Some(depth), false) => format!("results wait in a FIFO of {depth} samples; the pipeline never stops"),
-            (Some(depth), true) => format!("results wait in a FIFO of {depth} samples"),
+            (Some(depth), false) => format!("results wait in a FIFO of {}; the pipeline never stops", samples(depth)),
+            (Some(depth), true) => format!("results wait in a FIFO of {}", samples(depth)),
             (None, _) => format!("the pipeline waits while {}_tready is low", self.names.output),
         });
         lines.extend(side(&self.names.input, &self.input, &self.core.inputs));
@@ -657,7 +661,7 @@ mod tests {
     fn a_clock_has_no_name_of_a_signal() {
         let verilog = include_str!("../../../../../templates/wrapper/axis.v");
         let vhdl = include_str!("../../../../../templates/wrapper/axis.vhd");
-        let words = ["wire", "reg", "signal", "type", "subtype"];
+        let words = ["{{ w.wire }}", "{{ w.reg }}", "signal", "type", "subtype"];
         let mut declared = Vec::new();
         for line in verilog.lines().chain(vhdl.lines()).map(str::trim_start) {
             let Some(rest) = words.iter().find_map(|word| line.strip_prefix(word)?.strip_prefix(' ')) else { continue };

@@ -1,20 +1,32 @@
-//! The wrapper in Verilog-2001.
+//! The wrapper in Verilog-2001 and SystemVerilog-2017.
 
 use super::Axis;
 use super::view::{Dialect, View};
 use askama::Template;
 
-pub(super) fn text(axis: &Axis) -> String {
-    File { v: View::new::<Verilog>(axis) }.render().expect("templates render what they are given") + "\n"
+pub(super) fn text(axis: &Axis, is_system: bool) -> String {
+    let w = if is_system { &SYSTEM_VERILOG_2017 } else { &VERILOG_2001 };
+    File { v: View::new::<Verilog>(axis), w }.render().expect("templates render what they are given") + "\n"
 }
 
 #[derive(Template)]
 #[template(path = "wrapper/axis.v")]
 struct File<'a> {
     v: View<'a>,
+    w: &'a Keywords,
 }
 
-/// Verilog-2001.
+/// Keywords in which the standards differ. Icarus 11 reports every part of a vector in an `always_comb`.
+struct Keywords {
+    wire: &'static str,
+    reg: &'static str,
+    always_ff: &'static str,
+}
+
+const VERILOG_2001: Keywords = Keywords { wire: "wire", reg: "reg", always_ff: "always" };
+const SYSTEM_VERILOG_2017: Keywords = Keywords { wire: "wire logic", reg: "logic", always_ff: "always_ff" };
+
+/// Both standards.
 struct Verilog;
 
 impl Dialect for Verilog {
