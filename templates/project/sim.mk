@@ -21,8 +21,8 @@ all: verilator iverilog ghdl
 # The folder of the vectors, as it is seen from a folder of build/.
 VECTORS ?= ../../../tb
 
-# Runs a simulation in its folder. The testbench says PASS, and how many rows it has compared, only after all of them were
-# seen and right; whatever else happens is a failure.
+# Runs a simulation in its folder. The testbench prints PASS and the number of compared rows only if every row was compared
+# and is correct; everything else is a failure.
 run = { (cd build/$@ && $(1)) > build/$@/log.txt 2>&1; status=$$?; cat build/$@/log.txt; \
 	test $$status -eq 0 && grep -q '^PASS {{ v.rows }} rows$$' build/$@/log.txt; }
 

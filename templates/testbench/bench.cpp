@@ -1,5 +1,5 @@
-// Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+// Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares the
+// outputs. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number is valid), the row
 // whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
 // The last line is "end". The files are in the folder +VECTORS=..., else in the current one.
 #include "V{{ name }}.h"
@@ -84,7 +84,7 @@ struct Lane {
   Words stimulus, response, expected, defined;
   unsigned stimulus_width, response_width;
   bool has_valid, masked;
-  // Rows of the file, and how many of them compare data.
+  // Rows of the file, and rows that compare data.
   long rows, to_compare;
   std::vector<Element> inputs, outputs;
   unsigned flags = 0;
@@ -162,7 +162,7 @@ struct Lane {
     row++;
   }
 
-  // What differs in this row, by name, and what was applied.
+  // Prints the outputs of this row that differ, and its inputs.
   void show() {
     if (has_valid && flags & 2 && (response[0] ^ expected[0]) & 1)
       std::printf("  row %ld: the valid flag: expected %u, found %u\n", row, expected[0] & 1, response[0] & 1);

@@ -1,11 +1,11 @@
-// Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares what
-// comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+// Self-checking testbench. Each lane applies the rows of its file to one module, a row every clock, and compares the
+// outputs. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number is valid), the row
 // whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
 // The last line is "end". The files are in the folder VECTORS: a parameter, or +VECTORS=... for the simulator.
 {% for lane in lanes %}
 module {{ name }}_{{ lane.index }};
     parameter [8 * 1024 - 1:0] VECTORS = ".";
-    // Rows of the file, and how many of them compare data.
+    // Rows of the file, and rows that compare data.
     parameter ROWS = {{ lane.rows }};
     parameter COMPARED = {{ lane.compared }};
 
@@ -39,7 +39,7 @@ module {{ name }}_{{ lane.index }};
 {%- endfor %}
     );
 
-    // What differs in this row, by name, and what was applied.
+    // Prints the outputs of this row that differ, and its inputs.
     task show;
         begin
 {%- if lane.has_valid %}
@@ -143,7 +143,7 @@ module {{ name }};
             $display("PASS %0d rows", rows);
             $finish(0);
         end
-        // A failing exit of the simulator: each has its own way.
+        // A nonzero exit code: the system task depends on the simulator.
 `ifdef __ICARUS__
         else $finish_and_return(1);
 `else

@@ -1,5 +1,5 @@
--- Self-checking testbench. Each lane applies the rows of its file to one entity, a row every clock, and compares what
--- comes out. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number counts), the row
+-- Self-checking testbench. Each lane applies the rows of its file to one entity, a row every clock, and compares the
+-- outputs. A row: stimulus, flags (1: compare data, 2: compare the valid flag, 4: the next number is valid), the row
 -- whose inputs these outputs belong to, expected response and, where a lane has such, the bits to compare; hexadecimal.
 -- The last line is "end". The files are in the folder that the generic `vectors` names.
 library ieee;
@@ -34,7 +34,7 @@ begin
         ){% endif %};
 
         process
-            -- Rows of the file, and how many of them compare data.
+            -- Rows of the file, and rows that compare data.
             constant count : natural := {{ lane.rows }};
             constant count_compared : natural := {{ lane.compared }};
             constant path : string := vectors & "/{{ lane.file }}";
@@ -66,7 +66,7 @@ begin
                 end if;
             end procedure;
 
-            -- What differs in this row, by name, and what was applied.
+            -- Prints the outputs of this row that differ, and its inputs.
             procedure show is
                 variable said : line;
             begin

@@ -643,7 +643,10 @@ impl<'d> Reused<'d> {
     fn phase_table(&self, plan: &Plan) -> Vec<String> {
         let name = |v: &ValueId| format!("v{}", self.program.node(*v).origin);
         let mut lines = vec![
-            format!("phase counts the clocks of a sample, 0 to {}; phase_is_P is 1 in phase P", plan.interval - 1),
+            format!(
+                "phase counts the clocks of a sample, 0 to {}; phase_is_P is 1 in phase P, at_K in several phases",
+                plan.interval - 1
+            ),
             "captured_E_sK holds input E, vN_sK the value of operation N; each K is one more sample".to_owned(),
             "names with a prefix before vN, and comments about them, number the nets of the logic, not operations"
                 .to_owned(),

@@ -536,7 +536,7 @@ fn header(model: &Model, schedule: &Schedule, interface: &Interface, has_layers:
         };
         lines.push(format!("{stages}{inputs}{outputs}"));
     }
-    let layers = if has_layers { "LAYER_vN is operation N, vN in remarks; " } else { "" };
+    let layers = if has_layers { "LAYER_vN is operation N, vN in comments; " } else { "" };
     let registers = if interface.latency > 0 { "; NAME_sK is NAME in the registers after stage K" } else { "" };
     lines.push(format!("names: {layers}NAME_a, NAME_b, ... compute parts of NAME{registers}"));
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
