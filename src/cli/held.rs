@@ -282,6 +282,7 @@ impl HeldProgram {
         folder: Option<&Path>,
         progress: Option<Arc<ProgressCounter>>,
     ) -> Result<DesignReport, Failure> {
+        super::project::refuse(options.names.problems())?;
         let in_source = |found: Diagnostics| Failure::input(found.in_file("source".as_ref()));
         let file = RtlFile::read(source, language, options.top.as_deref()).map_err(in_source)?;
         let options = ProofOptions { certificate: folder.is_some(), ..options.clone() };

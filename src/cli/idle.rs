@@ -8,9 +8,12 @@
 use super::input::Design;
 use crate::compile::{self, Arrival, Engine, Hardware, LookupTables, Products, Scheduled, Spec, Stages};
 use crate::diag::{Diagnostic, Diagnostics, Place, counted};
+use crate::emit::Hierarchy;
 use crate::ir::{Model, Op};
 use crate::netlist::{Cell, Interface, Netlist};
 use crate::options::{HardwareOptions, PortRole, ResetKind};
+use crate::project::Flow;
+use crate::project::options::ProjectOptions;
 use crate::reuse::MAX_INTERVAL;
 use crate::schedule::{Effort, Objective};
 
@@ -76,10 +79,20 @@ pub(super) fn warnings(asked: GivenOptions<'_>, design: &Design, registers: Regi
         products: models.iter().any(|model| model.nodes().iter().any(|node| matches!(node.op, Op::Mul { .. }))),
         text,
     };
-    let warning = |(flag, reason): (String, &str)| {
-        Diagnostic::warning("W0801", Place::Flag(flag), format!("has no effect: {reason}"))
-    };
-    Diagnostics(idle(asked, found).into_iter().map(warning).collect())
+    Diagnostics(idle(asked, found).into_iter().map(|(flag, reason)| warning(flag, reason)).collect())
+}
+
+/// Warnings about the name of a core in a folder without IP-XACT and FuseSoC files.
+pub(super) fn unused_core_name(options: &ProjectOptions) -> Diagnostics {
+    if options.flows.iter().any(|flow| matches!(flow, Flow::Vivado | Flow::Fusesoc)) {
+        return Diagnostics::default();
+    }
+    let reason = "only the files of --flow vivado and fusesoc name a core";
+    Diagnostics(options.given_of_core().map(|flag| warning(flag.to_owned(), reason)).collect())
+}
+
+fn warning(flag: String, reason: &str) -> Diagnostic {
+    Diagnostic::warning("W0801", Place::Flag(flag), format!("has no effect: {reason}"))
 }
 
 /// A warning where an interval between samples saves little.
@@ -177,6 +190,8 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
     let shreg = options.shreg_extract.is_some();
     // Who only looks takes no text for granted.
     let no_text = generates && !found.text;
+    let is_divided = options.hierarchy != Hierarchy::default();
+    let splits = options.split_above != HardwareOptions::default().split_above;
     let asked = [
         ("--pipeline-objective", options.objective != Objective::default() && !cuts, CUTS),
         ("--effort", options.effort != Effort::default() && !cuts, CUTS),
@@ -189,6 +204,10 @@ fn idle(asked: GivenOptions<'_>, found: Found) -> Vec<(String, &'static str)> {
         ("--shreg-extract", shreg && !registers, REGISTERS),
         ("--shreg-extract", shreg && registers && no_text, TEXT),
         ("--keep-names", options.keep_names && no_text, TEXT),
+        ("--names", options.index_names && no_text, TEXT),
+        ("--names-from", options.names_from.is_some() && no_text, TEXT),
+        ("--hierarchy", is_divided && no_text, TEXT),
+        ("--split-above", splits && no_text, TEXT),
     ];
     let asked = asked.into_iter().filter_map(|(flag, idle, reason)| idle.then_some((flag.to_owned(), reason)));
     asked.chain(names.into_iter().map(|flag| (flag, "there is no such port"))).collect()

@@ -2,7 +2,7 @@
 
 use super::device::any_device;
 use super::hardware::{PipelineArgs, PortArgs};
-use super::idle::{GivenOptions, Registers, warnings};
+use super::idle::{GivenOptions, Registers, unused_core_name, warnings};
 use super::input::{Design, FileFacts, InputArgs, NamesFromArgs};
 use super::optimise::OptimiseArgs;
 use super::own::{OwnArgs, settled, subject};
@@ -255,6 +255,7 @@ fn write(
     let with_wrapper = options.with_board_wrapper();
     let given = GivenOptions::new(&with_wrapper);
     report(&warnings(given, &design, Registers::from_interface(&made.interface), true), global);
+    report(&unused_core_name(options), global);
     report(&made.notes, global);
     report(&Diagnostics(options.parts_without_package()), global);
     report(&Diagnostics(options.board_clock().into_iter().collect()), global);
@@ -268,6 +269,7 @@ fn write(
     Ok(ExitStatus::Ok)
 }
 
-fn refuse(problems: Vec<Diagnostic>) -> Result<(), Failure> {
+/// Returns an error if there are problems (exit code 2).
+pub(super) fn refuse(problems: Vec<Diagnostic>) -> Result<(), Failure> {
     if problems.is_empty() { Ok(()) } else { Err(Failure::input(Diagnostics(problems))) }
 }

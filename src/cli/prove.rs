@@ -224,6 +224,7 @@ pub(super) fn run(args: &Args, global: Global) -> Result<ExitStatus, Failure> {
         let message = "- stands for more than one file, and there is one standard input";
         return Err(Failure::input(Diagnostic::error("E0709", Place::Whole, message).with_help("name the others")));
     }
+    super::project::refuse(args.options().names.problems())?;
     let (design, file) = args.input.read_design(global).map_err(|failure| swapped_args_hint(args, failure))?;
     let model = match design {
         Design::Model(model) => model,

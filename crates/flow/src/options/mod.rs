@@ -320,9 +320,11 @@ impl HardwareOptions {
         self.clock_period.or(self.freq.map(|mhz| NS_OF_MHZ / mhz))
     }
 
-    /// Returns the errors of options about a reset, a wrapper or a FIFO that were not requested.
+    /// Returns the errors of ports with several names, and of options about a reset, a wrapper or a FIFO that were not
+    /// requested.
     pub fn problems(&self) -> Vec<Diagnostic> {
-        let mut problems = self.reset_problems();
+        let mut problems = self.names.problems();
+        problems.extend(self.reset_problems());
         problems.extend(self.wrapper_problems());
         problems
     }

@@ -1,5 +1,6 @@
 //! Names of the ports: a style, and names by role.
 
+use alir_core::diag::{Diagnostic, Place};
 use alir_hw::emit::axis::AxisNames;
 use alir_hw::netlist::PortNames;
 use alir_prove::equiv::ControlNames;
@@ -79,7 +80,7 @@ pub enum PortStyle {
 pub struct NameOptions {
     /// The set of names.
     pub style: PortStyle,
-    /// Names by role; the last of several holds.
+    /// Names by role.
     pub named: Vec<(PortRole, String)>,
     /// Names by role from options of version 0.2, after the others.
     pub former: Vec<(PortRole, String)>,
@@ -94,6 +95,18 @@ impl NameOptions {
         }
         let flag = PortRole::ALL.iter().find(|(of, ..)| *of == role).map_or("--port", |(.., flag)| flag);
         last(&self.former).map(|at| (&self.former[at].1, flag))
+    }
+
+    /// Returns an error for each role that has several names.
+    pub fn problems(&self) -> Vec<Diagnostic> {
+        let problem = |(role, roles, _): (PortRole, &[&str], _)| {
+            let given = self.named.iter().chain(&self.former).filter(|(of, _)| *of == role);
+            let names: Vec<&str> = given.map(|(_, name)| name.as_str()).collect();
+            let place = Place::Flag(format!("--port {}", roles[0]));
+            let message = format!("one port has several names: {}", names.join(", "));
+            (names.len() > 1).then(|| Diagnostic::error("E0002", place, message).with_help("give it one name"))
+        };
+        PortRole::ALL.into_iter().filter_map(problem).collect()
     }
 
     /// Returns the options that were given.

@@ -255,6 +255,18 @@ impl ProjectOptions {
         self.hardware.period().is_none()
     }
 
+    /// Returns the options that name the core otherwise than by default.
+    pub fn given_of_core(&self) -> impl Iterator<Item = &'static str> {
+        let default = ProjectOptions::default();
+        let options = [
+            ("--core-vendor", self.core_vendor != default.core_vendor),
+            ("--core-library", self.core_library != default.core_library),
+            ("--core-name", self.core_name != default.core_name),
+            ("--core-version", self.core_version != default.core_version),
+        ];
+        options.into_iter().filter_map(|(flag, is_given)| is_given.then_some(flag))
+    }
+
     /// Returns the identifier of the core.
     pub fn core(&self) -> CoreName<'_> {
         CoreName {
