@@ -14,8 +14,16 @@ pub(super) fn diagnose(error: &clap::Error, words: &[OsString], command: &Comman
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let sub = words.get(1).and_then(|word| command.find_subcommand(word));
     let typed = Typed { words: &words, root: command, command: sub.unwrap_or(command), sub };
-    let diagnostic = Diagnostic::error("E0002", Place::Whole, message(error));
-    diagnostic.with_help(typed.help(error))
+    Diagnostic::error("E0002", place(error), message(error)).with_help(typed.help(error))
+}
+
+/// Returns the option that an error is about: `--pipeline` of `--pipeline <N|auto>`.
+fn place(error: &clap::Error) -> Place {
+    let invalid = value(error, ContextKind::InvalidArg).unwrap_or_default();
+    match invalid.split([' ', '=', '[', ',']).next() {
+        Some(flag) if flag.starts_with('-') => Place::Flag(flag.to_owned()),
+        _ => Place::Whole,
+    }
 }
 
 /// The first paragraph of the parser's message on one line, without the list of possible values.

@@ -80,6 +80,10 @@ const TABLE: &str = "\
 2 E0002 m.json.gz --verilog o.v --reset maybe
 2 E0002 m.json.gz --verilog o.v --ports some
 2 E0002 m.json.gz --verilog o.v --port-style mine
+2 E0002 m.json.gz --verilog o.v --port clk
+2 E0002 m.json.gz --verilog o.v --port clk=a,clk=b
+2 E0002 m.json.gz --verilog o.v --port clk=a --port clock=a
+2 E0602 m.json.gz --verilog o.v --port in=x,out=X
 2 E0002 m.json.gz --verilog o.v --rom-style paper
 2 E0002 m.json.gz --verilog o.v --wrapper wishbone
 2 E0002 m.json.gz --verilog o.v --split-above few
@@ -400,15 +404,26 @@ fn options_with_nothing_to_act_on_are_warned_of() {
         assert!(said(&format!("{option_and_value} {where_it_acts}")).is_empty(), "{option_and_value} {where_it_acts}");
     }
     assert_eq!(said("--rom-style block --use-dsp yes --pipeline 2"), ["--use-dsp", "--rom-style"]);
+    // Options about the RTL in a command that writes a C++ header alone.
+    let header = "generate j.json.gz -O0 -o o.hpp --names index --names-from j.json.gz --keep-names --split-above 9";
     // The same in every sub-command (of `verify` in hdl_tests, where simulators are).
     for (line, expected) in [
-        ("info j.json.gz --rom-style block --use-dsp yes", &["--use-dsp", "--rom-style"] as &[&str]),
+        (header, &["--keep-names", "--names", "--names-from", "--split-above"] as &[&str]),
+        ("generate j.json.gz -O0 -o o.hpp --verilog o.v --names index --split-above 9", &[]),
+        ("info j.json.gz --rom-style block --use-dsp yes", &["--use-dsp", "--rom-style"]),
         ("info j.json.gz --effort fast", &["--effort"]),
         ("info j.json.gz --effort fast --sweep", &[]),
         ("view j.json.gz -o v.html --use-dsp no --effort max", &["--effort", "--use-dsp"]),
         ("view j.json.gz -o v.html --pipeline 3 --effort fast", &[]),
         ("project j.json.gz -o p --pipeline 0 --clk-name c --rom-style logic", &["--rom-style", "--clk-name"]),
         ("project j.json.gz -o p --pipeline 2 --clk-name c", &[]),
+        ("project j.json.gz -o p --core-vendor v --core-library l", &["--core-vendor", "--core-library"]),
+        (
+            "project j.json.gz -o p --flow yosys,libero --core-name n --core-version 2.0.0",
+            &["--core-name", "--core-version"],
+        ),
+        ("project j.json.gz -o p --flow quartus,fusesoc --core-vendor v --core-name n", &[]),
+        ("project j.json.gz -o p --flow vivado --core-library l --core-version 2.0.0", &[]),
     ] {
         let words: Vec<&str> = line.split(' ').chain(["--error-format=json"]).collect();
         let output = alir2hdl(folder, &words).output().expect("it runs");
@@ -420,6 +435,37 @@ fn options_with_nothing_to_act_on_are_warned_of() {
     }
     // Defaults, given or not, are no request.
     assert!(said("--rom-style auto --use-dsp auto --effort normal").is_empty());
+}
+
+/// Errors of the command line state their option in the JSON form, too.
+#[test]
+fn wrong_options_are_named() {
+    let folder = folder();
+    for (line, flag) in [
+        ("m.json.gz -o o.v --pipeline x", Some("--pipeline")),
+        ("m.json.gz -o o.v --stages x", Some("--stages")),
+        ("m.json.gz -o o.v -O7", Some("-O")),
+        ("m.json.gz -o o.v --no-such-option", Some("--no-such-option")),
+        ("m.json.gz -o o.v --clock-period", Some("--clock-period")),
+        ("m.json.gz -o o.v --freq 1 --clock-period 2", Some("--freq")),
+        ("m.json.gz -o o.v --quant", Some("--quant")),
+        ("m.json.gz -o o.v --max-luts 3", Some("--ii")),
+        ("m.json.gz -o o.v --port clk=a,ce=b,clock=c", Some("--port clk")),
+        ("m.json.gz -o o.v --port in=a --input-name b", Some("--port in")),
+        ("project m.json.gz -o p --port rst=a,rst=b --reset sync", Some("--port rst")),
+        ("prove m.json.gz o.v --port clk=a,clk=b", Some("--port clk")),
+        ("run m.json.gz --output o.npy --threads 0", Some("--threads")),
+        ("m.json.gz extra.json -o o.v", None),
+        ("check", None),
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--error-format=json"]).collect();
+        let output = alir2hdl(folder.path(), &words).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let objects = said.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let error = objects.into_iter().find(|object| object["severity"] == "error").expect("an error");
+        assert_eq!((output.status.code(), &error["code"]), (Some(2), &"E0002".into()), "{line}: {said}");
+        assert_eq!(error["place"]["flag"].as_str(), flag, "{line}: {said}");
+    }
 }
 
 #[test]
