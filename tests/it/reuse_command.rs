@@ -3,6 +3,7 @@
 use crate::common::{model, run};
 use alir_testing::first_or_all;
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -680,6 +681,59 @@ fn the_smallest_interval_within_a_budget_is_chosen() {
     let tiny = model("tiny_ops");
     let (code, _, said) = run(folder.path(), &[&tiny, "--ii", "auto", "--max-luts", "1", "--verilog", "none.v"]);
     assert!(code == 2 && said.contains("E0818") && !folder.path().join("none.v").exists(), "{said}");
+}
+
+/// Every interval that `E0818` lists has the estimate that `info` states for it.
+#[test]
+fn the_list_of_intervals_is_true() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, budget, options) in [
+        ("tiny_ops", "--max-luts 1", ""),
+        ("edge_kif", "--max-luts 1 --max-ffs 1", "--ii-engine fold"),
+        ("edge_kif", "--max-luts 1", "--register-outputs"),
+    ] {
+        let file = model(name);
+        let run = |command: &str, words: &str| {
+            let words: Vec<&str> = [command, file.as_str()].into_iter().chain(words.split_whitespace()).collect();
+            run(folder.path(), &words)
+        };
+        let (code, _, said) = run("generate", &format!("-o none.v --ii auto {budget} {options} --error-format json"));
+        assert_eq!(code, 2, "{said}");
+        let error: Value = serde_json::from_str(said.lines().next().expect("an error")).expect("JSON");
+        assert_eq!((&error["code"], &error["place"]["flag"]), (&"E0818".into(), &"--ii".into()), "{said}");
+        let number = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("{text:?} of {said}"));
+        let (_, list) = error["message"].as_str().and_then(|text| text.split_once("; ")).expect("a list");
+        let listed = list.split("; ").map(|entry| {
+            let (interval, estimate) = entry.split_once(": ").expect("an interval");
+            let (luts, ffs) = estimate.split_once(" LUT, ").expect("an estimate");
+            (number(interval), (number(luts), number(ffs.strip_suffix(" FF").expect("FFs"))))
+        });
+        let listed: BTreeMap<u64, (u64, u64)> = listed.collect();
+        let words: Vec<&str> = error["help"].as_str().expect("a help").split(' ').collect();
+        let after = |word: &str| {
+            let at = words.iter().position(|found| *found == word).expect("a word") + 1;
+            number(words[at].trim_end_matches(':'))
+        };
+        let (smallest, best) = (after("is"), after("--ii"));
+        let intervals: BTreeSet<u64> = listed.keys().copied().chain([best]).filter(|&interval| interval > 1).collect();
+        let intervals: Vec<String> = intervals.iter().map(u64::to_string).collect();
+        let (code, said, wrong) = run("info", &format!("--ii {} {options} --json", intervals.join(",")));
+        assert_eq!(code, 0, "{wrong}");
+        let facts: Value = serde_json::from_str(&said).expect("JSON");
+        let figures = |estimate: &Value| {
+            let [lut, ff] = ["lut", "ff"].map(|key| estimate[key].as_u64().expect("a number"));
+            (lut, ff)
+        };
+        let rows = facts["intervals"].as_array().expect("rows").iter();
+        let mut stated: BTreeMap<u64, (u64, u64)> =
+            rows.map(|row| (row["interval"].as_u64().expect("a number"), figures(&row["estimate"]))).collect();
+        stated.insert(1, figures(&facts["every_clock"]));
+        assert!(listed.len() >= 10, "{list}");
+        for (interval, figures) in &listed {
+            assert_eq!(stated.get(interval), Some(figures), "{name} {options}: interval {interval}");
+        }
+        assert!(stated[&best].0 == smallest && listed.values().all(|(luts, _)| *luts >= smallest), "{name} {options}");
+    }
 }
 
 #[test]
