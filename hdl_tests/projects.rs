@@ -591,6 +591,18 @@ fn sim_fusesoc_runs_the_core_of_a_project() {
         assert!(!output.status.success(), "{target}: {}", self::said(&output));
         std::fs::write(&path, sound).expect("written");
     }
+    for (target, program) in [("vhdl", "ghdl"), ("lint", "verilator"), ("synth", "yosys")] {
+        if tool(program).is_none() {
+            continue;
+        }
+        for (name, arguments) in [KINDS[0], KINDS[2], KINDS[4]] {
+            let project = Project::new(name, &[&["--flow", "fusesoc"], arguments].concat());
+            let core = format!("alir2hdl:model:{}", project.top());
+            let said = works(&fusesoc, project.path(), &["--cores-root", ".", "run", "--target", target, &core]);
+            let warnings = ["%Warning", "assertion warning", "will override"];
+            assert!(!warnings.iter().any(|warning| said.contains(warning)), "{target}: {said}");
+        }
+    }
 }
 
 /// Two projects of files of one name are in one tree of cores, and one design reads both packages and both headers.
