@@ -1,14 +1,15 @@
 //! Numbers of operations in an earlier RTL file, for the operations of a new model that correspond.
 
 use super::rtl_graph::{NameAlignment, SignalNames};
-use crate::ir::Labels;
+use crate::ir::{Labels, Model};
 use crate::rtl::{Rtl, operation_in_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 /// Numbers the operations of a model of this many as those of the earlier file.
 ///
-/// Operations without a signal are numbered by their neighbours; new ones get numbers above those of the file. Returns
-/// `false` if no signal of the file is named by a number.
+/// Operations in the place of removed ones have their numbers; those without a signal are numbered by their neighbours;
+/// new ones get numbers above those of the file. Returns `false` if no signal of the file is named by a number.
 pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignment) -> bool {
     let [old, new] = [&names.old, &names.new].map(numbers_of);
     let Some(&last) = old.last() else { return false };
@@ -31,6 +32,7 @@ pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignme
             *place = Some(number);
         }
     }
+    number_replaced(&mut numbers, (&old, &|origin| new.contains(&origin)), &mut taken);
     number_hidden(&mut numbers, (&old, &new), &mut taken);
     let mut free = last.saturating_add(1)..;
     labels.numbers = numbers
@@ -38,6 +40,20 @@ pub(super) fn number(labels: &mut Labels, operations: usize, names: &NameAlignme
         .map(|number| number.unwrap_or_else(|| free.find(|number| !taken.contains(number)).expect("free numbers")))
         .collect();
     true
+}
+
+/// Numbers the operations of a model as those of an earlier one; operations in the place of removed ones have their
+/// numbers.
+pub(super) fn number_like(labels: &mut Labels, old: &Model, new: &Model) {
+    labels.number_like(old, new);
+    let size = old.nodes().len() as u32;
+    let mut numbers: Vec<Option<u32>> =
+        labels.numbers.iter().map(|&number| (number < size).then_some(number)).collect();
+    let mut taken = numbers.iter().copied().flatten().collect();
+    number_replaced(&mut numbers, (&(0..size).collect(), &|_| true), &mut taken);
+    let mut free = size..;
+    labels.numbers =
+        numbers.into_iter().map(|number| number.unwrap_or_else(|| free.next().expect("free numbers"))).collect();
 }
 
 /// Returns the RTL of an earlier model with signals named by the operations of the new model that correspond, and the
@@ -61,20 +77,48 @@ pub(super) fn renumbered(rtl: &Rtl, operations: usize, names: &NameAlignment) ->
     Some((rtl.renamed(rename), inserted.collect()))
 }
 
+/// Gives operations without a number those of removed ones between the same two operations, from the last one on: an
+/// inserted operation precedes the changed ones that read it. `is_named` selects operations with a signal.
+fn number_replaced(
+    numbers: &mut [Option<u32>],
+    (old, is_named): (&BTreeSet<u32>, &dyn Fn(u32) -> bool),
+    taken: &mut HashSet<u32>,
+) {
+    for (origins, between) in gaps(numbers, old) {
+        let between = old.range(between.start..between.end.max(between.start)).rev();
+        let removed: Vec<u32> = between.copied().filter(|number| !taken.contains(number)).take(origins.len()).collect();
+        let changed = origins.rev().filter(|&origin| is_named(origin as u32));
+        for (origin, number) in changed.zip(removed) {
+            taken.insert(number);
+            numbers[origin] = Some(number);
+        }
+    }
+}
+
 /// Numbers operations without a signal between operations with numbers, in their order.
 fn number_hidden(numbers: &mut [Option<u32>], (old, new): (&BTreeSet<u32>, &BTreeSet<u32>), taken: &mut HashSet<u32>) {
-    let fixed: Vec<(usize, u32)> =
-        numbers.iter().enumerate().filter_map(|(origin, number)| Some((origin, (*number)?))).collect();
-    let begins = std::iter::once((0, 0)).chain(fixed.iter().map(|&(origin, number)| (origin + 1, number + 1)));
-    let ends = fixed.iter().copied().chain([(numbers.len(), old.last().map_or(0, |last| last + 1))]);
-    for ((from, first), (to, end)) in begins.zip(ends) {
-        let mut free = (first..end).filter(|number| !old.contains(number));
-        for origin in (from..to).filter(|&origin| !new.contains(&(origin as u32))) {
+    for (origins, between) in gaps(numbers, old) {
+        let mut free = between.filter(|number| !old.contains(number));
+        for origin in origins.filter(|&origin| !new.contains(&(origin as u32))) {
             let Some(number) = free.find(|number| !taken.contains(number)) else { break };
             taken.insert(number);
             numbers[origin] = Some(number);
         }
     }
+}
+
+/// Returns the operations between each two with numbers, and the numbers between those of the two.
+fn gaps(numbers: &[Option<u32>], old: &BTreeSet<u32>) -> Vec<(Range<usize>, Range<u32>)> {
+    let end = (numbers.len(), old.last().map_or(0, |last| last + 1));
+    let fixed = numbers.iter().enumerate().filter_map(|(origin, number)| Some((origin, (*number)?)));
+    let (mut from, mut first, mut all) = (0, 0, Vec::new());
+    for (origin, number) in fixed.chain([end]) {
+        if from < origin {
+            all.push((from..origin, first..number));
+        }
+        (from, first) = (origin + 1, number.saturating_add(1));
+    }
+    all
 }
 
 /// Numbers in names of signals.
@@ -114,6 +158,24 @@ mod tests {
         assert_eq!(number_of("u_stage.v17_2"), Some((17, "_2")));
         assert_eq!(number_of("fc1_v17_s2"), Some((17, "")));
         assert_eq!(number_of("v4294967295"), None);
+    }
+
+    #[test]
+    fn operations_in_the_place_of_removed_ones_have_their_numbers() {
+        let numbered = |numbers: &[Option<u32>], size: u32| {
+            let mut numbers = numbers.to_vec();
+            let mut taken = numbers.iter().copied().flatten().collect();
+            number_replaced(&mut numbers, (&(0..size).collect(), &|origin| origin != 9), &mut taken);
+            numbers
+        };
+        // An inserted operation and two that read it; the same in front of the first number and after the last one.
+        assert_eq!(numbered(&[Some(0), None, None, None, Some(3)], 4), [Some(0), None, Some(1), Some(2), Some(3)]);
+        assert_eq!(numbered(&[None, None, Some(1), None, None], 3), [None, Some(0), Some(1), None, Some(2)]);
+        // Nothing was removed; numbers in another order; an operation without a signal.
+        assert_eq!(numbered(&[Some(0), None, Some(1)], 2), [Some(0), None, Some(1)]);
+        assert_eq!(numbered(&[Some(2), None, Some(0)], 3), [Some(2), None, Some(0)]);
+        let hidden: Vec<Option<u32>> = (0..9).map(Some).chain([None, Some(10)]).collect();
+        assert_eq!(numbered(&hidden, 11), hidden);
     }
 
     #[test]

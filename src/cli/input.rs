@@ -494,7 +494,7 @@ impl FileFacts {
             return Ok(Arc::new(labels));
         }
         let Design::Model(old) = read_old(path)? else { return Err(stateful()) };
-        labels.number_like(&old, new);
+        super::earlier_names::number_like(&mut labels, &old, new);
         Ok(Arc::new(labels))
     }
 }

@@ -118,18 +118,38 @@ fn all_operands(rtl: &Rtl, node: NodeId) -> Vec<NodeId> {
     all
 }
 
+/// Returns for each signal `true` if a driver or a register reads it.
+fn have_readers(rtl: &Rtl) -> Vec<bool> {
+    let mut have_readers = vec![false; rtl.signals().len()];
+    let mut mark = |node: NodeId| {
+        if let Expr::Signal(id) = *rtl.expr(node) {
+            have_readers[id.0 as usize] = true;
+        }
+    };
+    (0..rtl.len() as u32).for_each(|node| operands(rtl.expr(NodeId(node)), &mut |&operand| mark(operand)));
+    for id in (0..rtl.signals().len() as u32).map(SignalId) {
+        all_operands(rtl, rtl.read(id)).into_iter().for_each(&mut mark);
+    }
+    have_readers
+}
+
 /// Returns the graph of signals and expressions, and the expression of each of its nodes. `value` maps expressions to
 /// equal ones.
+///
+/// Internal signals without readers are left out: the reductions of unread bits have other members in every version,
+/// and every member would have another use.
 pub(super) fn graph(rtl: &Rtl, value: &dyn Fn(NodeId) -> NodeId) -> (AlignmentGraph, Vec<NodeId>) {
     let mut is_port = vec![false; rtl.signals().len()];
     rtl.inputs.iter().chain(&rtl.outputs).for_each(|port| is_port[port.0 as usize] = true);
+    let have_readers = have_readers(rtl);
     // Internal signals first: in generated files they are in the order of operations.
     let ids = || (0..rtl.signals().len() as u32).map(SignalId);
     let mut nodes = Vec::new();
     let mut place: Vec<Option<u32>> = vec![None; rtl.len()];
     let mut is_entered = vec![false; rtl.len()];
     for ports in [false, true] {
-        for root in ids().filter(|id| is_port[id.0 as usize] == ports) {
+        let is_root = |id: &SignalId| is_port[id.0 as usize] == ports && (ports || have_readers[id.0 as usize]);
+        for root in ids().filter(is_root) {
             let mut open = vec![(value(rtl.read(root)), false)];
             while let Some((node, is_done)) = open.pop() {
                 if is_done {
