@@ -294,6 +294,45 @@ fn names_from_an_earlier_version_stay() {
     }
 }
 
+/// Reductions of unread bits, which have other members in every version, are no uses of a signal.
+#[test]
+fn names_stay_where_groups_of_unread_bits_change() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = |words: &[&str]| {
+        let (code, _, said) = crate::common::run(folder.path(), words);
+        assert_eq!(code, 0, "{said}");
+    };
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    run(&["convert", &crate::common::model("jet_mlp"), "old.json"]);
+    let mut model: serde_json::Value = serde_json::from_str(&read("old.json")).expect("JSON");
+    // A quantiser after operation 16, for all that read it.
+    const AT: u64 = 16;
+    let moved = |operand: u64| if operand < AT { operand } else { operand + 1 };
+    let operations = model["model"][5].as_array_mut().expect("operations");
+    for operand in operations.iter_mut().flat_map(|one| one[0].as_array_mut().expect("operands")) {
+        *operand = moved(operand.as_u64().expect("a number")).into();
+    }
+    let [mut low, mut high, step] = [0, 1, 2].map(|at| operations[AT as usize][3][at].as_f64().expect("a number"));
+    let wide = 2.0 * step;
+    (low, high) = ((low / wide).floor() * wide, (high / wide).floor() * wide);
+    let mut quantiser = operations[AT as usize].clone();
+    (quantiser[0], quantiser[1]) = (serde_json::json!([AT]), 3.into());
+    (quantiser[2], quantiser[3]) = (serde_json::json!([0]), serde_json::json!([low, high, wide]));
+    operations.insert(AT as usize + 1, quantiser);
+    for source in model["model"][2].as_array_mut().expect("outputs") {
+        if let Some(operation) = source.as_u64() {
+            *source = moved(operation).into();
+        }
+    }
+    std::fs::write(folder.path().join("new.json"), model.to_string()).expect("written");
+    run(&["old.json", "-o", "old.v", "-q", "--stages", "3", "--top", "m"]);
+    run(&["new.json", "-o", "new.v", "-q", "--stages", "3", "--top", "m", "--names-from", "old.v"]);
+    let (old, new) = (read("old.v"), read("new.v"));
+    let old: std::collections::BTreeSet<&str> = old.lines().collect();
+    let changed = new.lines().filter(|line| !old.contains(line)).count();
+    assert!(changed < 250, "{changed} of {} lines", new.lines().count());
+}
+
 /// A variable of an `always_ff` has one driver: registers with power-on values have another process.
 #[test]
 fn registers_with_power_on_values_have_no_always_ff() {
