@@ -19,7 +19,8 @@ mkdir -p "$kept"
 echo "nightly: seed $seed (SEED=$seed scripts/nightly.sh repeats this run); kept in $kept"
 export ALIR2HDL_NIGHTLY=1 PROPTEST_RNG_SEED="$seed" PROPTEST_CASES="${PROPTEST_CASES:-2000}"
 
-filter="test(${1:-})"
+filter="all()"
+[ $# = 0 ] || filter="test($1)"
 left_out=""
 if [ -z "${ALIR2HDL_LARGE_MODELS:-}" ]; then
     left_out="scale_ alkaid_every cpp_headers_of_all every_network"

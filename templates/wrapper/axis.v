@@ -46,11 +46,15 @@ module {{ v.top }} (
 
     // Transfers enter the core as they arrive: the first when the core accepts a sample, the others in the clocks after
     // it; those that are missing after an early tlast are zero
-    {{ w.reg }} {{ beats.range }}sample_beats = {{ beats.zero }};
-    {{ w.reg }} ended = 1'b0;
+    {{ w.reg }} {{ beats.range }}sample_beats;
+    {{ w.reg }} ended;
 {%- if let Some(user) = v.user %}
     {{ w.reg }} {{ user }}sample_user;
 {%- endif %}
+    initial begin
+        sample_beats = {{ beats.zero }};
+        ended = 1'b0;
+    end
     {{ w.wire }} first = sample_beats == {{ beats.zero }};
     {{ w.wire }} last = sample_beats == {{ beats.last }};
     {{ w.wire }} waits = ~first & ~ended & ~{{ v.names.input }}_tvalid;
@@ -86,16 +90,25 @@ module {{ v.top }} (
 {%- else if let Some(beats) = v.in_beats %}
 
     // Transfers of a sample; those that are missing after an early tlast are zero
-    {{ w.reg }} {{ v.sample }}{{ v.gathered }} = {{ v.no_sample }};
-    {{ w.reg }} {{ beats.counter.range }}sample_beats = {{ beats.counter.zero }};
-    {{ w.reg }} {{ v.gathered }}_valid = 1'b0;
+    {{ w.reg }} {{ v.sample }}{{ v.gathered }};
+    {{ w.reg }} {{ beats.counter.range }}sample_beats;
+    {{ w.reg }} {{ v.gathered }}_valid;
     {{ w.reg }} {{ v.flag_bits }}{{ v.gathered }}_flags;
 {%- if v.keeps %}
-    {{ w.reg }} {{ v.sample }}sample = {{ v.no_sample }};
-    {{ w.reg }} sample_valid = 1'b0;
+    {{ w.reg }} {{ v.sample }}sample;
+    {{ w.reg }} sample_valid;
     {{ w.reg }} {{ v.flag_bits }}sample_flags;
     {{ w.wire }} gathered_leaves = {{ v.sample_leaves }} | ~sample_valid;
 {%- endif %}
+    initial begin
+        {{ v.gathered }} = {{ v.no_sample }};
+        sample_beats = {{ beats.counter.zero }};
+        {{ v.gathered }}_valid = 1'b0;
+{%- if v.keeps %}
+        sample = {{ v.no_sample }};
+        sample_valid = 1'b0;
+{%- endif %}
+    end
     {{ w.wire }} accept = {{ v.names.input }}_tvalid & {{ v.names.input }}_tready;
     {{ w.wire }} complete = {{ v.names.input }}_tlast | (sample_beats == {{ beats.counter.last }});
     {{ w.wire }} take = accept & complete;
@@ -187,8 +200,9 @@ module {{ v.top }} (
 {%- if v.latency > 0 %}
 
     // Valid flag, tlast and tuser of each sample in the pipeline
-    {{ w.reg }} {{ v.valid.range }}valid = {{ v.valid.zero }};
+    {{ w.reg }} {{ v.valid.range }}valid;
     {{ w.reg }} {{ v.flags.range }}flags;
+    initial valid = {{ v.valid.zero }};
     {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (!{{ v.names.reset }}) valid <= {{ v.valid.zero }};
         else {% if v.waits %}if (advance) {% endif %}begin
@@ -213,10 +227,16 @@ module {{ v.top }} (
 
     // Output FIFO. A sample is accepted only if a slot is free for its result.
     {{ w.reg }} {{ v.word }}fifo [0:{{ fifo.last_place }}];
-    {{ w.reg }} {{ fifo.pointer.range }}put_at = {{ fifo.pointer.zero }};
-    {{ w.reg }} {{ fifo.pointer.range }}get_at = {{ fifo.pointer.zero }};
-    {{ w.reg }} {{ fifo.count.range }}held = {{ fifo.count.zero }};
-    {{ w.reg }} {{ fifo.count.range }}credits = {{ fifo.count.last }};
+    {{ w.reg }} {{ fifo.pointer.range }}put_at;
+    {{ w.reg }} {{ fifo.pointer.range }}get_at;
+    {{ w.reg }} {{ fifo.count.range }}held;
+    {{ w.reg }} {{ fifo.count.range }}credits;
+    initial begin
+        put_at = {{ fifo.pointer.zero }};
+        get_at = {{ fifo.pointer.zero }};
+        held = {{ fifo.count.zero }};
+        credits = {{ fifo.count.last }};
+    end
     {{ w.wire }} put = {{ v.done }}{% if v.passing.is_some() %} & advance{% endif %};
     {{ w.wire }} get;
     assign {{ v.names.input }}_tready = {% if v.passing.is_some() %}first ? core_ready & (credits != {{ fifo.count.zero }}) : ~ended{% else if v.gated %}(credits != {{ fifo.count.zero }}) & {% if v.in_beats.is_some() %}({{ v.leaves.unwrap_or_default() }} | ~{{ v.gathered }}_valid){% else %}core_ready{% endif %}{% else %}credits != {{ fifo.count.zero }}{% endif %};
@@ -244,7 +264,8 @@ module {{ v.top }} (
 
     // Result that is sent; the pipeline continues with the next one
     {{ w.reg }} {{ v.word }}result;
-    {{ w.reg }} result_valid = 1'b0;
+    {{ w.reg }} result_valid;
+    initial result_valid = 1'b0;
     {{ w.always_ff }} @(posedge {{ v.names.clock }}) begin
         if (result_free) result <= {{ v.outcome }};
     end
@@ -268,7 +289,8 @@ module {{ v.top }} (
     assign {{ a.target }} = {{ a.value }};
 {%- endfor %}
 {%- if let Some(beats) = v.out_beats %}
-    {{ w.reg }} {{ beats.counter.range }}beat = {{ beats.counter.zero }};
+    {{ w.reg }} {{ beats.counter.range }}beat;
+    initial beat = {{ beats.counter.zero }};
     {{ w.reg }} {{ v.out_data }}beat_data;
     {{ w.wire }} last_beat = beat == {{ beats.counter.last }};
     always @* begin

@@ -186,7 +186,7 @@ fn random_programs_are_computed_exactly_at_every_interval() {
         let interval = [2, 3, 4, 5, 7, 8, 16, 25, 33, 64][(seed % 10) as usize];
         held(&model, interval, Engine::Auto, seed);
     }
-    // Bits of wide types, of which only intervals show that they are units of the sign.
+    // Bits of wide types, of which only intervals show that they are copies of the sign.
     let (model, interval) = any(5057);
     assert!(held(&model, interval, Engine::Mixed, 5057));
 }
