@@ -237,9 +237,7 @@ fn sim_axis_both_verilogs_are_the_same_hardware() {
         assert!(verilog.contains("$"), "{verilog}");
         assert_eq!(verilog, cells(Language::SystemVerilog, "-sv"), "{:?}", case.axis);
         let text = case.axis.text(Language::SystemVerilog);
-        let old = ["reg ", "always @("]
-            .iter()
-            .find(|word| text.lines().any(|l| l.trim_start().starts_with(**word)));
+        let old = ["reg ", "always @("].iter().find(|word| text.lines().any(|l| l.trim_start().starts_with(**word)));
         assert_eq!(old, None, "{text}");
     }
 }
