@@ -97,8 +97,8 @@ fn a_wrapper_has_stream_ports_and_says_where_elements_are() {
     assert!(text.contains("module dut_core (") && text.contains("module dut ("));
     assert!(text.contains("input  wire [15:0] s_axis_tdata"));
     // Power-on values are those of the reset, and no block is nested without a reason.
-    assert!(text.contains("    reg [1:0] held = 2'd0;\n    reg [1:0] credits = 2'd2;\n"), "{text}");
-    assert!(text.contains("    reg [1:0] valid = {2{1'b0}};") && !text.contains("begin\n        begin"), "{text}");
+    assert!(text.contains("        held = 2'd0;\n        credits = 2'd2;\n    end"), "{text}");
+    assert!(text.contains("    initial valid = {2{1'b0}};") && !text.contains("begin\n        begin"), "{text}");
     for (arguments, said) in [
         (&["--wrapper", "axis", "--valid"][..], "at --valid: incompatible with --wrapper axis"),
         (&["--axis-width", "16"], "add --wrapper axis"),
