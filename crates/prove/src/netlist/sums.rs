@@ -341,11 +341,11 @@ impl<const N: usize> Cancellation<N> {
             self.variables.retain(all);
             let candidates = self.candidates(sweep, all, tried);
             let highest = all.numbers().map(|number| self.variables.node(number)).max().unwrap_or_default();
-            choices += usize::from(candidates.len() > 1);
+            let is_choice = candidates.len() > 1;
+            choices += usize::from(is_choice);
             if candidates.is_empty() || self.residual.len() > terms || choices > MOST_CHOICES || work > MOST_WORK {
                 break;
             }
-            let is_choice = candidates.len() > 1;
             let mut best: Option<((bool, isize), u32, By, Replacement<N>)> = None;
             for variable in candidates {
                 sweep.spend(4 + self.residual.len() as u64 / 4);
@@ -389,8 +389,8 @@ impl<const N: usize> Cancellation<N> {
         (!self.variables.is_exhausted()).then_some(false)
     }
 
-    /// The highest variable that is no bit of an adder, else at most `tried` bits of adders: what the others are made
-    /// of may still cancel, and adders are made of much more.
+    /// The highest variable that is no bit of an adder, else at most `tried` bits of adders: definitions of other
+    /// variables may still cancel, and those of adders have many more terms.
     fn candidates(&self, sweep: &Sweep<'_>, all: Monomial<N>, tried: usize) -> Vec<u32> {
         let nodes = || all.numbers().map(|number| self.variables.node(number));
         let is_open = |node: u32| !self.kept.contains(&node) && !sweep.is_input(node);
@@ -412,7 +412,7 @@ impl<const N: usize> Cancellation<N> {
         {
             return Some((By::Adder, Replacement::Change(change)));
         }
-        // A bit of the RTL that a cell computes is also what the cell makes it of.
+        // A bit of the RTL that a cell computes is also the function of the cell.
         let own = definition(sweep, variable).map(|own| (own, By::Gates));
         let (definition, by) = own.or_else(|| {
             let nets = sweep.matched(variable).to_vec();
@@ -422,6 +422,11 @@ impl<const N: usize> Cancellation<N> {
             })
         })?;
         Some((by, Replacement::Value(definition)))
+    }
+
+    /// Monomial of a node alone, if it is a variable.
+    fn alone(&self, node: u32) -> Option<Monomial<N>> {
+        self.variables.known(node).map(Monomial::variable)
     }
 
     /// The monomial that is a variable of the polynomial, and the terms with it.
@@ -442,10 +447,9 @@ impl<const N: usize> Cancellation<N> {
             return None;
         }
         let (residual, bits, mask) = (&self.residual, self.residual.bits(), self.residual.mask());
-        let alone = |node: u32| self.variables.known(node).map(Monomial::variable);
         // Factor of a bit alone, 0 if it is not there.
         let factor_of = |bit: Lit| {
-            let own = alone(bit.node()).map_or(0, |monomial| residual.factor(&monomial));
+            let own = self.alone(bit.node()).map_or(0, |monomial| residual.factor(&monomial));
             if bit.is_negated() { own.wrapping_neg() & mask } else { own }
         };
         // The factor of the word: the one that most of the bits agree with that no operand has. The lowest bits may
@@ -494,8 +498,7 @@ impl<const N: usize> Cancellation<N> {
         change.add_function(&mut self.variables, &Function::literal(adder.carry), (Monomial::ONE, factor))?;
         // The bit alone is gone, and no higher one came instead.
         let is_there = |node: u32| {
-            let alone = self.variables.known(node).map(Monomial::variable);
-            alone.is_some_and(|m| self.residual.factor(&m).wrapping_add(change.factor(&m)) & mask != 0)
+            self.alone(node).is_some_and(|m| self.residual.factor(&m).wrapping_add(change.factor(&m)) & mask != 0)
         };
         let mut lits = [&adder.a, &adder.b, &adder.out].into_iter().flatten().chain([&adder.carry]);
         let is_lower = !is_there(variable) && !lits.any(|bit| bit.node() > highest && is_there(bit.node()));
@@ -547,9 +550,10 @@ mod tests {
     use alir_core::ir::{Builder, Op, Output};
     use alir_core::num::{Interval, SplitMix};
 
+    const BITS: usize = 7;
+
     /// Sum of three or four words in a random order, and the same sum from compressors and a carry chain.
     struct Case {
-        bits: usize,
         words: usize,
         /// Words whose negative values are replaced by 0.
         rectified: [bool; 4],
@@ -572,27 +576,26 @@ mod tests {
     }
 
     impl Case {
-        fn random(random: &mut SplitMix, bits: usize) -> Case {
+        fn random(random: &mut SplitMix) -> Case {
             let words = 3 + random.below(2) as usize;
             let mut order: Vec<usize> = (0..words).collect();
             for i in (1..words).rev() {
                 order.swap(i, random.below(i as u64 + 1) as usize);
             }
             let rectified = [(); 4].map(|()| random.below(2) == 1);
-            Case { bits, words, rectified, order, first: random.below(2) as usize, wrong: None }
+            Case { words, rectified, order, first: random.below(2) as usize, wrong: None }
         }
 
         /// Number of bits, from the lowest on, that are proved to be those of the RTL; the next one is not.
         fn proved_bits(&self) -> usize {
-            let bits = self.bits;
-            let model = model(self.words, bits);
+            let model = model(self.words, BITS);
             let mut sweep = Sweep::new(&model, Limits::default(), 100_000_000);
-            let width = bits + 2;
+            let width = BITS + 2;
             // Rectified words have no sign; the others are read without one.
             let operands: Vec<Vec<Lit>> = (0..self.words)
                 .map(|i| {
                     let word = sweep.inputs[i].clone();
-                    let sign = word[bits - 1];
+                    let sign = word[BITS - 1];
                     let bit = |sweep: &mut Sweep<'_>, bit: Lit| match self.rectified[i] {
                         true => sweep.words.aig.and(bit, !sign),
                         false => bit,
@@ -645,9 +648,8 @@ mod tests {
     #[test]
     fn sums_from_compressors_are_those_of_adders() {
         let mut random = SplitMix::new(7);
-        let cases: Vec<Case> = (0..20).map(|_| Case::random(&mut random, 7)).collect();
-        let (whole, open): (Vec<&Case>, Vec<&Case>) =
-            cases.iter().partition(|case| case.proved_bits() == case.bits + 2);
+        let cases: Vec<Case> = (0..20).map(|_| Case::random(&mut random)).collect();
+        let (whole, open): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| case.proved_bits() == BITS + 2);
         // Where the RTL adds the words of the first compressor first and the last word last, carries may stay unknown.
         assert!(whole.len() >= 17, "only {} of 20", whole.len());
         assert!(open.iter().all(|case| case.words > 3));
@@ -658,8 +660,8 @@ mod tests {
         let mut random = SplitMix::new(8);
         let mut reached = 0;
         for i in 0..20 {
-            let mut case = Case::random(&mut random, 7);
-            let wrong = random.below(case.bits as u64 - 1) as usize;
+            let mut case = Case::random(&mut random);
+            let wrong = random.below(BITS as u64 - 1) as usize;
             case.wrong = Some(wrong);
             let proved = case.proved_bits();
             assert!(proved <= wrong + 1, "case {i}");
@@ -667,6 +669,7 @@ mod tests {
         }
         assert!(reached >= 17, "only {reached} of 20");
     }
+
     #[test]
     fn wide_sums_have_more_variables() {
         let model = model(1, 4);
