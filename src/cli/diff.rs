@@ -434,7 +434,7 @@ fn compare_machines(a: &Machine, b: &Machine, cycles: usize, seed: u64) -> Diffe
     }
     if comparable {
         let inputs = machine_stimulus(a, cycles, seed);
-        let runs = [a, b].map(|machine| MachineRun::golden(machine, inputs.clone()));
+        let runs = [a, b].map(|machine| MachineRun::interpreted(machine, inputs.clone()));
         let flat =
             |machine: &Machine, ids: &[SignalId]| ids.iter().flat_map(|&id| types(machine, id)).collect::<Vec<_>>();
         let of_element: Vec<String> = of_a[1]

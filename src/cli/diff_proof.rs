@@ -237,7 +237,7 @@ pub(super) fn prove_machines(a: &Machine, b: &Machine, effort: ProofBudget) -> D
 fn confirmed(a: &Machine, b: &Machine, inputs: Vec<Vec<BigInt>>) -> DiffProof {
     let width = inputs.first().map_or(0, Vec::len);
     let rows = Rows::new(width, inputs.clone());
-    let runs = [a, b].map(|machine| MachineRun::golden(machine, rows.clone()));
+    let runs = [a, b].map(|machine| MachineRun::interpreted(machine, rows.clone()));
     let mut names = Vec::new();
     for id in a.outputs() {
         let signal = a.signal(id);

@@ -34,7 +34,7 @@ impl MachineRun {
     ///
     /// # Panics
     /// If a row does not have a raw value for each input element.
-    pub fn golden(machine: &Machine, inputs: Rows) -> MachineRun {
+    pub fn interpreted(machine: &Machine, inputs: Rows) -> MachineRun {
         let ports: Vec<SignalId> = machine.inputs().collect();
         let outputs: Vec<SignalId> = machine.outputs().collect();
         let mut sim = Simulation::new(machine, LookupMiss::Zero);

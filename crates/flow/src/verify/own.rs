@@ -360,7 +360,7 @@ pub fn machine_run(
     seed: u64,
 ) -> Result<OwnRun, Diagnostic> {
     let Some(files) = files else {
-        let run = MachineRun::golden(machine, machine_stimulus(machine, cycles, seed));
+        let run = MachineRun::interpreted(machine, machine_stimulus(machine, cycles, seed));
         return Ok(OwnRun { run, dissents: Dissents::default(), notes: Diagnostics::default() });
     };
     read_run(machine, files, cycles)
@@ -382,7 +382,7 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
     if inputs.is_empty() {
         return Err(no_samples(&files.input.map_or_else(String::new, |path| path.display().to_string())));
     }
-    let run = MachineRun::golden(machine, inputs);
+    let run = MachineRun::interpreted(machine, inputs);
     let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default(), notes }) };
     let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(about_outputs)?;
     let mut found = Found::new(path, run.outputs());

@@ -124,7 +124,7 @@ impl Drawing {
     }
 
     /// The drawing of a program whose parts share hardware: a column for each clock of a sample in which something is
-    /// computed. What it is made of says which unit of which group computes it.
+    /// computed. The origin of a value names its unit and the group of that.
     pub fn from_plan(model: &Model, plan: &Plan, delay: &dyn Delay, unit: &'static str, layers: &Layers) -> Drawing {
         let placed = reuse::placements(model, plan);
         let mut clocks: Vec<u32> = placed.iter().flatten().map(Placement::clock).collect();
