@@ -16,6 +16,11 @@
 //! difference) and that yosys' `alumacc` does not merge into multi-operand adders, which would cost the LUTs their
 //! place.
 //!
+//! The first partial sum of a chain has six bits, a LUT alone. In a chain of seven to nine bits, that LUT and the one
+//! of the only adder compute a function that ABC (in yosys) rather puts into up to eight LUTs and multiplexers, for
+//! less delay. So these chains begin with one bit: a carry chain separates the two LUTs, and the number of LUTs is
+//! equal.
+//!
 //! `bitsums4` is for devices with four-input LUTs, whose adders take no function: partial sums of four bits are tables
 //! in front of adders.
 
@@ -37,11 +42,23 @@ struct LutFamily {
     is_in_adder: bool,
 }
 
+impl LutFamily {
+    /// Bits of the first partial sum of a chain of `bits` bits.
+    fn first_bits(self, bits: usize) -> usize {
+        match self.is_in_adder && (self.inputs + 1..=MAX_MULTIPLEXED).contains(&bits) {
+            true => 1,
+            false => self.inputs.min(bits),
+        }
+    }
+}
+
 /// AMD and others with LUTs of six inputs.
 const SIX_INPUTS: LutFamily = LutFamily { inputs: 6, addend_inputs: 5, is_in_adder: true };
 /// ECP5 and iCE40.
 const FOUR_INPUTS: LutFamily = LutFamily { inputs: 4, addend_inputs: 4, is_in_adder: false };
 
+/// Most inputs of a function that synthesis may compute with LUTs of six inputs and the multiplexers that follow them.
+const MAX_MULTIPLEXED: usize = 9;
 /// Largest magnitude of a partial sum: entries of tables are 32-bit numbers.
 const MAX_SUM: i128 = 1 << 29;
 /// Widest value that enters bit by bit.
@@ -306,7 +323,7 @@ impl Chains {
         for left in (1..=count).rev() {
             let (own, others) = rest.split_at(rest.len().div_ceil(left));
             rest = others;
-            let (first, more) = own.split_at(own.len().min(family.inputs));
+            let (first, more) = own.split_at(family.first_bits(own.len()));
             let sum = |bits: &[WeightedBit]| PartialSum { bits: bits.to_vec() };
             chains.push([first].into_iter().chain(more.chunks(family.addend_inputs)).map(sum).collect());
         }
@@ -540,6 +557,23 @@ mod tests {
             }
         }
         assert!(changed > 20, "{changed}");
+    }
+
+    #[test]
+    fn chains_of_seven_to_nine_bits_begin_with_one_bit() {
+        for inputs in 6..=11 {
+            let mut builder = Builder::new(vec![0; inputs]);
+            let mut input = |input| builder.op(Op::Input { input }, Interval::new(0, 1, 0));
+            let x: Vec<_> = (0..inputs as u32).map(&mut input).collect();
+            let mut count = x[0];
+            for (hi, &b) in (2..).zip(&x[1..]) {
+                count = builder.op(Op::Add { a: count, b, shift: 0 }, Interval::new(0, hi, 0));
+            }
+            builder.output(Output { source: Some(count), shift: 0, neg: false });
+            let after = passes::run(&builder.finish().expect("a valid program"), &["ranges", "bitsums", "dce"]).0;
+            let first = after.tables().first().map_or(0, |table| table.entries.len());
+            assert_eq!(first, if (7..=9).contains(&inputs) { 2 } else { 64 }, "{inputs} bits");
+        }
     }
 
     #[test]
