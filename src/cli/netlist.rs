@@ -91,6 +91,10 @@ impl NetlistArgs {
     }
 }
 
+/// Signals of a netlist that the budget of a proof is for: the comparison with RTL takes time in proportion to the size
+/// (`jet_mlp`, 20,000 signals: half of the budget).
+const SIGNALS_PER_BUDGET: u64 = 10_000;
+
 /// Optimisation levels whose RTL is tried as a hint where none is given: netlists carry no comments of ours.
 const LEVELS: [u8; 3] = [1, 2, 0];
 
@@ -140,7 +144,8 @@ impl NetlistArgs {
                     continue;
                 }
             }
-            let own = Request { work: request.work.map(|work| work / 2), ..request.clone() };
+            let parts = 1 + netlist.signals().len() as u64 / SIGNALS_PER_BUDGET;
+            let own = Request { work: request.work.map(|work| work.saturating_mul(parts)), ..request.clone() };
             let (mut report, engine) = prove_against_rtl(model, &netlist, &hint, &own, solvers());
             // A proof without the RTL does not look at outputs before the first sample.
             if !matches!(report.verdict, Verdict::Unknown { .. }) || (is_given && report.control_open) {
