@@ -48,11 +48,11 @@ say "licences of the dependencies"
 python3 scripts/licences.py > "$dist/THIRD_PARTY_LICENCES.txt"
 
 say "program"
-cargo zigbuild --release --locked --target "$target.$glibc" --bin alir2hdl
-program=$CARGO_TARGET_DIR/$target/release/alir2hdl
+cargo zigbuild --profile distribution --locked --target "$target.$glibc" --bin alir2hdl
+program=$CARGO_TARGET_DIR/$target/distribution/alir2hdl
 
 say "wheel"
-maturin build --release --locked --zig --target "$target" --compatibility manylinux2014 --out "$dist"
+maturin build --profile distribution --locked --zig --target "$target" --compatibility manylinux2014 --out "$dist"
 wheel=$(echo "$dist"/alir2hdl-"$version"-*.whl)
 auditwheel show "$wheel" > "$dist/auditwheel.txt"
 grep -q 'manylinux_2_17_x86_64' "$dist/auditwheel.txt" || { cat "$dist/auditwheel.txt" >&2; fail "the wheel needs a newer glibc"; }

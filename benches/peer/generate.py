@@ -4,7 +4,7 @@ Usage: generate.py [--stages N] [--repeat K] [--wall] MODEL...
 
 Each measurement runs in a process of its own. The peer's time starts after import and load and covers the constructor and
 write(); its memory is what those two add to the process's peak. Ours is everything: reading, checking, scheduling, writing.
-Seconds are CPU time; with --wall, wall time.
+Seconds are CPU time; with --wall, wall time. ALIR2HDL is the program, by default the release build.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ROOT / 'target/release/alir2hdl'
+OURS = Path(os.environ.get('ALIR2HDL', ROOT / 'target/release/alir2hdl'))
 
 
 def peer_child(model: str, stages: int, wall: bool) -> None:

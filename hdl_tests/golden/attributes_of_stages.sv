@@ -2,7 +2,7 @@
 // attributes_of_stages: 2 operations, 1 input, 1 output, 1 table
 // latency 2 clocks, initiation interval 1
 // 2 pipeline stages, each ending in registers
-// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K; romN is the table that operation N reads first
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[3:0], u4.0
 //   out[0]: model_out[7:0], u8.0
@@ -33,29 +33,29 @@ module attributes_of_stages_stage_2 (
     // Stage 2
     (* rom_style = "distributed", romstyle = "logic", syn_romstyle = "logic", keep = "true", syn_keep = 1 *)
     wire logic [7:0] v1;
-    assign v1 = rom0(v0_s1);  // lookup v0 in table 0, u8.0 [0, 225]
+    assign v1 = rom1(v0_s1);  // lookup v0, u8.0 [0, 225]
 
     // Tables
-    function automatic logic [7:0] rom0;  // table 0: 16 words of 8 bits
+    function automatic logic [7:0] rom1;  // table: 16 words of 8 bits
         input [3:0] rom_address;
         (* romstyle = "logic" *) case (rom_address)
-            4'd0: rom0 = 8'h00;
-            4'd1: rom0 = 8'h01;
-            4'd2: rom0 = 8'h04;
-            4'd3: rom0 = 8'h09;
-            4'd4: rom0 = 8'h10;
-            4'd5: rom0 = 8'h19;
-            4'd6: rom0 = 8'h24;
-            4'd7: rom0 = 8'h31;
-            4'd8: rom0 = 8'h40;
-            4'd9: rom0 = 8'h51;
-            4'd10: rom0 = 8'h64;
-            4'd11: rom0 = 8'h79;
-            4'd12: rom0 = 8'h90;
-            4'd13: rom0 = 8'ha9;
-            4'd14: rom0 = 8'hc4;
-            4'd15: rom0 = 8'he1;
-            default: rom0 = 8'h00;
+            4'd0: rom1 = 8'h00;
+            4'd1: rom1 = 8'h01;
+            4'd2: rom1 = 8'h04;
+            4'd3: rom1 = 8'h09;
+            4'd4: rom1 = 8'h10;
+            4'd5: rom1 = 8'h19;
+            4'd6: rom1 = 8'h24;
+            4'd7: rom1 = 8'h31;
+            4'd8: rom1 = 8'h40;
+            4'd9: rom1 = 8'h51;
+            4'd10: rom1 = 8'h64;
+            4'd11: rom1 = 8'h79;
+            4'd12: rom1 = 8'h90;
+            4'd13: rom1 = 8'ha9;
+            4'd14: rom1 = 8'hc4;
+            4'd15: rom1 = 8'he1;
+            default: rom1 = 8'h00;
         endcase
     endfunction
 

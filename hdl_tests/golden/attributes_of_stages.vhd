@@ -2,7 +2,7 @@
 -- attributes_of_stages: 2 operations, 1 input, 1 output, 1 table
 -- latency 2 clocks, initiation interval 1
 -- 2 pipeline stages, each ending in registers
--- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K; romN is the table that operation N reads first
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[3:0], u4.0
 --   out[0]: model_out[7:0], u8.0
@@ -70,8 +70,8 @@ architecture rtl of attributes_of_stages_stage_2 is
     attribute romstyle : string;
     attribute syn_romstyle : string;
 
-    type rom0_words is array (0 to 15) of std_logic_vector(7 downto 0);
-    constant rom0 : rom0_words := (  -- table 0: 16 words of 8 bits
+    type rom1_words is array (0 to 15) of std_logic_vector(7 downto 0);
+    constant rom1 : rom1_words := (  -- table: 16 words of 8 bits
         "00000000",
         "00000001",
         "00000100",
@@ -103,7 +103,7 @@ architecture rtl of attributes_of_stages_stage_2 is
 begin
 
     -- Stage 2
-    v1 <= unsigned(rom0(to_integer(to_01(v0_s1))));  -- lookup v0 in table 0, u8.0 [0, 225]
+    v1 <= unsigned(rom1(to_integer(to_01(v0_s1))));  -- lookup v0, u8.0 [0, 225]
 
     -- Registers after stage 2, 8 bits
     process (clk)

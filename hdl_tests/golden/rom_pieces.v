@@ -2,7 +2,7 @@
 // rom_pieces: 4 operations, 2 inputs, 2 outputs, 2 tables
 // latency 1 clock, initiation interval 1
 // 1 pipeline stage, ending in registers
-// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
+// names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K; romN is the table that operation N reads first
 // elements: port bits, type (s signed, u unsigned, width, fractional bits)
 //   inp[0]: model_inp[5:0], s6.0
 //   inp[1]: model_inp[12:6], u7.0
@@ -12,7 +12,7 @@
 `default_nettype none
 
 (* keep_hierarchy = "yes" *)
-module rom_pieces_rom0_level_1 (
+module rom_pieces_rom2_level_1 (
     input  wire [4:0] x,
     output wire [18:0] y
 );
@@ -57,7 +57,7 @@ module rom_pieces_rom0_level_1 (
 endmodule
 
 (* keep_hierarchy = "yes" *)
-module rom_pieces_rom0_level_2 (
+module rom_pieces_rom2_level_2 (
     input  wire [20:0] x,
     output wire [10:0] y
 );
@@ -85,14 +85,14 @@ module rom_pieces_rom0_level_2 (
     assign y[10] = t10[{x[20], x[19], x[1], x[0]}];
 endmodule
 
-module rom_pieces_rom0 (
+module rom_pieces_rom2 (
     input  wire [5:0] address,
     output wire [7:0] word
 );
     wire [18:0] level_1;
-    rom_pieces_rom0_level_1 u_level_1 (.x({address[4], address[3], address[2], address[1], address[0]}), .y(level_1));
+    rom_pieces_rom2_level_1 u_level_1 (.x({address[4], address[3], address[2], address[1], address[0]}), .y(level_1));
     wire [10:0] level_2;
-    rom_pieces_rom0_level_2 u_level_2 (.x({level_1[18], level_1[17], level_1[16], level_1[15], level_1[14], level_1[13],
+    rom_pieces_rom2_level_2 u_level_2 (.x({level_1[18], level_1[17], level_1[16], level_1[15], level_1[14], level_1[13],
         address[2], level_1[12], level_1[11], level_1[10], level_1[9], level_1[8], level_1[7], level_1[6],
         level_1[5], level_1[4], address[1], level_1[3], address[3], address[0], address[4]}), .y(level_2));
     wire [15:0] t1 = 16'h44cc;
@@ -115,7 +115,7 @@ module rom_pieces_rom0 (
 endmodule
 
 (* keep_hierarchy = "yes" *)
-module rom_pieces_rom1_level_1 (
+module rom_pieces_rom3_level_1 (
     input  wire [3:0] x,
     output wire [1:0] y
 );
@@ -125,13 +125,13 @@ module rom_pieces_rom1_level_1 (
     assign y[1] = t1[{x[3], x[2], x[1], x[0]}];
 endmodule
 
-module rom_pieces_rom1 (
+module rom_pieces_rom3 (
     input  wire [6:0] address,
     output wire [2:0] word
 );
     wire unused_bits = &{1'b0, address[0]};
     wire [1:0] level_1;
-    rom_pieces_rom1_level_1 u_level_1 (.x({address[5], address[4], address[2], address[1]}), .y(level_1));
+    rom_pieces_rom3_level_1 u_level_1 (.x({address[5], address[4], address[2], address[1]}), .y(level_1));
     wire [15:0] t2 = 16'h09d6;
     wire p2 = t2[{level_1[1], level_1[0], address[6], address[3]}];
     wire [15:0] t3 = 16'h0629;
@@ -154,9 +154,9 @@ module rom_pieces (
 
     // Stage 1
     wire [7:0] v2;
-    rom_pieces_rom0 u_v2 (.address(v0), .word(v2));  // lookup v0 in table 0, s8.0 [-82, 81]
+    rom_pieces_rom2 u_v2 (.address(v0), .word(v2));  // lookup v0, s8.0 [-82, 81]
     wire [2:0] v3;
-    rom_pieces_rom1 u_v3 (.address(v1), .word(v3));  // lookup v1 in table 1, u3.0 [0, 7]
+    rom_pieces_rom3 u_v3 (.address(v1), .word(v3));  // lookup v1, u3.0 [0, 7]
 
     // Registers after stage 1, 11 bits
     reg [7:0] v2_s1;

@@ -2,7 +2,7 @@
 -- rom_pieces: 4 operations, 2 inputs, 2 outputs, 2 tables
 -- latency 1 clock, initiation interval 1
 -- 1 pipeline stage, ending in registers
--- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K
+-- names: NAME_a, NAME_b, ... compute parts of NAME; NAME_sK is NAME in the registers after stage K; romN is the table that operation N reads first
 -- elements: port bits, type (s signed, u unsigned, width, fractional bits)
 --   inp[0]: model_inp[5:0], s6.0
 --   inp[1]: model_inp[12:6], u7.0
@@ -13,14 +13,14 @@ library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity rom_pieces_rom0_level_1 is
+entity rom_pieces_rom2_level_1 is
     port (
         x : in  unsigned(4 downto 0);
         y : out unsigned(18 downto 0)
     );
-end entity rom_pieces_rom0_level_1;
+end entity rom_pieces_rom2_level_1;
 
-architecture rtl of rom_pieces_rom0_level_1 is
+architecture rtl of rom_pieces_rom2_level_1 is
     attribute keep_hierarchy : string;
     attribute keep_hierarchy of rtl : architecture is "yes";
     constant t0 : unsigned(15 downto 0) := x"fe00";
@@ -68,14 +68,14 @@ library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity rom_pieces_rom0_level_2 is
+entity rom_pieces_rom2_level_2 is
     port (
         x : in  unsigned(20 downto 0);
         y : out unsigned(10 downto 0)
     );
-end entity rom_pieces_rom0_level_2;
+end entity rom_pieces_rom2_level_2;
 
-architecture rtl of rom_pieces_rom0_level_2 is
+architecture rtl of rom_pieces_rom2_level_2 is
     attribute keep_hierarchy : string;
     attribute keep_hierarchy of rtl : architecture is "yes";
     constant t0 : unsigned(15 downto 0) := x"1a6f";
@@ -107,14 +107,14 @@ library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity rom_pieces_rom0 is
+entity rom_pieces_rom2 is
     port (
         address : in  unsigned(5 downto 0);
         word : out unsigned(7 downto 0)
     );
-end entity rom_pieces_rom0;
+end entity rom_pieces_rom2;
 
-architecture rtl of rom_pieces_rom0 is
+architecture rtl of rom_pieces_rom2 is
     signal inputs_1 : unsigned(4 downto 0);
     signal level_1 : unsigned(18 downto 0);
     signal inputs_2 : unsigned(20 downto 0);
@@ -137,10 +137,10 @@ architecture rtl of rom_pieces_rom0 is
     signal p37 : std_logic;
 begin
     inputs_1 <= address(4 downto 0);
-    u_level_1 : entity work.rom_pieces_rom0_level_1 port map (x => inputs_1, y => level_1);
+    u_level_1 : entity work.rom_pieces_rom2_level_1 port map (x => inputs_1, y => level_1);
     inputs_2 <= level_1(18 downto 13) & address(2 downto 2) & level_1(12 downto 4) &
         address(1 downto 1) & level_1(3 downto 3) & address(3 downto 3) & address(0 downto 0) & address(4 downto 4);
-    u_level_2 : entity work.rom_pieces_rom0_level_2 port map (x => inputs_2, y => level_2);
+    u_level_2 : entity work.rom_pieces_rom2_level_2 port map (x => inputs_2, y => level_2);
     p1 <= t1(to_integer(to_01(level_1(0 downto 0) & address(0 downto 0) & address(5 downto 4))));
     p3 <= t3(to_integer(to_01(level_1(0 downto 0) & level_1(1 downto 1) & address(5 downto 4))));
     p7 <= t7(to_integer(to_01(address(5 downto 5) & level_2(0 downto 0) & level_1(2 downto 2))));
@@ -163,14 +163,14 @@ library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity rom_pieces_rom1_level_1 is
+entity rom_pieces_rom3_level_1 is
     port (
         x : in  unsigned(3 downto 0);
         y : out unsigned(1 downto 0)
     );
-end entity rom_pieces_rom1_level_1;
+end entity rom_pieces_rom3_level_1;
 
-architecture rtl of rom_pieces_rom1_level_1 is
+architecture rtl of rom_pieces_rom3_level_1 is
     attribute keep_hierarchy : string;
     attribute keep_hierarchy of rtl : architecture is "yes";
     constant t0 : unsigned(15 downto 0) := x"4210";
@@ -184,14 +184,14 @@ library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 
-entity rom_pieces_rom1 is
+entity rom_pieces_rom3 is
     port (
         address : in  unsigned(6 downto 0);
         word : out unsigned(2 downto 0)
     );
-end entity rom_pieces_rom1;
+end entity rom_pieces_rom3;
 
-architecture rtl of rom_pieces_rom1 is
+architecture rtl of rom_pieces_rom3 is
     signal inputs_1 : unsigned(3 downto 0);
     signal level_1 : unsigned(1 downto 0);
     constant t2 : unsigned(15 downto 0) := x"09d6";
@@ -200,7 +200,7 @@ architecture rtl of rom_pieces_rom1 is
     signal p3 : std_logic;
 begin
     inputs_1 <= address(5 downto 4) & address(2 downto 1);
-    u_level_1 : entity work.rom_pieces_rom1_level_1 port map (x => inputs_1, y => level_1);
+    u_level_1 : entity work.rom_pieces_rom3_level_1 port map (x => inputs_1, y => level_1);
     p2 <= t2(to_integer(to_01(level_1(1 downto 0) & address(6 downto 6) & address(3 downto 3))));
     p3 <= t3(to_integer(to_01(level_1(1 downto 0) & address(6 downto 6) & address(3 downto 3))));
     word(0) <= p2;
@@ -240,8 +240,8 @@ begin
 
     -- Stage 1
     v2_address <= unsigned(v0);
-    u_v2 : entity work.rom_pieces_rom0 port map (address => v2_address, word => v2);  -- lookup v0 in table 0, s8.0 [-82, 81]
-    u_v3 : entity work.rom_pieces_rom1 port map (address => v1, word => v3);  -- lookup v1 in table 1, u3.0 [0, 7]
+    u_v2 : entity work.rom_pieces_rom2 port map (address => v2_address, word => v2);  -- lookup v0, s8.0 [-82, 81]
+    u_v3 : entity work.rom_pieces_rom3 port map (address => v1, word => v3);  -- lookup v1, u3.0 [0, 7]
 
     -- Registers after stage 1, 11 bits
     process (clk)

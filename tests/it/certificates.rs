@@ -381,7 +381,7 @@ fn a_mistake_in_any_construct_is_seen() {
         "lut_heavy",
         block,
         "m.v",
-        &[("rom3[7] = 10'h", "rom3[7] = ~10'h"), ("if (rst)", "if (!rst)"), ("rom3[9] =", "rom3[8] =")],
+        &[("rom2[7] = 10'h", "rom2[7] = ~10'h"), ("if (rst)", "if (!rst)"), ("rom2[9] =", "rom2[8] =")],
     );
     planted(
         "lut_heavy",

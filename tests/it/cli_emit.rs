@@ -212,7 +212,6 @@ fn programs_that_read_errors_get_those_of_the_command_line_too() {
     assert!(stdout.starts_with("alir2hdl "));
 }
 
-/// An operation inserted anywhere into a chain of equal ones renames no other signal.
 #[test]
 fn extensions_in_capitals_are_not_part_of_the_name() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -222,6 +221,7 @@ fn extensions_in_capitals_are_not_part_of_the_name() {
     assert!(text.contains("\nmodule sig (") || text.contains("\nmodule sig("), "{text}");
 }
 
+/// An operation inserted anywhere into a chain of equal ones renames no other signal.
 #[test]
 fn names_from_an_earlier_version_stay() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -331,6 +331,65 @@ fn names_stay_where_groups_of_unread_bits_change() {
     let old: std::collections::BTreeSet<&str> = old.lines().collect();
     let changed = new.lines().filter(|line| !old.contains(line)).count();
     assert!(changed < 250, "{changed} of {} lines", new.lines().count());
+}
+
+/// Look-up tables are named after their first reader: in whatever order the model lists them, and for all stages.
+#[test]
+fn names_of_tables_stay() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let lines = |model: &str, name: &str, more: &[&str]| -> Vec<String> {
+        let words = [&[model, "-o", name, "-q", "--top", "m"], more].concat();
+        let (code, _, said) = crate::common::run(folder.path(), &words);
+        assert_eq!(code, 0, "{said}");
+        let rtl = std::fs::read_to_string(folder.path().join(name)).expect("a file");
+        let comment = if name.ends_with("vhd") { "--" } else { "//" };
+        rtl.lines().filter(|line| !line.starts_with(comment)).map(str::to_owned).collect()
+    };
+    let (code, _, said) =
+        crate::common::run(folder.path(), &["convert", &crate::common::model("lut_heavy"), "old.json"]);
+    assert_eq!(code, 0, "{said}");
+    let text = std::fs::read_to_string(folder.path().join("old.json")).expect("a file");
+    let old: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    // The last table becomes the first one.
+    let mut rotated = old.clone();
+    let tables = rotated["model"][8].as_array_mut().expect("tables");
+    tables.rotate_right(1);
+    let count = tables.len() as u64;
+    for lookup in rotated["model"][5].as_array_mut().expect("operations").iter_mut().filter(|one| one[1] == 8) {
+        lookup[2][0] = ((lookup[2][0].as_u64().expect("a table") + 1) % count).into();
+    }
+    std::fs::write(folder.path().join("rotated.json"), rotated.to_string()).expect("written");
+    for name in ["m.v", "m.sv", "m.vhd"] {
+        assert!(lines("old.json", name, &[]) == lines("rotated.json", name, &[]), "{name}");
+    }
+    let names = |more: &[&str]| -> std::collections::BTreeSet<String> {
+        let functions = lines("old.json", "m.v", more);
+        let names = functions.iter().filter_map(|line| line.split_once("function automatic [")?.1.split_once("] rom"));
+        names.map(|(_, rest)| rest.to_owned()).collect()
+    };
+    let combinational = names(&["-O0"]);
+    assert!(combinational.len() > 10 && combinational == names(&["-O0", "--stages", "3"]), "{combinational:?}");
+    // Operation 20 is operation 19 negated, for all that read it. The tables after it keep their names.
+    let mut negated = old;
+    let operations = negated["model"][5].as_array_mut().expect("operations");
+    for operand in operations.iter_mut().flat_map(|one| one[0].as_array_mut().expect("operands")) {
+        let value = operand.as_u64().expect("a number");
+        *operand = (value + u64::from(value >= 19)).into();
+    }
+    let [low, high, step] = [0, 1, 2].map(|at| operations[19][3][at].as_f64().expect("a number"));
+    operations.insert(20, serde_json::json!([[19], -2, [], [-high, -low, step], 0, 0]));
+    for source in negated["model"][2].as_array_mut().expect("outputs") {
+        let value = source.as_i64().expect("a number");
+        *source = (value + i64::from(value >= 19)).into();
+    }
+    std::fs::write(folder.path().join("negated.json"), negated.to_string()).expect("written");
+    let before: std::collections::BTreeSet<String> = lines("old.json", "old.v", &[]).into_iter().collect();
+    let after = lines("negated.json", "m.v", &["--names-from", "old.v"]);
+    let changed = after.iter().filter(|line| !before.contains(*line)).count();
+    // The entries of one table are those for the negated operand.
+    assert!(changed < 1200, "{changed} of {} lines", after.len());
+    let (code, said, _) = crate::common::run(folder.path(), &["prove", "negated.json", "m.v"]);
+    assert!(code == 0, "{said}");
 }
 
 /// A variable of an `always_ff` has one driver: registers with power-on values have another process.

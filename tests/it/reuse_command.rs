@@ -911,7 +911,10 @@ fn comments_are_about_the_model() {
     assert_eq!(run(folder.path(), &[&[model("var_mul").as_str()], &options[..]].concat()).0, 0);
     let rtl = fs::read_to_string(folder.path().join("v.v")).expect("RTL");
     assert!(!rtl.contains("  // input 1") && rtl.contains("  // input, s"), "inputs have numbers");
-    assert!(rtl.contains(", loaded while phase_is_0 and ce are 1"), "{rtl:.0}");
+    // The heading names the signal of the condition in the source, and its factors.
+    let heading = rtl.lines().find(|line| line.ends_with(" (phase_is_0 and ce) is 1")).expect("a heading");
+    let enable = heading.split_once(", loaded while ").and_then(|(_, rest)| rest.split(' ').next()).expect("a signal");
+    assert!(rtl.contains(&format!("if ({enable})")), "{heading}");
     assert!(!rtl.contains("1 words") && !rtl.contains("of 1 bits"), "plurals");
     let units: Vec<&str> = rtl.lines().filter(|line| line.starts_with("//   block ")).collect();
     assert!(!units.is_empty() && units.iter().all(|line| line.contains(", ") && line.matches(" v").count() > 1));

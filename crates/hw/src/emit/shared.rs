@@ -72,9 +72,10 @@ pub(super) fn group_heading(netlist: &Context<'_>, kind: Kind, group: &Group) ->
         Kind::Stage(stage) => format!("Registers after stage {stage}, {bits}"),
         Kind::Inputs | Kind::Logic => match group.enable.map(|enable| netlist.pieces(enable)) {
             Some(&[Piece::Bits { net, .. }]) => {
-                let conditions = conditions(netlist, net, CONDITIONS);
-                let verb = if conditions.len() == 1 { "is" } else { "are" };
-                format!("Registers, {bits}, loaded while {} {verb} 1", conditions.join(" and "))
+                let conditions = conditions(netlist, net, CONDITIONS).join(" and ");
+                let enable = netlist.read_name(net);
+                let meaning = if conditions == enable { String::new() } else { format!(" ({conditions})") };
+                format!("Registers, {bits}, loaded while {enable}{meaning} is 1")
             }
             _ => format!("Registers, {bits}"),
         },

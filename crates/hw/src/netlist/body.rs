@@ -33,6 +33,9 @@ struct LoweredNet {
 /// Marks a net that has lost bits from within.
 const SCATTERED: u32 = u32::MAX;
 
+/// Columns of a draft memory: the first one and their number.
+type Columns = (RomId, u32, u32);
+
 /// Finished nets, wiring and memories.
 pub(super) struct Body<'a> {
     draft: &'a Draft,
@@ -45,7 +48,9 @@ pub(super) struct Body<'a> {
     pub(super) pool: Pool,
     pub(super) roms: Vec<Rom>,
     /// Finished memories by draft memory and the columns kept.
-    rom_ids: FxHashMap<(RomId, u32, u32), RomId>,
+    rom_ids: FxHashMap<Columns, RomId>,
+    /// First net of the draft that reads each memory: it names the memory, whatever its stage.
+    first_readers: FxHashMap<Columns, NetId>,
     /// Nets whose sign is that of a value of the program; the others take theirs from their readers.
     typed: Vec<bool>,
 }
@@ -62,6 +67,7 @@ impl<'a> Body<'a> {
             pool: Pool::with_capacity(draft.pool.len()),
             roms: Vec::new(),
             rom_ids: FxHashMap::default(),
+            first_readers: first_readers(draft, demand),
             typed: Vec::new(),
         }
     }
@@ -136,20 +142,19 @@ impl<'a> Body<'a> {
     }
 
     /// Makes the finished form of a draft net that somebody reads. `port` tells where an input element is, `rom_name`
-    /// names the next memory. A register's next value and conditions are put in later ([`Body::complete`]), since they
-    /// may come from nets behind it.
+    /// names a memory by its first reader. A register's next value and conditions are put in later
+    /// ([`Body::complete`]), since they may come from nets behind it.
     pub(super) fn cell(
         &mut self,
         id: NetId,
         port: impl Fn(u32) -> (PortId, u32),
-        rom_name: impl FnMut(Origin) -> String,
+        rom_name: impl FnOnce(NetId) -> String,
         name: (u32, u32),
         comment: (u32, u32),
     ) -> NetId {
         let net = self.draft.nets[id.index()];
         let stage = net.stage;
-        let (bits, lowest) = (Select::Of(id), self.demand.run(Select::Of(id), 0, net.width).map_or(0, |r| r.0));
-        let width = self.demand.count(bits, net.width);
+        let (bits, (lowest, width)) = (Select::Of(id), demanded_columns(self.demand, id, net.width));
         // Where carries run, the demanded bits are the lowest ones.
         let low = Select::Low(width);
         let cell = match net.cell {
@@ -185,7 +190,7 @@ impl<'a> Body<'a> {
             Cell::ReduceAnd { a } => Cell::ReduceAnd { a: self.carry(a, Select::Low(a.width()), stage) },
             Cell::Rom { rom, addr } => {
                 let addr = self.carry(addr, Select::Low(addr.width()), stage);
-                Cell::Rom { rom: self.rom(rom, lowest, width, rom_name), addr }
+                Cell::Rom { rom: self.rom((rom, lowest, width), rom_name), addr }
             }
             Cell::Register { .. } => net.cell,
         };
@@ -278,26 +283,43 @@ impl<'a> Body<'a> {
     }
 
     /// The finished memory with some columns of a draft memory.
-    fn rom(&mut self, id: RomId, lowest: u32, width: u32, mut name: impl FnMut(Origin) -> String) -> RomId {
-        if let Some(&made) = self.rom_ids.get(&(id, lowest, width)) {
+    fn rom(&mut self, columns: Columns, name: impl FnOnce(NetId) -> String) -> RomId {
+        if let Some(&made) = self.rom_ids.get(&columns) {
             return made;
         }
+        let (id, lowest, width) = columns;
         let rom = &self.draft.roms[id.0 as usize];
         let mask = u64::MAX >> (64 - width);
         let words: Vec<u64> = rom.words.iter().map(|&w| (w >> lowest) & mask).collect();
         let made = RomId(self.roms.len() as u32);
-        let name = name(rom.origin);
-        let what = match rom.origin {
-            Origin::Table(table) => format!("table {table}"),
-            Origin::Product => "products of all factors".to_owned(),
-        };
+        let name = name(self.first_readers[&columns]);
+        let is_table = rom.origin == Origin::Table;
+        let what = if is_table { "table" } else { "products of all factors" };
         let [count, bits] = [(words.len(), "word"), (width as usize, "bit")].map(|(n, noun)| counted(n, noun));
         let comment = format!("{what}: {count} of {bits}");
-        let is_table = matches!(rom.origin, Origin::Table(_));
         self.roms.push(Rom { name, addr_width: rom.addr_width, word_width: width, words, is_table, comment });
-        self.rom_ids.insert((id, lowest, width), made);
+        self.rom_ids.insert(columns, made);
         made
     }
+}
+
+/// Returns the lowest demanded bit of a draft net of some width, and the number of demanded bits.
+fn demanded_columns(demand: &Demand, id: NetId, width: u32) -> (u32, u32) {
+    let bits = Select::Of(id);
+    (demand.run(bits, 0, width).map_or(0, |run| run.0), demand.count(bits, width))
+}
+
+/// Returns the first net that reads each memory.
+fn first_readers(draft: &Draft, demand: &Demand) -> FxHashMap<Columns, NetId> {
+    let mut first = FxHashMap::default();
+    // Most programs have no tables.
+    for (index, net) in (0..).zip(&draft.nets).filter(|_| !draft.roms.is_empty()) {
+        if let Cell::Rom { rom, .. } = net.cell {
+            let (lowest, width) = demanded_columns(demand, NetId(index), net.width);
+            first.entry((rom, lowest, width)).or_insert(NetId(index));
+        }
+    }
+    first
 }
 
 /// Returns the net whose highest bit extends some pieces above its bits.

@@ -211,7 +211,7 @@ impl Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
     /// A table of the model.
-    Table(u32),
+    Table,
     /// The products of small factors.
     Product,
 }
@@ -219,7 +219,7 @@ pub(super) enum Origin {
 /// A memory of the draft.
 #[derive(Clone, Debug)]
 pub(super) struct DraftRom {
-    /// Object that the memory was first created for.
+    /// Origin of the words.
     pub(super) origin: Origin,
     /// Bits of an address.
     pub(super) addr_width: u32,
@@ -236,7 +236,7 @@ impl DraftRom {
 
     fn equals(&self, other: &DraftRom) -> bool {
         // Products are logic whatever is asked of tables, so none is shared with a table.
-        (self.origin == Origin::Product) == (other.origin == Origin::Product)
+        self.origin == other.origin
             && (self.addr_width, self.word_width, &self.words) == (other.addr_width, other.word_width, &other.words)
     }
 }
@@ -301,9 +301,9 @@ mod tests {
     #[test]
     fn equal_memories_are_one() {
         let mut d = Draft::with_capacity(0);
-        let first = d.rom(Origin::Table(0), 3, 4, vec![1, 2, 0, 0]);
-        assert_eq!(d.rom(Origin::Table(1), 3, 4, vec![1, 2]), first);
-        assert_ne!(d.rom(Origin::Table(1), 3, 5, vec![1, 2]), first);
+        let first = d.rom(Origin::Table, 3, 4, vec![1, 2, 0, 0]);
+        assert_eq!(d.rom(Origin::Table, 3, 4, vec![1, 2]), first);
+        assert_ne!(d.rom(Origin::Table, 3, 5, vec![1, 2]), first);
         assert_ne!(d.rom(Origin::Product, 3, 4, vec![1, 2]), first);
         assert_eq!(d.roms[0].words, [1, 2]);
     }

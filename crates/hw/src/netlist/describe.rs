@@ -3,7 +3,7 @@
 //! Names come from the operation's place in the file that was read ([`alir_core::ir::Node::origin`]), so that neither
 //! optimisation nor another stage count renames other nets.
 
-use super::builder::{Origin, Owner};
+use super::builder::Owner;
 use super::cell::{Element, Interface, Netlist};
 use super::names::{Scheme, Stems, layer_prefix, push_letters, unique};
 use alir_core::ir::{Labels, Layers, Model, Op, ValueId};
@@ -26,8 +26,8 @@ pub(super) struct Describer<'a> {
     origins: Vec<u32>,
     /// For each operation the number of earlier ones with its origin; empty if all are 0.
     repeated: Vec<u32>,
-    /// Number of named memories of each table, and of products.
-    memories: FxHashMap<Origin, u32>,
+    /// Number of memories that are named by each operation.
+    memories: FxHashMap<u32, u32>,
     /// Names of operations that have one in the source, by origin.
     labels: FxHashMap<u32, String>,
     /// Numbers of the operations in names, by where they stem from; empty: their own.
@@ -139,26 +139,41 @@ impl<'a> Describer<'a> {
 
     /// An operation's name without the scheme's prefix.
     fn push_value(&mut self, id: ValueId) {
-        let origin = self.origin(id);
-        if !self.labels.contains_key(&origin)
-            && let Some(layer) = self.layers.layer(origin as usize)
-        {
-            self.text.push_str(&self.layer_prefixes[layer]);
+        if !self.labels.contains_key(&self.origin(id)) {
+            self.push_layer(id);
         }
         self.push_short(id);
     }
 
+    /// Appends the prefix of the layer of an operation, if any.
+    fn push_layer(&mut self, id: ValueId) {
+        if let Some(layer) = self.layers.layer(self.origin(id) as usize) {
+            self.text.push_str(&self.layer_prefixes[layer]);
+        }
+    }
+
     /// An operation's name without its layer, for remarks.
     fn push_short(&mut self, id: ValueId) {
-        let origin = self.origin(id);
-        match self.labels.get(&origin) {
-            Some(label) => self.text.push_str(label),
-            None => {
-                self.text.push('v');
-                let number = self.numbers.get(origin as usize).copied().unwrap_or(origin);
-                push_decimal(&mut self.text, number.into());
+        match self.labels.get(&self.origin(id)) {
+            Some(label) => {
+                self.text.push_str(label);
+                self.push_repetition(id);
             }
+            None => self.push_numbered("v", id),
         }
+    }
+
+    /// Appends letters and the number of an operation.
+    fn push_numbered(&mut self, letters: &str, id: ValueId) {
+        let origin = self.origin(id);
+        self.text.push_str(letters);
+        let number = self.numbers.get(origin as usize).copied().unwrap_or(origin);
+        push_decimal(&mut self.text, number.into());
+        self.push_repetition(id);
+    }
+
+    /// Appends the number of an operation among those of its origin, from the second one on.
+    fn push_repetition(&mut self, id: ValueId) {
         if let Some(count) = repetition(&self.repeated, id.index()) {
             self.text.push('_');
             push_decimal(&mut self.text, count);
@@ -189,19 +204,20 @@ impl<'a> Describer<'a> {
         self.since(start)
     }
 
-    /// Name of the next memory of a table, or of products.
-    pub(super) fn rom_name(&mut self, origin: Origin) -> String {
-        let number = self.memories.entry(origin).or_default();
-        let mut name = match origin {
-            Origin::Table(table) => format!("{}rom{table}", self.scheme.prefix()),
-            Origin::Product => format!("{}rom_product", self.scheme.prefix()),
-        };
-        if *number > 0 {
-            name.push('_');
-            push_letters(&mut name, *number);
+    /// Name of the next memory whose first reader is this operation: `rom17` for operation 17.
+    pub(super) fn rom_name(&mut self, reader: Owner) -> String {
+        let Owner::Op(op) = reader else { unreachable!("only operations read memories") };
+        let start = self.text.len();
+        self.text.push_str(self.scheme.prefix());
+        self.push_layer(ValueId(op));
+        self.push_numbered("rom", ValueId(op));
+        let earlier = self.memories.entry(op).or_default();
+        if *earlier > 0 {
+            self.text.push('_');
+            push_letters(&mut self.text, *earlier);
         }
-        *number += 1;
-        name
+        *earlier += 1;
+        self.text.split_off(start)
     }
 
     /// The empty comment.
@@ -290,7 +306,8 @@ impl<'a> Describer<'a> {
             // Without the space after the noun.
             Op::Input { .. } => _ = self.text.pop(),
             Op::Const { value } => self.push_real(value, node.interval.frac),
-            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } => self.push_short(*x),
+            // The number of a table would change with every table inserted before it.
+            Op::Neg { x } | Op::Relu { x } | Op::Unary { op: _, x } | Op::Lookup { x, .. } => self.push_short(*x),
             Op::Quantise { x, shift } => self.push_scaled(*x, *shift),
             Op::Add { a, b, shift } => self.push_two(*a, " + ", *b, *shift),
             Op::Sub { a, b, shift } => self.push_two(*a, " - ", *b, *shift),
@@ -309,11 +326,6 @@ impl<'a> Describer<'a> {
                 self.push_short(*on_true);
                 self.text.push_str(" else ");
                 self.push_scaled(*on_false, *shift);
-            }
-            Op::Lookup { x, table, base: _ } => {
-                self.push_short(*x);
-                self.text.push_str(" in table ");
-                push_decimal(&mut self.text, table.0.into());
             }
             Op::Sum { terms } => {
                 /// A line has to end somewhere.
@@ -538,7 +550,8 @@ fn header(model: &Model, schedule: &Schedule, interface: &Interface, has_layers:
     }
     let layers = if has_layers { "LAYER_vN is operation N, vN in comments; " } else { "" };
     let registers = if interface.latency > 0 { "; NAME_sK is NAME in the registers after stage K" } else { "" };
-    lines.push(format!("names: {layers}NAME_a, NAME_b, ... compute parts of NAME{registers}"));
+    let tables = if model.tables().is_empty() { "" } else { "; romN is the table that operation N reads first" };
+    lines.push(format!("names: {layers}NAME_a, NAME_b, ... compute parts of NAME{registers}{tables}"));
     lines.push("elements: port bits, type (s signed, u unsigned, width, fractional bits)".into());
     lines.extend(interface.inputs.iter().chain(&interface.outputs).map(element_line));
     lines

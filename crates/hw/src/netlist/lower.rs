@@ -449,7 +449,7 @@ impl<'a> Lowering<'a> {
         let words: Vec<u64> = entries.iter().map(|&e| (i64::from(e) >> low_zeros) as u64 & mask).collect();
         let addr_width = (u64::BITS - (entries.len() as u64 - 1).leading_zeros()).max(1);
         let addr_width = if direct { from.width() } else { addr_width };
-        let rom = self.draft.rom(Origin::Table(id.0), addr_width, word_width, words);
+        let rom = self.draft.rom(Origin::Table, addr_width, word_width, words);
         let words = Words { rom, low_zeros, signed };
         if direct { Memory::Direct(words) } else { Memory::Shifted(words) }
     }

@@ -262,7 +262,8 @@ impl Assembly<'_> {
             let (port, element) = &inputs[element as usize];
             (port.expect("an element with bits is on a port"), element.lsb)
         };
-        let made = self.body.cell(id, port, |origin| describer.rom_name(origin), name, comment);
+        let rom_name = |reader: NetId| describer.rom_name(self.draft.nets[reader.index()].owner);
+        let made = self.body.cell(id, port, rom_name, name, comment);
         if net.helper == 0 {
             let top = self.body.keeps_top(id) && net.offset + net.width == self.describer.value_width(net.owner);
             self.body.set_sign(made, top && self.describer.is_signed(net.owner));

@@ -117,7 +117,7 @@ fn finish(machine: &Machine, (top, clock): (&str, &str), drawn: &Drawn, demand: 
             let (port, element) = &inputs[element as usize];
             (port.expect("an element with bits is on a port"), element.lsb)
         };
-        body.cell(id, port, |origin| names.rom(id, origin), name, comment);
+        body.cell(id, port, |reader| names.rom(reader, draft), name, comment);
     }
     for (id, load) in &drawn.loads {
         if let Some(made) = body.made(*id) {

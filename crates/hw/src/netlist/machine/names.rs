@@ -6,7 +6,7 @@
 //! it `name_in`. Operation 17 of block `mac` is `mac_v17`.
 
 use super::super::body::remark;
-use super::super::builder::{Draft, DraftNet, Origin, Owner};
+use super::super::builder::{Draft, DraftNet, Owner};
 use super::super::cell::NetId;
 use super::super::demand::{Demand, Select};
 use super::super::describe::{Describer, push_runs};
@@ -175,9 +175,10 @@ impl<'a> Names<'a> {
         self.since(start)
     }
 
-    /// Name of the next memory of the block that a net belongs to.
-    pub(super) fn rom(&mut self, id: NetId, origin: Origin) -> String {
-        self.in_block(id, |describer| describer.rom_name(origin))
+    /// Name of the next memory that is first read by this net.
+    pub(super) fn rom(&mut self, reader: NetId, draft: &Draft) -> String {
+        let owner = draft.nets[reader.index()].owner;
+        self.in_block(reader, |describer| describer.rom_name(owner))
     }
 
     /// The remark on a net of which only demanded bits are kept.
