@@ -88,9 +88,9 @@ def main() -> None:
             theirs, took = alkaid(weights, bits, signed, folder)
             np.save(folder / 'w.npy', weights)
             source = [folder / 'w.npy', '--input-type', f'{"s" if signed else "u"}{bits}.0']
-            limit = ['--cmvm-latency', str(given.latency)] if given.latency else []
+            source += ['--cmvm-latency', str(given.latency)] if given.latency else []
             started = seconds()
-            made = subprocess.run([program, *source, *limit, '-O2', '--use-dsp', 'no', '--top', 'ours', '--verilog', folder / 'ours.v', '-q'],
+            made = subprocess.run([program, *source, '-O2', '--use-dsp', 'no', '--top', 'ours', '--verilog', folder / 'ours.v', '-q'],
                                   capture_output=True, text=True)
             ours = seconds() - started
             if made.returncode != 0:
