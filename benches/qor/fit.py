@@ -174,7 +174,7 @@ def named(devices, models):
 
 
 # Schedules of named models in five stages.
-SCHEDULES = {'delay': [], 'registers': ['--objective', 'registers']}
+SCHEDULES = {'delay': [], 'registers': ['--pipeline-objective', 'registers']}
 FIVE = ['--delay-model', 'device', '--device', 'ecp5']
 
 

@@ -165,7 +165,7 @@ def main():
     ]
     extra = args.options.split()
     if args.stages:
-        extra += ['--objective', args.objective]
+        extra += ['--pipeline-objective', args.objective]
     for level in args.levels.split(','):
         variants.append((f'-{level}', lambda name, stages, level=level: ours(name, stages, [f'-{level}', *extra])))
     names = SMALL + LARGE if args.all else args.models.split(',')

@@ -33,7 +33,7 @@ STAGED = [*OPTIONS, '--delay-model', 'device', *FOR_ECP5]
 PIPELINED = {
     **COMBINATIONAL,
     'ours': lambda name, n, device: ours(name, n, STAGED),
-    'ours, registers': lambda name, n, device: ours(name, n, [*STAGED, '--objective', 'registers']),
+    'ours, registers': lambda name, n, device: ours(name, n, [*STAGED, '--pipeline-objective', 'registers']),
 }
 
 # Every figure that the tables show, by model, table and variant.

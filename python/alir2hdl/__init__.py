@@ -1450,7 +1450,7 @@ class Hardware:
 _VIEWED = frozenset({
     "optimise", "passes", "assume_intervals", "retime", "pipeline", "stages", "ii", "ii_engine", "ii_input", "ii_share", "max_luts",
     "max_ffs", "max_latency", "register_inputs", "register_outputs", "max_stage_delay", "clock_period", "freq", "delay_unit",
-    "clock_uncertainty", "input_delay", "output_delay", "pipeline_objective", "objective", "effort", "use_dsp", "device", "part",
+    "clock_uncertainty", "input_delay", "output_delay", "pipeline_objective", "effort", "use_dsp", "device", "part",
     "delay_model"})
 
 

@@ -229,8 +229,7 @@ fn keywords(options: &Bound<'_, PyDict>) -> PyResult<Vec<Keyword>> {
 }
 
 /// Pairs of names of one option. Python passes both; the command line refuses the second.
-const SYNONYMS: [(&str, &str); 4] =
-    [("pipeline", "stages"), ("device", "part"), ("pipeline_objective", "objective"), ("vectors", "samples")];
+const SYNONYMS: [(&str, &str); 3] = [("pipeline", "stages"), ("device", "part"), ("vectors", "samples")];
 
 /// Sets options by name. `known` are the names that `set` accepts.
 ///

@@ -82,7 +82,7 @@ pub(super) struct PipelineArgs {
     #[arg(long, value_name = "D", default_value_t = 0.0, hide_short_help = true, allow_negative_numbers = true)]
     pub(super) output_delay: f64,
     /// Minimise the critical stage delay (delay), or registers in stages 10 % (balanced) or 20 % longer (registers)
-    #[arg(long, alias = "objective", value_enum, default_value_t, value_name = "WHAT",
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT",
           conflicts_with_all = ["max_stage_delay", "clock_period", "freq"], hide_short_help = true, hide_possible_values = true)]
     pub(super) pipeline_objective: ObjectiveArg,
     /// Search for fewer registers not at all (fast), for a second (normal) or a minute (max)

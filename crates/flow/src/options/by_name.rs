@@ -139,7 +139,7 @@ const OPTIONS: &[NamedOption] = &[
     value("clock_uncertainty", &[], store!(clock_uncertainty, real)),
     value("input_delay", &[], store!(input_delay, real)),
     value("output_delay", &[], store!(output_delay, real)),
-    value("pipeline_objective", &["objective"], store!(objective, |value| choice(value, OBJECTIVES))),
+    value("pipeline_objective", &[], store!(objective, |value| choice(value, OBJECTIVES))),
     value("effort", &[], store!(effort, |value| choice(value, EFFORTS))),
     value("use_dsp", &[], store!(products, |value| choice(value, PRODUCTS))),
     value("device", &["part"], |options, value| {
@@ -549,7 +549,7 @@ mod tests {
         let refused = |options: &[(&str, OptionValue)]| set(options).expect("options").checked_spec("m").is_err();
         let (one, fast) = (OptionValue::Real(1.0), OptionValue::Text("serial".into()));
         assert!(refused(&[("clock_period", one.clone()), ("freq", one.clone())]));
-        assert!(refused(&[("max_stage_delay", one.clone()), ("objective", OptionValue::Text("registers".into()))]));
+        assert!(refused(&[("max_stage_delay", one.clone()), ("pipeline_objective", OptionValue::Text("registers".into()))]));
         assert!(refused(&[("ii_engine", fast.clone())]));
         assert!(!refused(&[("ii_engine", fast), ("ii", OptionValue::Integer(4))]));
         assert!(refused(&[("axis_width", OptionValue::Integer(8))]));
