@@ -173,11 +173,11 @@ fn an_induction_that_is_none_is_refused() {
     let last = proof.lines().rfind(|line| line.starts_with("same ")).unwrap();
     let bits: Vec<&str> = first.split(' ').collect();
     for (from, to, why) in [
-        ("clocks 0 0\n", "", "registers of no induction"),
+        ("clocks 0 0\n", "", "register bits without an induction"),
         ("clocks 0 0\n", "clocks 0 0\nclocks 0 0\n", "two inductions"),
         ("clocks 0 0\n", "clocks 0 4096\n", "more clocks"),
         ("clocks 0 0\n", "clocks 18446744073709551615 1\n", "more clocks"),
-        ("clocks 0 0\n", "clocks 0\n", "two numbers of clocks"),
+        ("clocks 0 0\n", "clocks 0\n", "two numbers of clock cycles"),
         ("clocks 0 0\n", "every 2 3\nclocks 0 0\n", "an induction of samples"),
         (first, &format!("{first} 99999999"), "does not exist"),
         (first, &format!("same {}", bits[1]), "one bit alone"),

@@ -99,18 +99,18 @@ pub struct Compared {
 
 /// Callback for each value: its index, and its bits once they are built; for values of programs it is also called
 /// before, without bits.
-pub type Made<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
+pub type ValueCallback<'a> = &'a mut dyn FnMut(&mut Graph, usize, Option<&[Lit]>) -> Result<(), String>;
 
 impl Compared {
     /// Builds the model.
     ///
     /// # Errors
-    /// Those of `made`.
-    pub fn new(model: &Program, made: Made<'_>) -> Result<Compared, String> {
+    /// Those of `on_value`.
+    pub fn new(model: &Program, on_value: ValueCallback<'_>) -> Result<Compared, String> {
         let mut graph = Graph::new();
         let mut input = |kind: &Type| (0..kind.width).map(|_| graph.input()).collect();
         let inputs: Vec<Vec<Lit>> = model.inputs.iter().map(&mut input).collect();
-        let expected = model.build(&mut graph, &inputs, made)?;
+        let expected = model.build(&mut graph, &inputs, on_value)?;
         let (found, types) = (expected.clone(), (model.inputs.clone(), model.outputs()));
         Ok(Compared {
             graph,
@@ -127,15 +127,15 @@ impl Compared {
     /// Builds a state machine with its RTL file; for its first cycles alone, or for an induction.
     ///
     /// # Errors
-    /// If the induction is inconsistent, or the RTL file is not supported; those of `made`.
+    /// If the induction is inconsistent, or the RTL file is not supported; those of `on_value`.
     pub fn new_machine(
         machine: &Machine,
         text: &Text<'_>,
         (induction, is_whole): (&Induction, bool),
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Compared, String> {
         let mut graph = Graph::new();
-        let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), made)?;
+        let runs = Runs::new(&mut graph, machine, &text.registers()?, (induction, is_whole), on_value)?;
         Ok(Compared {
             graph,
             types: (Vec::new(), Vec::new()),
@@ -148,32 +148,32 @@ impl Compared {
         })
     }
 
-    /// Builds what was made of it.
+    /// Builds the gates of the other side.
     ///
     /// # Errors
-    /// If the ports have other types; what the side or `made` object to.
-    pub fn follow(&mut self, side: &Side<'_>, made: Made<'_>) -> Result<(), String> {
+    /// If the ports have other types; what the side or `on_value` object to.
+    pub fn follow(&mut self, side: &Side<'_>, on_value: ValueCallback<'_>) -> Result<(), String> {
         self.graph.renew();
         match side {
             Side::Beside(program, feeds) => {
                 let runs = self.runs.as_ref().ok_or("a program beside no state machine")?;
                 let inputs = runs.program_inputs(feeds, program.inputs.iter().map(|kind| kind.width))?;
-                self.found = program.build(&mut self.graph, &inputs, made)?;
+                self.found = program.build(&mut self.graph, &inputs, on_value)?;
             }
             Side::Program(program) => {
                 let fits = program.inputs == self.types.0 && program.outputs() == self.types.1;
                 ensure(fits, "the ports of a program have other types than those of the model")?;
-                self.found = program.build(&mut self.graph, &self.inputs, made)?;
+                self.found = program.build(&mut self.graph, &self.inputs, on_value)?;
             }
             Side::Text(text, _) if self.runs.is_some() => {
                 let runs = self.runs.as_ref().expect("it is there");
-                let pairs = runs.build_rtl(&mut self.graph, text, made)?;
+                let pairs = runs.build_rtl(&mut self.graph, text, on_value)?;
                 (self.expected, self.found, self.claimed) = (pairs.expected, pairs.found, pairs.claimed);
                 self.statement = EVERY_CLOCK.to_owned() + &pairs.port_matches;
             }
             Side::Text(text, sample_timing) => {
                 let widths: Vec<usize> = self.expected.iter().map(Vec::len).collect();
-                let built = text.build(&mut self.graph, &self.inputs, &widths, *sample_timing, made)?;
+                let built = text.build(&mut self.graph, &self.inputs, &widths, *sample_timing, on_value)?;
                 (self.found, self.statement) = (built.outputs, built.statement);
                 if let Some((of_inputs, of_outputs)) = built.flags {
                     self.expected.push(vec![of_inputs]);
@@ -191,7 +191,7 @@ impl Compared {
     pub fn replay(&mut self, side: &Side<'_>, step: &Step) -> Result<(), String> {
         let mut places = step.places.iter().peekable();
         let count = self.graph.count();
-        let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that nothing is made of");
+        let used = |graph: &Graph| ensure(graph.sums.unused.is_empty(), "an image that no value uses");
         self.follow(side, &mut |graph, at, bits| match (bits, places.peek().filter(|place| *place.0 == at)) {
             (None, place) => {
                 let images = place.map_or(&[][..], |place| &place.1.images);
@@ -201,13 +201,10 @@ impl Compared {
             (Some(_), None) => Ok(()),
         })?;
         used(&self.graph)?;
-        ensure(
-            !step.is_bare || self.graph.count() > count,
-            "a program that nothing is recorded of, and that makes nothing",
-        )?;
+        ensure(!step.is_bare || self.graph.count() > count, "a program without records that builds no gates")?;
         let found = self.found.concat();
         places.try_for_each(|place| {
-            ensure(*place.0 == AT_THE_END, "a place that is not there")?;
+            ensure(*place.0 == AT_THE_END, "a place that does not exist")?;
             apply(&mut self.graph, place, &found)
         })
     }
@@ -350,7 +347,7 @@ impl Model {
 
     /// Its gates, without records; of a state machine as [`Compared::new_machine`] makes them.
     fn compared(&self, text: &Text<'_>, induction: (&Induction, bool)) -> Result<Compared, String> {
-        let nobody: Made<'_> = &mut |_, _, _| Ok(());
+        let nobody: ValueCallback<'_> = &mut |_, _, _| Ok(());
         match self {
             Model::Program(program) => Compared::new(program, nobody),
             Model::Machine(machine) => Compared::new_machine(machine, text, induction, nobody),

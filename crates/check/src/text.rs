@@ -1,15 +1,15 @@
 //! Common structure of the Verilog and VHDL files that alir2hdl generates for models: modules of wires, registers of
-//! one clock, tables, and modules that were read before. Gates are made while the text is read, in its order.
+//! one clock, tables, and modules that were read before. Gates are built in the order of the file.
 //!
-//! What the language standards would extend, truncate or take as signed does not occur there: operands are as wide as
-//! what they are for, and everything else is refused. A signal that is used above its driver is refused too, but for
-//! registers where clocks are simulated one by one (`clocks`), so nothing here can depend on itself.
+//! These files contain no implicit extension, truncation or change of signedness: operands have the width of their
+//! context, and everything else is refused. A signal that is used before its driver is refused too, which excludes
+//! combinational loops; the exception is registers in a simulation cycle by cycle (`clocks`).
 
 use crate::clocks::{Clocks, Given, InputTiming, SampleTiming, Statement};
 use crate::graph::{Graph, Lit};
 use crate::lexer::{Token, tokens};
 use crate::words::{add, all, any, choose, less, multiply, negate, resize, subtract, table};
-use crate::{Made, ensure};
+use crate::{ValueCallback, ensure};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use std::rc::Rc;
 const DEEPEST: usize = 200;
 /// Most bits of a signal.
 pub(crate) const WIDEST: usize = 1 << 20;
-/// The age of what values of different clocks make: it may be named, for the eyes of a lint tool, and not be used.
+/// Age of a value that depends on inputs of different cycles. A net may have one (for lint tools), no output may.
 const MIXED: u32 = u32::MAX;
 /// Most bits of all signals together.
 const MOST_BITS: usize = 1 << 26;
@@ -121,7 +121,7 @@ pub(crate) struct Value {
     pub(crate) bits: Vec<Lit>,
     pub(crate) age: Option<u32>,
     pub(crate) signed: bool,
-    /// Set if it is made of strings of VHDL only, which have the type that is wanted of them.
+    /// `true` for a value of VHDL strings only, whose type is that of their context.
     pub(crate) is_string: bool,
 }
 
@@ -331,18 +331,18 @@ impl<'a> Text<'a> {
         Ok((r, ports))
     }
 
-    /// Makes the gates, for elements of inputs, and of outputs with these widths. `made` is told each signal when its
-    /// bits are there.
+    /// Makes the gates, for elements of inputs, and of outputs with these widths. `on_value` is told each signal when
+    /// its bits are there.
     ///
     /// # Errors
-    /// What is not as alir2hdl writes it, or does not fit the widths; those of `made`.
+    /// What is not as alir2hdl writes it, or does not fit the widths; those of `on_value`.
     pub fn build(
         &self,
         g: &mut Graph,
         inputs: &[Vec<Lit>],
         widths: &[usize],
         sample_timing: Option<&SampleTiming>,
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<Built> {
         let (mut r, Open { into, out, single }) = self.open()?;
         let ports = |r: &Reader<'_, 'a>, nets: &[usize]| -> Vec<(&str, usize)> {
@@ -374,10 +374,10 @@ impl<'a> Text<'a> {
             widths.iter().zip(&places).map(bits).collect()
         };
         if let Some(sample_timing) = sample_timing {
-            return r.simulate(g, (&given, &single), &element, sample_timing, made);
+            return r.simulate(g, (&given, &single), &element, sample_timing, on_value);
         }
         given.into_iter().flatten().for_each(|(net, bits)| r.nets[net].bits = bits);
-        r.body(g, made)?;
+        r.body(g, on_value)?;
         let mut age = None;
         for &net in out.iter().chain(&single) {
             age = common(age, r.nets[net].age);
@@ -386,7 +386,7 @@ impl<'a> Text<'a> {
         r.sure(age != Some(MIXED), "outputs of different clocks")?;
         let flags = r.seen.flag.zip(single.first().map(|&net| r.nets[net].bits[0]));
         let fits = single.len() < 2 && flags.is_some() == (r.seen.flag.is_some() || single.len() == 1);
-        ensure(fits, "one of two valid flags is missing, or there are outputs that are neither vectors nor flags")?;
+        ensure(fits, "a valid flag is missing, or an output is neither a vector nor a flag")?;
         let clocks = match age.unwrap_or(0) {
             0 => "combinational".to_owned(),
             age => format!("after {age} clocks"),
@@ -422,13 +422,13 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// Parses the items of the module.
-    pub(crate) fn body(&mut self, g: &mut Graph, made: Made<'_>) -> Result<()> {
-        if self.text.is_vhdl { self.architecture(g, made) } else { self.module(g, made) }?;
+    pub(crate) fn body(&mut self, g: &mut Graph, on_value: ValueCallback<'_>) -> Result<()> {
+        if self.text.is_vhdl { self.architecture(g, on_value) } else { self.module(g, on_value) }?;
         self.sure(self.at == self.end, "something behind the module")
     }
 
     /// Another module within this one: its name was read, and what stands ahead of the connections.
-    pub(crate) fn instance(&mut self, g: &mut Graph, name: &str, made: Made<'_>) -> Result<()> {
+    pub(crate) fn instance(&mut self, g: &mut Graph, name: &str, on_value: ValueCallback<'_>) -> Result<()> {
         let text = self.text;
         let before = text.modules[..self.seen.module].iter().position(|module| module.name == name);
         let Some(number) = before else { return self.wrong(&format!("{name} begins nothing that is read here")) };
@@ -439,9 +439,9 @@ impl<'t, 'a> Reader<'t, 'a> {
             let (ahead, between, behind) = if text.is_vhdl { ("", "=>", "") } else { (".", "(", ")") };
             let name = r.within(ahead, Self::word, between)?;
             let Some(&&(is_input, _, _, width, signed)) = ports.get(name) else {
-                return r.wrong("a port that is not there");
+                return r.wrong("a port that does not exist");
             };
-            let net = r.connected(g, is_input, (width, signed), made)?;
+            let net = r.connected(g, is_input, (width, signed), on_value)?;
             let is_new = matches!(names.insert(name, Name::Net(net)), Some(Name::Taken));
             r.sure(is_new, "a port that is connected twice")?;
             r.expect(behind).map(|()| (is_input, net))
@@ -454,7 +454,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.scopes.push(names);
         let outer = (self.at, self.end, self.scope, self.seen.module);
         (self.at, self.end, self.scope, self.seen.module) = (module.body, module.end, self.scopes.len() - 1, number);
-        self.body(g, made)?;
+        self.body(g, on_value)?;
         (self.at, self.end, self.scope, self.seen.module) = outer;
         self.seen.depth -= 1;
         let is_open = |&(is_input, net): &(bool, usize)| !is_input && self.nets[net].open > 0;
@@ -467,7 +467,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         g: &mut Graph,
         is_input: bool,
         (width, signed): (usize, bool),
-        made: Made<'_>,
+        on_value: ValueCallback<'_>,
     ) -> Result<usize> {
         let is_alone = matches!(self.text.tokens.get(self.at + 1), Some((Token::Sign("," | ")"), _)));
         // Verilog connects a net of either sign: what has another one is an expression here.
@@ -491,7 +491,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         self.sure(is_input, "an output that no net is connected to")?;
         let net = self.net("", width)?;
         self.nets[net].signed = signed;
-        self.drive(g, (net, None), made).map(|()| net)
+        self.drive(g, (net, None), on_value).map(|()| net)
     }
 
     /// The names where it reads.
@@ -599,7 +599,7 @@ impl<'t, 'a> Reader<'t, 'a> {
         let high = self.number()?;
         let low = if self.eat(between) { self.number()? } else { high };
         self.expect(close)?;
-        self.sure(low <= high && high < WIDEST, "a range that is not read here")?;
+        self.sure(low <= high && high < WIDEST, "a range beyond the limit")?;
         Ok(Some((high, low)))
     }
 
@@ -607,7 +607,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     pub(crate) fn width(&mut self) -> Result<usize> {
         let [open, between, close] = self.brackets();
         let high = self.within(open, Self::number, &format!("{between} 0 {close}"))?;
-        self.sure(high < WIDEST, "a range that is not read here")?;
+        self.sure(high < WIDEST, "a range beyond the limit")?;
         Ok(high + 1)
     }
 
@@ -620,7 +620,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// A new net.
     fn net(&mut self, name: &'a str, width: usize) -> Result<usize> {
         self.seen.bits += width;
-        self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than are read here")?;
+        self.sure(self.seen.bits <= MOST_BITS, "more bits of signals than the limit")?;
         let bits = vec![Lit::UNKNOWN; width];
         self.nets.push(Net { name, bits, driven: vec![false; width], open: width, ..Net::default() });
         Ok(self.nets.len() - 1)
@@ -666,7 +666,12 @@ impl<'t, 'a> Reader<'t, 'a> {
     }
 
     /// Drives a net, or bits of an output, with the value that stands here.
-    pub(crate) fn drive(&mut self, g: &mut Graph, (net, range): (usize, Range), made: Made<'_>) -> Result<()> {
+    pub(crate) fn drive(
+        &mut self,
+        g: &mut Graph,
+        (net, range): (usize, Range),
+        on_value: ValueCallback<'_>,
+    ) -> Result<()> {
         let at = self.at;
         if let Some(clocks) = &mut self.clocks {
             clocks.reads.clear();
@@ -679,7 +684,7 @@ impl<'t, 'a> Reader<'t, 'a> {
             clocks.statements.push(Statement { scope: self.scope, at, net, low, reads, done: 0 });
         }
         self.seen.count += 1;
-        made(g, self.seen.count - 1, Some(&value.bits))
+        on_value(g, self.seen.count - 1, Some(&value.bits))
     }
 
     /// A name, and the bits of it if it has not all.
@@ -852,7 +857,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     /// Returns the bits of a value several times.
     pub(crate) fn repeated(&self, value: &Value, count: usize) -> Result<Value> {
         let fits = (1..=WIDEST).contains(&count.saturating_mul(value.bits.len()));
-        self.sure(fits, "a repetition that is not read here")?;
+        self.sure(fits, "a repetition that is too wide")?;
         Ok(Value { signed: false, is_string: false, ..value.with(value.bits.repeat(count)) })
     }
 
@@ -961,7 +966,7 @@ impl<'t, 'a> Reader<'t, 'a> {
     pub(crate) fn table(&mut self, name: &'a str, size: Size, words: &Words, other: Option<u64>) -> Result<()> {
         let (count, width) = size;
         let is_read = count.is_power_of_two() && count <= 1 << MOST_ADDRESS && width <= MOST_WORD;
-        self.sure(is_read, "a table of a size that is not read here")?;
+        self.sure(is_read, "a table of an unsupported size")?;
         let all: Option<Vec<u64>> = (0..count).map(|i| words.get(&i).copied().or(other)).collect();
         let Some(all) = all.filter(|_| words.len() <= count) else {
             return self.wrong("a table without some of its words, or with too many");

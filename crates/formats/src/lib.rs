@@ -254,7 +254,7 @@ fn read_into(
     };
     if let Some(message) = other {
         let problem = Diagnostic::error("E0120", Place::Whole, message);
-        return Err(problem.with_help("leave --format away to have the kind of the file recognised").into());
+        return Err(problem.with_help("leave out --format to detect the format").into());
     }
     // White space may have hidden the first bracket.
     let frame = frame.or_else(|| match json.ahead().first() {

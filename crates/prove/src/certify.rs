@@ -20,7 +20,7 @@ use alir2hdl_check::program::{Image, Program, Type};
 use alir2hdl_check::records::{MOST_LEAVES, Question, Reason, Record};
 use alir2hdl_check::sums::Sum;
 use alir2hdl_check::text::Text;
-use alir2hdl_check::{AT_THE_END, Compared, Made, Side};
+use alir2hdl_check::{AT_THE_END, Compared, Side, ValueCallback};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,7 +67,7 @@ impl Samples {
     /// Values of the gates that were made since.
     fn extend(&mut self, g: &Graph) {
         for node in self.words.len()..g.count() {
-            let words = match g.made_of(node as u32) {
+            let words = match g.created_from(node as u32) {
                 Some((a, b)) => {
                     let (p, q) = (self.values(a), self.values(b));
                     std::array::from_fn(|i| p[i] & q[i])
@@ -796,7 +796,7 @@ enum Origin<'a> {
 
 impl Origin<'_> {
     /// Its gates.
-    fn compared(&self, made: Made<'_>) -> Result<Compared, String> {
+    fn compared(&self, made: ValueCallback<'_>) -> Result<Compared, String> {
         match *self {
             Origin::Program(model) => Compared::new(model, made),
             Origin::Machine(machine, text, induction) => Compared::new_machine(machine, text, (induction, true), made),
@@ -921,7 +921,7 @@ impl Renamed<'_> {
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
         // Inputs that were made since, in their order.
         for node in self.looked_at as u32..g.count() as u32 {
-            if node > 1 && g.made_of(node).is_none() {
+            if node > 1 && g.created_from(node).is_none() {
                 self.names.insert(self.inputs.pop()?, Lit(node << 1));
             }
         }
@@ -934,7 +934,7 @@ impl Renamed<'_> {
                 continue;
             }
             let root = self.old.root(Lit(node << 1));
-            let needed: Vec<Lit> = match self.old.made_of(node) {
+            let needed: Vec<Lit> = match self.old.created_from(node) {
                 Some((a, b)) => vec![a, b],
                 None => Vec::new(),
             };
@@ -971,7 +971,7 @@ fn rewritten(
     old: &Graph,
     steps: &[Step],
 ) -> Result<(Compared, Vec<Step>, bool), String> {
-    let inputs = (2..old.count() as u32).rev().filter(|&node| old.made_of(node).is_none()).collect();
+    let inputs = (2..old.count() as u32).rev().filter(|&node| old.created_from(node).is_none()).collect();
     let mut renamed =
         Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
     let mut compared = origin.compared(&mut |_, _, _| Ok(()))?;
@@ -1600,9 +1600,9 @@ mod tests {
                 change("no such bit", &|record| record.bit = 1_000);
                 change("leaves left out", &|record| record.leaves.truncate(1));
                 change("leaves out of order", &|record| record.leaves.reverse());
-                change("a leaf that is not there", &|record| record.leaves.push(1_000_000));
+                change("a leaf that does not exist", &|record| record.leaves.push(1_000_000));
                 change("ranges left out", &|record| record.ranges.clear());
-                change("a range that is not there", &|record| record.ranges.push((9, 9)));
+                change("a range that does not exist", &|record| record.ranges.push((9, 9)));
                 change("a range that is not needed", &|record| record.ranges.insert(0, (0, 0)));
                 let twice = |step: &mut Step| {
                     let records = &mut step.places.get_mut(&at).unwrap().records;
@@ -1611,7 +1611,7 @@ mod tests {
                 corrupted(&twice, "a record twice");
             }
             let moved = |step: &mut Step| _ = step.places.remove(&at).map(|place| step.places.insert(1_000, place));
-            corrupted(&moved, "a place that is not there");
+            corrupted(&moved, "a place that does not exist");
         }
         assert!(refused > 30, "{refused}");
     }
@@ -1767,7 +1767,7 @@ mod tests {
             let mut again = Compared::new(&first, &mut |_, _, _| Ok(())).unwrap();
             for (at, step) in found.certificate.steps.iter().enumerate() {
                 let is_last = at + 1 == found.certificate.steps.len();
-                assert!(is_last || !step.places.is_empty(), "seed {seed}: a program that nothing is recorded of");
+                assert!(is_last || !step.places.is_empty(), "seed {seed}: a program without records");
                 let (_, side) = sides.iter().find(|side| side.0 == step.program.as_ref()).expect("one of them");
                 images += step.places.values().map(|place| place.images.len()).sum::<usize>();
                 let records = step.places.values().flat_map(|place| &place.records);
@@ -1858,7 +1858,10 @@ mod tests {
             certificate.steps.push(Step::default());
             let read = Certificate::read(&text(&certificate));
             if certificate.steps[0].places.is_empty() {
-                assert!(read.is_err_and(|why| why.contains("a program that nothing is recorded of")), "seed {seed}");
+                assert!(
+                    read.is_err_and(|why| why.contains("a program without records that is not marked as bare")),
+                    "seed {seed}"
+                );
                 continue;
             }
             let read = read.unwrap();

@@ -549,7 +549,10 @@ mod tests {
         let refused = |options: &[(&str, OptionValue)]| set(options).expect("options").checked_spec("m").is_err();
         let (one, fast) = (OptionValue::Real(1.0), OptionValue::Text("serial".into()));
         assert!(refused(&[("clock_period", one.clone()), ("freq", one.clone())]));
-        assert!(refused(&[("max_stage_delay", one.clone()), ("pipeline_objective", OptionValue::Text("registers".into()))]));
+        assert!(refused(&[
+            ("max_stage_delay", one.clone()),
+            ("pipeline_objective", OptionValue::Text("registers".into()))
+        ]));
         assert!(refused(&[("ii_engine", fast.clone())]));
         assert!(!refused(&[("ii_engine", fast), ("ii", OptionValue::Integer(4))]));
         assert!(refused(&[("axis_width", OptionValue::Integer(8))]));

@@ -287,7 +287,7 @@ struct VerilatorBench<'a> {
 }
 
 fn render(template: &impl Template) -> String {
-    template.render().expect("templates render what they are given") + "\n"
+    template.render().expect("templates always render") + "\n"
 }
 
 impl Testbench for Streams<'_> {
