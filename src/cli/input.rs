@@ -12,7 +12,7 @@ use crate::ir::machine::Machine;
 use crate::ir::{Labels, Layers, Limits, Model};
 use crate::llvlir::{self, Program};
 use crate::network::matrix;
-use crate::network::port::Meaning;
+use crate::network::port::ReferenceSemantics;
 use crate::options::{HardwareOptions, OptionFault, OptionValue, choice, invalid, or_next, unsigned, within};
 use crate::rtl::Rtl;
 use clap::ValueEnum;
@@ -528,7 +528,8 @@ impl FileFacts {
         Some(Box::new(compile::NetworkSource::new(meaning, kind, lowered)))
     }
 
-    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates it.
+    /// Returns the names of an RTL file with the corresponding ones in that of `model` as this specification generates
+    /// it.
     ///
     /// # Errors
     /// If the specification has no hardware.
@@ -541,14 +542,14 @@ impl FileFacts {
         spec.module.labels = Arc::clone(&self.labels);
         let hardware = match self.source(model) {
             Some(source) => compile::lowered(model, &*source, &spec, &|_| ())?,
-            None => compile::model_telling(model, &spec, &|_| ())?,
+            None => compile::compile_with_progress(model, &spec, &|_| ())?,
         };
         let new = crate::rtl::read(language, &hardware.text(language), None)?;
         Ok(corresponding_names(old, &new))
     }
 
     /// The network or matrix that the program was lowered from, and what it is called.
-    pub(super) fn meaning(&self) -> Option<(&dyn Meaning, &'static str)> {
+    pub(super) fn meaning(&self) -> Option<(&dyn ReferenceSemantics, &'static str)> {
         match (&self.network, &self.matrix) {
             (Some(made), _) => Some((&*made.meaning, "network")),
             (None, Some(facts)) => Some((&facts.product, "matrix")),

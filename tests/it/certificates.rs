@@ -680,7 +680,7 @@ fn corrupted_certificates_and_texts_are_refused() {
     assert!(answers.wrong["refuted"] > 20 && answers.wrong["refused"] > 3, "{answers:?}");
     // Records of every kind, each of which was refused at times.
     let answers = attacks(&LARGE[2..3], 0..60);
-    for kind in ["place", "image", "record with ranges", "record by all assignments"] {
+    for kind in ["place", "image", "record with ranges", "record by exhaustion"] {
         assert!(answers.right.contains_key(&(kind, "refused")), "{kind}: {answers:?}");
     }
 }

@@ -240,7 +240,7 @@ fn written(machine: &Machine, seed: u64) -> (String, Language, Vec<Machine>) {
     (emit::text(&netlist, made, &emit::Options::default()), language, machines)
 }
 
-fn judged(machine: &Machine, text: &str, language: Language) -> Option<MachineReport> {
+fn prove_rtl(machine: &Machine, text: &str, language: Language) -> Option<MachineReport> {
     let rtl = rtl::read(language, text, None).ok()?;
     let limits = engine::Limits { sat_steps: 100_000, ..engine::Limits::default() };
     let request = MachineRequest { limits, depth: 6, ..MachineRequest::default() };
@@ -269,7 +269,7 @@ fn certificates_of_random_machines_are_replayed() {
     for seed in 0..90 {
         let Some((machine, json)) = drawn(seed) else { continue };
         let (text, language, machines) = written(&machine, seed);
-        let report = judged(&machine, &text, language).unwrap();
+        let report = prove_rtl(&machine, &text, language).unwrap();
         if report.verdict != Verdict::Proved {
             continue;
         }
@@ -309,7 +309,7 @@ fn no_certificate_makes_a_wrong_text_right() {
     for seed in 0..machines {
         let Some((machine, json)) = drawn(seed) else { continue };
         let (text, language, machines) = written(&machine, seed);
-        let report = judged(&machine, &text, language).unwrap();
+        let report = prove_rtl(&machine, &text, language).unwrap();
         let Some(found) = report.correspondence else { continue };
         let Ok((Answer::Holds(_), proof)) = replayed(&json, &text, &machines, &found) else { continue };
         let mut rng = SplitMix::new(seed);
@@ -335,14 +335,14 @@ fn no_certificate_makes_a_wrong_text_right() {
             for said in [own].into_iter().chain(answered) {
                 let word = match said {
                     Ok(Answer::Holds(_)) => {
-                        let verdict = judged(&machine, &wrong, language).map(|report| report.verdict);
+                        let verdict = prove_rtl(&machine, &wrong, language).map(|report| report.verdict);
                         let is_right = verdict == Some(Verdict::Proved) || seems_equal(&json, &wrong);
                         assert!(is_right, "seed {seed}: {verdict:?}\n{wrong}");
                         assert!(!matches!(verdict, Some(Verdict::Differs { .. })), "seed {seed}: {verdict:?}\n{wrong}");
                         "holds"
                     }
                     Ok(Answer::Refuted(..)) => {
-                        let verdict = judged(&machine, &wrong, language).map(|report| report.verdict);
+                        let verdict = prove_rtl(&machine, &wrong, language).map(|report| report.verdict);
                         assert_ne!(verdict, Some(Verdict::Proved), "seed {seed}\n{wrong}");
                         "refuted"
                     }

@@ -60,35 +60,35 @@ pub enum Side<'a> {
     Program(&'a Program),
     /// An intermediate program of a state machine, over elements of it at the cycles of the induction, as
     /// [`Machine::elements`] returns them, cycle by cycle.
-    Beside(&'a Program, &'a [usize]),
+    MachineProgram(&'a Program, &'a [usize]),
     /// The RTL file, and its sample timing if it does not accept a sample in every cycle.
     Text(&'a Text<'a>, Option<&'a SampleTiming>),
 }
 
 impl<'a> Side<'a> {
-    /// The program that it is, if it is one.
+    /// Returns the program of the side; `None` for the RTL file.
     pub fn program(&self) -> Option<&'a Program> {
         match *self {
-            Side::Program(program) | Side::Beside(program, _) => Some(program),
+            Side::Program(program) | Side::MachineProgram(program, _) => Some(program),
             Side::Text(..) => None,
         }
     }
 }
 
-/// The model and everything built after it, each part over the gates of all earlier ones; equalities stay known.
+/// Comparison state: the gates of the model and of all later sides, which share gates and proved equalities.
 #[derive(Clone)]
 pub struct Compared {
-    /// The gates of all.
+    /// Gates of the model and of all sides.
     pub graph: Graph,
     /// Types of inputs and outputs.
     types: (Vec<Type>, Vec<Type>),
     /// Bits of each output by the model; if the RTL file has valid flags, followed by that of the inputs.
     pub expected: Vec<Vec<Lit>>,
-    /// By what was built last.
+    /// Bits of each output by the last side.
     pub found: Vec<Vec<Lit>>,
     /// Statement that a complete proof makes about the RTL file.
     pub statement: String,
-    /// Bits of each input element; of a state machine, of all inputs at each clock from power-on.
+    /// Bits of each input element; for a state machine, of all inputs in each cycle from power-on.
     pub inputs: Vec<Vec<Lit>>,
     /// The cycles of a state machine. For one, `expected` is built together with the RTL file, and holds outputs at
     /// several cycles and register bits.
@@ -155,7 +155,7 @@ impl Compared {
     pub fn follow(&mut self, side: &Side<'_>, on_value: ValueCallback<'_>) -> Result<(), String> {
         self.graph.renew();
         match side {
-            Side::Beside(program, feeds) => {
+            Side::MachineProgram(program, feeds) => {
                 let runs = self.runs.as_ref().ok_or("a program beside no state machine")?;
                 let inputs = runs.program_inputs(feeds, program.inputs.iter().map(|kind| kind.width))?;
                 self.found = program.build(&mut self.graph, &inputs, on_value)?;
@@ -374,7 +374,7 @@ fn steps(
         let next = step.program.as_ref().map(read).transpose()?;
         let side = match &next {
             None => Side::Text(text, certificate.sample_timing.as_ref()),
-            Some(program) if certificate.induction.is_some() => Side::Beside(program, &step.feeds),
+            Some(program) if certificate.induction.is_some() => Side::MachineProgram(program, &step.feeds),
             Some(program) => Side::Program(program),
         };
         compared.replay(&side, step)?;

@@ -494,7 +494,7 @@ impl Collector<'_> {
         self.known.insert(name.to_owned(), (id, first.clone()));
     }
 
-    /// Returns the reset values as raw integer values; reports one that is no multiple of its element's step.
+    /// Returns the reset values as raw integer values; reports one that is not a multiple of its element's step.
     fn reset_codes(&mut self, first: &Mention, elements: &[Kif], site: &Place) -> Result<Option<Vec<BigInt>>, ()> {
         let Some(values) = &first.reset_to else { return Ok(None) };
         let mut codes = Vec::with_capacity(values.len());

@@ -651,7 +651,7 @@ impl Builder {
     pub fn output(&mut self, name: &[u8], file: File, value: u32) -> Result<(), Fault> {
         let name = port_name(name)?;
         if file == File::A {
-            return Err(Fault::new(Reason::Kind, Field::Value, "an address is no output"));
+            return Err(Fault::new(Reason::Kind, Field::Value, "an address cannot be an output"));
         }
         if value as usize >= self.count(file) {
             let message = format!("there is no value {}{value}", file.prefix());

@@ -231,8 +231,8 @@ impl Weights {
         }
         let mut header = vec![0; size as usize];
         file.read_exact(&mut header).map_err(|e| broken(format!("cannot read: {e}")))?;
-        let header =
-            json::parse(&header, MAX_VALUES).map_err(|e| broken(format!("its header is no JSON: {}", e.what)))?;
+        let header = json::parse(&header, MAX_VALUES)
+            .map_err(|e| broken(format!("its header is not valid JSON: {}", e.what)))?;
         let members = header.members().ok_or_else(|| broken("its header is no object".into()))?;
         let data = length - 8 - size;
         let mut parts: Vec<(u64, u64, &str)> = Vec::new();

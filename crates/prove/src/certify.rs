@@ -105,7 +105,7 @@ const OF_STEP: (u64, u64) = (150_000, 100_000_000);
 
 /// Numbers of a value for the sampled assignments.
 #[derive(Clone)]
-struct Shown {
+struct SampleSignature {
     /// Fingerprint that all images of the value share.
     direction: u64,
     /// The first code, and by how much the first other one is more.
@@ -114,9 +114,9 @@ struct Shown {
     frac: i64,
 }
 
-impl Shown {
+impl SampleSignature {
     /// Nothing of a value that is always the same, or has too many bits.
-    fn find(samples: &Samples, bits: &[Lit], kind: Type) -> Option<Shown> {
+    fn find(samples: &Samples, bits: &[Lit], kind: Type) -> Option<SampleSignature> {
         if bits.len() > 100 {
             return None;
         }
@@ -138,12 +138,12 @@ impl Shown {
             let odd = if more == 0 { 0 } else { (more >> zeros(more)) * step.signum() };
             (odd, if more == 0 { 0 } else { zeros(more) - zeros(step) }).hash(&mut hash);
         }
-        (step != 0).then(|| Shown { direction: hash.finish(), first, step, frac: kind.frac })
+        (step != 0).then(|| SampleSignature { direction: hash.finish(), first, step, frac: kind.frac })
     }
 
     /// Returns this value as an image of another one, times two to the power of minus a number, if the samples agree.
-    fn as_image_of(&self, other: &Shown, of: (usize, usize)) -> Option<(Image, i64)> {
-        let point = |shown: &Shown| i64::from(shown.step.trailing_zeros()) - shown.frac;
+    fn as_image_of(&self, other: &SampleSignature, of: (usize, usize)) -> Option<(Image, i64)> {
+        let point = |shown: &SampleSignature| i64::from(shown.step.trailing_zeros()) - shown.frac;
         let (minus, shift) = ((self.step < 0) != (other.step < 0), point(self) - point(other));
         let frac = self.frac.max(other.frac - shift);
         let at = |v: i128, from: i64| {
@@ -166,11 +166,11 @@ fn direction(sum: &Sum) -> Option<Vec<(u32, i128)>> {
 }
 
 /// Values by their direction: the program's number, theirs, and what they show.
-type ByDirection = FxHashMap<u64, Vec<((usize, usize), Shown)>>;
+type ByDirection = FxHashMap<u64, Vec<((usize, usize), SampleSignature)>>;
 
 /// A value that is known to be in its range.
 #[derive(Clone)]
-struct Ranged {
+struct BoundedWord {
     /// Its program and number, if the range is not all that its bits can be.
     value: Option<(usize, usize)>,
     /// Its gates.
@@ -188,14 +188,14 @@ struct Recorder {
     gates: u64,
     /// Initial number of these.
     most: u64,
-    how: How,
+    how: SearchMode,
     /// Units of work of the solver.
     spent: u64,
 }
 
 /// Mode of the search for equalities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+enum SearchMode {
     /// With records for a certificate.
     Recorded,
     /// With this part of the solver's steps for each, and about so many units of work for all of a step, and nothing is
@@ -209,9 +209,9 @@ enum How {
 }
 
 impl Recorder {
-    fn new(how: How) -> Recorder {
+    fn new(how: SearchMode) -> Recorder {
         let (places, (mut steps, mut gates)) = (BTreeMap::new(), OF_STEP);
-        if let How::Within { most, .. } = how {
+        if let SearchMode::Within { most, .. } = how {
             (steps, gates) = (steps.min(most / ASKING), gates.min(most / UNITS.1));
         }
         Recorder { places, bits: Vec::new(), steps, gates, most: gates, how, spent: 0 }
@@ -225,7 +225,7 @@ impl Recorder {
     /// Shows that a bit of the value is another literal, with what is needed of leaves and ranges alone: by all
     /// assignments of at most so many leaves, else by the solver within so many steps. Keeps the record, and applies
     /// it.
-    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: Asked, most: usize, steps: u64) -> bool {
+    fn shown(&mut self, g: &mut Graph, at: usize, mut asked: SolverQuery, most: usize, steps: u64) -> bool {
         let (own, other) = (g.root(asked.pair.0), g.root(asked.pair.1));
         let Some(bit) = self.bits.iter().position(|&bit| g.root(bit) == own) else { return false };
         if own == other {
@@ -238,7 +238,7 @@ impl Recorder {
             let Some(leaves) = reached(g, [own, other], &asked.leaves, &ranges) else { return false };
             let mut record = Record { bit, other, leaves, ranges, reason: Reason::Exhaustion };
             let Ok(question) = Question::new(g, own, &record) else { return false };
-            if self.how != How::Recorded {
+            if self.how != SearchMode::Recorded {
                 let by_trial = record.leaves.len() <= most;
                 let holds = if by_trial { question.exhaust().is_ok() } else { self.is_refuted(&question, steps) };
                 if holds {
@@ -304,7 +304,7 @@ impl Recorder {
         steps: u64,
         ask: impl FnOnce(&[Vec<i32>], &mut u64) -> Option<T>,
     ) -> Option<T> {
-        let part = if let How::Within { part, .. } = self.how { part } else { 1 };
+        let part = if let SearchMode::Within { part, .. } = self.how { part } else { 1 };
         let given = (steps / part).min(self.steps);
         let clauses = question.clauses();
         if given == 0 {
@@ -322,7 +322,7 @@ impl Recorder {
 }
 
 /// Statement that a record has to show.
-struct Asked {
+struct SolverQuery {
     /// A bit of the value, and what it is.
     pair: (Lit, Lit),
     /// Gates that it may be shown over.
@@ -365,7 +365,7 @@ struct Search {
     before: ByDirection,
     own: ByDirection,
     /// Values that are in their ranges.
-    ranges: Vec<Ranged>,
+    ranges: Vec<BoundedWord>,
     /// Which of these have a gate.
     ranges_of: FxHashMap<u32, Vec<usize>>,
     /// Gates of values that are sums: what is made of these is looked at over them. Of values that are images of one
@@ -395,7 +395,7 @@ impl Search {
         Search {
             samples: Samples::new(seed),
             seed,
-            recorder: Recorder::new(How::Recorded),
+            recorder: Recorder::new(SearchMode::Recorded),
             by_samples: FxHashMap::from_iter([([0; WORDS], vec![Lit::FALSE])]),
             known: FxHashSet::default(),
             before: ByDirection::default(),
@@ -411,7 +411,7 @@ impl Search {
     }
 
     /// Begins with a step over the gates that are there.
-    fn begin(&mut self, how: How, g: &Graph) {
+    fn begin(&mut self, how: SearchMode, g: &Graph) {
         self.recorder = Recorder::new(how);
         self.start = g.count();
         self.failed.clear();
@@ -436,7 +436,13 @@ impl Search {
 
     /// Makes an image of a value that an operation seems to be, before it is made; bits that it seems to have, with
     /// their fractional bits.
-    fn prepare(&mut self, g: &mut Graph, program: &Program, at: usize, shown: Option<&Shown>) -> Vec<(Vec<Lit>, i64)> {
+    fn prepare(
+        &mut self,
+        g: &mut Graph,
+        program: &Program,
+        at: usize,
+        shown: Option<&SampleSignature>,
+    ) -> Vec<(Vec<Lit>, i64)> {
         let sum = program.sum(g, at);
         self.operands.clear();
         if sum.is_none() {
@@ -508,7 +514,7 @@ impl Search {
         };
         let is_less = value.range.is_some() && value.range != all;
         nodes.iter().for_each(|&node| self.ranges_of.entry(node).or_default().push(self.ranges.len()));
-        self.ranges.push(Ranged { value: is_less.then_some(of), nodes });
+        self.ranges.push(BoundedWord { value: is_less.then_some(of), nodes });
     }
 
     /// The gates that some gates are made of, as far as those where `ends` says so, or inputs: these are added to the
@@ -590,7 +596,7 @@ impl Search {
         let known: BTreeSet<(usize, usize)> = known.map(|&known| (missing(known), known)).collect();
         let mut ranges = Vec::new();
         for (_, known) in known {
-            let Ranged { nodes, value } = self.ranges[known].clone();
+            let BoundedWord { nodes, value } = self.ranges[known].clone();
             if nodes.iter().any(|node| !found.0.contains(node)) {
                 let mut wider = found.clone();
                 let is_leaf = |node: &u32| self.sums.contains(node) || g.operands(*node).is_none();
@@ -605,7 +611,7 @@ impl Search {
             }
             ranges.extend(value);
         }
-        self.recorder.shown(g, at, Asked { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
+        self.recorder.shown(g, at, SolverQuery { pair, leaves: found.1, ranges }, MOST_LEAVES, effort.steps)
     }
 
     /// Returns `true` if bits are shown to be those of a value that was shown to be like it, as one of them is.
@@ -642,7 +648,7 @@ impl Search {
         if bit.node() == 0 || !bit.is_known() || self.known.contains(&(bit.node() as u32)) {
             return;
         }
-        if self.recorder.how != How::Recorded && self.recorder.is_done() {
+        if self.recorder.how != SearchMode::Recorded && self.recorder.is_done() {
             return;
         }
         let (key, flip) = normal(self.sampled(g, bit));
@@ -716,7 +722,7 @@ impl Search {
             if is_tried || cut.is_whole || levels >= ASKED {
                 // Leaves that are no inputs may be what makes them differ: less is given to that.
                 let steps = if cut.is_whole { effort.steps } else { effort.steps / 8 };
-                let asked = Asked { pair, leaves: cut.leaves, ranges: Vec::new() };
+                let asked = SolverQuery { pair, leaves: cut.leaves, ranges: Vec::new() };
                 if self.recorder.shown(g, at, asked, LEAVES, steps) {
                     return true;
                 }
@@ -820,7 +826,7 @@ fn begin(origin: &Origin<'_>, seed: u64) -> Result<(Compared, RefCell<Search>), 
             Origin::Program(model) => (0, model.operations[at].kind),
             Origin::Machine(machine, ..) => (g.sums.programs.len() - 1, machine.kind(g.sums.programs.len() - 1, at)),
         };
-        if let Some(shown) = Shown::find(&search.samples, bits, kind) {
+        if let Some(shown) = SampleSignature::find(&search.samples, bits, kind) {
             search.own.entry(shown.direction).or_default().push(((number, at), shown));
         }
         Ok(())
@@ -850,14 +856,14 @@ fn step(compared: &mut Compared, search: &RefCell<Search>, side: &Side<'_>) -> R
     let mut samples = Samples::new(search.borrow().seed);
     let mut show = |program: &Program, g: &Graph, at: usize, bits: Option<&[Lit]>| {
         samples.extend(g);
-        all.extend(bits.map(|bits| Shown::find(&samples, bits, program.operations[at].kind)));
+        all.extend(bits.map(|bits| SampleSignature::find(&samples, bits, program.operations[at].kind)));
         Ok(())
     };
     match side {
         Side::Program(program) => {
             Compared::new(program, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
         }
-        Side::Beside(program, _) => {
+        Side::MachineProgram(program, _) => {
             compared.clone().follow(side, &mut |g: &mut Graph, at, bits| show(program, g, at, bits))?;
         }
         Side::Text(..) => {}
@@ -907,7 +913,7 @@ fn finished(recorder: &mut Recorder) -> BTreeMap<usize, Place> {
 }
 
 /// Map between two graphs of equal gates, the second of which lacks some affine images.
-struct Renamed<'a> {
+struct LiteralMap<'a> {
     old: &'a Graph,
     /// Inputs of the old one that have no name yet, the last one first, and how many gates of the new one were looked
     /// at.
@@ -916,7 +922,7 @@ struct Renamed<'a> {
     names: FxHashMap<u32, Lit>,
 }
 
-impl Renamed<'_> {
+impl LiteralMap<'_> {
     /// Maps a literal of the old graph to the new one; `None` if the new graph lacks it.
     fn name(&mut self, g: &Graph, lit: Lit) -> Option<Lit> {
         // Inputs that were made since, in their order.
@@ -973,18 +979,18 @@ fn rewritten(
 ) -> Result<(Compared, Vec<Step>, bool), String> {
     let inputs = (2..old.count() as u32).rev().filter(|&node| old.created_from(node).is_none()).collect();
     let mut renamed =
-        Renamed { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
+        LiteralMap { old, inputs, looked_at: 0, names: FxHashMap::from_iter([(0, Lit::FALSE), (1, Lit::UNKNOWN)]) };
     let mut compared = origin.compared(&mut |_, _, _| Ok(()))?;
     let (mut out, mut has_unused) = (Vec::new(), false);
     for (side, step) in sides.iter().zip(steps) {
-        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(How::Recorded) };
+        let mut recorder = Recorder { steps: u64::MAX, ..Recorder::new(SearchMode::Recorded) };
         let mut again = |g: &mut Graph, recorder: &mut Recorder, at: usize| {
             for record in step.places.get(&at).map_or(&[][..], |place| &place.records) {
                 let Some(other) = renamed.name(g, record.other) else { continue };
                 let leaf = |&leaf: &u32| renamed.name(g, Lit(leaf << 1)).map(|lit| lit.node() as u32);
                 let Some(leaves) = record.leaves.iter().map(leaf).collect() else { continue };
                 let Some(&bit) = recorder.bits.get(record.bit) else { continue };
-                let asked = Asked { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
+                let asked = SolverQuery { pair: (g.root(bit), g.root(other)), leaves, ranges: record.ranges.clone() };
                 if asked.pair.0 != asked.pair.1 {
                     let most = if record.reason == Reason::Exhaustion { MOST_LEAVES } else { 0 };
                     recorder.shown(g, at, asked, most, ASKED_AGAIN);
@@ -1056,7 +1062,7 @@ fn recorded(origin: &Origin<'_>, all: &[Named<'_>], seed: u64, keep_bare: bool) 
                 has_unused |= unused;
                 sides.push((name, side));
                 let is_bare = before.is_some() && made.places.is_empty();
-                let feeds = if let Side::Beside(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
+                let feeds = if let Side::MachineProgram(_, feeds) = side { feeds.to_vec() } else { Vec::new() };
                 steps.push(Step { program: name.cloned(), is_bare, feeds, ..made });
             }
         }
@@ -1122,7 +1128,7 @@ pub fn record(
 }
 
 /// A program beside a state machine: its file name, and the elements of the machine that its inputs are.
-pub type Beside = (String, Program, Vec<usize>);
+pub type SideProgram = (String, Program, Vec<usize>);
 
 /// Records a certificate for the text of a state machine.
 ///
@@ -1130,11 +1136,11 @@ pub type Beside = (String, Program, Vec<usize>);
 /// What the checker objects to in the text or the induction.
 pub(super) fn record_machine(
     machine: &Machine,
-    beside: &[Beside],
+    beside: &[SideProgram],
     text: &Text<'_>,
     induction: &Induction,
 ) -> Result<Recorded, String> {
-    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::Beside(program, feeds)));
+    let programs = beside.iter().map(|(name, program, feeds)| (Some(name), Side::MachineProgram(program, feeds)));
     let sides: Vec<_> = programs.chain([(None, Side::Text(text, None))]).collect();
     // Most machines need no program, but pipelines whose registers were moved.
     let mut ways = vec![(0, false), (beside.len(), false), (0, true)];
@@ -1167,7 +1173,7 @@ fn best_of(ways: impl Iterator<Item = Result<Recorded, String>>) -> Result<Recor
 }
 
 /// A program as the checker reads it; nothing if JSON has no words for it, or the checker reads no such thing.
-fn read_program(model: &Model) -> Option<Program> {
+fn to_checker_program(model: &Model) -> Option<Program> {
     let mut bytes = Vec::new();
     alir_formats::prepare(model, Target::Alir4).ok()?.write(&mut bytes).ok()?;
     Program::read(&bytes).ok()
@@ -1186,11 +1192,14 @@ const PARTS: [u64; 2] = [10, 1];
 /// Returns whether that is proved, the shared gates as far as they were built, and the ticks spent. `most` is the
 /// budget of ticks for comparing one program, `all` that of the whole; a program whose gates would exceed the rest of
 /// `all` is not built, and there are no shared gates then.
-pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<Shared>, u64) {
+pub(super) fn prove_chain(model: &Model, programs: &[Model], most: u64, all: u64) -> (bool, Option<GateContext>, u64) {
     let (mut spent, mut last) = (0, None);
     for part in PARTS {
         let left = all.saturating_sub(spent);
-        let Some(mut shared) = Shared::within(model, How::Within { part, most: most.min(left) }, left) else { break };
+        let Some(mut shared) = GateContext::within(model, SearchMode::Within { part, most: most.min(left) }, left)
+        else {
+            break;
+        };
         let follows = programs.iter().all(|program| {
             let follows = spent + UNITS.0 * program.nodes().len() as u64 <= all && shared.follow(program);
             spent += shared.spent();
@@ -1205,41 +1214,42 @@ pub(super) fn shows(model: &Model, programs: &[Model], most: u64, all: u64) -> (
 }
 
 /// The gates of a program, and of all that was compared with it.
-pub(super) struct Shared {
+pub(super) struct GateContext {
     compared: Compared,
     search: RefCell<Search>,
     /// Units of work for what was made and nobody has counted.
     unpaid: u64,
 }
 
-impl Shared {
+impl GateContext {
     /// The gates of a program; nothing if the checker reads no such program, or they take more units of work than are
     /// left.
-    pub(super) fn new(program: &Model, left: u64) -> Option<Shared> {
-        Shared::within(program, How::Within { part: PARTS[0], most: 0 }, left)
+    pub(super) fn new(program: &Model, left: u64) -> Option<GateContext> {
+        GateContext::within(program, SearchMode::Within { part: PARTS[0], most: 0 }, left)
     }
 
     /// Builds the gates of a program, with equalities searched in this mode.
-    fn within(program: &Model, how: How, left: u64) -> Option<Shared> {
+    fn within(program: &Model, how: SearchMode, left: u64) -> Option<GateContext> {
         let unpaid = UNITS.0 * program.nodes().len() as u64;
         if unpaid > left {
             return None;
         }
-        let (compared, search) = begin(&Origin::Program(&read_program(program)?), SEEDS[0]).ok()?;
+        let (compared, search) = begin(&Origin::Program(&to_checker_program(program)?), SEEDS[0]).ok()?;
         search.borrow_mut().recorder = Recorder::new(how);
-        Some(Shared { compared, search, unpaid })
+        Some(GateContext { compared, search, unpaid })
     }
 
     /// Adds those of another one; whether that takes no more than it may.
     fn follow(&mut self, program: &Model) -> bool {
         self.unpaid += UNITS.0 * program.nodes().len() as u64;
-        read_program(program).is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
+        to_checker_program(program)
+            .is_some_and(|read| step(&mut self.compared, &self.search, &Side::Program(&read)).is_ok())
     }
 
     /// Returns `true` if a text, as the checker reads it clock by clock, is the program, within about so many units of
     /// work.
-    pub(super) fn is_text(&mut self, source: &str, top: &str, sample_timing: &SampleTiming, most: u64) -> bool {
-        self.search.get_mut().recorder = Recorder::new(How::Within { part: 1, most });
+    pub(super) fn matches_rtl(&mut self, source: &str, top: &str, sample_timing: &SampleTiming, most: u64) -> bool {
+        self.search.get_mut().recorder = Recorder::new(SearchMode::Within { part: 1, most });
         let text = Text::read(source).and_then(|text| if text.name() == top { Ok(text) } else { text.elaborate(top) });
         let Ok(text) = text else { return false };
         let made = step(&mut self.compared, &self.search, &Side::Text(&text, Some(sample_timing)));
@@ -1248,7 +1258,7 @@ impl Shared {
 
     /// Begins with a design, within about so many units of work.
     pub(super) fn begin(&mut self, most: u64) {
-        self.search.get_mut().begin(How::Within { part: PARTS[0], most }, &self.compared.graph);
+        self.search.get_mut().begin(SearchMode::Within { part: PARTS[0], most }, &self.compared.graph);
     }
 
     /// Returns `true` if as much was looked at as may be.
@@ -1388,7 +1398,7 @@ mod tests {
         let (mut compared_outputs, mut recorded) = (0, 0);
         for seed in 0..300 {
             let model = drawn(seed);
-            let Some(same) = read_program(&model) else { continue };
+            let Some(same) = to_checker_program(&model) else { continue };
             let Ok(mut compared) = Compared::new(&same, &mut |_, _, _| Ok(())) else { continue };
             compared.follow(&Side::Program(&same), &mut |_, _, _| Ok(())).unwrap();
             compared_outputs += agrees(&model, &compared, &format!("seed {seed}"));
@@ -1411,7 +1421,7 @@ mod tests {
         let mut compared_outputs = 0;
         for seed in 0..160u64 {
             let model = drawn(seed);
-            let Some(same) = read_program(&model) else { continue };
+            let Some(same) = to_checker_program(&model) else { continue };
             let (optimised, _) = alir_opt::passes::run(&model, alir_opt::passes::pipeline((seed % 3) as u8));
             let schedule = match seed / 3 % 4 {
                 0 => alir_opt::schedule::Schedule::combinational(optimised.nodes().len()),
@@ -1500,7 +1510,7 @@ mod tests {
         let inputs = [0, 1, 2].map(|input| b.op(Op::Input { input }, Interval::full(kif(true, 6, 0))));
         let source = Some(made(&mut b, inputs));
         b.output(Output { source, shift: 0, neg: false });
-        read_program(&b.finish().expect("a program")).expect("JSON has words for it")
+        to_checker_program(&b.finish().expect("a program")).expect("JSON has words for it")
     }
 
     /// `2 x + y - z + 1` is rectified, 1 is added, and three bits are dropped.
@@ -1749,12 +1759,12 @@ mod tests {
         let (mut outputs, mut shown, mut images, mut ranges, mut gone_over) = (0, 0, 0, 0, 0);
         for seed in 0..60 {
             let model = drawn(4 * seed + 1);
-            let Some(first) = read_program(&model) else { continue };
+            let Some(first) = to_checker_program(&model) else { continue };
             let mut current = model;
             let mut programs = Vec::new();
             for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
                 let (next, _) = alir_opt::passes::run(&current, &[name]);
-                let Some(second) = read_program(&next).filter(|_| next != current) else { continue };
+                let Some(second) = to_checker_program(&next).filter(|_| next != current) else { continue };
                 programs.push(second);
                 current = next;
             }
@@ -1792,19 +1802,19 @@ mod tests {
             for name in alir_opt::passes::pipeline((1 + seed % 2) as u8) {
                 programs.push(alir_opt::passes::run(programs.last().unwrap(), &[name]).0);
             }
-            if read_program(&model).is_none() || programs.iter().any(|made| read_program(made).is_none()) {
+            if to_checker_program(&model).is_none() || programs.iter().any(|made| to_checker_program(made).is_none()) {
                 continue;
             }
-            let (is_shown, _, spent) = shows(&model, &programs, u64::MAX, u64::MAX);
+            let (is_shown, _, spent) = prove_chain(&model, &programs, u64::MAX, u64::MAX);
             tried += 1;
             shown += u32::from(is_shown);
-            let nothing = shows(&model, &programs, u64::MAX, 0);
+            let nothing = prove_chain(&model, &programs, u64::MAX, 0);
             assert!(spent > 0 && !nothing.0 && nothing.2 == 0);
             let Some(other) = alir_testing::random::with_a_sum_for_a_difference(&model).filter(|other| *other != model)
             else {
                 continue;
             };
-            if read_program(&other).is_some() && shows(&other, &programs, u64::MAX, u64::MAX).0 {
+            if to_checker_program(&other).is_some() && prove_chain(&other, &programs, u64::MAX, u64::MAX).0 {
                 let mut rng = SplitMix::new(seed);
                 for _ in 0..200 {
                     let codes = alir_core::ir::draw_inputs(&model, &mut rng);
@@ -1847,7 +1857,9 @@ mod tests {
                 other.table(table.clone());
             }
             let Ok(other) = other.finish() else { continue };
-            let (Some(first), Some(second)) = (read_program(&model), read_program(&other)) else { continue };
+            let (Some(first), Some(second)) = (to_checker_program(&model), to_checker_program(&other)) else {
+                continue;
+            };
             let name = "other".to_owned();
             let Ok(found) = recorded(&Origin::Program(&first), &[(Some(&name), Side::Program(&second))], 1, false)
             else {

@@ -695,7 +695,7 @@ mod tests {
     use crate::sat::Embedded;
     use alir_llvlir::{Limits, lower, text};
 
-    fn judged(text: &str, like: &str) -> Verdict {
+    fn verdict_of(text: &str, like: &str) -> Verdict {
         let read = |text: &str| text::read(text.as_bytes(), Limits::default()).unwrap();
         let model = lower::lower(&read(like), &alir_core::ir::Limits::default()).unwrap();
         let request = Request { latency: Some(0), ..Request::default() };
@@ -716,7 +716,7 @@ mod tests {
             "min", "maxu", "xnor", "orc",
         ] {
             let program = row(word, "%0, %1", 4);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word}");
         }
         for (word, operands) in [
             ("fsrl", "%0, %1, %2"),
@@ -733,7 +733,7 @@ mod tests {
             ("deposit", "%0, 2, 3"),
         ] {
             let program = row(word, operands, 5);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {operands}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word} {operands}");
         }
     }
 
@@ -741,7 +741,7 @@ mod tests {
     fn wide_divisions_are_proved() {
         for (word, width) in [("divu", 32), ("remu", 33), ("div", 32), ("rem", 64), ("div", 1), ("rem", 2)] {
             let program = row(word, "%0, %1", width);
-            assert!(matches!(judged(&program, &program), Verdict::Proved), "{word} {width}");
+            assert!(matches!(verdict_of(&program, &program), Verdict::Proved), "{word} {width}");
         }
     }
 
@@ -749,7 +749,7 @@ mod tests {
     fn a_lowering_of_another_row_is_refuted() {
         for (word, other) in [("srl", "sra"), ("min", "minu"), ("div", "divu"), ("mulh", "mulhu"), ("ror", "rol")] {
             let (kernel, like) = (row(word, "%0, %1", 4), row(other, "%0, %1", 4));
-            assert!(matches!(judged(&kernel, &like), Verdict::Differs { .. }), "{word} is not {other}");
+            assert!(matches!(verdict_of(&kernel, &like), Verdict::Differs { .. }), "{word} is not {other}");
         }
     }
 }

@@ -57,10 +57,10 @@ struct FormComparison<'a> {
     /// Terms that may still be visited while names are replaced by their definitions.
     apart: u64,
     /// Adaptive budget of a question about nearby names.
-    nearby: Patience,
+    nearby: AdaptiveBudget,
     /// Adaptive budgets of questions by multiplying out, and by expanding names.
-    multiplied: Patience,
-    unfolded: Patience,
+    multiplied: AdaptiveBudget,
+    unfolded: AdaptiveBudget,
     /// Ticks that internal signals may still take.
     hints: u64,
     /// Inputs of other clocks, made when they are met: parts as in a word.
@@ -81,9 +81,9 @@ struct FormComparison<'a> {
 type Same = Option<(FormId, Claim)>;
 
 /// Adaptive budget for questions of one kind: halved after each question that took much of it and decided nothing.
-struct Patience(u64);
+struct AdaptiveBudget(u64);
 
-impl Patience {
+impl AdaptiveBudget {
     fn took(&mut self, work: u64, helped: bool) {
         if !helped && work >= self.0 / 4 {
             self.0 = (self.0 / 2).max(LEAST);
@@ -289,13 +289,13 @@ impl FormComparison<'_> {
         // What the file says of the signal, where that agrees with the samples: nothing else is asked about then.
         if let Some(runs) = self.remarked(signal, (op, moved), f)? {
             let of = (op, moved, false, model);
-            if let Some(same) = self.these_pieces(f, width, of, runs.clone(), false)? {
+            if let Some(same) = self.match_bit_fields(f, width, of, runs.clone(), false)? {
                 return Ok(Some(same));
             }
             if let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
                 return Ok(Some(same));
             }
-            return self.these_pieces(f, width, of, runs, true);
+            return self.match_bit_fields(f, width, of, runs, true);
         }
         // Samples do not tell a run that ends below the sign from one that ends with it.
         if !known_well && let Some(same) = self.in_pieces(f, width, (op, moved), false)? {
@@ -358,7 +358,7 @@ impl FormComparison<'_> {
             let [first, second] = guesses.map(|guess| guess.filter(|runs| runs.len() > 1));
             let second = second.filter(|runs| first.as_ref() != Some(runs));
             for runs in [first, second].into_iter().flatten() {
-                if let Some(same) = self.these_pieces(f, width, (op, moved, negative, signed), runs, thoroughly)? {
+                if let Some(same) = self.match_bit_fields(f, width, (op, moved, negative, signed), runs, thoroughly)? {
                     return Ok(Some(same));
                 }
             }
@@ -367,7 +367,7 @@ impl FormComparison<'_> {
     }
 
     /// Matches runs of bits of a value, or of its negative, whose form is `signed`.
-    fn these_pieces(
+    fn match_bit_fields(
         &mut self,
         f: FormId,
         width: u32,
@@ -745,7 +745,7 @@ impl FormComparison<'_> {
         for (&(start, part), end) in parts.iter().zip(ends) {
             if end > start && !self.terms.is_sum_of_names(part) {
                 let bits = self.terms.floor(same, start)?;
-                self.terms.tell_bits(part, end - start, bits);
+                self.terms.record_low_bits(part, end - start, bits);
             }
         }
         Ok(())
@@ -962,9 +962,9 @@ pub(super) fn compare(
                 samples: None,
                 columns: None,
                 apart: most,
-                nearby: Patience((most / NEARBY.0).clamp(NEARBY.1, NEARBY.2)),
-                multiplied: Patience(MULTIPLIED),
-                unfolded: Patience(UNFOLDED.min(most / 4)),
+                nearby: AdaptiveBudget((most / NEARBY.0).clamp(NEARBY.1, NEARBY.2)),
+                multiplied: AdaptiveBudget(MULTIPLIED),
+                unfolded: AdaptiveBudget(UNFOLDED.min(most / 4)),
                 hints,
                 others: FxHashMap::default(),
                 beside: FxHashMap::default(),
@@ -1098,7 +1098,7 @@ mod tests {
 
     #[test]
     fn questions_that_were_dear_in_vain_make_later_ones_cheaper() {
-        let mut patience = Patience(80_000);
+        let mut patience = AdaptiveBudget(80_000);
         patience.took(80_000, true);
         patience.took(19_999, false);
         assert_eq!(patience.0, 80_000);

@@ -48,7 +48,7 @@ const IN_PART: &str = "in part";
 
 /// Plan of time-multiplexed hardware: the shared instances and their cycles.
 #[derive(Clone, Debug)]
-pub enum Planned {
+pub enum SharingPlan {
     /// Equal parts of the program share units.
     Fold(Plan),
     /// Bit-serial arithmetic for the whole program.
@@ -57,13 +57,13 @@ pub enum Planned {
 
 /// A program with its plan.
 #[derive(Clone, Debug)]
-pub struct Reused<'d> {
+pub struct SharedHardware<'d> {
     /// Program of the caller.
     pub source: &'d Model,
     /// Program that was planned: `source` after passes.
     pub program: Model,
     /// Plan of the shared instances and their cycles.
-    pub plan: Planned,
+    pub plan: SharingPlan,
     /// Smallest interval for which bit-serial hardware exists, if this interval is smaller.
     pub serial_from: Option<u32>,
     /// Names of the passes on the program or on each of its parts; empty if only the hardware as a whole was optimised.
@@ -74,20 +74,20 @@ pub struct Reused<'d> {
     machine: Machine,
 }
 
-impl Planned {
+impl SharingPlan {
     /// Returns the initiation interval in cycles.
     pub fn interval(&self) -> u32 {
         match self {
-            Planned::Fold(plan) => plan.interval,
-            Planned::Serial(_, plan) => plan.interval,
+            SharingPlan::Fold(plan) => plan.interval,
+            SharingPlan::Serial(_, plan) => plan.interval,
         }
     }
 
     /// Returns the number of cycles from the edge that accepts a sample to its result.
     pub fn latency(&self) -> u32 {
         match self {
-            Planned::Fold(plan) => plan.latency,
-            Planned::Serial(_, plan) => plan.latency,
+            SharingPlan::Fold(plan) => plan.latency,
+            SharingPlan::Serial(_, plan) => plan.latency,
         }
     }
 }
@@ -140,7 +140,7 @@ impl Spec {
     }
 
     /// Returns `true` if hardware is time-multiplexed: an interval other than 1 or a budget is given.
-    pub(super) fn takes_turns(&self) -> bool {
+    pub(super) fn is_time_multiplexed(&self) -> bool {
         self.interval().is_some() || self.pipeline.budget.is_some()
     }
 
@@ -155,7 +155,7 @@ impl Spec {
             problem("E0810", "--ii", "several intervals are given".into(), help);
             return problems;
         }
-        if !self.takes_turns() {
+        if !self.is_time_multiplexed() {
             return problems;
         }
         let budget = self.pipeline.budget;
@@ -212,7 +212,7 @@ impl Spec {
     ///
     /// # Errors
     /// `E0816` if the initiation interval is not 1.
-    pub fn every_clock(&self, asked: &str) -> Result<(), Diagnostics> {
+    pub fn require_ii_one(&self, asked: &str) -> Result<(), Diagnostics> {
         match self.interval() {
             None => Ok(()),
             Some(_) => {
@@ -225,12 +225,12 @@ impl Spec {
     }
 }
 
-impl<'d> Reused<'d> {
+impl<'d> SharedHardware<'d> {
     /// Returns the percentage of the program's estimated logic that is shared.
     pub fn shared(&self) -> f64 {
         match &self.plan {
-            Planned::Fold(plan) => plan.shared(),
-            Planned::Serial(..) => serial::shared(&self.program),
+            SharingPlan::Fold(plan) => plan.shared(),
+            SharingPlan::Serial(..) => serial::shared(&self.program),
         }
     }
 
@@ -245,11 +245,11 @@ impl<'d> Reused<'d> {
         }
         if let Some(most) = spec.pipeline.max_latency.filter(|most| latency > *most) {
             let help = match &self.plan {
-                Planned::Fold(plan) => {
+                SharingPlan::Fold(plan) => {
                     let least = reuse::Figures::new(&self.program, plan).latency_at_least;
                     format!("use {latency}; no plan of these blocks has less than {least}")
                 }
-                Planned::Serial(..) => format!("use {latency}, or --ii-engine fold"),
+                SharingPlan::Serial(..) => format!("use {latency}, or --ii-engine fold"),
             };
             let message =
                 format!("with --ii {interval} the smallest latency is {}, more than {most}", counted(latency, "clock"));
@@ -264,7 +264,7 @@ impl<'d> Reused<'d> {
     ///
     /// # Errors
     /// If no such interval exists; the errors of the other options.
-    pub(super) fn fewest(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
+    pub(super) fn smallest_interval_within(source: &Model, spec: &Spec, budget: Budget) -> Result<u32, Error> {
         /// Operations that are planned and lowered before the search gives up.
         const WORK: usize = 20_000_000;
         let mut work = WORK;
@@ -305,7 +305,7 @@ impl<'d> Reused<'d> {
     /// # Errors
     /// If a pass that was named does not exist, a block cannot be partitioned as finely as the clock requires, or the
     /// requested engine cannot implement it; if the checker objects to the plan, which is an internal error.
-    pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<Reused<'d>>, Error> {
+    pub(super) fn new(source: &'d Model, spec: &Spec, interval: u32) -> Result<Option<SharedHardware<'d>>, Error> {
         if spec.optimisation.retime.is_some() {
             let message = "--retime requires a state machine: a program has no registers of its own";
             let place = Place::Flag("--retime".into());
@@ -346,7 +346,7 @@ impl<'d> Reused<'d> {
         };
         let folded = |bit_by_bit: bool| {
             let fold = Self::folded(source, &program, spec, interval, (&after, bit_by_bit));
-            fold.and_then(|fold| fold.within(spec).map(|()| Reused { serial_from, ..fold }))
+            fold.and_then(|fold| fold.within(spec).map(|()| SharedHardware { serial_from, ..fold }))
         };
         let tries_mixed = match engine {
             Engine::Mixed => return folded(true).map(Some),
@@ -371,7 +371,7 @@ impl<'d> Reused<'d> {
         };
         // Selects the first candidate with the fewest LUTs. The mixed engine needs more time for search and proof, so
         // it is selected only if it saves a twentieth of the LUTs.
-        let mut best: Option<(u64, Reused<'d>)> = None;
+        let mut best: Option<(u64, SharedHardware<'d>)> = None;
         for (one, weight) in fold.into_iter().chain(serial).map(|one| (one, 20)).chain(mixed.map(|one| (one, 21))) {
             let tables = spec.estimate(&one.netlist(spec, "model")?).lut * weight;
             if best.as_ref().is_none_or(|(least, _)| tables < *least) {
@@ -388,7 +388,7 @@ impl<'d> Reused<'d> {
         interval: u32,
         passes: &[&str],
         light: &[&str],
-    ) -> Result<Result<Reused<'d>, Refusal>, Error> {
+    ) -> Result<Result<SharedHardware<'d>, Refusal>, Error> {
         let program = serial::sums_of_two(&passes::run(source, passes).0);
         let graph = serial::graph(&program);
         let plan = match serial::plan(&graph, interval, &graph.arrivals(spec.pipeline.arrival == Arrival::Held)) {
@@ -396,14 +396,14 @@ impl<'d> Reused<'d> {
             Ok(plan) => plan,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let judged = serial::check(&graph, &plan);
-        judged.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
+        let checked = serial::check(&graph, &plan);
+        checked.map_err(|why| bug(diagnostic(format!("the bit-serial plan of --ii {interval} is wrong: {why}"))))?;
         let machine = serial::machine(&program, &graph, &plan, &spec.with_ready("model"));
         let machine = machine.with_blocks(|model| passes::run(model, light).0);
-        let plan = Planned::Serial(graph, plan);
+        let plan = SharingPlan::Serial(graph, plan);
         let optimised_by = static_names(passes);
         let joined_by = Vec::new();
-        let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+        let reused = SharedHardware { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
         if spec.clock.period.or(spec.pipeline.max_stage_delay).is_some() {
             let mut whole = spec.clone();
             whole.pipeline = Pipeline {
@@ -436,7 +436,7 @@ impl<'d> Reused<'d> {
         spec: &Spec,
         interval: u32,
         (after, bit_by_bit): (&[&str], bool),
-    ) -> Result<Reused<'d>, Error> {
+    ) -> Result<SharedHardware<'d>, Error> {
         let optimise = |block: &Model| passes::run(block, after).0;
         let inputs = &spec.inputs(program, interval)?;
         let optimise = &optimise as &dyn Fn(&Model) -> Model;
@@ -484,17 +484,18 @@ impl<'d> Reused<'d> {
             };
             let program = anew.as_ref().unwrap_or(program);
             let plan = if spec.pipeline.register_outputs { made.with_registered_outputs() } else { made };
-            let judged = reuse::check(program, &plan);
-            judged.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
+            let checked = reuse::check(program, &plan);
+            checked.map_err(|why| bug(diagnostic(format!("the plan of --ii {interval} is wrong: {why}"))))?;
             let machine = reuse::machine(program, &plan, &spec.with_ready("model"));
-            // Parts that are optimised separately are joined unchanged: their gates are those of [`Reused::steps`].
+            // Parts that are optimised separately are joined unchanged: their gates are those of
+            // [`SharedHardware::steps`].
             let joined = if engines.optimise.is_some() { JOINED } else { after };
             let machine = machine.with_blocks(|model| passes::run(model, joined).0);
-            let plan = Planned::Fold(plan);
+            let plan = SharingPlan::Fold(plan);
             let optimised_by = engines.optimise.map_or_else(Vec::new, |_| static_names(after));
             let joined_by = static_names(joined);
             let program = program.clone();
-            let reused = Reused { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
+            let reused = SharedHardware { source, program, plan, serial_from: None, optimised_by, joined_by, machine };
             let Some(period) = period else { return Ok(reused) };
             let found = spec.estimate(&reused.netlist(spec, "model")?).period_ns;
             if found <= period {
@@ -529,16 +530,16 @@ impl<'d> Reused<'d> {
     fn netlist(&self, spec: &Spec, top: &str) -> Result<Netlist, Error> {
         let (interval, latency) = (self.plan.interval(), self.plan.latency());
         let inputs = match &self.plan {
-            Planned::Fold(plan) => plan.inputs.clone(),
-            Planned::Serial(..) => spec.inputs(&self.program, interval)?,
+            SharingPlan::Fold(plan) => plan.inputs.clone(),
+            SharingPlan::Serial(..) => spec.inputs(&self.program, interval)?,
         };
         let options = spec.with_ready(top);
         let at_ports = inputs.at_ports(self.program.input_kifs(), interval);
         let mut netlist = lower_reused(&self.machine, &options, (interval, latency), at_ports);
         // The prover of the RTL finds the program by this line.
         let how = match &self.plan {
-            Planned::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
-            Planned::Fold(_) => {
+            SharingPlan::Serial(..) => Some((self.program.nodes().len(), BIT_BY_BIT.to_owned())),
+            SharingPlan::Fold(_) => {
                 let program = self.with_parts_bit_by_bit();
                 program.map(|program| (program.nodes().len(), format!("{IN_PART} {BIT_BY_BIT}")))
             }
@@ -546,7 +547,7 @@ impl<'d> Reused<'d> {
         if let Some((count, how)) = how {
             netlist.add_header_line(format!("{top}: {count} operation{}, {how}", if count == 1 { "" } else { "s" }));
         }
-        if let Planned::Fold(plan) = &self.plan {
+        if let SharingPlan::Fold(plan) = &self.plan {
             netlist.add_before_elements(self.phase_table(plan));
         }
         netlist.check().map_err(|found| bug(Diagnostics(found)))?;
@@ -561,11 +562,11 @@ impl<'d> Reused<'d> {
     /// programs are the logic unrolled over the cycles of one sample, after each pass on the whole logic.
     pub fn steps(&self, spec: &Spec) -> Steps {
         let plan = match &self.plan {
-            Planned::Serial(..) => {
+            SharingPlan::Serial(..) => {
                 let optimised = steps::pass_steps(self.source, &self.optimised_by);
                 return steps::with_sums_of_two(self.source, optimised.programs);
             }
-            Planned::Fold(plan) => plan,
+            SharingPlan::Fold(plan) => plan,
         };
         let mut programs = vec![self.program.clone()];
         let mut add = |parts: &[&Model]| {
@@ -606,7 +607,7 @@ impl<'d> Reused<'d> {
     /// Returns the logic of shared instances over the cycles of one sample, as planned and after each pass on the whole
     /// logic: intermediate programs between the plan and the RTL. Empty if results are collected bit-serially.
     pub fn unrolled(&self, spec: &Spec) -> Vec<Model> {
-        let Planned::Fold(plan) = &self.plan else { return Vec::new() };
+        let SharingPlan::Fold(plan) = &self.plan else { return Vec::new() };
         let options = spec.with_ready("model");
         let clocks = reuse::Clocks { inputs: &plan.inputs, interval: plan.interval, latency: plan.latency };
         let mut machine = reuse::machine(&self.program, plan, &options);
@@ -626,7 +627,7 @@ impl<'d> Reused<'d> {
 
     /// Returns the program that the hardware computes; `None` if no part of it is bit-serial.
     fn with_parts_bit_by_bit(&self) -> Option<Model> {
-        let Planned::Fold(plan) = &self.plan else { return None };
+        let SharingPlan::Fold(plan) = &self.plan else { return None };
         (!plan.regions.is_empty()).then(|| reuse::program_of(&self.program, plan, &plan.implementation_blocks()).0)
     }
 
@@ -685,17 +686,17 @@ impl<'d> Reused<'d> {
     /// Returns the name of the engine: `fold`, `serial`, or `mixed`.
     pub fn engine(&self) -> &'static str {
         match &self.plan {
-            Planned::Fold(plan) if plan.regions.is_empty() => "fold",
-            Planned::Fold(_) => "mixed",
-            Planned::Serial(..) => "serial",
+            SharingPlan::Fold(plan) if plan.regions.is_empty() => "fold",
+            SharingPlan::Fold(_) => "mixed",
+            SharingPlan::Serial(..) => "serial",
         }
     }
 
     /// Returns the plan of shared units; `None` for bit-serial hardware.
     pub fn fold(&self) -> Option<&Plan> {
         match &self.plan {
-            Planned::Fold(plan) => Some(plan),
-            Planned::Serial(..) => None,
+            SharingPlan::Fold(plan) => Some(plan),
+            SharingPlan::Serial(..) => None,
         }
     }
 
@@ -710,7 +711,7 @@ impl<'d> Reused<'d> {
                 operations: template.nodes().len(),
                 input_bits: bits(&mut template.input_kifs().iter().copied()),
                 output_bits: bits(&mut (0..outputs).map(|j| template.output_kif(j))),
-                clocks: (0..outputs).map(|j| Plan::made_after(group, j)).max().unwrap_or(1),
+                clocks: (0..outputs).map(|j| Plan::output_latency(group, j)).max().unwrap_or(1),
             }
         };
         let region = |region: &Region| {
@@ -725,14 +726,14 @@ impl<'d> Reused<'d> {
         };
         let tenths = |x: f64| (10.0 * x).round() / 10.0;
         match &self.plan {
-            Planned::Fold(plan) => ReuseFacts {
+            SharingPlan::Fold(plan) => ReuseFacts {
                 engine: self.engine(),
                 bits_per_clock: None,
                 shared_percent: Some(tenths(plan.shared())),
                 groups: plan.groups.iter().map(group).collect(),
                 regions: plan.regions.iter().map(region).collect(),
             },
-            Planned::Serial(_, plan) => ReuseFacts {
+            SharingPlan::Serial(_, plan) => ReuseFacts {
                 engine: self.engine(),
                 bits_per_clock: Some(plan.digit),
                 shared_percent: None,
@@ -760,8 +761,8 @@ impl<'d> Reused<'d> {
         let operations = counted(self.program.nodes().len(), "operation");
         let registers = counted(registers, "register bit");
         let Plan { groups, regions, .. } = match &self.plan {
-            Planned::Fold(plan) => plan,
-            Planned::Serial(graph, plan) => {
+            SharingPlan::Fold(plan) => plan,
+            SharingPlan::Serial(graph, plan) => {
                 let figures = serial::Figures::new(graph, plan);
                 let bits = if plan.digit == 1 { "one bit".into() } else { format!("{} bits", plan.digit) };
                 return format!(

@@ -419,7 +419,7 @@ impl Spec {
             for flag in module.determined_by_wrapper() {
                 problem("E0803", flag, NOT_WITH_WRAPPER, help);
             }
-        } else if self.takes_turns() {
+        } else if self.is_time_multiplexed() {
             // The reset clears the phase.
         } else if self.is_combinational() {
             if module.enable {
@@ -434,7 +434,7 @@ impl Spec {
         }
         if self.text.assertions {
             let what = "assertions are checked at the clock edges of a pipeline that accepts a sample every clock";
-            if self.takes_turns() {
+            if self.is_time_multiplexed() {
                 problem("E0801", "--assertions", what, "leave out --assertions, or --ii");
             } else if self.wrapper.is_none() && self.is_combinational() {
                 problem("E0801", "--assertions", what, registers);
@@ -449,7 +449,7 @@ impl Spec {
     fn check_names(&self, top: &str) -> Result<(), Vec<Diagnostic>> {
         match &self.wrapper {
             Some(wrapper) => wrapper.names.check(top, self.module.languages),
-            None => netlist::Options { ready: self.takes_turns(), ..self.module.options(top) }.check(),
+            None => netlist::Options { ready: self.is_time_multiplexed(), ..self.module.options(top) }.check(),
         }
     }
 
@@ -457,7 +457,7 @@ impl Spec {
     ///
     /// # Errors
     /// `E0303` if intervals are assumed.
-    pub fn every_input(&self, asked: &str) -> Result<(), Diagnostics> {
+    pub fn reject_input_ranges(&self, asked: &str) -> Result<(), Diagnostics> {
         if !self.optimisation.assume_intervals {
             return Ok(());
         }
@@ -474,7 +474,8 @@ impl Spec {
             Some(wrapper) => netlist::Options {
                 top: format!("{top}_core"),
                 // A pipeline that receives a sample beat by beat stalls while a beat is missing.
-                enable: wrapper.flow == Flow::Stall || (self.takes_turns() && self.pipeline.arrival == Arrival::Beats),
+                enable: wrapper.flow == Flow::Stall
+                    || (self.is_time_multiplexed() && self.pipeline.arrival == Arrival::Beats),
                 ..netlist::Options::default()
             },
         };

@@ -17,7 +17,7 @@ use alir_core::num::{Kif, wrap};
 use alir_interp::batch::codes_of_row;
 use alir_interp::samples::{Number, Port, Reader, RealEncoder, Values, input_ports, output_ports};
 use alir_network::exact::Rational;
-use alir_network::port::{Meaning, number};
+use alir_network::port::{ReferenceSemantics, number};
 use num_bigint::BigInt;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub enum Numbers<'a> {
     /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
     Ports(Option<RealEncoder>),
     /// Values of a network, which quantises them itself.
-    Network(&'a dyn Meaning),
+    Network(&'a dyn ReferenceSemantics),
     /// Integers of any size, which wrap.
     Kernel,
 }
@@ -86,7 +86,7 @@ pub struct Dissent {
 
 /// Where expected values are not those of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Dissents {
+pub struct ExpectedMismatches {
     /// The first few.
     pub first: Vec<Dissent>,
     /// Number of differences.
@@ -95,7 +95,7 @@ pub struct Dissents {
     pub impossible: usize,
 }
 
-impl Dissents {
+impl ExpectedMismatches {
     /// Returns `true` if all expected values are those of the model.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -143,7 +143,7 @@ pub struct Own {
     /// Codes of the inputs and of what must come out.
     pub vectors: Vectors,
     /// Where that is not what the model says.
-    pub dissents: Dissents,
+    pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
 }
@@ -153,7 +153,7 @@ pub struct OwnRun {
     /// Inputs and expected outputs of each cycle; outputs that the machine leaves undefined are not compared.
     pub run: MachineRun,
     /// Where that is not what the machine says.
-    pub dissents: Dissents,
+    pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
 }
@@ -234,10 +234,12 @@ impl Subject<'_> {
         let inputs = self.inputs(files, &mut notes)?;
         let vectors = Vectors::from_inputs(self.model, inputs);
         let vectors = match self.source {
-            Some(source) => vectors.judged_by(source)?,
+            Some(source) => vectors.with_outputs_of(source)?,
             None => vectors,
         };
-        let Some(path) = files.expect else { return Ok(Own { vectors, dissents: Dissents::default(), notes }) };
+        let Some(path) = files.expect else {
+            return Ok(Own { vectors, dissents: ExpectedMismatches::default(), notes });
+        };
         let (outputs, dissents) = self.expected(path, files, &vectors.outputs, &mut notes)?;
         Ok(Own { vectors: Vectors { outputs, ..vectors }, dissents, notes })
     }
@@ -315,7 +317,7 @@ impl Subject<'_> {
         files: &Files<'_>,
         golden: &Rows,
         notes: &mut Diagnostics,
-    ) -> Result<(Rows, Dissents), Diagnostic> {
+    ) -> Result<(Rows, ExpectedMismatches), Diagnostic> {
         let ports = output_ports(self.model);
         let kifs: Vec<Kif> = ports.iter().map(|port| port.kif).collect();
         let codes = files.codes || matches!(self.numbers, Numbers::Kernel);
@@ -361,7 +363,7 @@ pub fn machine_run(
 ) -> Result<OwnRun, Diagnostic> {
     let Some(files) = files else {
         let run = MachineRun::interpreted(machine, machine_stimulus(machine, cycles, seed));
-        return Ok(OwnRun { run, dissents: Dissents::default(), notes: Diagnostics::default() });
+        return Ok(OwnRun { run, dissents: ExpectedMismatches::default(), notes: Diagnostics::default() });
     };
     read_run(machine, files, cycles)
 }
@@ -383,7 +385,7 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
         return Err(no_samples(&files.input.map_or_else(String::new, |path| path.display().to_string())));
     }
     let run = MachineRun::interpreted(machine, inputs);
-    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: Dissents::default(), notes }) };
+    let Some(path) = files.expect else { return Ok(OwnRun { run, dissents: ExpectedMismatches::default(), notes }) };
     let mut arrays = Arrays::open(machine, Side::Outputs, path, files.codes).map_err(about_outputs)?;
     let mut found = Found::new(path, run.outputs());
     let width = run.outputs().elements();
@@ -424,12 +426,12 @@ struct Found<'a> {
     path: &'a Path,
     golden: &'a Rows,
     rows: Rows,
-    dissents: Dissents,
+    dissents: ExpectedMismatches,
 }
 
 impl<'a> Found<'a> {
     fn new(path: &'a Path, golden: &'a Rows) -> Found<'a> {
-        Found { path, golden, rows: Rows::new(golden.elements(), []), dissents: Dissents::default() }
+        Found { path, golden, rows: Rows::new(golden.elements(), []), dissents: ExpectedMismatches::default() }
     }
 
     fn error(&self, message: String) -> Diagnostic {
@@ -463,7 +465,7 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<(Rows, Dissents), Diagnostic> {
+    fn finish(self) -> Result<(Rows, ExpectedMismatches), Diagnostic> {
         let (rows, samples) = (self.rows.len(), self.golden.len());
         if rows < samples {
             let error = self.error(format!("{rows} rows of expected outputs for {samples} samples"));

@@ -81,7 +81,7 @@ impl<'a> Streams<'a> {
         count: usize,
         seed: u64,
     ) -> Result<Streams<'a>, Diagnostic> {
-        let golden = |inputs| Vectors::from_inputs(model, inputs).judged_by(source);
+        let golden = |inputs| Vectors::from_inputs(model, inputs).with_outputs_of(source);
         Streams::plan_by(&Vectors::generate_inputs(model, count, seed), true, &golden, axis, seed)
     }
 

@@ -3,7 +3,7 @@
 use super::blocks::CHOICE;
 use super::machine::FOUR;
 use super::starts::later;
-use super::{Base, Group, Inputs, Outlet, Plan, Region, Storage, WIDE, Wire, between, free, origin, serial, wire};
+use super::{Base, Group, Inputs, OutputPort, Plan, Region, Storage, WIDE, Wire, between, free, origin, serial, wire};
 use alir_core::ir::{Model, Op, ValueId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -199,7 +199,7 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
         of_groups: vec![(0, 0); plan.groups.len()],
         of_regions: vec![0; plan.regions.len()],
     };
-    let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+    let mut depths: BTreeMap<OutputPort, u32> = BTreeMap::new();
     for (base, store) in &plan.stores {
         match (base, &store.storage) {
             (&Base::Port(e), Storage::Held(n)) => {
@@ -221,10 +221,10 @@ fn stored_bits(model: &Model, plan: &Plan) -> Stored {
     }
     for (outlet, depth) in depths {
         match outlet {
-            Outlet::Unit { group, output, .. } => {
+            OutputPort::Unit { group, output, .. } => {
                 stored.of_groups[group].1 += u64::from(depth) * u64::from(output_width(&plan.groups[group], output));
             }
-            Outlet::Lane(lane) => {
+            OutputPort::Lane(lane) => {
                 let width = plan.inputs.as_beats().map_or(0, |beats| beats.lanes[lane as usize].width);
                 stored.captured_bits += u64::from(depth) * u64::from(width);
             }
@@ -328,7 +328,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
         let read = instance.inputs.iter().filter_map(|&v| base_of(v)).map(|base| birth(&born, base));
         start[number][at] = read.max().unwrap_or(1);
         for (k, &v) in instance.outputs.iter().enumerate() {
-            born.insert(Base::Value(v), start[number][at] + Plan::made_after(group, k));
+            born.insert(Base::Value(v), start[number][at] + Plan::output_latency(group, k));
         }
     }
     // From the start of an instance to the result, at least.
@@ -353,7 +353,7 @@ fn latency_at_least(model: &Model, free: &[bool], plan: &Plan) -> u32 {
             let group = &plan.groups[number];
             let instance = &group.instances[at];
             let outputs = instance.outputs.iter().enumerate();
-            let tail = outputs.filter_map(|(k, &v)| Some(Plan::made_after(group, k) + after.get(&Base::Value(v))?));
+            let tail = outputs.filter_map(|(k, &v)| Some(Plan::output_latency(group, k) + after.get(&Base::Value(v))?));
             rest[number][at] = tail.max().unwrap_or(0);
             (rest[number][at], &instance.inputs)
         };

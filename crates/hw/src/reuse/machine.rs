@@ -5,7 +5,7 @@
 
 use super::frame::{BIT, Frame, Load, TABLE, TABLE_INPUTS};
 use super::serial::{self, Kind};
-use super::{Base, Beats, Group, Lane, Outlet, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
+use super::{Base, Beats, Group, Lane, OutputPort, Plan, Region, Storage, WIDE, Wire, free, origin, wire};
 use crate::netlist::Options;
 use alir_core::ir::machine::Machine;
 use alir_core::ir::{BinaryBits, Model, Op, Output, Table, TableId, ValueId};
@@ -63,7 +63,7 @@ struct Drawing<'a> {
     plan: &'a Plan,
     free: Vec<bool>,
     held: BTreeMap<Base, Stored>,
-    passing: FxHashMap<Outlet, Stored>,
+    passing: FxHashMap<OutputPort, Stored>,
     wired: FxHashMap<(Option<ValueId>, Wire), ValueId>,
     /// The port that beats come through.
     whole_port: Option<ValueId>,
@@ -110,7 +110,7 @@ impl<'a> Drawing<'a> {
     /// The registers of every value.
     fn stores(&mut self) {
         let (plan, model) = (self.plan, self.model);
-        let mut depths: BTreeMap<Outlet, u32> = BTreeMap::new();
+        let mut depths: BTreeMap<OutputPort, u32> = BTreeMap::new();
         for (&base, store) in &plan.stores {
             let (kif, name) = match base {
                 Base::Port(e) => (model.input_kifs()[e as usize], format!("captured_{e}")),
@@ -148,17 +148,17 @@ impl<'a> Drawing<'a> {
         }
         for (outlet, depth) in depths {
             let (kif, name) = match outlet {
-                Outlet::Unit { group, unit, output } => {
+                OutputPort::Unit { group, unit, output } => {
                     let template = &plan.groups[group].template;
                     let kif = template.outputs()[output].source.map_or(Kif::ZERO, |v| template.kif(v));
                     (kif, format!("group{group}_unit{unit}_out{output}"))
                 }
-                Outlet::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
+                OutputPort::Lane(lane) => (self.lane_of(lane).kif(), format!("lane{lane}")),
             };
             let name = |k| format!("{name}_d{k}");
             let registers: Vec<_> = (1..=depth).map(|k| self.register(&name(k), kif, Load::Always, false)).collect();
             self.chain(&registers);
-            if let (Outlet::Lane(lane), Some(first)) = (outlet, registers.first()) {
+            if let (OutputPort::Lane(lane), Some(first)) = (outlet, registers.first()) {
                 self.registers[first.0].next = Some(self.lane(lane));
             }
             self.passing.insert(outlet, Stored::new(&registers));
@@ -230,7 +230,9 @@ impl<'a> Drawing<'a> {
                 Storage::Passing(outlet) => {
                     let shown = self.passing[&outlet].shown[since as usize];
                     match (outlet, base) {
-                        (Outlet::Lane(_), Base::Port(e)) => self.element_of_lane(shown, model.input_kifs()[e as usize]),
+                        (OutputPort::Lane(_), Base::Port(e)) => {
+                            self.element_of_lane(shown, model.input_kifs()[e as usize])
+                        }
                         _ => shown,
                     }
                 }
@@ -449,7 +451,7 @@ impl<'a> Drawing<'a> {
             let source = output.source.expect("an output of a block is a value");
             let value = made[&(source, group.stage[source.index()])];
             if let Some(first) =
-                self.passing.get(&Outlet::Unit { group: number, unit, output: k }).and_then(|s| s.first)
+                self.passing.get(&OutputPort::Unit { group: number, unit, output: k }).and_then(|s| s.first)
             {
                 self.registers[first].next = Some(value);
             }

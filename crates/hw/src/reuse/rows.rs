@@ -102,7 +102,7 @@ impl Row {
 }
 
 /// An output of a block: what it makes of a sum, and the row of that.
-struct Shown {
+struct RowExpansion {
     value: ValueId,
     /// A number that is the same where the same is made of sums with the same constant.
     like: u32,
@@ -119,13 +119,13 @@ struct Instance {
 }
 
 impl Instance {
-    fn new(shown: &Shown) -> Instance {
+    fn new(shown: &RowExpansion) -> Instance {
         let mut instance = Instance::default();
         instance.add(shown);
         instance
     }
 
-    fn add(&mut self, shown: &Shown) {
+    fn add(&mut self, shown: &RowExpansion) {
         let place = self.outputs.len() as u32;
         for &(source, c) in &shown.terms {
             self.columns.entry(source).or_default().push((place, c));
@@ -248,7 +248,7 @@ struct Search<'a> {
     outputs: Vec<ValueId>,
     /// Number of outputs of the former.
     of_alone: usize,
-    shown: FxHashMap<ValueId, Shown>,
+    shown: FxHashMap<ValueId, RowExpansion>,
 }
 
 impl<'a> Search<'a> {
@@ -315,7 +315,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the outputs of blocks without an equal one.
-    fn alone(&self) -> impl Iterator<Item = &Shown> {
+    fn alone(&self) -> impl Iterator<Item = &RowExpansion> {
         self.outputs[..self.of_alone].iter().filter_map(|value| self.shown.get(value))
     }
 
@@ -347,12 +347,12 @@ impl<'a> Search<'a> {
             let row = &self.rows[&sum];
             let next = numbers.len() as u32;
             let like = *numbers.entry((chain, row.constant)).or_insert(next);
-            self.shown.insert(value, Shown { value, like, terms: row.terms.clone() });
+            self.shown.insert(value, RowExpansion { value, like, terms: row.terms.clone() });
         }
     }
 
     /// Terms in an order that forgets the sources.
-    fn kinds_of(&self, shown: &Shown) -> Vec<(u32, Dyadic)> {
+    fn kinds_of(&self, shown: &RowExpansion) -> Vec<(u32, Dyadic)> {
         let mut terms: Vec<(u32, Dyadic)> = shown.terms.iter().map(|&(s, c)| (self.kinds[s as usize], c)).collect();
         terms.sort_unstable();
         terms
@@ -369,7 +369,7 @@ impl<'a> Search<'a> {
     /// Outputs with equal rows, gathered over the same sources.
     fn groups(&self, work: &mut u64) -> Option<Vec<Vec<Instance>>> {
         let mut by_key: FxHashMap<(u32, Vec<(u32, Dyadic)>), usize> = FxHashMap::default();
-        let mut kinds: Vec<Vec<&Shown>> = Vec::new();
+        let mut kinds: Vec<Vec<&RowExpansion>> = Vec::new();
         for shown in self.alone() {
             let next = kinds.len();
             let at = *by_key.entry((shown.like, self.kinds_of(shown))).or_insert(next);
@@ -379,8 +379,8 @@ impl<'a> Search<'a> {
             kinds[at].push(shown);
         }
         // What weighs most is looked at first.
-        let weight = |kind: &[&Shown]| kind.len() * kind[0].terms.len();
-        let mut left: Vec<Vec<&Shown>> = kinds.into_iter().filter(|kind| kind.len() > 1).collect();
+        let weight = |kind: &[&RowExpansion]| kind.len() * kind[0].terms.len();
+        let mut left: Vec<Vec<&RowExpansion>> = kinds.into_iter().filter(|kind| kind.len() > 1).collect();
         left.sort_by_key(|kind| (std::cmp::Reverse(weight(kind)), kind[0].value));
         let mut groups = Vec::new();
         while !left.is_empty() {
@@ -401,14 +401,14 @@ impl<'a> Search<'a> {
     }
 
     /// The columns that an instance would have with one output more, in an order that forgets the sources.
-    fn columns(&self, instance: &Instance, shown: &Shown) -> Vec<Column> {
+    fn columns(&self, instance: &Instance, shown: &RowExpansion) -> Vec<Column> {
         let mut more = instance.clone();
         more.add(shown);
         self.sorted(&more.columns)
     }
 
     /// Gives each instance one of these outputs, so that all are still equal; not if there is no such way.
-    fn join(&self, instances: &mut [Instance], kind: &[&Shown], work: &mut u64) -> Option<bool> {
+    fn join(&self, instances: &mut [Instance], kind: &[&RowExpansion], work: &mut u64) -> Option<bool> {
         // For each way in which an output may lie to an instance, the pairs that lie so.
         let mut ways: FxHashMap<u64, (usize, Vec<(usize, usize)>)> = FxHashMap::default();
         for (i, instance) in instances.iter().enumerate() {
@@ -458,7 +458,7 @@ impl<'a> Search<'a> {
     /// Adds to each group what has its rows with holes, where that is estimated to take less: outputs that are in none,
     /// and whole groups. What reads most comes first.
     fn fill_holes(&self, groups: &mut Vec<Group>, (zero, depth, interval): (ValueId, u32, u32), work: &mut u64) {
-        let mut likes: FxHashMap<u32, Vec<&Shown>> = FxHashMap::default();
+        let mut likes: FxHashMap<u32, Vec<&RowExpansion>> = FxHashMap::default();
         for shown in self.alone().filter(|shown| !shown.terms.is_empty()) {
             likes.entry(shown.like).or_default().push(shown);
         }
@@ -528,11 +528,11 @@ impl<'a> Search<'a> {
         &self,
         like: &Instance,
         is_other: &dyn Fn(ValueId) -> bool,
-        likes: &FxHashMap<u32, Vec<&Shown>>,
+        likes: &FxHashMap<u32, Vec<&RowExpansion>>,
         work: &mut u64,
     ) -> Option<Vec<Instance>> {
         // For each output what may have its rows with holes, and the columns up to it.
-        let mut candidates: Vec<Vec<&Shown>> = Vec::with_capacity(like.outputs.len());
+        let mut candidates: Vec<Vec<&RowExpansion>> = Vec::with_capacity(like.outputs.len());
         let mut prefixes: Vec<Vec<Column>> = Vec::with_capacity(like.outputs.len());
         let mut upto = Instance::default();
         for value in &like.outputs {
@@ -557,7 +557,7 @@ impl<'a> Search<'a> {
             }
             let mut instance = Instance::new(seed);
             for (candidates, prefix) in candidates.iter().zip(&prefixes).skip(1) {
-                let mut best: Option<(usize, &Shown)> = None;
+                let mut best: Option<(usize, &RowExpansion)> = None;
                 let is_left = |v: &ValueId| !used.contains(v) && !instance.outputs.contains(v);
                 for &other in candidates.iter().filter(|other| is_left(&other.value)) {
                     let common = other.terms.iter().filter(|(s, _)| instance.columns.contains_key(s)).count();

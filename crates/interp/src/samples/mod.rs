@@ -216,7 +216,7 @@ impl Reader {
         let wants_npy = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let reader = Reader::from_stream(Box::new(file), regular, array, name, columns, codes)?;
         if wants_npy && matches!(reader.body, Body::Csv(_)) {
-            let what = "this is no npy file: it does not begin with \\x93NUMPY";
+            let what = "this is not an npy file: it does not begin with \\x93NUMPY";
             return Err(Diagnostic::error("E0702", Place::Whole, what).in_file(path));
         }
         Ok(reader)

@@ -316,7 +316,7 @@ pub fn read_map(bytes: &[u8], graph: &Graph) -> Result<WeightMap, Diagnostic> {
     let wrong = |place: String, message: String| Diagnostic::error("E2008", Place::Path(place), message);
     let value = json::parse(bytes, 1 << 20).map_err(|e| {
         let place = Place::Line { line: e.line, column: e.column };
-        Diagnostic::error("E2008", place, format!("this is no JSON: {}", e.what))
+        Diagnostic::error("E2008", place, format!("this is not valid JSON: {}", e.what))
     })?;
     let members = value.members().ok_or_else(|| wrong("map".into(), format!("{} is no weight map", value.kind())))?;
     let mut map = WeightMap::default();

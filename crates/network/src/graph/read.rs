@@ -390,7 +390,7 @@ impl Graph {
     pub fn read_window(bytes: &[u8], file: &str, window: Window) -> Result<Graph, Diagnostics> {
         let value = json::parse(bytes, MAX_VALUES).map_err(|e| {
             let place = Place::Line { line: e.line, column: e.column };
-            let message = format!("this is no JSON file of a graph: {}", e.what);
+            let message = format!("this is not valid JSON file of a graph: {}", e.what);
             Diagnostic::error("E2001", place, message).in_file(file.as_ref())
         })?;
         Reader { window, ..Reader::default() }.graph(&value).map_err(|problems| problems.in_file(file.as_ref()))

@@ -333,7 +333,7 @@ impl Graph {
     }
 
     /// [`Graph::arrive`] for a vertex without predecessors in its stage.
-    pub(super) fn arrive_alone(&self, v: u32, arrivals: &mut [i64]) -> i64 {
+    pub(super) fn sole_predecessor(&self, v: u32, arrivals: &mut [i64]) -> i64 {
         let mut longest = 0;
         for point in self.points_of(v) {
             arrivals[point as usize] = self.alone(point);
@@ -361,7 +361,7 @@ impl Graph {
     }
 
     /// [`Graph::leave`] for a vertex without successors in its stage.
-    pub(super) fn leave_alone(&self, v: u32, ways: &mut [i64]) {
+    pub(super) fn sole_successor(&self, v: u32, ways: &mut [i64]) {
         for point in self.points_of(v) {
             ways[point as usize] = self.behind(point);
         }

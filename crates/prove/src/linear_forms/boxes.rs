@@ -501,7 +501,7 @@ impl LinearForms {
     ///
     /// # Errors
     /// [`Overflow`] where numbers grow too large.
-    pub(super) fn vanishes_on_boxes(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
+    pub(super) fn is_zero_by_splitting(&mut self, d: FormId, width: u32, units: u64) -> OrOverflow<bool> {
         // A product of two numbers is linear on no box but the smallest ones: these questions would only take time.
         if self.multiplies_values(d) {
             return Ok(false);
@@ -529,7 +529,7 @@ impl LinearForms {
         Ok(false)
     }
 
-    /// Like [`LinearForms::vanishes_on_boxes`] for the given values; stops after `most` ticks.
+    /// Like [`LinearForms::is_zero_by_splitting`] for the given values; stops after `most` ticks.
     fn on_boxes(&mut self, d: FormId, width: u32, values: &FxHashSet<AtomId>, most: u64) -> OrOverflow<bool> {
         let mut values: Vec<AtomId> = values.iter().copied().collect();
         values.sort_unstable();
@@ -601,7 +601,7 @@ mod tests {
 
     fn equal(t: &mut LinearForms, f: FormId, g: FormId) -> bool {
         let d = t.sub(f, g).unwrap();
-        t.vanishes_on_boxes(d, 20, WORK).unwrap()
+        t.is_zero_by_splitting(d, 20, WORK).unwrap()
     }
 
     /// A number of 25 bits.

@@ -483,7 +483,7 @@ impl LinearForms {
         if self.rules.has_names()
             && let Some((whole, bits)) = self.before_wrapping(f)?
         {
-            self.tell_bits(whole, bits, name);
+            self.record_low_bits(whole, bits, name);
         }
         self.solve(f, name)?;
         Ok(name)
@@ -539,7 +539,7 @@ impl LinearForms {
     }
 
     /// From here on the low `width` bits of a form are said by `same`, a form by names that has the same bits there.
-    pub fn tell_bits(&mut self, f: FormId, width: u32, same: FormId) {
+    pub fn record_low_bits(&mut self, f: FormId, width: u32, same: FormId) {
         self.low_bits.entry(f).or_insert((width, same));
     }
 
