@@ -86,7 +86,7 @@ pub struct Compared {
     pub expected: Vec<Vec<Lit>>,
     /// Bits of each output by the last side.
     pub found: Vec<Vec<Lit>>,
-    /// Statement that a complete proof makes about the RTL file.
+    /// The claim about the RTL file that a complete proof shows.
     pub statement: String,
     /// Bits of each input element; for a state machine, of all inputs in each cycle from power-on.
     pub inputs: Vec<Vec<Lit>>,
@@ -151,7 +151,7 @@ impl Compared {
     /// Builds the gates of the other side.
     ///
     /// # Errors
-    /// If the ports have other types; what the side or `on_value` object to.
+    /// If the ports have other types; errors of the side and of `on_value`.
     pub fn follow(&mut self, side: &Side<'_>, on_value: ValueCallback<'_>) -> Result<(), String> {
         self.graph.renew();
         match side {
@@ -215,7 +215,7 @@ impl Compared {
         pairs.into_iter().all(|(&a, &b)| a.is_known() && self.graph.root(a) == self.graph.root(b))
     }
 
-    /// Outputs that are not the same gates on both sides.
+    /// Returns the outputs that the records do not show.
     pub fn open(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.expected.len()).filter(|&output| !self.is_shown(output))
     }
@@ -247,7 +247,7 @@ impl Compared {
     }
 }
 
-/// Applies the records of a place to the bits that are there.
+/// Applies the records of a place to the bits known there.
 fn apply(graph: &mut Graph, (at, place): (&usize, &Place), bits: &[Lit]) -> Result<(), String> {
     for record in &place.records {
         let applied = bits.get(record.bit).ok_or("no such bit".into()).and_then(|&bit| record.apply(graph, bit));
@@ -315,7 +315,7 @@ fn check_here(model: &[u8], text: &str, proof: &str, program: Files<'_>) -> Resu
         let of = text.inner().map_or(String::new(), |name| format!("of {name}: "));
         return Ok(Answer::Holds(of + &replayed.statement));
     }
-    // What is not shown may be wrong.
+    // An output that the records do not show may be wrong.
     let case = certificate.case.as_deref().unwrap_or(&[]);
     let mut straight = model.compared(&text, (&model.first_clocks(case.len()), false))?;
     straight.follow(&Side::Text(&text, certificate.sample_timing.as_ref()), &mut |_, _, _| Ok(()))?;

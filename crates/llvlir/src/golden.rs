@@ -2,10 +2,10 @@
 //!
 //! It depends neither on ALIR nor on the lowering. A value is its bit pattern, a natural number below `2^W`.
 
-use super::program::{Arg, Element, File, Operation, Program, ValueType};
+use super::program::{Arg, File, Operation, Program, ValueType};
 use super::rows::{Direction, Lane, Meaning, Sign};
 use num_bigint::{BigInt, BigUint};
-use num_traits::{FromPrimitive, One, ToPrimitive, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
 /// A value of one of the four register files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,56 +70,6 @@ impl Values {
 /// If there are not as many inputs as elements.
 pub fn run(program: &Program, inputs: &[BigInt]) -> Vec<BigInt> {
     outputs(program, &values(program, inputs))
-}
-
-/// Largest width of an element for [`run_doubles`]: doubles represent all integers of this size.
-const DOUBLE_BITS: u32 = 53;
-
-/// Runs the program on consecutive samples of doubles; returns the results in the same layout. Inputs are wrapped to
-/// their types.
-///
-/// # Errors
-/// If an element is wider than doubles represent, a number is not an integer, or the last sample is incomplete.
-pub fn run_doubles(program: &Program, inputs: &[f64]) -> Result<Vec<f64>, String> {
-    let (reads, makes) = (program.input_elements(), program.output_elements());
-    check_doubles(reads.iter().chain(&makes))?;
-    if reads.is_empty() || !inputs.len().is_multiple_of(reads.len()) {
-        return Err(format!("{} numbers are not a whole number of samples of {}", inputs.len(), reads.len()));
-    }
-    let mut outputs = Vec::with_capacity(inputs.len() / reads.len() * makes.len());
-    for (sample, row) in inputs.chunks_exact(reads.len()).enumerate() {
-        let mut codes = Vec::with_capacity(row.len());
-        for (input, &value) in row.iter().enumerate() {
-            let code = BigInt::from_f64(value).filter(|_| value.fract() == 0.0);
-            codes.push(
-                code.ok_or_else(|| format!("sample {sample}: input {input} is {value}, which is not an integer"))?,
-            );
-        }
-        outputs.extend(run(program, &codes).iter().map(|code| code.to_f64().expect("it is narrow enough")));
-    }
-    Ok(outputs)
-}
-
-/// Runs the program on consecutive samples of integers; returns the results as doubles. Inputs are wrapped to their
-/// types.
-///
-/// # Errors
-/// If an output element is wider than doubles represent, or the last sample is incomplete.
-pub fn run_integers(program: &Program, inputs: &[BigInt]) -> Result<Vec<f64>, String> {
-    let (reads, makes) = (program.input_elements().len(), program.output_elements());
-    check_doubles(makes.iter())?;
-    if reads == 0 || !inputs.len().is_multiple_of(reads) {
-        return Err(format!("{} numbers are not a whole number of samples of {reads}", inputs.len()));
-    }
-    let rows = inputs.chunks_exact(reads).flat_map(|row| run(program, row));
-    Ok(rows.map(|code| code.to_f64().expect("it is narrow enough")).collect())
-}
-
-fn check_doubles<'e>(mut elements: impl Iterator<Item = &'e Element>) -> Result<(), String> {
-    match elements.find(|element| element.width > DOUBLE_BITS) {
-        Some(wide) => Err(format!("an element has {} bits, and doubles hold integers of {DOUBLE_BITS}", wide.width)),
-        None => Ok(()),
-    }
 }
 
 /// Runs the program on one sample, and returns all values.

@@ -1,5 +1,5 @@
-//! Resolution of the options of a [`Spec`] into settings of the scheduler, the device and the netlist: each choice that
-//! is made for the user, with its reason, once.
+//! Resolution of the options of a [`Spec`] into settings of the scheduler, the device and the netlist: each default and
+//! the reason for it, in one place.
 
 use super::spec::{DelayModel, LookupTables, Passes, Products, Spec, Stages};
 use super::{Error, bug};
@@ -25,7 +25,7 @@ pub enum Source {
     Width,
     /// A device.
     Device(Arc<Delays>),
-    /// A device, for which only the estimate of the finished pipeline decides whether it is fast enough.
+    /// A device whose finished pipeline must be estimated to decide whether it is fast enough.
     InARow(Arc<InARow>),
 }
 
@@ -42,7 +42,7 @@ impl Deref for Source {
     }
 }
 
-/// A schedule, and the goal and delays that it was made for.
+/// A schedule, with the goal and delays of its search.
 pub(super) struct ScheduleOutcome {
     pub(super) outcome: Outcome,
     pub(super) delays: Source,
@@ -73,12 +73,12 @@ impl From<Error> for Unscheduled {
 }
 
 impl Spec {
-    /// The device that is meant.
+    /// Returns the device that applies.
     pub fn device(&self) -> Device {
         self.target.device.or(self.target.fallback).unwrap_or_default()
     }
 
-    /// Where delays come from.
+    /// Returns the origin of the delays.
     pub fn delay_model(&self) -> DelayModel {
         // A period is a time, and only a device or a unit turns operations into times.
         let is_timed = self.clock.period.is_some() || self.target.device.is_some();
@@ -89,7 +89,7 @@ impl Spec {
         })
     }
 
-    /// The delays of a program's operations.
+    /// Returns the delays of a program's operations.
     pub fn delays(&self, model: &Model) -> Source {
         match self.delay_model() {
             DelayModel::LatencyFields if model.has_delays() => Source::LatencyFields,
@@ -133,7 +133,7 @@ impl Spec {
             && !self.pipeline.register_outputs
     }
 
-    /// A clock period in units of the delays, without what registers take.
+    /// Returns a clock period in units of the delays, without the time of registers.
     fn logic_time(&self, period: f64) -> f64 {
         match self.delay_model() {
             DelayModel::Device => (period - self.register_time() - self.clock.uncertainty).max(0.0),
@@ -327,7 +327,7 @@ impl Spec {
                 programs.push((program, stats));
             }
         }
-        // Where something else is slowest, shorter chains do not help.
+        // Where another path is slowest, shorter chains do not help.
         let slowest = |program: &Model| {
             let delays = self.delays(program);
             program.ids().map(|id| delays.own_delay(program, id)).fold(0.0, f64::max)
@@ -386,10 +386,11 @@ impl Spec {
         }
     }
 
-    /// Returns a schedule by the delays of operations alone, whose netlist meets the clock period if there is one.
+    /// Returns a schedule by the delays of operations alone, whose netlist meets the clock period if the options set
+    /// one.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such schedule.
     fn by_delays(&self, model: &Model) -> Result<ScheduleOutcome, Error> {
         let (delays, goal) = (self.delays(model), self.goal());
         match (&delays, self.clock.period) {
@@ -492,8 +493,8 @@ impl Spec {
         }
     }
 
-    /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of those that
-    /// were tried: `found` nanoseconds.
+    /// Returns the error that no schedule was found that meets the clock; `made` has the shortest period of all
+    /// schedules tried: `found` nanoseconds.
     fn too_fast(&self, model: &Model, made: &ScheduleOutcome, found: f64) -> Error {
         let period = self.clock.period.unwrap_or_default();
         let schedule = &made.outcome.schedule;
@@ -542,7 +543,7 @@ impl Spec {
         Error::request(Diagnostic::error("E0506", self.clock.place(), message).with_help(help))
     }
 
-    /// The estimate of the netlist that a schedule gives.
+    /// Returns the estimate of the netlist of a schedule.
     fn estimate_of(&self, model: &Model, outcome: &Outcome) -> Result<Estimate, Error> {
         let options = netlist::Options { fabric: self.fabric(), ..netlist::Options::default() };
         let netlist = super::program::lower(model, outcome, &options)?;
@@ -647,7 +648,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Returns the schedule for one goal. The search makes many; the one that is kept is validated in the end.
+    /// Returns the schedule for one goal. The search finds many schedules; only the result is validated.
     fn find(&self, model: &Model, delay: &dyn Delay, goal: &Goal) -> Result<Outcome, Error> {
         schedule::schedule(model, delay, goal, &self.uses(model, goal)).map_err(|why| {
             let clock =
@@ -766,7 +767,8 @@ fn meet<T>(period: f64, bound: f64, mut attempt: impl FnMut(f64) -> Result<(T, E
     if estimate.period_ns <= period { Ok(found) } else { Err(unmet()) }
 }
 
-/// The bound led to no schedule that meets the period. The caller tries other ones, and reports those.
+/// Returns the error that the bound led to no schedule that meets the period. The caller tries other bounds, and
+/// reports the errors of those.
 fn unmet() -> Error {
     let message = "the clock period is not met";
     Error::request(Diagnostic::error("E0506", Place::Flag("--clock-period".into()), message))
@@ -801,10 +803,11 @@ fn worth_refining(model: &Model, period: f64) -> f64 {
     if model.nodes().len() <= LARGE { f64::INFINITY } else { WORTH_REFINING * period }
 }
 
-/// Operations in all schedules that are tried one by one, up to which no number of stages is left out.
+/// Number of operations in all schedules tried together, up to which no number of stages is skipped.
 const SCAN_BUDGET: usize = 120_000;
 
-/// Numbers of stages to try, up to `last`: all, or for large programs a part of them, in growing steps.
+/// Returns the numbers of stages to try, up to `last`: all numbers, or for large programs a part of them, in growing
+/// steps.
 fn stage_counts(operations: usize, last: u32) -> Vec<u32> {
     let most = (SCAN_BUDGET / operations.max(1)).max(6);
     if last as usize <= most {

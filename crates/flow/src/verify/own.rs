@@ -21,7 +21,7 @@ use alir_network::port::{ReferenceSemantics, number};
 use num_bigint::BigInt;
 use std::path::Path;
 
-/// The code of the error that there is nothing to run on.
+/// The code of the error that there are no samples.
 pub const NO_SAMPLES: &str = "E0712";
 
 /// The code of the error that a number for an integer kernel is no integer.
@@ -55,17 +55,17 @@ pub struct Files<'a> {
 pub enum Numbers<'a> {
     /// Values of its ports, quantised by floor and wrap; where there is an encoder, after that.
     Ports(Option<RealEncoder>),
-    /// Values of a network, which quantises them itself.
+    /// Values of a network, which quantises them.
     Network(&'a dyn ReferenceSemantics),
     /// Integers of any size, which wrap.
     Kernel,
 }
 
-/// A program, what it was lowered from, and what numbers mean for that.
+/// A program, its source, and the meaning of its numbers.
 pub struct Subject<'a> {
     /// The program.
     pub model: &'a Model,
-    /// The source that it was lowered from; `None`: the program itself is the specification.
+    /// The source of the lowering; `None`: the program is the specification.
     pub source: Option<&'a dyn Source>,
     /// Interpretation of the numbers in the files.
     pub numbers: Numbers<'a>,
@@ -84,7 +84,7 @@ pub struct Dissent {
     pub model: String,
 }
 
-/// Where expected values are not those of the model.
+/// Places where expected values differ from the values of the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedMismatches {
     /// The first few.
@@ -96,18 +96,18 @@ pub struct ExpectedMismatches {
 }
 
 impl ExpectedMismatches {
-    /// Returns `true` if all expected values are those of the model.
+    /// Returns `true` if all expected values are equal to those of the model.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The number of differences, for people.
+    /// Returns the number of differences as text.
     pub fn title(&self) -> String {
         let (values, is) = (counted(self.count, "expected value"), if self.count == 1 { "is" } else { "are" });
         format!("{values} {is} not the model's own")
     }
 
-    /// A line each for the first few, for people.
+    /// Returns a line for each of the first few differences.
     pub fn lines(&self) -> String {
         let line = |d: &Dissent| {
             format!("  sample {}, out[{}]: expected {}, the model gives {}\n", d.sample, d.element, d.expected, d.model)
@@ -140,9 +140,9 @@ impl ExpectedMismatches {
 
 /// The user's samples for a program.
 pub struct Own {
-    /// Codes of the inputs and of what must come out.
+    /// Codes of the inputs and of the expected outputs.
     pub vectors: Vectors,
-    /// Where that is not what the model says.
+    /// Differences between the expected outputs and the model.
     pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
@@ -152,7 +152,7 @@ pub struct Own {
 pub struct OwnRun {
     /// Inputs and expected outputs of each cycle; outputs that the machine leaves undefined are not compared.
     pub run: MachineRun,
-    /// Where that is not what the machine says.
+    /// Differences between the expected outputs and the state machine.
     pub dissents: ExpectedMismatches,
     /// Notes about the files.
     pub notes: Diagnostics,
@@ -192,10 +192,10 @@ impl Written<'_> {
     /// Returns the expected value that a number of the file specifies, where the model gives `golden`.
     ///
     /// # Errors
-    /// If it is no number.
+    /// If the text is no number.
     fn wanted(&self, block: &Values, index: usize, golden: &BigInt) -> Result<Wanted, String> {
         let (exact, shown) = match block {
-            // What `run` rounded to float64 is the model's own output.
+            // A number that `run` rounded to float64 stands for the model's output.
             Values::Reals(v) if !self.codes && (self.real)(golden) == v[index] => {
                 return Ok(Wanted::Code(golden.clone(), Some(v[index])));
             }
@@ -225,10 +225,10 @@ impl Written<'_> {
 }
 
 impl Subject<'_> {
-    /// The user's samples.
+    /// Reads the user's samples.
     ///
     /// # Errors
-    /// What is wrong with the files: not such numbers, another shape, another number of rows.
+    /// Problems of the files: text that is no number, a wrong shape, or different numbers of rows.
     pub fn read(mut self, files: &Files<'_>) -> Result<Own, Diagnostic> {
         let mut notes = Diagnostics::default();
         let inputs = self.inputs(files, &mut notes)?;
@@ -354,7 +354,7 @@ impl Subject<'_> {
 /// Returns the user's samples for a state machine, or random ones of `cycles` cycles if there are no files.
 ///
 /// # Errors
-/// What is wrong with the files: an array that is missing, another shape, another number of rows.
+/// Problems of the files: a missing array, a wrong shape, or different numbers of rows.
 pub fn machine_run(
     machine: &Machine,
     files: Option<&Files<'_>>,
@@ -406,7 +406,8 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
         let cycle = found.rows.len();
         let take = |element: usize, golden: &BigInt| {
             let (block, port) = &numbers[element];
-            // Whatever a file has for what is undefined (`run` writes NaN or what follows from zeros) is not compared.
+            // Values of a file for undefined outputs (`run` writes NaN or a value computed from zeros) are not
+            // compared.
             if !run.defined()[cycle][element] {
                 return Ok((Wanted::Code(golden.clone(), None), None));
             }
@@ -421,7 +422,7 @@ fn read_run(machine: &Machine, files: &Files<'_>, cycles: usize) -> Result<OwnRu
     Ok(OwnRun { run: run.expecting(outputs), dissents, notes })
 }
 
-/// Expected rows as they are read, and those of the model for comparison.
+/// Expected rows read so far, and the model's rows for comparison.
 struct Found<'a> {
     path: &'a Path,
     golden: &'a Rows,
@@ -438,7 +439,7 @@ impl<'a> Found<'a> {
         Diagnostic::error("E1008", Place::Whole, message).in_file(self.path)
     }
 
-    /// Takes the next row: `take` gives what each element asks for and the model's real value.
+    /// Adds the next row: `take` returns the expectation of each element and the model's real value.
     fn row(
         &mut self,
         take: impl Fn(usize, &BigInt) -> Result<(Wanted, Option<f64>), String>,

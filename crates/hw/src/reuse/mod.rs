@@ -294,12 +294,6 @@ impl Plan {
         Plan { latency: self.latency + u32::from(!self.registered_outputs), registered_outputs: true, ..self }
     }
 
-    /// Returns `true` if the plan has both shared units and bit-serial parts.
-    pub fn has_both(&self) -> bool {
-        let shares = self.groups.iter().any(|group| (group.units as usize) < group.instances.len());
-        shares && !self.regions.is_empty()
-    }
-
     /// Percentage of the program's estimated logic that is in groups with fewer units than instances.
     pub fn shared(&self) -> f64 {
         let (mut all, mut shared) = (0.0, 0.0);

@@ -278,11 +278,6 @@ impl LinearForms {
         Ok(out)
     }
 
-    /// Returns the numbers of forms and of atoms.
-    pub fn size(&self) -> (usize, usize) {
-        (self.forms.len(), self.atoms.len())
-    }
-
     /// Bounds of a form.
     pub fn range(&self, f: FormId) -> Range {
         self.forms[f.0 as usize].range
