@@ -180,7 +180,7 @@ fn an_induction_that_is_none_is_refused() {
         ("clocks 0 0\n", "clocks 0\n", "two numbers of clock cycles"),
         ("clocks 0 0\n", "every 2 3\nclocks 0 0\n", "an induction of samples"),
         (first, &format!("{first} 99999999"), "does not exist"),
-        (first, &format!("same {}", bits[1]), "one bit alone"),
+        (first, &format!("same {}", bits[1]), "a class of one bit"),
         (first, &format!("{first} {}", last.rsplit(' ').next().unwrap()), "two classes"),
         (first, &first.replacen(bits[2], &(bits[2].parse::<usize>().unwrap() ^ 1).to_string(), 1), "at power-on"),
         ("step text\n", "step text\nfeeds 1\n", "inputs in a wrong place"),

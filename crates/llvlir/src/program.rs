@@ -439,11 +439,6 @@ impl Program {
         value_type(input.ty)
     }
 
-    /// Returns the number of values in a register file.
-    pub fn count(&self, file: File) -> usize {
-        self.values.count(file)
-    }
-
     /// Returns the constant tables.
     pub fn tables(&self) -> &[Table] {
         &self.tables

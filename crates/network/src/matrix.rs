@@ -96,11 +96,6 @@ impl Product {
         }
     }
 
-    /// Returns the matrix.
-    pub fn matrix(&self) -> &Matrix {
-        &self.matrix
-    }
-
     /// Solves for an adder graph that computes the product.
     ///
     /// # Errors

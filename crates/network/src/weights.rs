@@ -43,7 +43,6 @@ enum Home {
     Npy(PathBuf),
     Npz(PathBuf, String),
     Safetensors { file: PathBuf, dtype: Dtype, shape: Vec<u64>, start: u64, bytes: u64 },
-    Memory(Tensor),
 }
 
 /// Element types of safetensors.
@@ -135,14 +134,6 @@ impl Weights {
             weights.add(path)?;
         }
         Ok(weights)
-    }
-
-    /// Adds a tensor that is in memory.
-    ///
-    /// # Errors
-    /// If there is one of that name.
-    pub fn insert(&mut self, name: &str, tensor: Tensor) -> Result<(), Diagnostic> {
-        self.put(name.to_string(), Home::Memory(tensor), "memory")
     }
 
     /// Names of all tensors, in order.
@@ -270,7 +261,6 @@ impl Weights {
             Ok(Some(Tensor { shape, numbers }))
         };
         match home {
-            Home::Memory(tensor) => Ok(Some(tensor.clone())),
             Home::Npy(path) => {
                 let array = File::open(path).map_err(|e| e.to_string());
                 from_array(array.and_then(|mut file| Array::read(&mut file, max_elements, MAX_AXES)), path)

@@ -182,11 +182,6 @@ impl Wires {
         self.op(Op::Mul { a: a.id, b: b.id }, Interval::new(min, max, a.frac() + b.frac()))
     }
 
-    /// Returns the value, as a constant if its interval has one number only.
-    pub fn folded(&mut self, x: &Wire) -> Wire {
-        if x.interval.min == x.interval.max { self.constant(&x.min(), x.frac()) } else { x.clone() }
-    }
-
     /// `a * b`, by shifts and additions if one of them never changes.
     pub fn scaled_product(&mut self, a: &Wire, b: &Wire) -> Wire {
         let (factor, other) = match a.interval.min == a.interval.max {

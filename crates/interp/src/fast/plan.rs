@@ -295,16 +295,6 @@ impl Plan {
         Some(layout)
     }
 
-    /// Number of inputs of a sample.
-    pub fn n_inputs(&self) -> usize {
-        self.n_inputs
-    }
-
-    /// Number of outputs of a sample.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
     /// Returns the input elements that are not converted, in order: NaN and infinities are not detected there.
     pub fn unread_inputs(&self) -> Vec<usize> {
         let mut read = vec![false; self.n_inputs];
@@ -316,8 +306,8 @@ impl Plan {
     /// negligible.
     pub const CHUNK: usize = 128;
 
-    /// Runs the program on real numbers. For each sample `inputs` has a row of [`Plan::n_inputs`] numbers, and
-    /// `outputs` a row of [`Plan::n_outputs`]. For many calls create one [`Runner`].
+    /// Runs the program on real numbers. For each sample `inputs` has a row with a number for each
+    /// input element, and `outputs` a row with one for each output element. For many calls create one [`Runner`].
     ///
     /// # Errors
     /// The first sample without a result; the outputs of all other samples are written.

@@ -801,11 +801,6 @@ impl Writer {
         }
     }
 
-    /// Returns the number of rows so far.
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
     /// Returns `true` if the reader of stdout has gone away, so that further output is useless.
     pub fn is_closed(&self) -> bool {
         self.closed
@@ -1125,7 +1120,7 @@ mod tests {
             let bytes = written(name, &[S8; 2], true, |w| {
                 w.write(&Values::Integers(codes.to_vec()), &[1]).unwrap();
                 w.write(&wide, &[0, 2]).unwrap();
-                assert_eq!(w.rows(), 3);
+                assert_eq!(w.rows, 3);
             });
             let blocks = [Values::Integers(vec![-1, 100, 9, 10]), Values::Integers(vec![7, 8])];
             assert_eq!(piped(&bytes, 2, true).unwrap(), blocks, "{name}");

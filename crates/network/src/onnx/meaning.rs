@@ -29,11 +29,6 @@ impl OnnxMeaning {
         OnnxMeaning { network, front, units, types, input_groups, output_groups }
     }
 
-    /// The network.
-    pub fn network(&self) -> &Network {
-        &self.network
-    }
-
     /// Where the hardware begins.
     pub fn front(&self) -> &Front {
         &self.front

@@ -132,11 +132,6 @@ impl Uses {
         self.input_bits
     }
 
-    /// Returns the number of bits of a layer of registers at the outputs, each root bit counted once.
-    pub fn output_bits(&self) -> u64 {
-        self.output_bits
-    }
-
     /// Returns the number of bits of the registers before the first and after the last stage that the goal requires.
     pub(super) fn edge_bits(&self, goal: &Goal) -> u64 {
         let inputs = if goal.register_inputs { self.input_bits } else { 0 };
