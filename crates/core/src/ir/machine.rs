@@ -147,6 +147,11 @@ impl Machine {
         &self.signals[id.index()]
     }
 
+    /// Returns the types of the elements of a view. By index, all elements that a view can reach have its types.
+    pub fn types(&self, view: &Access) -> &[Kif] {
+        &self.signal(view.signal).elements[view.lo..view.hi]
+    }
+
     /// All signal ids.
     pub fn signal_ids(&self) -> impl Iterator<Item = SignalId> + use<> {
         (0..self.signals.len() as u32).map(SignalId)

@@ -236,7 +236,8 @@ impl Bench<'_> {
     }
 }
 
-fn render(template: &impl Template) -> String {
+/// Returns the text of a template, with a line end.
+pub(super) fn render(template: &impl Template) -> String {
     template.render().expect("templates always render") + "\n"
 }
 
