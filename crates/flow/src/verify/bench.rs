@@ -236,7 +236,7 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the text of a template, with a line end.
+/// Renders a template and appends a line end.
 pub(super) fn render(template: &impl Template) -> String {
     template.render().expect("templates always render") + "\n"
 }
