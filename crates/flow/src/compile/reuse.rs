@@ -251,8 +251,10 @@ impl<'d> SharedHardware<'d> {
                 }
                 SharingPlan::Serial(..) => format!("use {latency}, or --ii-engine fold"),
             };
-            let message =
-                format!("with --ii {interval} the smallest latency is {}, more than {most}", counted(latency, "clock"));
+            let message = format!(
+                "with --ii {interval} the smallest latency found is {}, more than {most}",
+                counted(latency, "clock")
+            );
             let place = Place::Flag("--max-latency".into());
             return Err(Error::request(Diagnostic::error("E0819", place, message).with_help(help)));
         }
@@ -859,7 +861,7 @@ fn diagnostic(message: String) -> Diagnostic {
 
 /// Returns the error that no plan meets the clock period.
 fn too_slow(clock: &Clock, interval: u32, best: f64) -> Error {
-    let message = format!("with --ii {interval} the shortest estimated period is {} ns", four_digits(best));
+    let message = format!("with --ii {interval} the shortest estimated period found is {} ns", four_digits(best));
     let help = format!("require {}", clock.bound(best));
     Error::request(Diagnostic::error("E0506", clock.place(), message).with_help(help))
 }
