@@ -31,15 +31,15 @@ pub struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// Returns an evaluator at power-on: every input is 0, every register has its power-on value or 0.
     pub fn new(netlist: &'a Netlist) -> Evaluator<'a> {
-        Evaluator::with_speed(netlist, false)
+        Evaluator::at_power_on(netlist, false)
     }
 
     /// Like [`Evaluator::new`], but without the fast path; the reference for tests of the fast path.
     pub fn plain(netlist: &'a Netlist) -> Evaluator<'a> {
-        Evaluator::with_speed(netlist, true)
+        Evaluator::at_power_on(netlist, true)
     }
 
-    fn with_speed(netlist: &'a Netlist, plain: bool) -> Evaluator<'a> {
+    fn at_power_on(netlist: &'a Netlist, plain: bool) -> Evaluator<'a> {
         let mut base = Vec::with_capacity(netlist.nets().len());
         let mut total = 0u32;
         for net in netlist.nets() {
